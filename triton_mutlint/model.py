@@ -1,0 +1,484 @@
+"""The frozen types that cross module borders.
+
+The data flows one way: discover -> load -> signature -> lower -> parse -> analyse -> judge -> report.
+Each stage takes and returns the types below; only the command line prints and exits.
+Nothing here imports triton or torch.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Union
+
+EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+# --------------------------------------------------------------------------- places
+
+
+@dataclass(frozen=True, order=True)
+class Location:
+    """A place in a source file; `line` and `column` are 1-based, `file` is as given to the tool."""
+
+    file: str
+    line: int
+    column: int = 1
+
+
+@dataclass(frozen=True, order=True)
+class Frame:
+    """One step of a call chain: inside `function`, at `file`:`line`."""
+
+    function: str
+    file: str
+    line: int
+
+
+# --------------------------------------------------------------------------- failures
+
+
+class Stage(str, Enum):
+    """The stage at which a kernel (or file) failed."""
+
+    LOAD = "load"
+    SIGNATURE = "signature"
+    LOWER = "lower"
+    ANALYZE = "analyze"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why one file or kernel has no verdict; a result, not an exception."""
+
+    stage: Stage
+    message: str
+    location: Location | None = None
+    hint: str = ""  # what the user can add or change to fix it
+
+
+class MutlintError(Exception):
+    """Base of the errors that the command line turns into a message and an exit code."""
+
+
+class UsageError(MutlintError):
+    """A wrong option, path or configuration (exit code 2)."""
+
+
+class StageError(MutlintError):
+    """A stage could not finish for one kernel or file; carries the `Failure` to report."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+# --------------------------------------------------------------------------- argument types
+
+
+@dataclass(frozen=True)
+class PointerType:
+    """A pointer argument, Triton notation `*fp32`, `*fp32:16`, `*kfp32` (const)."""
+
+    element: str
+    const: bool = False
+    divisibility: int = 1
+
+    def __str__(self) -> str:
+        suffix = f":{self.divisibility}" if self.divisibility != 1 else ""
+        return f"*{'k' if self.const else ''}{self.element}{suffix}"
+
+
+@dataclass(frozen=True)
+class ScalarType:
+    """A scalar argument, `i32`, `u64`, `fp32`, `i1`; `i32:16` means divisible by 16."""
+
+    name: str
+    divisibility: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.divisibility}" if self.divisibility != 1 else self.name
+
+
+@dataclass(frozen=True)
+class DescriptorType:
+    """A host tensor descriptor, `tensordesc<fp16[64, 64]>`; `block_shape` in elements."""
+
+    element: str
+    block_shape: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"tensordesc<{self.element}[{', '.join(map(str, self.block_shape))}]>"
+
+
+@dataclass(frozen=True)
+class ConstexprValue:
+    """A compile-time value; `None` stands for an absent optional argument too.
+
+    `text` is how the value is shown in reports (`relu`, `tl.float16`, `128`).
+    """
+
+    value: Any
+    text: str = ""
+
+    def __str__(self) -> str:
+        return self.text or repr(self.value)
+
+
+@dataclass(frozen=True)
+class TupleType:
+    """A tuple argument; `cls` is the namedtuple class when its fields have names."""
+
+    elements: tuple[ArgType, ...]
+    fields: tuple[str, ...] = ()
+    cls: type | None = None
+
+    def __str__(self) -> str:
+        if self.fields:
+            name = self.cls.__name__ if self.cls else ""
+            inner = ", ".join(f"{f}={e}" for f, e in zip(self.fields, self.elements))
+            return f"{name}({inner})"
+        return f"({', '.join(map(str, self.elements))}{',' if len(self.elements) == 1 else ''})"
+
+
+ArgType = Union[PointerType, ScalarType, DescriptorType, ConstexprValue, TupleType]
+
+
+# --------------------------------------------------------------------------- loaded kernels
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file to lint: its path, the name shown in reports, its text and the kernels asked for.
+
+    `kernels` is empty when all of them are wanted (`path.py::name` and `module:name` name some).
+    """
+
+    path: Path
+    display: str
+    text: str
+    kernels: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a jit function as written: annotation text and default, if any."""
+
+    name: str
+    index: int
+    is_constexpr: bool = False
+    is_const: bool = False  # annotated tl.const
+    annotation: str = ""
+    has_default: bool = False
+    default: Any = None
+
+
+@dataclass(frozen=True)
+class AutotuneConfig:
+    """One `triton.Config`: its constexpr values, its launch options and whether it has a pre_hook."""
+
+    kwargs: Mapping[str, Any] = EMPTY
+    options: Mapping[str, Any] = EMPTY  # num_warps, num_stages, num_ctas, maxnreg, ...
+    has_pre_hook: bool = False
+
+
+@dataclass(frozen=True)
+class Autotune:
+    """What `@triton.autotune` declares on a kernel."""
+
+    configs: tuple[AutotuneConfig, ...]
+    restore_value: tuple[str, ...] = ()
+    reset_to_zero: tuple[str, ...] = ()
+    has_pre_hook: bool = False
+    has_post_hook: bool = False
+    line: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedKernel:
+    """A jit function that was loaded from its slice.
+
+    `jit` is the `triton.runtime.JITFunction`; `namespace` the globals it was defined in;
+    `node` its `def` in the file's own AST (line numbers are the file's).
+    """
+
+    name: str
+    location: Location  # of the `def` line
+    jit: Any
+    parameters: tuple[Parameter, ...]
+    node: ast.FunctionDef
+    tree: ast.Module  # the whole file it stands in
+    path: Path  # absolute path of that file
+    namespace: Mapping[str, Any] = field(default=EMPTY, repr=False)
+    autotune: Autotune | None = None
+    heuristics: Mapping[str, Any] = EMPTY  # parameter -> callable(args mapping) -> value
+    is_helper: bool = False
+    qualname: str = ""  # "outer.kernel" for a nested one
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        return tuple(p.name for p in self.parameters)
+
+
+@dataclass(frozen=True)
+class LoadResult:
+    """What loading one file gave: kernels and helpers in line order, and failures by name.
+
+    `sources` are the files whose text took part (the file itself first).
+    """
+
+    kernels: tuple[LoadedKernel, ...] = ()
+    helpers: tuple[LoadedKernel, ...] = ()
+    failures: tuple[tuple[str, Failure], ...] = ()  # (kernel name or "", why)
+    sources: tuple[Path, ...] = ()
+
+
+# --------------------------------------------------------------------------- signatures
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One concrete set of arguments under which a kernel is lowered.
+
+    `args` names every parameter, in order. `choices` are the values that tell this variant from
+    its siblings, as printed (`("BLOCK", "128")`); `options` are compile options (`num_warps`, ...).
+    """
+
+    args: Mapping[str, ArgType]
+    choices: tuple[tuple[str, str], ...] = ()
+    options: Mapping[str, Any] = EMPTY
+
+
+class Origin(str, Enum):
+    """Where a kernel's signature came from."""
+
+    SPEC = "spec"
+    INFERRED = "inferred"
+    MIXED = "mixed"
+
+
+@dataclass(frozen=True)
+class SignaturePlan:
+    """The variants to analyse for one kernel, and where the types came from.
+
+    `total` counts the variants that exist; `variants` may be fewer when a cap bites.
+    `inferred` holds the parameters that the spec did not give; `reasons` says, per parameter, why.
+    """
+
+    variants: tuple[Variant, ...]
+    total: int
+    origin: Origin
+    inferred: frozenset[str] = frozenset()
+    reasons: Mapping[str, str] = EMPTY
+    notes: tuple[str, ...] = ()
+
+
+# --------------------------------------------------------------------------- targets and modules
+
+
+@dataclass(frozen=True)
+class Target:
+    """A GPU target: backend `cuda` or `hip`, `arch` as text (`90`, `gfx942`), where it came from."""
+
+    backend: str
+    arch: str
+    warp_size: int
+    origin: str  # "active" | "option" | "spec" | "default"
+
+    def __str__(self) -> str:
+        return f"{self.backend}:{self.arch}"
+
+
+class ArgRole(str, Enum):
+    """What a TTIR argument carries for its parameter."""
+
+    ADDRESS = "address"  # the pointer or descriptor itself
+    SCALAR = "scalar"
+    META = "meta"  # a shape or stride that a host descriptor expands to
+
+
+@dataclass(frozen=True)
+class ArgOwner:
+    """The Python parameter that one argument of the lowered entry function came from."""
+
+    parameter: str  # flattened name: "x", "ptrs.0", "state.x"
+    role: ArgRole
+
+
+@dataclass(frozen=True)
+class LoweredKernel:
+    """The TTIR text of one variant and the owner of each argument of its entry function."""
+
+    text: str
+    entry: str
+    owners: tuple[ArgOwner, ...]
+    target: Target
+
+
+# --------------------------------------------------------------------------- the report
+
+
+class ParameterKind(str, Enum):
+    POINTER = "pointer"
+    DESCRIPTOR = "descriptor"
+    SCALAR = "scalar"
+    CONSTEXPR = "constexpr"
+    NONE = "none"
+
+
+class Mutation(str, Enum):
+    WRITTEN = "written"  # in every analysed variant
+    CONDITIONAL = "conditional"  # in some of them
+    UNWRITTEN = "unwritten"
+    UNKNOWN = "unknown"
+
+
+class AccessKind(str, Enum):
+    READ = "read"
+    WRITE = "write"
+    ATOMIC = "atomic"
+
+
+@dataclass(frozen=True)
+class Access:
+    """One memory access to a parameter; `path` runs from the kernel to the access itself."""
+
+    kind: AccessKind
+    op: str
+    location: Location
+    path: tuple[Frame, ...] = ()
+
+
+@dataclass(frozen=True)
+class IndirectWrite:
+    """A write through an address that was loaded from, or given as, the parameter `through`."""
+
+    through: str
+    via: str  # "loaded" | "integer"
+    op: str
+    location: Location
+
+
+@dataclass(frozen=True)
+class OpaqueOp:
+    """An inline asm or extern call and how it was read."""
+
+    op: str
+    detail: str
+    pure: bool
+    effect: str  # "none" | "reads" | "writes" | "unanalyzable"
+    parameters: tuple[str, ...]
+    location: Location
+
+
+@dataclass(frozen=True)
+class UnanalyzableOp:
+    """An op whose memory effects could not be decided, and the parameters that reach it."""
+
+    op: str
+    detail: str
+    reason: str
+    parameters: tuple[str, ...]
+    location: Location
+
+
+@dataclass(frozen=True)
+class ParameterReport:
+    name: str
+    index: int
+    kind: ParameterKind
+    type: str
+    inferred: bool
+    mutation: Mutation
+    when: tuple[str, ...] = ()
+    reads: bool = False
+    writes: bool = False
+    atomics: bool = False
+    accesses: tuple[Access, ...] = ()
+
+
+class Status(str, Enum):
+    ANALYZED = "analyzed"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class KernelReport:
+    """The verdict on one kernel; `failure` is set exactly when `status` is failed."""
+
+    name: str
+    location: Location
+    status: Status
+    origin: Origin | None = None
+    analyzed_variants: int = 0
+    total_variants: int = 0
+    parameters: tuple[ParameterReport, ...] = ()
+    indirect_writes: tuple[IndirectWrite, ...] = ()
+    opaque_ops: tuple[OpaqueOp, ...] = ()
+    unanalyzable_ops: tuple[UnanalyzableOp, ...] = ()
+    failure: Failure | None = None
+    targets: tuple[Target, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def mutated(self) -> tuple[str, ...]:
+        """Parameters written in some or all variants, in signature order."""
+        wanted = (Mutation.WRITTEN, Mutation.CONDITIONAL)
+        return tuple(p.name for p in self.parameters if p.mutation in wanted)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        return tuple(p.name for p in self.parameters if p.mutation is Mutation.UNKNOWN)
+
+
+class Severity(str, Enum):
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+    OFF = "off"
+
+
+@dataclass(frozen=True)
+class Related:
+    """A second place that explains a finding (the declaration, each write)."""
+
+    message: str
+    location: Location
+
+
+@dataclass(frozen=True)
+class Finding:
+    rule: str  # "TML101"
+    name: str  # "undeclared-mutation"
+    severity: Severity
+    message: str
+    location: Location
+    kernel: str | None = None
+    op: str | None = None
+    parameter: str | None = None
+    suppressed: bool = False
+    related: tuple[Related, ...] = ()
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class Environment:
+    triton: str | None  # None when no kernel needed it
+    targets: tuple[Target, ...] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything one run found; equal inputs give equal reports."""
+
+    environment: Environment
+    kernels: tuple[KernelReport, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    files: int = 0  # files that hold kernels
+    helpers: int = 0
+    notes: tuple[str, ...] = ()
+    ops: tuple[Any, ...] = ()
