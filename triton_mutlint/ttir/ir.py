@@ -1,0 +1,109 @@
+"""Parsed TTIR: what the parser gives and the analysis reads.
+
+SSA values are numbered per function (`int`), so that an analysis can keep its state in a list:
+function arguments come first (0 .. n_args-1), then every block argument and result in text order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+NO_ATTRS: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Loc:
+    """Where an op came from: `chain` runs from the innermost place outwards through call sites.
+
+    Each entry is (file, line, column) exactly as printed; empty when unknown. Columns keep the
+    base that Triton printed (0- or 1-based differs between versions; `lowering` knows which).
+    """
+
+    chain: tuple[tuple[str, int, int], ...] = ()
+
+
+UNKNOWN_LOC = Loc()
+
+
+@dataclass(frozen=True)
+class Successor:
+    """A branch target: index of the block in its region, and the values handed to its arguments."""
+
+    block: int
+    operands: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Op:
+    """One operation.
+
+    `operands` are in MLIR's operand order (branch operands of successors stand in `successors`
+    and, as MLIR counts them, in `operands` too). `attrs` maps attribute names to their printed
+    text, strings unescaped; inherent attributes that the custom syntax prints bare are included
+    (`value` of arith.constant, `predicate` of arith.cmpi, `rmw_op` of tt.atomic_rmw, `callee` of
+    tt.call, `asm_string`, `symbol` of tt.extern_elementwise, ...).
+    """
+
+    name: str
+    operands: tuple[int, ...] = ()
+    results: tuple[int, ...] = ()
+    attrs: Mapping[str, str] = NO_ATTRS
+    regions: tuple[Region, ...] = ()
+    successors: tuple[Successor, ...] = ()
+    loc: Loc = UNKNOWN_LOC
+    line: int = 0  # in the TTIR text, 1-based
+
+
+@dataclass(frozen=True)
+class Block:
+    args: tuple[int, ...]
+    ops: tuple[Op, ...]
+
+
+@dataclass(frozen=True)
+class Region:
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Function:
+    """A `tt.func`. `types[v]` is the printed type of value `v`; `arg_names` as printed, without %."""
+
+    name: str
+    public: bool
+    n_args: int
+    types: tuple[str, ...]
+    arg_names: tuple[str, ...]
+    body: Region  # no blocks for a declaration
+    loc: Loc = UNKNOWN_LOC
+
+
+@dataclass(frozen=True)
+class Module:
+    functions: Mapping[str, Function]
+
+    def entry(self) -> Function:
+        """The public function; raises LookupError when there is not exactly one."""
+        public = [f for f in self.functions.values() if f.public]
+        if len(public) != 1:
+            raise LookupError(f"expected one public function, found {len(public)}")
+        return public[0]
+
+
+class ParseError(ValueError):
+    """The text is not TTIR that this parser understands; `line` is 1-based."""
+
+    def __init__(self, message: str, line: int) -> None:
+        super().__init__(f"TTIR line {line}: {message}")
+        self.line = line
+
+
+def walk(region: Region) -> Iterator[Op]:
+    """Every op under `region`, nested regions before the op that holds them (MLIR post-order)."""
+    for block in region.blocks:
+        for op in block.ops:
+            for inner in op.regions:
+                yield from walk(inner)
+            yield op
