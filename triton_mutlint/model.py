@@ -140,12 +140,13 @@ class TupleType:
     def __str__(self) -> str:
         if self.fields:
             name = self.cls.__name__ if self.cls else ""
-            inner = ", ".join(f"{f}={e}" for f, e in zip(self.fields, self.elements))
+            inner = ", ".join(f"{f}={e}" for f, e in zip(self.fields, self.elements, strict=True))
             return f"{name}({inner})"
         return f"({', '.join(map(str, self.elements))}{',' if len(self.elements) == 1 else ''})"
 
 
-ArgType = Union[PointerType, ScalarType, DescriptorType, ConstexprValue, TupleType]
+# Union, not `|`: evaluated at run time, where a forward reference is a string.
+ArgType = Union[PointerType, ScalarType, DescriptorType, ConstexprValue, TupleType]  # noqa: UP007
 
 
 # --------------------------------------------------------------------------- loaded kernels

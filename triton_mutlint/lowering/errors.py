@@ -1,0 +1,73 @@
+"""Triton's compilation errors as `Failure`s: its message, the file, the line and a caret."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from triton_mutlint.lowering import triton_api
+from triton_mutlint.model import Failure, LoadedKernel, Location, Stage
+
+
+def failure(error: BaseException, kernel: LoadedKernel, printed: str) -> Failure:
+    """What to report for `error`, raised while lowering `kernel`; `printed` is MLIR's own output."""
+    innermost = _innermost(error)
+    message = _message(innermost, printed)
+    location = _location(innermost) or kernel.location
+    return Failure(Stage.LOWER, message, location)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        current = current.__cause__ or current.__context__
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """The CompilationError nearest to the cause: a helper's, when a helper failed."""
+    kind = triton_api.compilation_error()
+    found = [e for e in _chain(error) if isinstance(e, kind)]
+    return found[-1] if found else error
+
+
+def _message(error: BaseException, printed: str) -> str:
+    own = str(getattr(error, "error_message", None) or "").strip()
+    if not own:
+        cause = next((e for e in list(_chain(error))[1:] if str(e)), None)
+        own = str(cause or "").strip() if hasattr(error, "error_message") else str(error).strip()
+    if not own:
+        own = type(error).__name__
+    if type(error).__module__ == "builtins" and not isinstance(error, RuntimeError):
+        own = f"{type(error).__name__}: {own}"
+    diagnostics = [line for line in printed.splitlines() if "error:" in line]
+    return "\n".join([own, *diagnostics[:3]]) if diagnostics else own
+
+
+def _location(error: BaseException) -> Location | None:
+    """File, line and column from the code generator that was at work when `error` was raised."""
+    node = getattr(error, "node", None)
+    generator = _generator(error)
+    if generator is None:
+        return None
+    node = node if node is not None else getattr(generator, "cur_node", None)
+    line = getattr(node, "lineno", None)
+    if line is None:
+        return None
+    first_column = int(getattr(generator, "begin_col", 1))  # from 3.8 on: of a nested function's def
+    column = first_column + int(getattr(node, "col_offset", 0))
+    return Location(str(generator.file_name), int(generator.begin_line) + line, column)
+
+
+def _generator(error: BaseException) -> Any:
+    """The last CodeGenerator on the error's traceback; Triton keeps no other link to the file."""
+    found = None
+    traceback = error.__traceback__
+    while traceback is not None:
+        owner = traceback.tb_frame.f_locals.get("self")
+        if hasattr(owner, "cur_node") and hasattr(owner, "file_name") and hasattr(owner, "begin_line"):
+            found = owner
+        traceback = traceback.tb_next
+    return found

@@ -1,0 +1,55 @@
+"""Lower one variant of a kernel to TTIR text."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from triton_mutlint.lowering import errors, triton_api
+from triton_mutlint.lowering.arguments import build
+from triton_mutlint.lowering.capture import captured_output
+from triton_mutlint.model import LoadedKernel, LoweredKernel, StageError, Target, Variant
+
+KERNELS_PER_CONTEXT = 256  # an MLIR context never forgets a type, attribute or location
+
+
+class Lowerer:
+    """Lowers kernels for one or more targets, reusing one MLIR context per target."""
+
+    def __init__(self, simplify: bool = True) -> None:
+        self._simplify = simplify
+        self._backends: dict[Target, tuple[triton_api.Backend, int]] = {}
+
+    def lower(self, kernel: LoadedKernel, variant: Variant, target: Target) -> LoweredKernel:
+        """The TTIR of `kernel` under `variant`.
+
+        Raises StageError with Triton's own message, file and line when it cannot be lowered, and
+        UsageError when Triton has no backend for `target`.
+        """
+        backend = self._backend(target)
+        arguments = build(variant.args)
+        with captured_output() as printed:
+            try:
+                module = backend.make_ir(kernel.jit, arguments.signature, arguments.constants,
+                                         arguments.attributes, backend.options(dict(variant.options)))
+                raised = None
+            except Exception as error:  # the kernel's own Python runs in there: anything may be raised
+                raised = error
+        if raised is not None:
+            raise StageError(errors.failure(raised, kernel, printed.text)) from raised
+        return LoweredKernel(self._text(backend, module), module.get_entry_func_name(),
+                             tuple(arguments.owners), target)
+
+    def _text(self, backend: triton_api.Backend, module: Any) -> str:
+        if self._simplify:
+            with captured_output(), contextlib.suppress(RuntimeError):
+                # After a failed pass the module is still valid TTIR, only larger.
+                backend.simplify(module)
+        return str(module)
+
+    def _backend(self, target: Target) -> triton_api.Backend:
+        backend, used = self._backends.get(target, (None, 0))
+        if backend is None or used >= KERNELS_PER_CONTEXT:
+            backend, used = triton_api.Backend(target), 0
+        self._backends[target] = (backend, used + 1)
+        return backend

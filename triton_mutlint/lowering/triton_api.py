@@ -1,0 +1,124 @@
+"""Triton's internals behind a few small functions (Triton 3.6 to 3.9).
+
+Version differences live here: import paths, how columns are counted, how passes are run.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from functools import lru_cache
+from typing import Any, Protocol
+
+from triton_mutlint.model import Target, UsageError
+
+SUPPORTED = ((3, 6), (3, 10))  # [first, end)
+
+
+class SupportsVersion(Protocol):
+    __version__: str
+
+
+@lru_cache(maxsize=1)
+def triton() -> Any:
+    """The installed triton module, checked for a supported version.
+
+    Raises UsageError when it is missing or too old.
+    """
+    # Decides only how floats are fused, never what is written; unset, Triton 3.9 warns about it.
+    os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
+    try:
+        import triton as module
+    except ImportError as error:
+        raise UsageError(f"cannot import triton ({error}); install it: pip install 'triton>=3.6'") from error
+    if version(module) < SUPPORTED[0]:
+        raise UsageError(f"triton {module.__version__} is not supported: triton-mutlint needs triton >= 3.6")
+    return module
+
+
+def version(module: SupportsVersion | None = None) -> tuple[int, int]:
+    """(major, minor) of the installed Triton."""
+    text = (module or triton()).__version__
+    major, minor = text.split(".")[:2]
+    return int(major), int("".join(c for c in minor if c.isdigit()) or 0)
+
+
+def triton_version() -> str:
+    return str(triton().__version__)
+
+
+def column_base() -> int:
+    """What Triton's locations call the first column: 0 up to 3.7, 1 from 3.8 on [measured]."""
+    return 0 if version() < (3, 8) else 1
+
+
+def locates_calls() -> bool:
+    """Whether an op's location is its call's start (3.8 on) or its last argument's (before)."""
+    return version() >= (3, 8)
+
+
+class Backend:
+    """One target's backend and its MLIR context, reused for every kernel of a run."""
+
+    def __init__(self, target: Target) -> None:
+        triton()
+        from triton._C.libtriton import ir
+        from triton.backends.compiler import GPUTarget
+        from triton.compiler import make_backend
+
+        arch: int | str = int(target.arch) if target.arch.isdigit() else target.arch
+        self._gpu = GPUTarget(target.backend, arch, target.warp_size)
+        try:
+            self._backend = make_backend(self._gpu)
+        except (RuntimeError, ValueError, AssertionError, KeyError) as error:
+            raise UsageError(f"Triton has no backend for target {target}: {error}") from error
+        self.context = ir.context()
+        ir.load_dialects(self.context)
+        self._backend.load_dialects(self.context)
+        self._module_map = self._backend.get_module_map()
+
+    def options(self, given: dict[str, Any]) -> Any:
+        # Overflow checks add ops and no writes: no verdict needs them.
+        wanted = {**given, "sanitize_overflow": False}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                return self._backend.parse_options(wanted)
+            except (ValueError, AssertionError, TypeError, KeyError):
+                # A launch option this Triton refuses (num_warps=3, ...) has no bearing on writes.
+                return self._backend.parse_options({"sanitize_overflow": False})
+
+    def make_ir(self, jit: Any, signature: dict[str, Any], constants: dict[tuple[int, ...], Any],
+                attributes: dict[tuple[int, ...], Any], options: Any) -> Any:
+        """The MLIR module of `jit`; whatever Triton raises passes through."""
+        from triton.compiler import ASTSource
+
+        source = ASTSource(jit, signature, constants, attributes)
+        codegen = self._backend.get_codegen_implementation(options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return source.make_ir(self._gpu, options, codegen, self._module_map, self.context)
+
+    def simplify(self, module: Any) -> None:
+        """Run Triton's own inliner and clean-ups in place (see docs/analysis.md).
+
+        Raises RuntimeError when a pass fails.
+        """
+        from triton._C.libtriton import ir, passes
+
+        manager = ir.pass_manager(self.context)
+        common = passes.common
+        common.add_inliner(manager)
+        common.add_canonicalizer(manager)
+        common.add_sccp(manager)
+        common.add_canonicalizer(manager)
+        common.add_cse(manager)
+        common.add_symbol_dce(manager)
+        manager.run(module, "mutlint")
+
+
+def compilation_error() -> type[Exception]:
+    triton()
+    from triton.compiler.errors import CompilationError
+
+    return CompilationError  # type: ignore[no-any-return]
