@@ -15,7 +15,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Union
 
-EMPTY: Mapping[str, Any] = MappingProxyType({})
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+def _empty() -> Mapping[str, Any]:
+    return _EMPTY
 
 
 # --------------------------------------------------------------------------- places
@@ -182,8 +186,8 @@ class Parameter:
 class AutotuneConfig:
     """One `triton.Config`: its constexpr values, its launch options and whether it has a pre_hook."""
 
-    kwargs: Mapping[str, Any] = EMPTY
-    options: Mapping[str, Any] = EMPTY  # num_warps, num_stages, num_ctas, maxnreg, ...
+    kwargs: Mapping[str, Any] = field(default_factory=_empty)
+    options: Mapping[str, Any] = field(default_factory=_empty)  # num_warps, num_stages, num_ctas, maxnreg, ...
     has_pre_hook: bool = False
 
 
@@ -214,9 +218,9 @@ class LoadedKernel:
     node: ast.FunctionDef
     tree: ast.Module  # the whole file it stands in
     path: Path  # absolute path of that file
-    namespace: Mapping[str, Any] = field(default=EMPTY, repr=False)
+    namespace: Mapping[str, Any] = field(default_factory=_empty, repr=False)
     autotune: Autotune | None = None
-    heuristics: Mapping[str, Any] = EMPTY  # parameter -> callable(args mapping) -> value
+    heuristics: Mapping[str, Any] = field(default_factory=_empty)  # parameter -> callable(args mapping) -> value
     is_helper: bool = False
     qualname: str = ""  # "outer.kernel" for a nested one
 
@@ -251,7 +255,7 @@ class Variant:
 
     args: Mapping[str, ArgType]
     choices: tuple[tuple[str, str], ...] = ()
-    options: Mapping[str, Any] = EMPTY
+    options: Mapping[str, Any] = field(default_factory=_empty)
 
 
 class Origin(str, Enum):
@@ -274,7 +278,7 @@ class SignaturePlan:
     total: int
     origin: Origin
     inferred: frozenset[str] = frozenset()
-    reasons: Mapping[str, str] = EMPTY
+    reasons: Mapping[str, str] = field(default_factory=_empty)
     notes: tuple[str, ...] = ()
 
 

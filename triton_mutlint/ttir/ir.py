@@ -7,7 +7,7 @@ function arguments come first (0 .. n_args-1), then every block argument and res
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 NO_ATTRS: Mapping[str, str] = MappingProxyType({})
@@ -49,7 +49,7 @@ class Op:
     name: str
     operands: tuple[int, ...] = ()
     results: tuple[int, ...] = ()
-    attrs: Mapping[str, str] = NO_ATTRS
+    attrs: Mapping[str, str] = field(default_factory=lambda: NO_ATTRS)
     regions: tuple[Region, ...] = ()
     successors: tuple[Successor, ...] = ()
     loc: Loc = UNKNOWN_LOC
