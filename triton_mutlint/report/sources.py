@@ -1,0 +1,32 @@
+"""The source text that reports quote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+
+class SourceLines:
+    """Lines of files by the name they have in the report, read once and kept.
+
+    `texts` holds what is not on disk as such (stdin, an unsaved buffer); other files are read
+    relative to `root`. A file that cannot be read has no lines: it is quoted nowhere.
+    """
+
+    def __init__(self, texts: Mapping[str, str] | None = None, root: Path | None = None) -> None:
+        self._root = root or Path()
+        self._lines = {file: text.splitlines() for file, text in (texts or {}).items()}
+
+    def line(self, file: str, number: int) -> str | None:
+        """Line `number` (1-based) of `file`, without its end; None where there is no such line."""
+        lines = self._lines.get(file)
+        if lines is None:
+            lines = self._lines[file] = self._read(file)
+        return lines[number - 1] if 0 < number <= len(lines) else None
+
+    def _read(self, file: str) -> list[str]:
+        try:
+            data = (self._root / file).read_bytes()
+        except (OSError, ValueError):  # ValueError: a NUL in the name
+            return []
+        return data.decode("utf-8", errors="replace").splitlines()
