@@ -404,6 +404,7 @@ class ParameterReport:
     writes: bool = False
     atomics: bool = False
     accesses: tuple[Access, ...] = ()
+    reason: str = ""  # why the type was inferred as it was
 
 
 class Status(str, Enum):
