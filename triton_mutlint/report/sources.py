@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
+
+_NEWLINE = re.compile(r"\r\n|\r|\n")  # as Python counts lines; str.splitlines knows more ends
 
 
 class SourceLines:
@@ -15,7 +18,7 @@ class SourceLines:
 
     def __init__(self, texts: Mapping[str, str] | None = None, root: Path | None = None) -> None:
         self._root = root or Path()
-        self._lines = {file: text.splitlines() for file, text in (texts or {}).items()}
+        self._lines = {file: _NEWLINE.split(text) for file, text in (texts or {}).items()}
 
     def line(self, file: str, number: int) -> str | None:
         """Line `number` (1-based) of `file`, without its end; None where there is no such line."""
@@ -29,4 +32,4 @@ class SourceLines:
             data = (self._root / file).read_bytes()
         except (OSError, ValueError):  # ValueError: a NUL in the name
             return []
-        return data.decode("utf-8", errors="replace").splitlines()
+        return _NEWLINE.split(data.decode("utf-8", errors="replace"))

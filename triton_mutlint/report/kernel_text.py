@@ -1,0 +1,122 @@
+"""One kernel of the text report: a headline, the circumstances, the table, the places."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from triton_mutlint.model import Failure, Finding, KernelReport, Mutation, Origin, Stage, Status
+from triton_mutlint.report.accesses import access_lines, indented, where
+from triton_mutlint.report.opaque import indirect_lines, opaque_lines, unanalyzable_lines
+from triton_mutlint.report.options import RenderOptions
+from triton_mutlint.report.snippet import quote
+from triton_mutlint.report.style import (
+    DIM,
+    FAILED,
+    MUTATION,
+    NOTE,
+    PLACE,
+    STRONG,
+    Lines,
+    clean,
+    flow,
+    joined,
+    words,
+)
+from triton_mutlint.report.table import parameter_table
+
+_ORIGINS = {
+    Origin.SPEC: "signature from the spec",
+    Origin.INFERRED: "signature inferred",
+    Origin.MIXED: "signature from the spec, the rest inferred",
+}
+_STAGES = {
+    Stage.LOAD: "could not be loaded",
+    Stage.SIGNATURE: "has no usable signature",
+    Stage.LOWER: "could not be lowered",
+    Stage.ANALYZE: "could not be analysed",
+}
+
+
+def kernel_lines(kernel: KernelReport, finding: Finding | None, options: RenderOptions) -> Lines:
+    """The whole block; `finding` is the one that says that this kernel failed, if there is one."""
+    if kernel.status is Status.FAILED:
+        return _failed(kernel, finding, options)
+    lines = [*_headline(kernel, options.width), *_circumstances(kernel, options.width), Text()]
+    lines += parameter_table(kernel, options) or [Text("  no parameters", DIM)]
+    lines += access_lines(kernel, options)
+    lines += indirect_lines(kernel, options)
+    lines += unanalyzable_lines(kernel, options)
+    lines += opaque_lines(kernel, options)
+    if kernel.notes:
+        lines.append(Text())
+    return lines + [line for note in kernel.notes for line in note_lines(note, options.width, 2)]
+
+
+def _title(kernel: KernelReport) -> Text:
+    place = f"{clean(kernel.location.file)}:{kernel.location.line}"
+    title = Text.assemble((place, PLACE))
+    return title.append(" ").append(clean(kernel.name), STRONG) if kernel.name else title
+
+
+def _headline(kernel: KernelReport, width: int) -> Lines:
+    """What an author wants first: the parameters this kernel writes."""
+    by = {m: [p.name for p in kernel.parameters if p.mutation is m] for m in Mutation}
+    pieces = []
+    if by[Mutation.WRITTEN]:
+        pieces += [Text("writes"), *joined(by[Mutation.WRITTEN], MUTATION[Mutation.WRITTEN])]
+    if by[Mutation.CONDITIONAL]:
+        lead = "and sometimes" if pieces else "sometimes writes"
+        pieces += [Text(lead), *joined(by[Mutation.CONDITIONAL], MUTATION[Mutation.CONDITIONAL])]
+    if by[Mutation.UNKNOWN]:
+        lead = "· may write" if pieces else "may write"
+        pieces += [Text(lead), *joined(by[Mutation.UNKNOWN], MUTATION[Mutation.UNKNOWN])]
+    if not pieces:
+        indirect = "none of its parameters directly" if kernel.indirect_writes else "nothing"
+        pieces = words(f"writes {indirect}")
+    return flow(pieces, width, _title(kernel).append("  "), 4)
+
+
+def _circumstances(kernel: KernelReport, width: int) -> Lines:
+    analyzed, total = kernel.analyzed_variants, kernel.total_variants
+    if analyzed == total:
+        variants = f"{total} variant{'' if total == 1 else 's'}"
+    else:
+        variants = f"{analyzed} of {total} variants"
+    facts = [", ".join(map(str, kernel.targets)), variants, _ORIGINS[kernel.origin] if kernel.origin else ""]
+    styles = [DIM, DIM if analyzed == total else MUTATION[Mutation.UNKNOWN], DIM]
+    shown = [Text(fact, style) for fact, style in zip(facts, styles, strict=True) if fact]
+    for piece in shown[:-1]:
+        piece.append(" ·", DIM)
+    return flow(shown, width, Text("  "), 2)
+
+
+def _failed(kernel: KernelReport, finding: Finding | None, options: RenderOptions) -> Lines:
+    failure = kernel.failure
+    assert failure is not None, "a failed kernel carries its failure"
+    title = _title(kernel).append("  ")
+    what = _STAGES[failure.stage]
+    code = [Text(f"[{finding.rule}]", DIM)] if finding else []
+    lines = flow([*words(what, FAILED), *code], options.width, title, 4)
+    lines += failure_lines(failure, options)
+    return lines + [line for note in kernel.notes for line in note_lines(note, options.width, 2)]
+
+
+def failure_lines(failure: Failure, options: RenderOptions) -> Lines:
+    """The message as it came (Triton's has its own caret), the place, and what can be done."""
+    lines = indented(failure.message, 2)
+    place = failure.location
+    if place is not None:
+        lines.append(Text.assemble("    ", (where(place), PLACE)))
+        lines += [] if _has_caret(failure.message) else quote(place, options)
+    if failure.hint:
+        lines += flow(words(failure.hint), options.width, Text.assemble("  ", ("hint: ", NOTE)), 8)
+    return lines
+
+
+def _has_caret(message: str) -> bool:
+    return any(line.strip() == "^" for line in message.splitlines())
+
+
+def note_lines(note: str, width: int, indent: int = 0) -> Lines:
+    first = Text.assemble(" " * indent, ("note: ", NOTE))
+    return flow(words(note), width, first, indent + 6)

@@ -1,0 +1,125 @@
+"""The report for people: calm, in reading order, the same with and without colour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from io import StringIO
+
+from rich.console import Console
+from rich.text import Text
+
+from triton_mutlint.model import Finding, KernelReport, Location, Report, Severity, Status
+from triton_mutlint.report import order
+from triton_mutlint.report.findings_text import finding_lines
+from triton_mutlint.report.kernel_text import kernel_lines, note_lines
+from triton_mutlint.report.options import RenderOptions
+from triton_mutlint.report.style import DIM, FAILED, SEVERITY, STRONG, Lines, flow, to_ascii
+from triton_mutlint.report.summary import Summary, summarize
+
+_FAILURE_RULES = ("TML901", "TML902")
+
+
+def render(report: Report, options: RenderOptions | None = None) -> str:
+    """The report as text of `options.width` cells; ends with a newline."""
+    options = options or RenderOptions()
+    return paint(_blocks(report, options), options)
+
+
+def paint(blocks: Iterable[Lines], options: RenderOptions) -> str:
+    """Blocks with an empty line between them, with ANSI colour if asked for."""
+    out = StringIO()
+    console = Console(
+        file=out,
+        width=options.width,
+        color_system="standard" if options.color else None,
+        force_terminal=options.color,
+        legacy_windows=False,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        _environ={},  # NO_COLOR and the like were weighed by the caller
+    )
+    for index, block in enumerate(blocks):
+        for line in [Text(), *block] if index else block:
+            line.rstrip()
+            console.print(line, soft_wrap=True)
+    return to_ascii(out.getvalue()) if options.ascii else out.getvalue()
+
+
+def _blocks(report: Report, options: RenderOptions) -> list[Lines]:
+    failures, findings = _split(report)
+    kernels = order.kernels(report)
+    shown = [k for k in kernels if not options.quiet or k.status is Status.FAILED]
+    blocks = [kernel_lines(kernel, failures.get(kernel), options) for kernel in shown]
+    quoted = set() if options.quiet else _places(shown)
+    blocks += [
+        finding_lines(finding, options, quoted)
+        for finding in findings
+        if options.verbose or not finding.suppressed
+    ]
+    notes = [] if options.quiet else report.notes
+    tail = [line for note in notes for line in note_lines(note, options.width)]
+    return [*blocks, tail + _summary_lines(report, options.width)]
+
+
+def _split(report: Report) -> tuple[dict[KernelReport, Finding], list[Finding]]:
+    """The finding that each failed kernel's block stands for, and the findings left to show."""
+    rest = order.findings(report)
+    failures: dict[KernelReport, Finding] = {}
+    for kernel in order.kernels(report):
+        if kernel.status is Status.FAILED:
+            match = next((f for f in rest if _tells_of(f, kernel)), None)
+            if match is not None:
+                failures[kernel] = match
+                rest.remove(match)
+    return failures, rest
+
+
+def _tells_of(finding: Finding, kernel: KernelReport) -> bool:
+    places = {(kernel.location.file, kernel.location.line)}
+    if kernel.failure is not None and kernel.failure.location is not None:
+        places.add((kernel.failure.location.file, kernel.failure.location.line))
+    here = (finding.location.file, finding.location.line) in places
+    return finding.rule in _FAILURE_RULES and (finding.kernel or "") == kernel.name and here
+
+
+def _places(kernels: Iterable[KernelReport]) -> set[Location]:
+    """The lines that the kernels' own blocks quote."""
+    quoted: set[Location] = set()
+    for kernel in kernels:
+        quoted |= {write.location for write in kernel.indirect_writes}
+        quoted |= {op.location for op in kernel.unanalyzable_ops}
+    return quoted
+
+
+def _summary_lines(report: Report, width: int) -> Lines:
+    counts = summarize(report)
+    if not counts.kernels and not report.findings:
+        return [Text("no Triton kernels found", STRONG)]
+    pieces = [*_kernel_counts(counts), *_finding_counts(counts)]
+    if report.helpers:
+        pieces.append(Text.assemble(("· ", DIM), f"{_count(report.helpers, 'helper')}"))
+    return flow(pieces, width)
+
+
+def _kernel_counts(counts: Summary) -> list[Text]:
+    pieces = [Text(f"{_count(counts.kernels, 'kernel')}:", STRONG)]
+    pieces.append(Text(f"{counts.analyzed} analysed{',' if counts.failed else ''}"))
+    if counts.failed:
+        pieces.append(Text(f"{counts.failed} failed", FAILED))
+    return pieces
+
+
+def _finding_counts(counts: Summary) -> list[Text]:
+    error, warning = SEVERITY[Severity.ERROR], SEVERITY[Severity.WARNING]
+    errors = Text.assemble(("· ", DIM), (_count(counts.errors, "error"), error if counts.errors else ""), ",")
+    pieces = [errors, Text(_count(counts.warnings, "warning"), warning if counts.warnings else "")]
+    if counts.infos:
+        pieces.append(Text.assemble(("· ", DIM), f"{counts.infos} info"))
+    if counts.suppressed:
+        pieces.append(Text.assemble(("· ", DIM), f"{counts.suppressed} suppressed"))
+    return pieces
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
