@@ -1,0 +1,74 @@
+"""Functions under concrete abstract arguments, and how they call each other (docs/analysis.md, section 5)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from triton_mutlint.analysis.widths import Width, width_of
+from triton_mutlint.ttir.ir import Function, Op
+
+MAX_PER_FUNCTION = 64
+
+
+@dataclass(eq=False)
+class Context:
+    """One function analysed under one set of argument values; `values[v]` is the state of value v."""
+
+    function: Function
+    values: list[int]
+    widths: list[Width]
+    returns: list[int] = field(default_factory=list)
+    read: bool = False  # a caller has used `returns`
+    calls: dict[tuple[int, int], tuple[Op, Context]] = field(default_factory=dict)  # by ids of op and callee
+
+    @property
+    def arguments(self) -> range:
+        return range(self.function.n_args)
+
+
+class Contexts:
+    """All contexts reached so far, found by callee and argument values."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[tuple[str, tuple[int, ...]], Context] = {}
+        self._count: dict[str, int] = {}
+        self._joined: dict[str, Context] = {}
+
+    def get(self, function: Function, arguments: tuple[int, ...]) -> Context:
+        """The context for these arguments; beyond the cap, the one that joins all of them."""
+        key = (function.name, arguments)
+        found = self._by_key.get(key)
+        if found is not None:
+            return found
+        if self._count.get(function.name, 0) >= MAX_PER_FUNCTION:
+            return self._joined_context(function, arguments)
+        self._count[function.name] = self._count.get(function.name, 0) + 1
+        self._by_key[key] = _fresh(function, arguments)
+        return self._by_key[key]
+
+    def _joined_context(self, function: Function, arguments: tuple[int, ...]) -> Context:
+        context = self._joined.setdefault(function.name, _fresh(function, arguments))
+        for index, value in enumerate(arguments):
+            context.values[index] |= value
+        return context
+
+
+def shortest_paths(entry: Context) -> Iterator[tuple[Context, tuple[Op, ...]]]:
+    """Every context reached from `entry` with the calls of a shortest path to it."""
+    seen = {id(entry)}
+    queue: deque[tuple[Context, tuple[Op, ...]]] = deque([(entry, ())])
+    while queue:
+        context, path = queue.popleft()
+        yield context, path
+        for op, callee in context.calls.values():
+            if id(callee) not in seen:
+                seen.add(id(callee))
+                queue.append((callee, (*path, op)))
+
+
+def _fresh(function: Function, arguments: tuple[int, ...]) -> Context:
+    values = [0] * len(function.types)
+    values[: len(arguments)] = arguments
+    return Context(function, values, [width_of(t) for t in function.types])

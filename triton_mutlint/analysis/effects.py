@@ -1,0 +1,208 @@
+"""Reading the fixpoint: every memory access of one variant, by parameter (docs/analysis.md, section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from triton_mutlint.analysis.contexts import Context, shortest_paths
+from triton_mutlint.analysis.lattice import Lattice, bits
+from triton_mutlint.analysis.opaque import EXTERN, INLINE_ASM, OpaqueReader
+from triton_mutlint.analysis.solver import Solver
+from triton_mutlint.model import (
+    Access,
+    AccessKind,
+    ArgOwner,
+    Frame,
+    IndirectWrite,
+    Location,
+    OpaqueOp,
+    UnanalyzableOp,
+)
+from triton_mutlint.ttir.ir import Op, Region
+from triton_mutlint.ttir.ops import OpInfo, lookup
+
+MASKED = {"tt.store": 2, "tt.atomic_rmw": 2}  # where the mask stands
+Entry = tuple[str, int, int]
+
+
+class Places(Protocol):
+    """Turns printed locations into reported ones."""
+
+    def location(self, entry: Entry | None, op: str) -> Location:
+        """Where the op that was printed with `entry` stands."""
+
+    def trace(self, entries: tuple[Entry, ...], op: str) -> tuple[Frame, ...]:
+        """Frames for call sites from the kernel inwards, the last entry being the op itself."""
+
+
+@dataclass(frozen=True)
+class VariantEffects:
+    """What one variant may do to memory, with parameters by their reported names."""
+
+    accesses: Mapping[str, tuple[Access, ...]] = field(default_factory=dict)
+    indirect_writes: tuple[IndirectWrite, ...] = ()
+    opaque_ops: tuple[OpaqueOp, ...] = ()
+    unanalyzable_ops: tuple[UnanalyzableOp, ...] = ()
+    unknown: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class _Site:
+    """One op in one context, and the calls that lead there."""
+
+    context: Context
+    op: Op
+    calls: tuple[Op, ...]
+
+
+class EffectReader:
+    """Visits each reached op once, after the fixpoint."""
+
+    def __init__(self, solver: Solver, owners: Sequence[ArgOwner], addresses: int,
+                 opaque: OpaqueReader, places: Places) -> None:
+        self._solver, self._owners, self._addresses = solver, owners, addresses
+        self._lattice: Lattice = solver.lattice
+        self._opaque, self._places = opaque, places
+        # Dictionaries keep insertion order and drop repetitions.
+        self._accesses: dict[str, dict[Access, None]] = {}
+        self._indirect: dict[IndirectWrite, None] = {}
+        self._opaque_ops: dict[OpaqueOp, None] = {}
+        self._unanalyzable: dict[UnanalyzableOp, None] = {}
+        self._unknown: set[str] = set()
+
+    def read(self, entry: Context) -> VariantEffects:
+        for context, calls in shortest_paths(entry):
+            for op in self._ops(context.function.body):
+                self._visit(_Site(context, op, calls))
+        return VariantEffects(
+            {name: tuple(found) for name, found in self._accesses.items()},
+            tuple(self._indirect), tuple(self._opaque_ops), tuple(self._unanalyzable), frozenset(self._unknown),
+        )
+
+    def _ops(self, region: Region) -> Iterator[Op]:
+        for index in self._solver.flow.blocks(region):
+            for op in region.blocks[index].ops:
+                yield op
+                for inner in op.regions:
+                    yield from self._ops(inner)
+
+    def _visit(self, site: _Site) -> None:
+        if site.op.name == INLINE_ASM:
+            self._inline_asm(site)
+            return
+        if site.op.name == EXTERN:
+            self._extern(site)
+            return
+        info = lookup(site.op.name)
+        if info is None:
+            self._undecided(site, "its memory effects are not known to triton-mutlint")
+        elif site.op.name == "tt.call" and self._solver.callee(site.op) is None:
+            self._undecided(site, "the called function has no body")
+        elif info.touches_memory and not self._inert(site):
+            self._memory_op(site, info)
+
+    def _inert(self, site: _Site) -> bool:
+        """A store or atomic whose mask is the constant false does nothing."""
+        index = MASKED.get(site.op.name)
+        if index is None or len(site.op.operands) <= index:
+            return False
+        mask = self._solver.producer(site.context, site.op.operands[index])
+        return mask is not None and mask.name == "arith.constant" and \
+            mask.attrs.get("value", "").split(":")[0].strip() in ("false", "dense<false>")
+
+    def _memory_op(self, site: _Site, info: OpInfo) -> None:
+        for kind, indices in ((AccessKind.READ, info.reads), (AccessKind.WRITE, info.writes),
+                              (AccessKind.ATOMIC, info.atomics)):
+            for index in indices:
+                if index < len(site.op.operands):
+                    self._access(site, kind, site.op.operands[index])
+
+    def _access(self, site: _Site, kind: AccessKind, address: int) -> None:
+        """Record an access through the value `address`."""
+        roots = self._lattice.as_address(site.context.values[address])
+        for index in bits(roots & self._lattice.params):
+            access = Access(kind, site.op.name, self._location(site), self._path(site))
+            self._accesses.setdefault(self._owners[index].parameter, {})[access] = None
+        if kind is AccessKind.READ:
+            return
+        self._indirect_writes(site, roots)
+        if roots & self._lattice.unknown:
+            reason = "it writes through an address whose origin is not understood"
+            self._report_undecided(site, reason, self._addresses)
+        elif not roots:
+            self._report_undecided(site, "it writes through an address that comes from no parameter", 0)
+
+    def _indirect_writes(self, site: _Site, roots: int) -> None:
+        n = self._lattice.n
+        for bit in bits(roots & self._lattice.indirect):
+            via = "loaded" if bit < 2 * n else "integer"
+            through = self._owners[bit % n].parameter
+            self._indirect[IndirectWrite(through, via, site.op.name, self._location(site))] = None
+
+    def _inline_asm(self, site: _Site) -> None:
+        reading = self._opaque.asm(site.op)
+        if not reading.understood:
+            self._undecided(site, reading.reason)
+            self._opaque_op(site, "unanalyzable", site.op.operands)
+            return
+        written = reading.writes | reading.atomics
+        for kind, indices in ((AccessKind.READ, reading.reads), (AccessKind.WRITE, reading.writes),
+                              (AccessKind.ATOMIC, reading.atomics)):
+            for index in sorted(indices):
+                self._access(site, kind, site.op.operands[index])
+        effect = "writes" if written else "reads" if reading.reads else "none"
+        touched = [site.op.operands[i] for i in sorted(written or reading.reads)]
+        self._opaque_op(site, effect, touched)
+
+    def _extern(self, site: _Site) -> None:
+        pure = self._opaque.is_pure(site.op)
+        if not pure:
+            self._undecided(site, "an impure extern call: its body cannot be read")
+        self._opaque_op(site, "none" if pure else "unanalyzable", () if pure else site.op.operands)
+
+    def _opaque_op(self, site: _Site, effect: str, operands: Sequence[int]) -> None:
+        found = OpaqueOp(site.op.name, self._opaque.detail(site.op), self._opaque.is_pure(site.op), effect,
+                         self._names(self._reaching(site, operands)), self._location(site))
+        self._opaque_ops[found] = None
+
+    def _undecided(self, site: _Site, reason: str) -> None:
+        """The op may write whatever reaches its operands."""
+        roots = self._closure(self._reaching(site, site.op.operands))
+        if roots & self._lattice.unknown:
+            roots |= self._addresses
+        self._report_undecided(site, reason, roots)
+        self._indirect_writes(site, roots)
+
+    def _report_undecided(self, site: _Site, reason: str, roots: int) -> None:
+        names = self._names(roots)
+        self._unknown.update(names)
+        found = UnanalyzableOp(site.op.name, self._opaque.detail(site.op), reason, names, self._location(site))
+        self._unanalyzable[found] = None
+
+    def _reaching(self, site: _Site, operands: Sequence[int]) -> int:
+        """The strong roots of these operands."""
+        roots = 0
+        for value in operands:
+            roots |= self._lattice.strong(site.context.values[value])
+        return roots
+
+    def _closure(self, roots: int) -> int:
+        """`roots`, and every root that can be loaded through them."""
+        while (found := roots | self._solver.memory.load(roots)) != roots:
+            roots = found
+        return roots
+
+    def _names(self, roots: int) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self._owners[i].parameter for i in bits(roots & self._lattice.params)))
+
+    def _location(self, site: _Site) -> Location:
+        chain = site.op.loc.chain
+        return self._places.location(chain[0] if chain else None, site.op.name)
+
+    def _path(self, site: _Site) -> tuple[Frame, ...]:
+        """Call sites from the kernel inwards, then the access itself."""
+        entries = [entry for call in site.calls for entry in reversed(call.loc.chain)]
+        entries.extend(reversed(site.op.loc.chain))
+        return self._places.trace(tuple(entries), site.op.name)

@@ -1,0 +1,73 @@
+"""Abstract values as bit masks (docs/analysis.md, section 2).
+
+For an entry function with n arguments, a root set is a mask of 3n + 1 bits: `param i` at i,
+`loaded i` at n + i, `integer i` at 2n + i, `unknown` at 3n. A value is its strong set, with its
+weak set shifted left by 3n + 1. Join is `|`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """The masks for one entry function with `n` arguments."""
+
+    n: int
+
+    @property
+    def width(self) -> int:
+        return 3 * self.n + 1
+
+    @property
+    def params(self) -> int:
+        """Every `param` root."""
+        return (1 << self.n) - 1
+
+    @property
+    def indirect(self) -> int:
+        """Every `loaded` and `integer` root: those that can weaken."""
+        return ((1 << 3 * self.n) - 1) ^ self.params
+
+    @property
+    def unknown(self) -> int:
+        return 1 << 3 * self.n
+
+    @property
+    def strong_mask(self) -> int:
+        return (1 << self.width) - 1
+
+    def param(self, index: int) -> int:
+        return 1 << index
+
+    def integer(self, index: int) -> int:
+        return 1 << (2 * self.n + index)
+
+    def loaded_from(self, strong: int) -> int:
+        """The roots of an address loaded through `strong`: `loaded p` for `param p`, others stay."""
+        return (strong & self.params) << self.n | strong & ~self.params
+
+    def weaken(self, value: int) -> int:
+        """`value` with its `loaded` and `integer` roots moved from strong to weak."""
+        moving = value & self.indirect
+        return value ^ moving | moving << self.width
+
+    def strong(self, value: int) -> int:
+        return value & self.strong_mask
+
+    def weak(self, value: int) -> int:
+        return value >> self.width
+
+    def as_address(self, value: int) -> int:
+        """The strong set of `value` once it is used as an address (section 3.7)."""
+        return self.strong(value) or self.weak(value)
+
+
+def bits(mask: int) -> Iterator[int]:
+    """Indices of the set bits, ascending."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low

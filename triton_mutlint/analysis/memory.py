@@ -1,0 +1,39 @@
+"""What the kernel itself has put into memory (docs/analysis.md, section 4)."""
+
+from __future__ import annotations
+
+from triton_mutlint.analysis.lattice import Lattice, bits
+
+
+class Memory:
+    """One cell per parameter and one for everything else; a cell holds strong roots."""
+
+    def __init__(self, lattice: Lattice) -> None:
+        self._lattice = lattice
+        self._cells = [0] * lattice.n
+        self._elsewhere = 0
+        self._everything = 0
+        self.version = 0  # grows with every change
+
+    def store(self, address: int, value: int) -> None:
+        """Store `value` through the strong set `address`."""
+        roots = self._lattice.strong(value)
+        if not roots:
+            return
+        before = (self._everything, self._elsewhere, tuple(self._cells))
+        for index in bits(address & self._lattice.params):
+            self._cells[index] |= roots
+        if address & ~self._lattice.params or not address:
+            self._elsewhere |= roots
+        self._everything |= roots
+        if before != (self._everything, self._elsewhere, tuple(self._cells)):
+            self.version += 1
+
+    def load(self, address: int) -> int:
+        """The strong set of what a load through the strong set `address` may yield."""
+        found = self._lattice.loaded_from(address) | self._elsewhere
+        if address & ~self._lattice.params:
+            return found | self._everything
+        for index in bits(address):
+            found |= self._cells[index]
+        return found

@@ -1,0 +1,109 @@
+"""The union over variants (docs/analysis.md, section 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from triton_mutlint.analysis.effects import VariantEffects
+from triton_mutlint.model import (
+    Access,
+    AccessKind,
+    ArgType,
+    ConstexprValue,
+    DescriptorType,
+    Mutation,
+    ParameterKind,
+    ParameterReport,
+    PointerType,
+)
+
+Choices = tuple[tuple[str, str], ...]
+_LISTED = 8  # combinations named before the rest are only counted
+
+
+@dataclass(frozen=True)
+class AnalyzedVariant:
+    """One variant's flattened arguments (`ptrs.0` for a tuple's element), choices and effects."""
+
+    arguments: Mapping[str, ArgType]
+    choices: Choices
+    effects: VariantEffects
+
+
+def judge(variants: Sequence[AnalyzedVariant], inferred: frozenset[str], reasons: Mapping[str, str],
+          positions: Mapping[str, int]) -> tuple[ParameterReport, ...]:
+    """One report per reported parameter, in signature order; `positions` maps parameter to index."""
+    names = dict.fromkeys(name for variant in variants for name in variant.arguments)
+    ordered = sorted(names, key=lambda name: positions[name.split(".")[0]])
+    return tuple(_parameter(name, variants, inferred, reasons, positions) for name in ordered)
+
+
+def _parameter(name: str, variants: Sequence[AnalyzedVariant], inferred: frozenset[str],
+               reasons: Mapping[str, str], positions: Mapping[str, int]) -> ParameterReport:
+    owner = name.split(".")[0]
+    types = [v.arguments[name] for v in variants if name in v.arguments]
+    accesses = tuple(dict.fromkeys(a for v in variants for a in v.effects.accesses.get(name, ())))
+    kinds = {a.kind for a in accesses}
+    writing = [v for v in variants if _writes(v.effects.accesses.get(name, ()))]
+    if len(writing) == len(variants):
+        mutation = Mutation.WRITTEN
+    elif writing:
+        mutation = Mutation.CONDITIONAL
+    elif any(name in v.effects.unknown for v in variants):
+        mutation = Mutation.UNKNOWN
+    else:
+        mutation = Mutation.UNWRITTEN
+    when = _condition(writing, variants) if mutation is Mutation.CONDITIONAL else ()
+    return ParameterReport(
+        name, positions[owner], *_describe(types), owner in inferred, mutation, when,
+        reads=bool(kinds & {AccessKind.READ, AccessKind.ATOMIC}), writes=AccessKind.WRITE in kinds,
+        atomics=AccessKind.ATOMIC in kinds, accesses=_sorted(accesses), reason=reasons.get(owner, ""),
+    )
+
+
+def _writes(accesses: Iterable[Access]) -> bool:
+    return any(a.kind is not AccessKind.READ for a in accesses)
+
+
+def _sorted(accesses: Iterable[Access]) -> tuple[Access, ...]:
+    return tuple(sorted(accesses, key=lambda a: (a.location, a.kind.value, a.op, a.path)))
+
+
+def _describe(types: Sequence[ArgType]) -> tuple[ParameterKind, str]:
+    """Kind and text of a parameter; a pointer in one variant and None in another is a pointer."""
+    texts = " | ".join(dict.fromkeys(str(t) for t in types))
+    for arg in types:
+        if isinstance(arg, PointerType):
+            return ParameterKind.POINTER, texts
+        if isinstance(arg, DescriptorType):
+            return ParameterKind.DESCRIPTOR, texts
+    if all(isinstance(t, ConstexprValue) for t in types):
+        absent = all(isinstance(t, ConstexprValue) and t.value is None for t in types)
+        return (ParameterKind.NONE if absent else ParameterKind.CONSTEXPR), texts
+    return ParameterKind.SCALAR, texts
+
+
+def _condition(writing: Sequence[AnalyzedVariant], variants: Sequence[AnalyzedVariant]) -> tuple[str, ...]:
+    """The fewest choices that tell the writing variants from the others, as `NAME=value` texts."""
+    chosen = [dict(v.choices) for v in writing]
+    others = [dict(v.choices) for v in variants if all(v is not w for w in writing)]
+    names = list(dict.fromkeys(name for v in variants for name, _ in v.choices))
+    for size in (1, 2):
+        for group in combinations(names, size):
+            values = {_values(c, group) for c in chosen}
+            if values.isdisjoint(_values(c, group) for c in others):
+                return _texts(group, sorted(values))
+    return _texts(names, sorted({_values(c, names) for c in chosen}))
+
+
+def _values(choices: Mapping[str, str], names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(choices.get(name, "") for name in names)
+
+
+def _texts(names: Sequence[str], values: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    texts = [", ".join(f"{n}={v}" for n, v in zip(names, row, strict=True)) for row in values]
+    if len(texts) > _LISTED:
+        return (*texts[:_LISTED], f"and {len(texts) - _LISTED} more")
+    return tuple(texts)

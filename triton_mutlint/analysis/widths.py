@@ -1,0 +1,38 @@
+"""How much of an address a value of a printed type can hold (docs/analysis.md, section 3.2)."""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from functools import lru_cache
+
+ADDRESS_BITS = 64
+_ELEMENT = re.compile(r"(?:[us]?i|f|bf|tf)(\d+)")
+
+
+class Width(IntEnum):
+    BIT = 0  # i1: carries nothing
+    NARROW = 1  # data; no whole address
+    FULL = 2  # 64 bits, a pointer, a descriptor, or a type that is not known
+
+
+@lru_cache(maxsize=4096)
+def width_of(type_text: str) -> Width:
+    """The width of one element of a printed MLIR type; FULL when in doubt."""
+    element = _element(type_text.strip())
+    match = _ELEMENT.match(element)
+    if match is None:
+        return Width.FULL
+    bits = int(match.group(1))
+    if bits == 1:
+        return Width.BIT
+    return Width.NARROW if bits < ADDRESS_BITS else Width.FULL
+
+
+def _element(text: str) -> str:
+    """The element type of a tensor or vector, else the type itself."""
+    for container in ("tensor<", "vector<"):
+        if text.startswith(container):
+            inner = text[len(container):-1]
+            return re.sub(r"^(?:\d+x|\?x)*", "", inner)
+    return text
