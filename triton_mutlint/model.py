@@ -223,6 +223,7 @@ class LoadedKernel:
     heuristics: Mapping[str, Any] = field(default_factory=_empty)  # parameter -> callable(args mapping) -> value
     is_helper: bool = False
     qualname: str = ""  # "outer.kernel" for a nested one
+    notes: tuple[str, ...] = ()  # what the loader had to assume or could not give
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
