@@ -1,0 +1,102 @@
+"""What `@triton.heuristics` may give a parameter, without real arguments.
+
+A heuristic is run on placeholders: constexprs as they are, scalars as a sample number, pointers as
+an object that only has an identity. What it read tells how far the answer goes: a value made from
+constexprs alone is exact, a boolean that looked at a run-time scalar can be either.
+"""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from triton_mutlint.model import ArgType, ConstexprValue, ScalarType, TupleType
+from triton_mutlint.signature.values import text_of, unwrap_constexpr
+
+SAMPLE = 1024  # a usual row length: divisible by 16, so that block sizes made from it are valid
+_BOOLEAN_OPS = frozenset({"COMPARE_OP", "IS_OP", "CONTAINS_OP", "UNARY_NOT"})
+_RETURNS = frozenset({"RETURN_VALUE"})
+_EITHER = (ConstexprValue(False), ConstexprValue(True))
+
+
+class _Opaque:
+    """A tensor of which nothing is known but that it is not None."""
+
+
+class _Arguments(dict[str, Any]):
+    """Placeholders by parameter that remember which were read."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        super().__init__(values)
+        self.read: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.read.add(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in self else default
+
+    def items(self) -> Any:
+        self.read |= set(self)
+        return super().items()
+
+    def values(self) -> Any:
+        self.read |= set(self)
+        return super().values()
+
+    def keys(self) -> Any:  # `{**args}` reads through keys() and then __getitem__
+        return super().keys()
+
+    def __iter__(self) -> Iterator[str]:
+        return super().__iter__()
+
+
+def heuristic_values(
+    function: Callable[[Mapping[str, Any]], Any], args: Mapping[str, ArgType]
+) -> tuple[ConstexprValue, ...]:
+    """The values that `function` may give for arguments of these types; empty if it cannot be told."""
+    arguments = _Arguments({name: _placeholder(arg) for name, arg in args.items()})
+    try:
+        value = unwrap_constexpr(function(arguments))
+    except Exception:  # foreign code on placeholders it was not written for may raise anything
+        return _EITHER if _returns_boolean(function) else ()
+    exact = ConstexprValue(value, text_of(value))
+    if isinstance(value, bool) and any(_is_runtime(args[name]) for name in arguments.read if name in args):
+        return (exact, ConstexprValue(not value))
+    return (exact,)
+
+
+def _placeholder(arg: ArgType) -> Any:
+    if isinstance(arg, ConstexprValue):
+        return arg.value
+    if isinstance(arg, TupleType):
+        elements = tuple(_placeholder(element) for element in arg.elements)
+        return arg.cls(*elements) if arg.cls else elements
+    if isinstance(arg, ScalarType):
+        if arg.name in ("i1", "u1"):
+            return True
+        return float(SAMPLE) if arg.name.startswith(("fp", "bf")) else SAMPLE
+    return _Opaque()
+
+
+def _is_runtime(arg: ArgType) -> bool:
+    """Whether the argument's value, beyond being None or not, is unknown before the launch."""
+    if isinstance(arg, TupleType):
+        return any(_is_runtime(element) for element in arg.elements)
+    return isinstance(arg, ScalarType)
+
+
+def _returns_boolean(function: Callable[..., Any]) -> bool:
+    """Whether the last thing that `function` does before it returns is a comparison."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return False
+    before = ""
+    results: list[bool] = []
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in _RETURNS:
+            results.append(before in _BOOLEAN_OPS)
+        before = instruction.opname
+    return bool(results) and all(results)

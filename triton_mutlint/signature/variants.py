@@ -1,0 +1,83 @@
+"""Which combinations of alternatives to analyse, and in which order when there are too many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, product
+
+from triton_mutlint.model import ArgType, Variant
+
+Index = tuple[int, ...]  # per factor, which of its alternatives
+
+
+def orders(sizes: Sequence[int], cap: int) -> Iterator[Index]:
+    """Every combination of one alternative per factor, each once.
+
+    In product order if there are at most `cap`. Else the first come first: the base (the first
+    alternative everywhere), then combinations that bring in every other alternative, then those
+    that differ from the base in few factors, so that a prefix of `cap` says the most.
+    """
+    if count(sizes) <= cap:
+        yield from product(*(range(size) for size in sizes))
+        return
+    seen: set[Index] = set()
+    for index in _by_use(sizes, cap):
+        if index not in seen:
+            seen.add(index)
+            yield index
+
+
+def count(sizes: Sequence[int]) -> int:
+    """How many combinations there are."""
+    total = 1
+    for size in sizes:
+        total *= size
+    return total
+
+
+def _by_use(sizes: Sequence[int], cap: int) -> Iterator[Index]:
+    singles = 1 + sum(size - 1 for size in sizes)
+    if singles <= cap:
+        yield from _at_distance(sizes, 0)
+        yield from _at_distance(sizes, 1)
+    else:
+        # One factor at a time does not fit: move all of them at once, each through its alternatives.
+        for row in range(max(sizes)):
+            yield tuple(row % size for size in sizes)
+    yield tuple(size - 1 for size in sizes)  # the base's opposite: every flag on
+    for distance in range(len(sizes) + 1):
+        yield from _at_distance(sizes, distance)
+
+
+def _at_distance(sizes: Sequence[int], distance: int) -> Iterator[Index]:
+    """The combinations that differ from the base in exactly `distance` factors."""
+    movable = [factor for factor, size in enumerate(sizes) if size > 1]
+    for factors in combinations(movable, distance):
+        for values in product(*(range(1, sizes[factor]) for factor in factors)):
+            changed = dict(zip(factors, values, strict=True))
+            yield tuple(changed.get(factor, 0) for factor in range(len(sizes)))
+
+
+def key(args: Mapping[str, ArgType]) -> tuple[tuple[str, str, str], ...]:
+    """Tells argument sets apart; unlike `==` it keeps `1`, `1.0` and `True` apart."""
+    return tuple((name, *value_key(arg)) for name, arg in args.items())
+
+
+def value_key(arg: ArgType) -> tuple[str, str]:
+    """Tells argument types apart: the kind of a constexpr's value and how it prints."""
+    value = getattr(arg, "value", arg)
+    return type(value).__name__, repr(value)
+
+
+def with_choices(variants: Sequence[Variant]) -> tuple[Variant, ...]:
+    """The variants with `choices` set to the arguments in which they differ, as printed."""
+    if not variants:
+        return ()
+    differing = [
+        name
+        for name in variants[0].args
+        if len({value_key(variant.args[name]) for variant in variants}) > 1
+    ]
+    return tuple(
+        Variant(v.args, tuple((name, str(v.args[name])) for name in differing), v.options) for v in variants
+    )
