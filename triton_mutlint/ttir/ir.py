@@ -13,6 +13,11 @@ from types import MappingProxyType
 NO_ATTRS: Mapping[str, str] = MappingProxyType({})
 
 
+def no_attrs() -> Mapping[str, str]:
+    """`NO_ATTRS`, as a default: a mapping proxy is unhashable before Python 3.12."""
+    return NO_ATTRS
+
+
 @dataclass(frozen=True)
 class Loc:
     """Where an op came from: `chain` runs from the innermost place outwards through call sites.

@@ -1,0 +1,125 @@
+"""Text helpers for printed MLIR: brackets, strings, and attribute dictionaries.
+
+All of them are linear in the text and use no recursion, so that no input can hang or overflow them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from triton_mutlint.ttir.ir import NO_ATTRS
+
+STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|->|=>|>=|[()\[\]{}<>]')
+_BRACKET_OR_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|->|=>|>=|[()\[\]{}<>,]')
+_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
+_SIMPLE_ESCAPES = {"n": "\n", "t": "\t"}
+
+
+def unescape(text: str) -> str:
+    r"""The value of an MLIR string literal's inside: `\"`, `\\`, and two hex digits (`\0A`)."""
+    if "\\" not in text:
+        return text
+    return _ESCAPE.sub(_unescape_one, text)
+
+
+def _unescape_one(match: re.Match[str]) -> str:
+    code = match[1]
+    if len(code) == 2:
+        return chr(int(code, 16))
+    return _SIMPLE_ESCAPES.get(code, code)
+
+
+def closing(text: str, start: int) -> int:
+    """Index of the bracket that closes the one at `text[start]`, or -1 when there is none."""
+    depth = 0
+    for match in _BRACKET.finditer(text, start):
+        token = match[0]
+        if token in "([{<":
+            depth += 1
+        elif token in ")]}>":
+            depth -= 1
+            if depth == 0:
+                return match.start()
+    return -1
+
+
+def split_top(text: str) -> list[str]:
+    """Split at the commas outside every bracket and string; parts are stripped, none is empty."""
+    if "<" not in text and "(" not in text and "[" not in text and "{" not in text and '"' not in text:
+        return [part for part in map(str.strip, text.split(",")) if part]
+    parts, depth, start = [], 0, 0
+    for match in _BRACKET_OR_COMMA.finditer(text):
+        token = match[0]
+        if token == ",":
+            if depth == 0:
+                parts.append(text[start : match.start()].strip())
+                start = match.end()
+        elif token in "([{<":
+            depth += 1
+        elif token in ")]}>":
+            depth -= 1
+    parts.append(text[start:].strip())
+    return [part for part in parts if part]
+
+
+def find_top(text: str, needle: str) -> int:
+    """Index of the first `needle` outside brackets and strings, or -1; `needle` has no bracket."""
+    depth, start = 0, 0
+    for match in _BRACKET.finditer(text):
+        token = match[0]
+        if depth == 0:
+            found = text.find(needle, start, match.end())
+            if found >= 0 and found <= match.start():
+                return found
+        if token in "([{<":
+            depth += 1
+        elif token in ")]}>":
+            depth -= 1
+            start = match.end()
+        elif depth == 0 and token[0] == '"':
+            start = match.end()
+    return text.find(needle, start) if depth == 0 else -1
+
+
+def open_brackets(text: str) -> int:
+    """How many more `(`, `[`, `{` open than close, outside strings; `<` is not counted."""
+    if '"' in text:
+        text = STRING.sub("", text)
+    return (
+        text.count("(") - text.count(")") + text.count("[") - text.count("]")
+        + text.count("{") - text.count("}")
+    )  # fmt: skip
+
+
+def mask_strings(text: str) -> tuple[str, list[str]]:
+    """`text` with every string literal replaced by its number in quotes, and the literals' insides."""
+    found: list[str] = []
+
+    def number(match: re.Match[str]) -> str:
+        found.append(match[1])
+        return f'"{len(found) - 1}"'
+
+    return STRING.sub(number, text), found
+
+
+def parse_attrs(text: str) -> Mapping[str, str]:
+    """The inside of an attribute dictionary: `a = 1 : i32, b, "c.d" = "x"`; a unit attribute is `unit`."""
+    attrs: dict[str, str] = {}
+    for part in split_top(text):
+        name, sep, value = part.partition(" = ")
+        if not sep:
+            name, sep, value = part.partition("=")
+        name, value = name.strip(), value.strip()
+        if name.startswith('"'):
+            name = unescape(name.strip('"'))
+        attrs[name] = attr_value(value) if sep else "unit"
+    return MappingProxyType(attrs) if attrs else NO_ATTRS
+
+
+def attr_value(value: str) -> str:
+    """An attribute's printed text; a plain string literal gives its value."""
+    match = STRING.fullmatch(value)
+    return unescape(match[1]) if match else value

@@ -1,0 +1,99 @@
+"""Debug locations: `loc(...)` attributes and the aliases `#loc12 = loc(...)` they refer to."""
+
+from __future__ import annotations
+
+import re
+
+from triton_mutlint.ttir.ir import UNKNOWN_LOC, Loc
+from triton_mutlint.ttir.lexer import closing, unescape
+
+_ALIAS = re.compile(r"^(#[A-Za-z_$.][\w$.]*) = loc\((.*)\)[ \t\r]*$", re.MULTILINE)
+_FILE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)')
+_RANGE_END = re.compile(r" to (?:\d*:)?\d*")
+_NAME = re.compile(r'"(?:[^"\\]|\\.)*"')
+_REFERENCE = re.compile(r"#[A-Za-z_$.][\w$.]*")
+
+# Aliases nest (an inlined call chain is one alias per call); deeper than this, or longer chains, come
+# from no compiler and are cut, so that aliases that double each other cannot grow without bound.
+_MAX_DEPTH = 120
+_MAX_CHAIN = 256
+
+
+class Locations:
+    """Resolves locations of one module, each alias once and only when it is asked for."""
+
+    def __init__(self, text: str) -> None:
+        self._raw: dict[str, str] = {m[1]: m[2] for m in _ALIAS.finditer(text)}
+        self._known: dict[str, Loc] = {}
+
+    def alias(self, name: str) -> Loc | None:
+        """The location that the alias `name` (with its `#`) stands for; None when it is not defined."""
+        known = self._known.get(name)
+        if known is not None:
+            return known
+        if name not in self._raw:
+            return None
+        return self._alias(name, 0)
+
+    def inline(self, text: str) -> Loc:
+        """The location whose text, without `loc(` and `)`, is `text`."""
+        return self._read(text, 0, 0)[0]
+
+    def _alias(self, name: str, depth: int) -> Loc:
+        known = self._known.get(name)
+        if known is not None:
+            return known
+        raw = self._raw.get(name)
+        if raw is None or depth > _MAX_DEPTH:
+            return UNKNOWN_LOC
+        self._known[name] = UNKNOWN_LOC  # what an alias that refers to itself gets
+        found = self._known[name] = self._read(raw, 0, depth + 1)[0]
+        return found
+
+    def _read(self, text: str, pos: int, depth: int) -> tuple[Loc, int]:
+        """The location at `text[pos:]` and the index after it; what is not understood is unknown."""
+        if depth > _MAX_DEPTH:
+            return UNKNOWN_LOC, len(text)
+        if text.startswith("loc(", pos):
+            found, end = self._read(text, pos + 4, depth + 1)
+            return found, end + 1
+        if match := _FILE.match(text, pos):
+            end = match.end()
+            if span := _RANGE_END.match(text, end):
+                end = span.end()
+            return Loc(((unescape(match[1]), int(match[2]), int(match[3])),)), end
+        if match := _NAME.match(text, pos):
+            if text.startswith("(", match.end()):
+                found, end = self._read(text, match.end() + 1, depth + 1)
+                return found, end + 1
+            return UNKNOWN_LOC, match.end()
+        if match := _REFERENCE.match(text, pos):
+            return self._alias(match[0], depth), match.end()
+        if text.startswith("callsite(", pos):
+            return self._callsite(text, pos + len("callsite("), depth)
+        if text.startswith("fused", pos):
+            return self._fused(text, pos + len("fused"), depth)
+        if text.startswith("unknown", pos):
+            return UNKNOWN_LOC, pos + len("unknown")
+        return UNKNOWN_LOC, len(text)
+
+    def _callsite(self, text: str, pos: int, depth: int) -> tuple[Loc, int]:
+        callee, pos = self._read(text, pos, depth + 1)
+        if not text.startswith(" at ", pos):
+            return callee, len(text)
+        caller, pos = self._read(text, pos + 4, depth + 1)
+        return Loc((callee.chain + caller.chain)[:_MAX_CHAIN]), pos + 1
+
+    def _fused(self, text: str, pos: int, depth: int) -> tuple[Loc, int]:
+        """`fused<meta>[a, b]`: the first place that is known."""
+        if text.startswith("<", pos):
+            end = closing(text, pos)
+            if end < 0:
+                return UNKNOWN_LOC, len(text)
+            pos = end + 1
+        best = UNKNOWN_LOC
+        while pos < len(text) and text[pos] in "[,":
+            found, pos = self._read(text, pos + (2 if text.startswith(", ", pos) else 1), depth + 1)
+            if found.chain and not best.chain:
+                best = found
+        return best, pos + 1

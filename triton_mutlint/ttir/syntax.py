@@ -1,0 +1,242 @@
+"""The text of one op, without its results and its location, taken apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from triton_mutlint.ttir.ir import NO_ATTRS, no_attrs
+from triton_mutlint.ttir.lexer import closing, mask_strings, parse_attrs, unescape
+
+OPERAND = re.compile(r"%[\w.$-]+(?:#\d+)?")
+_SUCCESSOR = re.compile(r"\^([\w.$-]+)(?:\(([^):]*):[^)]*\))?")
+_BARE_PAIR = re.compile(r"(\w+) = ([\w.]+)")
+_SYMBOL = re.compile(r'@(?:"((?:[^"\\]|\\.)*)"|([\w.$-]+))')
+_NUMBERED = re.compile(r'"(\d+)"')
+
+# Words that the custom syntax prints before the operands, in order.
+_LEADING: dict[str, tuple[str, ...]] = {
+    "arith.cmpi": ("predicate",),
+    "arith.cmpf": ("predicate",),
+    "tt.atomic_rmw": ("rmw_op", "sem", "scope"),
+    "tt.atomic_cas": ("sem", "scope"),
+    "tt.atomic_load": ("sem", "scope"),
+    "tt.atomic_store": ("sem", "scope"),
+    "tt.atomic_poll": ("sem", "scope"),
+    "tt.descriptor_reduce": ("kind",),
+    "tt.get_program_id": ("axis",),
+    "tt.get_num_programs": ("axis",),
+    "ttg.barrier": ("addrSpace",),
+}
+# The attribute that a bare string literal stands for.
+_LITERAL = {
+    "tt.elementwise_inline_asm": "asm_string",
+    "tt.print": "prefix",
+    "tt.assert": "message",
+}
+_CALLS = frozenset({"tt.call", "func.call"})
+
+
+@dataclass(frozen=True)
+class Head:
+    """An op's operands by name in MLIR's order, its type signature, attributes and branch targets."""
+
+    operands: list[str]
+    signature: str = ""
+    attrs: Mapping[str, str] = field(default_factory=no_attrs)
+    successors: list[tuple[str, list[str]]] | None = None
+
+
+class AttrReader:
+    """Reads attributes; equal texts share one mapping."""
+
+    def __init__(self) -> None:
+        self._dicts: dict[str, Mapping[str, str]] = {}
+        self._bare: dict[tuple[str, str, str], Mapping[str, str]] = {}
+
+    def dictionary(self, text: str) -> Mapping[str, str]:
+        """Attributes of a dictionary given without its braces."""
+        found = self._dicts.get(text)
+        if found is None:
+            found = self._dicts[text] = parse_attrs(text)
+        return found
+
+    def merged(self, name: str, bare: str, braces: str) -> Mapping[str, str]:
+        """Attributes of op `name`: words before and between its operands, and its dictionary."""
+        key = (name, bare, braces)
+        found = self._bare.get(key)
+        if found is None:
+            attrs = dict(self.dictionary(braces)) if braces else {}
+            words = bare.replace(",", " ").split()
+            attrs.update(zip(_LEADING.get(name, ()), words))
+            attrs.update(_BARE_PAIR.findall(bare))
+            found = self._bare[key] = MappingProxyType(attrs) if attrs else NO_ATTRS
+        return found
+
+
+def cut_dictionary(body: str) -> tuple[str, str]:
+    """`body` without its first attribute dictionary, and the inside of that; strings are masked."""
+    start = body.find(" {")
+    if start < 0:
+        return body, ""
+    end = body.find("}", start)
+    if end < 0:
+        return body, ""
+    if body.find("{", start + 2, end) >= 0:
+        end = closing(body, start + 1)
+        if end < 0:
+            return body, ""
+    return body[:start] + body[end + 1 :], body[start + 2 : end]
+
+
+def read_custom(name: str, body: str, reader: AttrReader) -> Head:
+    """An op printed in its own syntax; for one nobody knows, its operands in text order."""
+    if '"' in body:
+        return _with_strings(name, body, reader)
+    braces = ""
+    if " {" in body:
+        body, braces = cut_dictionary(body)
+    if name == "arith.constant":
+        return _constant(body, braces, reader)
+    if "^" in body:
+        return _branch(body, braces, reader)
+    head, signature = _cut_signature(body)
+    operands = OPERAND.findall(head)
+    attrs = reader.dictionary(braces) if braces else NO_ATTRS
+    if name in _LEADING or " = " in head:
+        bare = " ".join(OPERAND.split(head)) if " = " in head else head.partition("%")[0]
+        attrs = reader.merged(name, bare, braces)
+    elif name in _CALLS:
+        attrs = _with_callee(head, attrs)
+    if name in _REORDER:
+        operands = _REORDER[name](operands, head)
+    return Head(operands, signature, attrs)
+
+
+def _cut_signature(body: str) -> tuple[str, str]:
+    colon = body.rfind(" : ")
+    if colon >= 0:
+        return body[:colon], body[colon + 3 :]
+    arrow = body.find(" -> ")
+    if arrow >= 0:
+        return body[:arrow], body[arrow:]
+    return body, ""
+
+
+def _constant(body: str, braces: str, reader: AttrReader) -> Head:
+    """`arith.constant dense<1> : tensor<4xi32>`; `true` and `false` carry no type."""
+    value, colon, signature = body.rpartition(" : ")
+    if not colon:
+        value = body
+        signature = "i1" if value.strip() in ("true", "false") else ""
+    attrs = dict(reader.dictionary(braces)) if braces else {}
+    attrs["value"] = value.strip()
+    return Head([], signature, MappingProxyType(attrs))
+
+
+def _branch(body: str, braces: str, reader: AttrReader) -> Head:
+    """`cf.br`, `cf.cond_br`, `cf.switch`: own operands first, then each target's."""
+    own = OPERAND.findall(body, 0, body.find("^"))
+    successors = [(m[1], OPERAND.findall(m[2] or "")) for m in _SUCCESSOR.finditer(body)]
+    operands = [*own, *(v for _, values in successors for v in values)]
+    attrs = reader.dictionary(braces) if braces else NO_ATTRS
+    return Head(operands, "", attrs, successors)
+
+
+def _with_callee(head: str, attrs: Mapping[str, str]) -> Mapping[str, str]:
+    match = _SYMBOL.search(head)
+    if match is None:
+        return attrs
+    callee = match[2] if match[1] is None else unescape(match[1])
+    return MappingProxyType({**attrs, "callee": callee})
+
+
+def _with_strings(name: str, body: str, reader: AttrReader) -> Head:
+    """As `read_custom`, with strings out of the way while brackets and operands are looked for."""
+    masked, strings = mask_strings(body)
+    rest, braces = cut_dictionary(masked)
+    attrs = dict(parse_attrs(_unmask(braces, strings)))
+    if name == "arith.constant":
+        head = _constant(rest, "", reader)
+        return Head([], head.signature, MappingProxyType({**attrs, "value": _unmask(rest, strings).strip()}))
+    head = read_custom(name, _NUMBERED.sub(r"", rest), reader)
+    attrs = {**head.attrs, **attrs}
+    literal = _NUMBERED.search(rest)
+    if literal and name in _LITERAL:
+        attrs[_LITERAL[name]] = unescape(strings[int(literal[1])])
+    if name in _CALLS:
+        attrs = dict(_with_callee(_unmask(rest, strings), attrs))
+    return Head(head.operands, head.signature, MappingProxyType(attrs), head.successors)
+
+
+def _unmask(text: str, strings: list[str]) -> str:
+    return _NUMBERED.sub(lambda m: f'"{strings[int(m[1])]}"', text)
+
+
+def read_generic(body: str, reader: AttrReader) -> Head:
+    """`(%a, %b)[^bb1] <{...}> {...} : (T, T) -> T`, of an op whose name stood in quotes.
+
+    Raises ValueError when the text has another form.
+    """
+    masked, strings = mask_strings(body)
+    start = masked.find("(")
+    end = closing(masked, start) if start >= 0 else -1
+    if end < 0:
+        raise ValueError("no operand list")
+    operands = OPERAND.findall(masked, start, end)
+    rest = masked[end + 1 :]
+    labels: list[str] = []
+    if rest.lstrip().startswith("["):
+        close = rest.find("]")
+        labels = [m[1] for m in _SUCCESSOR.finditer(rest[: close + 1])]
+        rest = rest[close + 1 :]
+    attrs: dict[str, str] = {}
+    while (brace := rest.find("{")) >= 0:
+        close = closing(rest, brace)
+        colon = rest.find(" : ")
+        if close < 0 or 0 <= colon < brace:
+            break
+        attrs.update(parse_attrs(_unmask(rest[brace + 1 : close], strings)))
+        rest = rest[:brace] + rest[close + 1 :]
+    signature = rest.partition(": ")[2]
+    targets = _split_targets(labels, operands, attrs) if labels else None
+    return Head(operands, signature, MappingProxyType(attrs) if attrs else NO_ATTRS, targets)
+
+
+def _split_targets(
+    labels: list[str], operands: list[str], attrs: Mapping[str, str]
+) -> list[tuple[str, list[str]]]:
+    """Which operands of a branch in generic form go to which target (`operandSegmentSizes`)."""
+    if len(labels) == 1:
+        return [(labels[0], operands)]
+    sizes = [int(n) for n in re.findall(r"\d+", attrs.get("operandSegmentSizes", "").partition(":")[2])]
+    if len(sizes) != len(labels) + 1 or sum(sizes) != len(operands):
+        raise ValueError("cannot tell which operands go to which block")
+    targets, at = [], sizes[0]
+    for label, size in zip(labels, sizes[1:]):
+        targets.append((label, operands[at : at + size]))
+        at += size
+    return targets
+
+
+def _value_after_descriptor(operands: list[str], head: str) -> list[str]:
+    """`%desc[%i, %j], %v` prints the indices first, while MLIR counts them last."""
+    if not head.rstrip().endswith("]") and len(operands) > 1:
+        return [operands[0], operands[-1], *operands[1:-1]]
+    return operands
+
+
+def _scales_last(operands: list[str], head: str) -> list[str]:
+    """`tt.dot_scaled %a scale %sa, %b scale %sb, %c`: MLIR counts a, b, c and then the scales."""
+    scales = re.findall(r"\bscale (%[\w.$-]+(?:#\d+)?)", head)
+    plain = OPERAND.findall(re.sub(r"\bscale %[\w.$-]+(?:#\d+)?", "", head))
+    return [*plain, *scales]
+
+
+_REORDER = {
+    "tt.descriptor_store": _value_after_descriptor,
+    "tt.descriptor_reduce": _value_after_descriptor,
+    "tt.dot_scaled": _scales_last,
+}
