@@ -8,18 +8,29 @@ Nothing here imports triton or torch.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Union
 
-_EMPTY: Mapping[str, Any] = MappingProxyType({})
+class EmptyMapping(Mapping[str, Any]):
+    """An empty mapping that can be a dataclass default: immutable and hashable."""
+
+    def __getitem__(self, key: str) -> Any:
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def __hash__(self) -> int:
+        return 0
 
 
-def _empty() -> Mapping[str, Any]:
-    return _EMPTY
+EMPTY: Mapping[str, Any] = EmptyMapping()
 
 
 # --------------------------------------------------------------------------- places
@@ -186,8 +197,8 @@ class Parameter:
 class AutotuneConfig:
     """One `triton.Config`: its constexpr values, its launch options and whether it has a pre_hook."""
 
-    kwargs: Mapping[str, Any] = field(default_factory=_empty)
-    options: Mapping[str, Any] = field(default_factory=_empty)  # num_warps, num_stages, num_ctas, maxnreg, ...
+    kwargs: Mapping[str, Any] = EMPTY
+    options: Mapping[str, Any] = EMPTY  # num_warps, num_stages, num_ctas, maxnreg, ...
     has_pre_hook: bool = False
 
 
@@ -218,9 +229,9 @@ class LoadedKernel:
     node: ast.FunctionDef
     tree: ast.Module  # the whole file it stands in
     path: Path  # absolute path of that file
-    namespace: Mapping[str, Any] = field(default_factory=_empty, repr=False)
+    namespace: Mapping[str, Any] = field(default=EMPTY, repr=False)
     autotune: Autotune | None = None
-    heuristics: Mapping[str, Any] = field(default_factory=_empty)  # parameter -> callable(args mapping) -> value
+    heuristics: Mapping[str, Any] = EMPTY  # parameter -> callable(args mapping) -> value
     is_helper: bool = False
     qualname: str = ""  # "outer.kernel" for a nested one
     notes: tuple[str, ...] = ()  # what the loader had to assume or could not give
@@ -256,7 +267,7 @@ class Variant:
 
     args: Mapping[str, ArgType]
     choices: tuple[tuple[str, str], ...] = ()
-    options: Mapping[str, Any] = field(default_factory=_empty)
+    options: Mapping[str, Any] = EMPTY
 
 
 class Origin(str, Enum):
@@ -279,7 +290,7 @@ class SignaturePlan:
     total: int
     origin: Origin
     inferred: frozenset[str] = frozenset()
-    reasons: Mapping[str, str] = field(default_factory=_empty)
+    reasons: Mapping[str, str] = EMPTY
     notes: tuple[str, ...] = ()
 
 

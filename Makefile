@@ -1,0 +1,59 @@
+# Two commands matter: `make run` lints a file, `make test` checks everything.
+# Both make their virtual environments on first use.
+
+PYTHON ?= python3
+VENV := .venv
+NEWEST := .venv-newest
+BIN := $(VENV)/bin
+FILE ?= fixtures/quickstart/kernels.py
+ARGS ?=
+
+.PHONY: run test lint types unit newest slow corpus bench goldens clean
+
+run: $(VENV)/.installed
+	$(BIN)/triton-mutlint $(ARGS) $(FILE)
+
+test: lint types unit newest
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check .
+
+types: $(VENV)/.installed
+	$(BIN)/mypy
+
+# The default environment: torch and the Triton it requires.
+unit: $(VENV)/.installed
+	$(BIN)/python -m pytest
+
+# The newest Triton, without torch.
+newest: $(NEWEST)/.installed
+	$(NEWEST)/bin/python -m pytest
+
+slow: $(VENV)/.installed $(NEWEST)/.installed
+	$(BIN)/python -m pytest -m slow
+	$(NEWEST)/bin/python -m pytest -m slow
+
+# Installs the pinned third-party packages, without their dependencies, into .corpus/.
+corpus: $(NEWEST)/.installed
+	$(NEWEST)/bin/python -m pytest -m corpus
+
+bench: $(NEWEST)/.installed
+	$(NEWEST)/bin/python -m benchmarks.overhead
+
+goldens: $(NEWEST)/.installed
+	UPDATE_GOLDENS=1 $(NEWEST)/bin/python -m pytest tests/report tests/test_goldens.py
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q -c constraints.txt -e '.[dev]'
+	touch $@
+
+# --no-deps leaves torch out: the tool must work without it.
+$(NEWEST)/.installed: pyproject.toml constraints-newest.txt
+	$(PYTHON) -m venv $(NEWEST)
+	$(NEWEST)/bin/pip install -q -c constraints-newest.txt triton click rich pyyaml tomli pytest jsonschema hypothesis numpy
+	$(NEWEST)/bin/pip install -q --no-deps -e .
+	touch $@
+
+clean:
+	rm -rf $(VENV) $(NEWEST) .pytest_cache .mypy_cache .ruff_cache
