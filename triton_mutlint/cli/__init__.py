@@ -1,0 +1,1 @@
+"""The command line: it alone prints and exits. Commands are imported when they are called."""

@@ -1,0 +1,74 @@
+"""The top command: it finds the sub-command, `check` being the default."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+from triton_mutlint.version import __version__
+
+DEFAULT = "check"
+# Name -> (module, what `--help` says); a command is imported when called. A new one is a file and a line.
+COMMANDS = {
+    "check": ("triton_mutlint.cli.check", "Analyse files and report what their kernels write (the default)."),
+    "rules": ("triton_mutlint.cli.rules", "List the rules."),
+    "rule": ("triton_mutlint.cli.rule", "Explain one rule."),
+}
+_OWN = ("-h", "--help", "--version")
+_NO_ARGUMENTS = """\
+Usage: triton-mutlint [OPTIONS] PATH...
+
+Nothing to do: name a file, a folder or path.py::kernel, for example
+  triton-mutlint kernels.py
+Try 'triton-mutlint --help' for the options.
+"""
+
+
+class _Commands(click.Group):
+    """Commands by name; whatever does not start with one is arguments of `check`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(COMMANDS[cmd_name][0]).command
+        return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        rest = [argument for argument in args if argument != "--debug"]
+        if not rest:
+            click.echo(_NO_ARGUMENTS, err=True, nl=False)
+            ctx.exit(2)
+        if rest[0] not in COMMANDS and rest[0] not in _OWN:
+            rest = [DEFAULT, *rest]
+        return super().parse_args(ctx, rest)
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_usage(ctx.command_path, f"[{DEFAULT}] [OPTIONS] PATH...")
+        formatter.write_usage(ctx.command_path, "COMMAND ...", prefix="       ")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options of the default command, which are what people look for here."""
+        check = self.get_command(ctx, DEFAULT)
+        assert check is not None, "the default command exists"
+        options = [record for p in check.get_params(ctx) if (record := p.get_help_record(ctx))]
+        shown = {flags for flags, _ in options}
+        own = [record for p in self.get_params(ctx) if (record := p.get_help_record(ctx))]
+        with formatter.section("Options"):
+            formatter.write_dl(options + [record for record in own if record[0] not in shown])
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "--version", prog_name="triton-mutlint", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Say which parameters each Triton kernel may write, and hold that against what is declared.
+
+    PATH is a file, a folder, path.py::kernel, module:kernel, or - for standard input.
+
+    Exit code: 0 nothing at or above --fail-on, 1 findings, 2 usage, configuration or internal error.
+    """

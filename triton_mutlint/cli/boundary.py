@@ -1,0 +1,76 @@
+"""The one place where errors become messages and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from triton_mutlint.cli.app import cli
+from triton_mutlint.model import MutlintError
+
+OK, FINDINGS, ERROR, INTERRUPTED = 0, 1, 2, 130
+PROGRAM = "triton-mutlint"
+DEBUG_VARIABLE = "TRITON_MUTLINT_DEBUG"
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The exit code of one command line: 0 clean, 1 findings, 2 usage or other error, 130 interrupted."""
+    _open_standard_streams()
+    debug = "--debug" in arguments or os.environ.get(DEBUG_VARIABLE, "") not in ("", "0")
+    try:
+        outcome = cli.main(list(arguments), prog_name=PROGRAM, standalone_mode=False)
+        return outcome if isinstance(outcome, int) else OK
+    except (KeyboardInterrupt, click.Abort):
+        return INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return ERROR
+    except MutlintError as error:
+        _complain(f"error: {error}")
+    except SystemExit as error:
+        # Only linted code calls sys.exit below here: its code must not pass for a verdict.
+        _complain(f"internal error: the run was ended by exit({error.code!r})")
+    except Exception as error:  # the outermost boundary: nothing may end in a bare traceback
+        _report_internal(error, debug)
+        return ERROR
+    if debug:
+        traceback.print_exc()
+    return ERROR
+
+
+def _complain(message: str) -> None:
+    click.echo(f"{PROGRAM}: {message}", err=True)
+
+
+def _report_internal(error: Exception, debug: bool) -> None:
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""  # noqa: PTH119
+    text = str(error).strip().splitlines()
+    what = f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
+    _complain(f"internal error: {what}{place}")
+    if debug:
+        traceback.print_exception(error)
+    else:
+        click.echo(
+            "This is a defect of triton-mutlint. Please report it, with the input that caused it and the\n"
+            f"traceback that {DEBUG_VARIABLE}=1 (or --debug) prints.",
+            err=True,
+        )
+
+
+def _open_standard_streams() -> None:
+    """A closed stdin, stdout or stderr becomes the null device, or the next file opened would take its number."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != descriptor:
+                os.dup2(opened, descriptor)
+                os.close(opened)
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115, PTH123 - lives as long as the process
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115, PTH123

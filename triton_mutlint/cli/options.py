@@ -1,0 +1,79 @@
+"""The options of `check` that need more than click gives: lists, formats with files, and settings."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from triton_mutlint.config import Config, selector_problem
+from triton_mutlint.report import FORMATS
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Output:
+    """One format to render, and the file it goes to (None: standard output)."""
+
+    format: str
+    file: Path | None = None
+
+
+def parse_outputs(formats: Collection[str], output: Path | None) -> tuple[Output, ...]:
+    """`NAME` or `NAME=FILE`, each; `output` is the file of the one that names none.
+
+    Raises click.UsageError for unknown formats and for two that would share standard output.
+    """
+    outputs = [_parse_output(value) for value in formats or ("text",)]
+    open_ended = [o for o in outputs if o.file is None]
+    if len(open_ended) > 1:
+        names = " and ".join(f"{o.format!r}" for o in open_ended)
+        example = f"--format {open_ended[-1].format}=FILE"
+        raise click.UsageError(f"the formats {names} would share one output; give one a file: {example}")
+    if output is not None and not open_ended:
+        raise click.UsageError("--output names a file, but every --format already has its own")
+    return tuple(replace(o, file=output) if o.file is None else o for o in outputs)
+
+
+def _parse_output(value: str) -> Output:
+    name, separator, file = value.partition("=")
+    if name not in FORMATS:
+        close = get_close_matches(name, FORMATS, n=1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        raise click.BadParameter(
+            f"{name!r} is no format{hint}; there are {', '.join(FORMATS)}", param_hint="'--format'"
+        )
+    if separator and not file:
+        raise click.BadParameter(f"{value!r} names no file", param_hint="'--format'")
+    return Output(name, Path(file) if file else None)
+
+
+def known_rules() -> Collection[str]:
+    """The codes of all rules."""
+    rules: Mapping[str, Any] = getattr(importlib.import_module("triton_mutlint.rules"), "RULES", {})
+    return rules
+
+
+def split_codes(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Selectors, comma-separated or from a repeated option; refuses what covers no rule."""
+    codes = tuple(code.strip() for value in values for code in value.split(",") if code.strip())
+    for code in codes:
+        problem = selector_problem(code, known_rules())
+        if problem:
+            raise click.BadParameter(problem)
+    return codes
+
+
+def merged(config: Config, given: Mapping[str, Any]) -> Config:
+    """`config` with the options that were `given` (neither None, nor empty, nor False) in their place."""
+    names = {f.name for f in fields(Config)}
+    changes = {name: value for name, value in given.items() if name in names and value}
+    changes["extend_select"] = (*config.extend_select, *given.get("extend_select", ()))
+    stated = {n.replace("_", "-"): "the command line" for n, value in given.items() if n in names and value}
+    return replace(config, **changes, origins={**config.origins, **stated})

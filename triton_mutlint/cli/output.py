@@ -1,0 +1,117 @@
+"""Writing reports: encodings, colour, closed pipes, and files that are whole or absent."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TextIO
+
+from triton_mutlint.model import UsageError
+
+NARROWEST = 40
+
+
+def use_color(choice: str, stream: TextIO) -> bool:
+    """Whether to colour `stream`: the option, then NO_COLOR, FORCE_COLOR, TERM=dumb, then the terminal."""
+    if choice != "auto":
+        return choice == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    forced = os.environ.get("FORCE_COLOR", "")
+    if forced:
+        return forced.lower() not in ("0", "false")
+    return is_terminal(stream) and os.environ.get("TERM") != "dumb"
+
+
+def is_terminal(stream: TextIO) -> bool:
+    try:
+        return stream.isatty()
+    except ValueError:  # closed
+        return False
+
+
+def width() -> int:
+    """Of the terminal (or COLUMNS) in cells; 80 where there is none."""
+    return max(shutil.get_terminal_size((80, 24)).columns, NARROWEST)
+
+
+def is_unicode(stream: TextIO) -> bool:
+    """Whether the stream can show every character."""
+    try:
+        return codecs.lookup(stream.encoding or "ascii").name.startswith("utf")
+    except LookupError:
+        return False
+
+
+def write_stdout(text: str) -> None:
+    """Write all of `text`; a reader that has gone away (`| head`) is no error.
+
+    Raises UsageError when the output cannot take it (a full disk).
+    """
+    stream = sys.stdout
+    try:
+        binary = getattr(stream, "buffer", None)
+        if binary is None:
+            stream.write(text)
+        else:
+            stream.flush()
+            binary.write(text.encode(stream.encoding or "utf-8", errors="backslashreplace"))
+        stream.flush()
+    except BrokenPipeError:
+        _abandon_stdout()
+    except OSError as error:
+        _abandon_stdout()
+        raise UsageError(f"cannot write to standard output: {error.strerror}") from error
+
+
+def _abandon_stdout() -> None:
+    """Leave nothing for the interpreter to flush at exit, which would complain."""
+    with contextlib.suppress(OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a report file that cannot be made, before the work rather than after it."""
+    folder = path.parent
+    if not folder.is_dir():
+        raise UsageError(f"cannot write {path}: there is no folder {folder}")
+    if path.is_dir():
+        raise UsageError(f"cannot write {path}: it is a folder")
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write `path` whole or not at all: the old file stays until the new one is complete."""
+    try:
+        if path.exists() and not path.is_file():  # a pipe or device has no old content to keep
+            path.write_text(text, encoding="utf-8", errors="backslashreplace")
+            return
+        _replace(path, text)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _replace(path: Path, text: str) -> None:
+    target = path.resolve()  # a link keeps pointing at the file it names
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    temporary = Path(name)
+    try:
+        with open(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:  # noqa: PTH123
+            file.write(text)
+        temporary.chmod(target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,23 @@
+"""`triton-mutlint rules`: every rule on a line."""
+
+from __future__ import annotations
+
+import click
+
+from triton_mutlint.cli.output import write_stdout
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> int:
+    """List the rules: code, name, default severity and what they are about."""
+    from triton_mutlint.rules import RULES
+
+    rows = [(r.code, r.name, r.default_severity.value, _first_line(r.doc)) for _, r in sorted(RULES.items())]
+    widths = [max((len(row[i]) for row in rows), default=0) for i in range(3)]
+    lines = ["  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[3]]) for row in rows]
+    write_stdout("".join(f"{line.rstrip()}\n" for line in lines))
+    return 0
+
+
+def _first_line(doc: str) -> str:
+    return doc.strip().splitlines()[0] if doc.strip() else ""
