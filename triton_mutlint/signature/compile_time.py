@@ -1,0 +1,186 @@
+"""The values of a compile-time parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from triton_mutlint.model import ArgType, ConstexprValue
+from triton_mutlint.signature.dtype_names import dtype_value
+from triton_mutlint.signature.evidence import Dossier
+from triton_mutlint.signature.facts import Slot
+from triton_mutlint.signature.inferred import Inferred
+from triton_mutlint.signature.names import (
+    named_like_dtype,
+    named_like_flag,
+    named_like_float,
+    named_like_small,
+)
+
+MAX_ALTERNATIVES = 6
+SIZES = (64, 32, 16, 128, 256, 8, 4, 2, 1, 0, 512, 1024, 2048, 4096, 3, 5, 6, 7, -1)
+_OPTIONS: Mapping[str, Any] = {
+    "cache_modifier": "", "eviction_policy": "", "input_precision": "ieee", "padding_option": "", "sem": "relaxed",
+    "scope": "gpu", "format": "e5m2", "allow_tf32": False, "volatile": False, "rounding_mode": "rn",
+    "fp_downcast_rounding": "rtne", "max_num_imprecise_acc": 0,
+}  # fmt: skip
+
+
+def compile_time(dossier: Dossier) -> Inferred:
+    """The guesses for a constexpr parameter, or for one that can only be one."""
+    slot, parameter = dossier.slot, dossier.parameter
+    if parameter.has_default and not _absent(parameter.default):
+        return _with_default(slot, parameter.default)
+    passed = _passed(dossier)
+    if passed is not None:
+        return _optional(slot, passed, parameter.has_default)
+    return _optional(slot, _from_body(dossier), parameter.has_default)
+
+
+def _absent(value: Any) -> bool:
+    return value is None or getattr(value, "value", value) is None
+
+
+def needs_constexpr(slot: Slot) -> bool:
+    """Whether a parameter without the annotation is used as only a compile-time value can be."""
+    if slot.pointer or slot.descriptor:
+        return False
+    text = any(isinstance(v, str) for v in slot.literals)
+    return bool(slot.called or slot.dtype or text or slot.unroll)
+
+
+def _value(value: Any) -> ConstexprValue:
+    return ConstexprValue(value)
+
+
+def _values(values: Sequence[Any]) -> tuple[ArgType, ...]:
+    return tuple(v if isinstance(v, ConstexprValue) else _value(v) for v in values[:MAX_ALTERNATIVES])
+
+
+def _with_default(slot: Slot, default: Any) -> Inferred:
+    default = getattr(default, "value", default) if type(default).__name__ == "constexpr" else default
+    reason = f"its default is {default!r}"
+    if isinstance(default, bool):
+        return Inferred(_values((default, not default)), reason)
+    others = [v for v in slot.literals if type(v) is type(default) and v != default]
+    if isinstance(default, (int, str)):
+        return Inferred(_values((default, *others)), reason)
+    return Inferred((_value(default),), reason)
+
+
+def _optional(slot: Slot, found: Inferred, default_none: bool) -> Inferred:
+    absent = any(isinstance(a, ConstexprValue) and a.value is None for a in found.alternatives)
+    if absent or not (slot.none_test or default_none):
+        return found
+    return Inferred((*found.alternatives, ConstexprValue(None, "None")), f"{found.reason}; may be None")
+
+
+def _passed(dossier: Dossier) -> Inferred | None:
+    """What launch sites pass: literals, booleans, dtypes, functions."""
+    values: list[Any] = []
+    line = 0
+    for evidence in dossier.launches:
+        if evidence.kind == "bool":
+            found: list[Any] = [False, True]
+        elif evidence.kind in ("int", "float", "value") and evidence.value is not None:
+            found = [evidence.value]
+        elif evidence.kind == "none":
+            found = [None]
+        elif evidence.kind == "dtype":
+            found = [dtype_value(evidence.value)]
+        elif evidence.kind == "function":
+            found = [ConstexprValue(dossier.namespace[evidence.value], evidence.value)]
+        else:
+            continue
+        line = line or evidence.line
+        values += [v for v in found if not any(type(v) is type(s) and v == s for s in values)]
+    if not values or (values == [None] and _telling(dossier.slot)):
+        return None
+    values += [v for v in dossier.slot.literals if isinstance(v, str) and v not in values]
+    if dossier.slot.shape:
+        values = [v for v in values if not isinstance(v, bool)] or values
+    values.sort(key=lambda v: v is None)
+    return Inferred(_values(values), f"launch site line {line}")
+
+
+def _telling(slot: Slot) -> bool:
+    return bool(slot.called or slot.dtype or slot.literals or slot.shape)
+
+
+def _from_body(dossier: Dossier) -> Inferred:
+    slot = dossier.slot
+    if slot.called:
+        return _function(dossier)
+    if slot.dtype or (named_like_dtype(slot.name) and not slot.literals and not slot.branch):
+        where = f"used as a dtype at line {slot.dtype}" if slot.dtype else "by its name"
+        return Inferred((dtype_value("fp32"),), where)
+    if slot.keyword and slot.keyword in _OPTIONS:
+        return Inferred((_value(_OPTIONS[slot.keyword]),), f"passed as {slot.keyword}")
+    if slot.children:
+        return _sequence(slot)
+    literals = [v for v in slot.literals if v is not None]
+    text = [v for v in literals if isinstance(v, str)]
+    if text:
+        return Inferred(_values((*text[:5], "none")), f"compared with {', '.join(map(repr, text))}")
+    return _number(slot, literals)
+
+
+def _number(slot: Slot, literals: list[Any]) -> Inferred:
+    if slot.shape:
+        return Inferred(_values((SIZES[0],)), f"a dimension at line {slot.shape}")
+    flags = [v for v in literals if isinstance(v, bool)]
+    numbers = [v for v in literals if isinstance(v, int) and not isinstance(v, bool)]
+    arithmetic = slot.integer or slot.weak_int
+    if flags or (slot.branch and not numbers and not arithmetic and not slot.bounds):
+        return Inferred(_values((False, True)), f"decides a branch at line {slot.branch or slot.none_test}")
+    if named_like_flag(slot.name) and not numbers and not arithmetic and not slot.bounds:
+        return Inferred(_values((False, True)), "by its name")
+    if slot.unroll:
+        return Inferred(_values((2,)), f"unrolled at line {slot.unroll}")
+    if numbers:
+        others = [] if arithmetic else [next(n for n in range(9) if n not in numbers)]
+        first = [SIZES[0]] if arithmetic else []
+        return Inferred(_values((*first, *numbers[:4], *others)), f"compared with {', '.join(map(str, numbers))}")
+    if slot.floating or (slot.weak_float and named_like_float(slot.name)):
+        return Inferred(_values((1.0,)), "computed with as a number")
+    if named_like_small(slot.name):
+        return Inferred(_values((2,)), "by its name")
+    if named_like_float(slot.name) and not arithmetic:
+        return Inferred(_values((1.0,)), "by its name")
+    return Inferred(_values((SIZES[0],)), "nothing tells: a size")
+
+
+def _sequence(slot: Slot) -> Inferred:
+    numbers = [k for k in slot.children if isinstance(k, int)]
+    length = max(slot.length, *(k + 1 for k in numbers), 0) if numbers else slot.length or 2
+    size = SIZES[0] if any(c.shape for c in slot.children.values()) else 1
+    return Inferred(_values(((size,) * length,)), "used as a tuple")
+
+
+def _function(dossier: Dossier) -> Inferred:
+    """A jit function of the kernel's module that takes as many arguments."""
+    slot = dossier.slot
+    found = []
+    for name, value in dossier.namespace.items():
+        names = getattr(value, "arg_names", None)
+        if isinstance(names, list) and len(names) == slot.arity:
+            module = str(getattr(getattr(value, "fn", None), "__module__", ""))
+            if not module.startswith("triton."):
+                found.append(ConstexprValue(value, name))
+    # a function that returns nothing is a kernel, not one to be passed
+    reason = f"called with {slot.arity} arguments at line {slot.called}"
+    if not found:
+        return Inferred((ConstexprValue(None, "None"),), f"{reason}; no jit function of that shape was found")
+    return Inferred(tuple(found[:3]), reason)
+
+
+def candidates(inferred: Inferred) -> list[Any]:
+    """Values to try for a constexpr when constraints ask for another one."""
+    main = inferred.main
+    assert isinstance(main, ConstexprValue)
+    given = [a.value for a in inferred.alternatives if isinstance(a, ConstexprValue)]
+    if isinstance(main.value, bool):
+        return [False, True]
+    if isinstance(main.value, int):
+        return given + [s for s in SIZES if s not in given]
+    return given if len(given) > 1 else []

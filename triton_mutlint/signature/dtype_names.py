@@ -1,0 +1,43 @@
+"""Triton's dtypes as they are written in kernels and in host code, and the objects they stand for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from triton_mutlint.model import ConstexprValue
+from triton_mutlint.signature.dtypes import FLOATS, INTEGERS, canonical_dtype
+
+TL_NAMES = {
+    "int1": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
+    "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
+    "float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64",
+    "float8e5": "fp8e5", "float8e4nv": "fp8e4nv", "float8e4b8": "fp8e4b8", "float8e5b16": "fp8e5b16",
+    "float8e4b15": "fp8e4b15",
+}  # fmt: skip
+
+FLOATING = frozenset((*FLOATS, "float"))
+INTEGRAL = frozenset(INTEGERS)
+_WRITTEN = {short: long for long, short in TL_NAMES.items()}
+
+
+def bits(dtype: str) -> int:
+    """The width of a dtype in bits; 0 where the name is not one."""
+    if dtype not in INTEGRAL and dtype not in FLOATING:
+        return 0
+    if dtype.startswith("fp8"):
+        return 8
+    digits = dtype.lstrip("iufbp")
+    return int(digits) if digits.isdigit() else 0
+
+
+def dtype_value(short: str) -> ConstexprValue:
+    """`tl.float32` for "fp32": Triton's own dtype object, shown as it is written in kernels."""
+    import triton.language as tl
+
+    value: Any = getattr(tl, _WRITTEN[short])
+    return ConstexprValue(value, f"tl.{_WRITTEN[short]}")
+
+
+def short_name(value: Any) -> str:
+    """The short name of a Triton (or torch) dtype object; "" when it is none."""
+    return canonical_dtype(str(value)) or "" if type(value).__name__ == "dtype" else ""

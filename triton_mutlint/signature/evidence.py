@@ -1,0 +1,62 @@
+"""Everything known about the parameters of one kernel, gathered once."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from triton_mutlint.model import LoadedKernel, Parameter
+from triton_mutlint.signature import launches
+from triton_mutlint.signature.constraints import Constraint
+from triton_mutlint.signature.facts import Slot
+from triton_mutlint.signature.launches import Evidence
+from triton_mutlint.signature.usage import usage
+
+
+@dataclass(frozen=True, eq=False)
+class Dossier:
+    """The evidence on one parameter: as written, from its uses, and from launch sites."""
+
+    parameter: Parameter
+    slot: Slot
+    launches: tuple[Evidence, ...]
+    namespace: Mapping[str, Any]
+
+    def passed(self, *kinds: str) -> Evidence | None:
+        """The first launch evidence of one of `kinds`."""
+        return next((e for e in self.launches if e.kind in kinds), None)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidences:
+    dossiers: Mapping[str, Dossier]
+    constraints: tuple[Constraint, ...] = field(default=())
+
+
+_CACHE: WeakKeyDictionary[LoadedKernel, Evidences] = WeakKeyDictionary()
+
+
+def gather(
+    kernel: LoadedKernel, helpers: Mapping[str, LoadedKernel], trees: Sequence[ast.Module]
+) -> Evidences:
+    """The evidence on every parameter of `kernel`; kept for as long as the kernel is."""
+    found = _CACHE.get(kernel)
+    if found is None:
+        found = _CACHE[kernel] = _gather(kernel, helpers, trees)
+    return found
+
+
+def _gather(
+    kernel: LoadedKernel, helpers: Mapping[str, LoadedKernel], trees: Sequence[ast.Module]
+) -> Evidences:
+    uses = usage(kernel, helpers)
+    places = (kernel.tree, *(t for t in trees if t is not kernel.tree))
+    passed = launches.arguments(kernel.name, kernel.parameter_names, places, kernel.namespace)
+    dossiers = {
+        p.name: Dossier(p, uses.slots.get(p.name) or Slot(p.name), passed.get(p.name, ()), kernel.namespace)
+        for p in kernel.parameters
+    }
+    return Evidences(dossiers, uses.constraints)

@@ -1,0 +1,142 @@
+"""What a kernel's body tells about one parameter, and the abstract values that carry it.
+
+A `Slot` stands for a parameter, or for an element or field of one. The walk over the body writes
+facts on slots; nothing is decided here. A `Value` is what an expression may be: which slots it is
+(as the base of an address or as they stand), which slots were mixed into it, and the slots from
+whose memory it was loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+Dtype = Union[str, "Slot", None]
+"""A Triton dtype name, `int`/`float` for a Python literal, or "as the elements of that slot"."""
+
+NO_CONST: Any = object()
+
+
+@dataclass(eq=False)
+class Slot:
+    """A parameter (or an element of one) and the evidence for its type; lines are 1-based, 0 = none."""
+
+    name: str
+    path: tuple[int | str, ...] = ()
+    constexpr: bool = False
+    # how the value itself is used
+    pointer: int = 0
+    to_int: int = 0  # `.to(tl.int64)`: an address, if it is cast back
+    address_int: int = 0  # an integer cast to a pointer type
+    integer: int = 0
+    weak_int: int = 0
+    floating: int = 0
+    weak_float: int = 0
+    boolean: int = 0
+    descriptor: int = 0
+    ranks: tuple[tuple[frozenset[str], ...], ...] = ()  # per access: parameters scaling each offset
+    branch: int = 0  # used as a condition
+    none_test: int = 0
+    dtype: int = 0
+    shape: int = 0  # a dimension of a tensor: a power of two
+    dot: int = 0
+    unroll: int = 0  # bound of static_range
+    text: int = 0
+    called: int = 0  # line of `F(...)`
+    arity: int = -1
+    literals: tuple[Any, ...] = ()  # compared with ==, !=, in
+    bounds: tuple[Any, ...] = ()  # compared with <, >=, ...
+    keyword: str = ""  # the option of a tl function it is passed as (`cache_modifier`)
+    # how the elements of its memory are used
+    loaded: int = 0
+    stored: int = 0
+    elem_int: int = 0
+    elem_weak_int: int = 0
+    elem_float: int = 0
+    elem_bool: int = 0
+    elem_address: int = 0
+    elem_dtype: str = ""
+    elem_bits: int = 0
+    same_elem: Slot | None = None  # union-find parent: elements must have one type
+    children: dict[int | str, Slot] = field(default_factory=dict)
+    length: int = 0  # of a tuple, where an unpacking says so
+
+    def child(self, key: int | str) -> Slot:
+        found = self.children.get(key)
+        if found is None:
+            found = self.children[key] = Slot(self.name, (*self.path, key), self.constexpr)
+        return found
+
+    def root(self) -> Slot:
+        slot = self
+        while slot.same_elem is not None:
+            slot = slot.same_elem
+        return slot
+
+    def __repr__(self) -> str:
+        return "<" + ".".join(map(str, (self.name, *self.path))) + ">"
+
+
+Slots = frozenset[Slot]
+NONE: Slots = frozenset()
+
+
+class Value:
+    """An abstract value; never changed after it was made."""
+
+    __slots__ = ("base", "const", "dtype", "factors", "is_dtype", "items", "memory", "mixed", "ref")
+
+    def __init__(
+        self,
+        base: Slots = NONE,
+        mixed: Slots = NONE,
+        memory: Slots = NONE,
+        dtype: Dtype = None,
+        const: Any = NO_CONST,
+        items: dict[int | str, Value] | None = None,
+        factors: frozenset[str] = frozenset(),
+        is_dtype: bool = False,
+        ref: Any = None,
+    ) -> None:
+        self.base = base  # alternatives: the value is one of these, perhaps plus offsets
+        self.mixed = mixed  # scalars that took part in it
+        self.memory = memory  # it was made from elements loaded from these
+        self.dtype = dtype
+        self.const = const
+        self.items = items  # elements of a tuple, fields of an aggregate
+        self.factors = factors  # names of the parameters it was multiplied by
+        self.is_dtype = is_dtype  # the value is a dtype: `dtype` says which
+        self.ref = ref  # a Python object (function, class) that a name stands for
+
+    @property
+    def bare(self) -> Slots:
+        """The slots this value may be, unchanged."""
+        return NONE if self.mixed or self.memory else self.base
+
+    def same(self, other: Value) -> bool:
+        return (
+            self.base == other.base
+            and self.mixed == other.mixed
+            and self.memory == other.memory
+            and self.dtype == other.dtype
+        )
+
+
+NOTHING = Value()
+INT = Value(dtype="i32")
+
+
+def union(a: Slots, b: Slots) -> Slots:
+    if not b or a is b:
+        return a
+    return a | b if a else b
+
+
+def every(values: Iterable[Value]) -> Iterator[Value]:
+    """The values and the elements of those that are tuples."""
+    for value in values:
+        if value.items is None:
+            yield value
+        else:
+            yield from every(value.items.values())

@@ -1,0 +1,240 @@
+"""Calls of helpers: each jit function is walked once, and its facts applied at every call."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from triton_mutlint.model import LoadedKernel
+from triton_mutlint.signature import marks
+from triton_mutlint.signature.constraints import Constraint
+from triton_mutlint.signature.evaluate import UNKNOWN, Scope
+from triton_mutlint.signature.expressions import Evaluator
+from triton_mutlint.signature.facts import NO_CONST, NONE, NOTHING, Slot, Value, union
+
+MAX_DEPTH = 24
+
+
+@dataclass(frozen=True, eq=False)
+class Helper:
+    """A jit function as found: its definition and the globals its names are looked up in."""
+
+    node: ast.FunctionDef
+    namespace: Mapping[str, Any]
+
+
+@dataclass(eq=False)
+class Summary:
+    """What walking a function body gave, in terms of its own parameters."""
+
+    slots: dict[str, Slot]
+    returns: Value = NOTHING
+    constraints: list[Constraint] = field(default_factory=list)
+    scope: Scope = field(default_factory=lambda: Scope({}))
+
+
+class Program:
+    """The jit functions that one kernel can call, and their summaries."""
+
+    def __init__(self, functions: Mapping[str, Helper]) -> None:
+        self._functions = functions  # by name: for what the namespace does not hold
+        self._helpers: dict[int, tuple[Any, Helper | None]] = {}
+        self._summaries: dict[int, Summary] = {}
+        self._depth = 0
+
+    def lookup(self, name: str, scope: Scope) -> Any:
+        return scope.namespace.get(name, UNKNOWN)
+
+    def helper(self, target: Any, name: str = "") -> Helper | None:
+        """The helper that a called object is; None for Triton's own functions and what is not jit."""
+        if target is UNKNOWN:
+            return self._functions.get(name)
+        cached = self._helpers.get(id(target))
+        if cached is None:
+            cached = self._helpers[id(target)] = (target, self._find(target))
+        return cached[1]
+
+    def _find(self, target: Any) -> Helper | None:
+        jit = target
+        for _ in range(6):
+            if hasattr(type(jit), "parse") or "src" in getattr(jit, "__dict__", {}) or hasattr(type(jit), "src"):
+                break
+            jit = getattr(jit, "fn", None)
+        else:
+            return None
+        function = getattr(jit, "fn", None)
+        if function is None or str(getattr(function, "__module__", "")).startswith("triton."):
+            return None
+        node = _definition(jit, function)
+        return Helper(node, getattr(function, "__globals__", {})) if node is not None else None
+
+    def method(self, owner: Value, name: str) -> Helper | None:
+        """The jit method `name` of an aggregate built in the body."""
+        return self.helper(getattr(owner.ref, name, None)) if isinstance(owner.ref, type) else None
+
+    def construct(self, cls: type, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Value:
+        """An instance of an aggregate or namedtuple: its fields by name and by position."""
+        names = list(getattr(cls, "_fields", ()) or getattr(cls, "__annotations__", {}))
+        items: dict[int | str, Value] = dict(zip(names, args))
+        items.update(kwargs)
+        return Value(items=items, ref=cls)
+
+    def call(
+        self, walk: Evaluator, helper: Helper, node: ast.Call, args: tuple[Value, ...], kwargs: Mapping[str, Value]
+    ) -> Value:
+        """Apply a helper's facts to the arguments of one call; what it returns."""
+        summary = self.summary(helper)
+        names = list(summary.slots)
+        bound = dict(zip(names, args))
+        bound.update((k, v) for k, v in kwargs.items() if k in summary.slots)
+        for name, value in bound.items():
+            apply(summary.slots[name], value, node.lineno)
+        if not walk.repeated and summary.constraints and len(walk.constraints) < 256:
+            self._adopt(walk, summary, node, helper.node, len(args) - len(node.args))
+        return substitute(summary.returns, bound)
+
+    def _adopt(self, walk: Evaluator, summary: Summary, node: ast.Call, definition: ast.FunctionDef, skip: int) -> None:
+        names = list(summary.slots)
+        expressions: dict[str, ast.expr] = {}
+        positional = definition.args.args
+        for parameter, default in zip(positional[len(positional) - len(definition.args.defaults) :],
+                                      definition.args.defaults):  # fmt: skip
+            expressions[parameter.arg] = default
+        expressions.update(zip(names[max(skip, 0) :], node.args))
+        expressions.update((k.arg, k.value) for k in node.keywords if k.arg is not None)
+        inner = Scope(summary.scope.namespace, summary.scope.locals, expressions)
+        for item in summary.constraints:
+            scopes = (*item.scopes[:-1], inner, walk.scope)
+            depth = len(scopes) - 1
+            outer = tuple((test, wanted, depth) for test, wanted, _ in walk.conditions)
+            walk.constraints.append(Constraint(item.kind, item.node, node.lineno, scopes, item.conditions + outer))
+
+    def summary(self, helper: Helper) -> Summary:
+        known = self._summaries.get(id(helper.node))
+        if known is not None:
+            return known  # also a function that is being walked: recursion says nothing more
+        from triton_mutlint.signature.usage import walk_function
+
+        slots = formal_slots(helper.node)
+        summary = self._summaries[id(helper.node)] = Summary(slots)
+        if self._depth < MAX_DEPTH:
+            self._depth += 1
+            walk_function(self, helper, summary)
+            self._depth -= 1
+        return summary
+
+
+def formal_slots(node: ast.FunctionDef) -> dict[str, Slot]:
+    slots = {}
+    for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+        text = ast.unparse(argument.annotation) if argument.annotation is not None else ""
+        slots[argument.arg] = Slot(argument.arg, constexpr="constexpr" in text)
+    if node.args.vararg is not None:
+        slots[node.args.vararg.arg] = Slot(node.args.vararg.arg)
+    return slots
+
+
+def _definition(jit: Any, function: Any) -> ast.FunctionDef | None:
+    source = getattr(jit, "src", None) or getattr(jit, "raw_src", None)
+    try:
+        text = source if isinstance(source, str) else inspect.getsource(function)
+        tree = ast.parse(textwrap.dedent(text))
+    except (OSError, TypeError, SyntaxError):
+        return None
+    return next((n for n in tree.body if isinstance(n, ast.FunctionDef)), None)
+
+
+_COPIED = ("to_int", "address_int", "branch", "none_test", "dtype", "shape", "dot", "unroll", "text", "called",
+           "boolean")  # fmt: skip
+
+
+def apply(formal: Slot, actual: Value, line: int) -> None:
+    """What a helper does with a parameter, said of the argument passed for it."""
+    if formal.pointer:
+        marks.address(actual, line)
+    if formal.integer:
+        marks.integer(actual, line)
+    if formal.floating:
+        marks.floating(actual, line)
+    if formal.weak_int:
+        marks.weakly_integer(actual, line)
+    if formal.weak_float:
+        marks.weakly_floating(actual, line)
+    for slot in actual.base:
+        _apply_elements(formal, slot, line)
+    bare = actual.bare
+    if formal.boolean and not bare:
+        marks.mask(actual, line)
+    for slot in bare:
+        _apply_value(formal, slot, line)
+    for key, child in formal.children.items():
+        apply(child, item(actual, key), line)
+
+
+def _apply_value(formal: Slot, slot: Slot, line: int) -> None:
+    for name in _COPIED:
+        if getattr(formal, name) and not getattr(slot, name):
+            setattr(slot, name, line)
+    if formal.descriptor and not slot.pointer:
+        slot.descriptor = slot.descriptor or line
+        slot.ranks += tuple(tuple(frozenset() for _ in rank) for rank in formal.ranks)
+    slot.keyword = slot.keyword or formal.keyword
+    slot.arity = max(slot.arity, formal.arity)
+    slot.literals += tuple(v for v in formal.literals if v not in slot.literals)
+    slot.bounds += tuple(v for v in formal.bounds if v not in slot.bounds)
+    slot.length = slot.length or formal.length
+
+
+def _apply_elements(formal: Slot, slot: Slot, line: int) -> None:
+    for name in ("loaded", "stored", "elem_int", "elem_weak_int", "elem_float", "elem_bool", "elem_address"):
+        if getattr(formal, name) and not getattr(slot, name):
+            setattr(slot, name, line)
+    root = slot.root()
+    root.elem_dtype = root.elem_dtype or formal.root().elem_dtype
+    slot.elem_bits = slot.elem_bits or formal.elem_bits
+
+
+def item(value: Value, key: int | str) -> Value:
+    if value.items is not None:
+        if key == "*":
+            return Value(items=value.items)
+        return value.items.get(key, NOTHING)
+    return Value(frozenset(s.child(key) for s in value.bare))
+
+
+def _resolve(slot: Slot, bound: Mapping[str, Value]) -> Value:
+    value = bound.get(slot.name, NOTHING)
+    for key in slot.path:
+        value = item(value, key)
+    return value
+
+
+def substitute(value: Value, bound: Mapping[str, Value]) -> Value:
+    """A helper's result, with the arguments in place of its parameters."""
+    if value is NOTHING:
+        return value
+    items = None if value.items is None else {k: substitute(v, bound) for k, v in value.items.items()}
+    base, mixed, memory = NONE, NONE, NONE
+    dtype = value.dtype
+    for slot in value.base:
+        actual = _resolve(slot, bound)
+        if items is None and actual.items is not None and len(value.base) == 1 and not value.mixed:
+            return actual
+        base, mixed = union(base, actual.base), union(mixed, actual.mixed)
+        memory = union(memory, actual.memory)
+        dtype = actual.dtype if dtype is None else dtype
+    for slot in value.mixed:
+        actual = _resolve(slot, bound)
+        mixed = union(union(mixed, actual.base), actual.mixed)
+        memory = union(memory, actual.memory)
+    for slot in value.memory:
+        memory = union(memory, _resolve(slot, bound).base)
+    if isinstance(dtype, Slot):
+        actual = _resolve(dtype, bound)
+        dtype = next(iter(actual.base), None)
+    return Value(base, mixed, memory, dtype, NO_CONST if value.const is NO_CONST else value.const, items,
+                 is_dtype=value.is_dtype, ref=value.ref)  # fmt: skip

@@ -1,0 +1,131 @@
+"""Writing facts on the slots that a value may be made of."""
+
+from __future__ import annotations
+
+from triton_mutlint.signature.dtype_names import FLOATING
+from triton_mutlint.signature.facts import NONE, Slot, Value, every
+from triton_mutlint.signature.names import named_like_pointer
+
+
+
+def is_floating(dtype: object) -> bool:
+    return isinstance(dtype, str) and dtype in FLOATING
+
+
+def is_integer(dtype: object) -> bool:
+    return isinstance(dtype, str) and dtype not in FLOATING
+
+
+def first(seen: int, line: int) -> int:
+    return seen or line
+
+
+def likely_pointer(slots: frozenset[Slot]) -> bool:
+    return any(s.pointer or (not s.constexpr and named_like_pointer(s.name)) for s in slots)
+
+
+def base_and_offset(left: Value, right: Value) -> tuple[frozenset[Slot], frozenset[Slot]]:
+    """Which side of an addition is the address: the left one, unless only the right looks like it."""
+    if not right.base:
+        return left.base, NONE
+    if not left.base:
+        return right.base, NONE
+    left_runs = all(s.constexpr or s.integer for s in left.base)
+    right_is = likely_pointer(right.base) and not likely_pointer(left.base)
+    if left_runs or right_is:
+        return right.base, left.base
+    return left.base, right.base
+
+
+def address(value: Value, line: int) -> None:
+    """`value` is dereferenced: its base is a pointer and what was added to it is an integer."""
+    for part in every((value,)):
+        for slot in part.base:
+            slot.pointer = first(slot.pointer, line)
+        offsets(part, line)
+
+
+def offsets(value: Value, line: int) -> None:
+    for slot in value.mixed:
+        slot.integer = first(slot.integer, line)
+    if value.base or value.mixed or isinstance(value.dtype, Slot):
+        elements_integer(value, line)
+
+
+def elements_integer(value: Value, line: int) -> None:
+    for slot in value.memory:
+        slot.elem_int = first(slot.elem_int, line)
+
+
+def integer(value: Value, line: int) -> None:
+    """`value` must be an integer, and so must all that it was made of."""
+    for part in every((value,)):
+        for slot in part.base | part.mixed:
+            slot.integer = first(slot.integer, line)
+        elements_integer(part, line)
+
+
+def weakly_integer(value: Value, line: int) -> None:
+    for slot in value.base | value.mixed:
+        slot.weak_int = first(slot.weak_int, line)
+    for slot in value.memory:
+        slot.elem_weak_int = first(slot.elem_weak_int, line)
+
+
+def floating(value: Value, line: int) -> None:
+    """`value` must be a floating-point number; a cast or a constant in between says nothing more."""
+    for part in every((value,)):
+        if isinstance(part.dtype, str):
+            continue
+        for slot in part.base | part.mixed:
+            slot.floating = first(slot.floating, line)
+        for slot in part.memory:
+            slot.elem_float = first(slot.elem_float, line)
+
+
+def weakly_floating(value: Value, line: int) -> None:
+    for slot in value.base:
+        slot.weak_float = first(slot.weak_float, line)
+
+
+def mask(value: Value, line: int) -> None:
+    """`value` is a mask; elements loaded and used as one without a comparison are booleans."""
+    if isinstance(value.dtype, Slot):
+        for slot in value.memory:
+            slot.elem_bool = first(slot.elem_bool, line)
+    for slot in value.base:
+        if not slot.constexpr:
+            slot.boolean = first(slot.boolean, line)
+
+
+def same_dtype(left: Value, right: Value) -> None:
+    """Both operands must have one element type (`tl.dot`)."""
+    a, b = left.dtype, right.dtype
+    if isinstance(a, Slot) and isinstance(b, Slot):
+        one, other = a.root(), b.root()
+        if one is not other:
+            other.same_elem = one
+            one.elem_dtype = one.elem_dtype or other.elem_dtype
+    elif isinstance(a, Slot) and isinstance(b, str):
+        give_dtype(a, b)
+    elif isinstance(b, Slot) and isinstance(a, str):
+        give_dtype(b, a)
+
+
+def give_dtype(slot: Slot, dtype: str) -> None:
+    root = slot.root()
+    if dtype not in ("int", "float"):
+        root.elem_dtype = root.elem_dtype or dtype
+
+
+def shape(value: Value, line: int) -> None:
+    for part in every((value,)):
+        for slot in part.base | part.mixed:
+            slot.shape = first(slot.shape, line)
+
+
+def note(value: Value, fact: str, line: int) -> None:
+    """Record `fact` on the parameters that `value` may be as they stand."""
+    for slot in value.bare:
+        if not getattr(slot, fact):
+            setattr(slot, fact, line)

@@ -1,0 +1,188 @@
+"""The type of a run-time parameter: pointer, scalar, descriptor or tuple."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+from triton_mutlint.model import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
+from triton_mutlint.signature.dtype_names import bits
+from triton_mutlint.signature.dtypes import canonical_dtype
+from triton_mutlint.signature.evidence import Dossier
+from triton_mutlint.signature.facts import Slot
+from triton_mutlint.signature.inferred import Inferred
+from triton_mutlint.signature.launches import Evidence
+from triton_mutlint.signature.names import (
+    named_like_float,
+    named_like_index,
+    named_like_integer,
+    named_like_pointer,
+)
+
+NONE_VALUE = ConstexprValue(None, "None")
+BLOCK = 64
+_INTEGERS = frozenset(("i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"))
+
+
+def runtime(dossier: Dossier) -> Inferred:
+    """The guesses for a parameter that is not a constexpr."""
+    main, reason = _main(dossier)
+    slot, parameter = dossier.slot, dossier.parameter
+    optional = slot.none_test or (slot.branch and isinstance(main, (PointerType, DescriptorType)))
+    if optional:
+        return Inferred((main, NONE_VALUE), f"{reason}; may be None (tested at line {optional})")
+    idle = not (slot.pointer or slot.descriptor or slot.integer or slot.children)
+    if idle and parameter.has_default and parameter.default is None and not named_like_pointer(slot.name):
+        return Inferred((NONE_VALUE,), "its default is None and nothing needs more")
+    return Inferred((main,), reason)
+
+
+def _main(dossier: Dossier) -> tuple[ArgType, str]:
+    slot, parameter = dossier.slot, dossier.parameter
+    if parameter.is_const:
+        return PointerType(element(slot, dossier.launches), const=True), "annotated tl.const"
+    if slot.pointer:
+        return pointer(slot, dossier.launches), _used(slot)
+    written = _annotated(parameter.annotation)
+    if written is not None:
+        return written, f"annotated {parameter.annotation}"
+    passed = dossier.passed("descriptor")
+    if slot.descriptor or passed:
+        return descriptor(slot, passed), (
+            f"descriptor method at line {slot.descriptor}" if slot.descriptor else _launched(passed)
+        )
+    if slot.children:
+        return tuple_type(slot, dossier.namespace), "used as a tuple"
+    return _passed(dossier) or _plain(dossier)
+
+
+def _used(slot: Slot) -> str:
+    how = "stored to" if slot.stored == slot.pointer else "loaded from" if slot.loaded else "used as an address"
+    return f"{how} at line {slot.pointer}"
+
+
+def _launched(evidence: Evidence | None) -> str:
+    line = evidence.line if evidence else 0
+    return f"launch site line {line}"
+
+
+def _annotated(text: str) -> ArgType | None:
+    short = text.strip("'\"")
+    if short.startswith("*") and bits(short.removeprefix("*k").lstrip("*")):
+        return PointerType(short.removeprefix("*k").lstrip("*"), const=short.startswith("*k"))
+    found = canonical_dtype(short)
+    return ScalarType("fp32" if short == "float" else found) if found else None
+
+
+def _passed(dossier: Dossier) -> tuple[ArgType, str] | None:
+    slot = dossier.slot
+    scalar = slot.integer or slot.floating
+    tensor = dossier.passed("tensor")
+    if tensor and not scalar and not slot.weak_float:
+        return pointer(slot, dossier.launches), f"{_launched(tensor)} passes a tensor"
+    for kind, type_ in (("address", "i64"), ("float", "fp32"), ("int", "i32"), ("bool", "i1")):
+        found = dossier.passed(kind)
+        if found and not (kind in ("int", "bool") and slot.floating) and not (kind == "float" and slot.integer):
+            return ScalarType(type_), f"{_launched(found)} passes {_article(kind)}"
+    return None
+
+
+def _article(kind: str) -> str:
+    return {"address": "an address", "float": "a float", "int": "an integer", "bool": "a boolean"}[kind]
+
+
+def _plain(dossier: Dossier) -> tuple[ArgType, str]:
+    slot, default = dossier.slot, dossier.parameter.default
+    if slot.address_int:
+        return ScalarType("i64"), f"cast to a pointer at line {slot.address_int}"
+    for fact, type_, what in (
+        (slot.integer, "i32", "used as an integer"), (slot.floating, "fp32", "used as a number"),
+        (slot.boolean, "i1", "used as a mask"),
+    ):  # fmt: skip
+        if fact:
+            return ScalarType(type_), f"{what} at line {fact}"
+    if isinstance(default, (int, float)):
+        type_ = {bool: "i1", int: "i32"}.get(type(default), "fp32")
+        return ScalarType(type_), f"its default is {default}"
+    fact = slot.weak_int or slot.weak_float
+    if fact:
+        floats = slot.weak_float and (not slot.weak_int or named_like_float(slot.name))
+        return ScalarType("fp32" if floats else "i32"), f"computed with at line {fact}"
+    return by_name(slot)
+
+
+def by_name(slot: Slot) -> tuple[ArgType, str]:
+    used = slot.branch or slot.literals or slot.bounds
+    if named_like_pointer(slot.name) and not used:
+        return PointerType(element(slot, ())), "by its name"
+    if named_like_float(slot.name):
+        return ScalarType("fp32"), "by its name"
+    if named_like_integer(slot.name) or used:
+        return ScalarType("i32"), "by its name"
+    return ScalarType("i32"), "nothing tells: an integer"
+
+
+def pointer(slot: Slot, launched: tuple[Evidence, ...]) -> PointerType:
+    return PointerType(element(slot, launched))
+
+
+def element(slot: Slot, launched: tuple[Evidence, ...]) -> str:
+    """The element type of a pointer; fp32 where nothing says otherwise."""
+    if slot.elem_address:
+        return "i64"
+    root = slot.root()
+    passed = next((e.element for e in launched if e.element), "")
+    integral = slot.elem_int or root.elem_int
+    for known in (root.elem_dtype, passed):
+        if known and not (integral and known not in _INTEGERS):
+            return known
+    if slot.elem_bits:
+        return {8: "i8", 16: "fp16", 64: "i64"}.get(slot.elem_bits, "fp32")
+    if integral:
+        return "i32"
+    if slot.elem_bool:
+        return "i1"
+    if slot.elem_float:
+        return "fp32"
+    if slot.elem_weak_int or (named_like_index(slot.name) and root is slot):
+        return "i32"
+    return "fp32"
+
+
+def descriptor(slot: Slot, passed: Evidence | None) -> DescriptorType:
+    """A descriptor; dimensions that nothing gives are left to `shaped`."""
+    kind = element(slot, (passed,) if passed else ())
+    kind = "fp16" if kind == "fp32" and not (passed and passed.element) and not slot.root().elem_dtype else kind
+    rank = len(passed.value) if passed and passed.value else max(map(len, slot.ranks), default=0) or 2
+    return DescriptorType(kind, (BLOCK,) * rank)
+
+
+def tuple_type(slot: Slot, namespace: Any) -> TupleType:
+    """A tuple with the elements or fields that the body uses."""
+    names = [k for k in slot.children if isinstance(k, str) and k != "*"]
+    if names:
+        cls = _class_with(names, namespace) or namedtuple(slot.name, names)  # type: ignore[misc]
+        fields: tuple[str, ...] = tuple(cls._fields)
+        return TupleType(tuple(_element(slot.child(f)) for f in fields), fields, cls)
+    numbers = [k for k in slot.children if isinstance(k, int)]
+    length = max(slot.length, *(k + 1 for k in numbers), 0) if numbers else slot.length or 2
+    rest = slot.children.get("*")
+    return TupleType(tuple(_element(slot.children.get(i) or rest or Slot(slot.name)) for i in range(length)))
+
+
+def _element(slot: Slot) -> ArgType:
+    if slot.pointer:
+        return pointer(slot, ())
+    if slot.descriptor:
+        return descriptor(slot, None)
+    if slot.children:
+        return tuple_type(slot, {})
+    return ScalarType("fp32" if slot.floating or (slot.weak_float and not slot.weak_int) else "i32")
+
+
+def _class_with(names: list[str], namespace: Any) -> Any:
+    for value in namespace.values():
+        fields = getattr(value, "_fields", None) if isinstance(value, type) else None
+        if fields and set(names) <= set(fields):
+            return value
+    return None

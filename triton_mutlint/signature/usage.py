@@ -1,0 +1,222 @@
+"""What the body of a kernel, and of the helpers it calls, tells about the kernel's parameters."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from triton_mutlint.model import LoadedKernel
+from triton_mutlint.signature import marks
+from triton_mutlint.signature.constraints import Constraint
+from triton_mutlint.signature.evaluate import Scope
+from triton_mutlint.signature.expressions import Evaluator
+from triton_mutlint.signature.facts import NOTHING, Slot, Value
+from triton_mutlint.signature.helpers import Helper, Program, Summary, formal_slots
+from triton_mutlint.signature.intrinsics import merge
+
+
+@dataclass(frozen=True, eq=False)
+class Usage:
+    """The facts about each parameter, and the constraints on the compile-time ones."""
+
+    slots: Mapping[str, Slot]
+    constraints: tuple[Constraint, ...]
+
+
+def usage(kernel: LoadedKernel, helpers: Mapping[str, LoadedKernel] | None = None) -> Usage:
+    """Walk the body of `kernel`; `helpers` are for names that its namespace does not hold."""
+    functions = {name: Helper(h.node, h.namespace) for name, h in (helpers or {}).items()}
+    if not kernel.namespace:
+        for node in ast.walk(kernel.tree):
+            if isinstance(node, ast.FunctionDef) and node is not kernel.node:
+                functions.setdefault(node.name, Helper(node, kernel.namespace))
+    program = Program(functions)
+    slots = formal_slots(kernel.node)
+    for parameter in kernel.parameters:
+        slots.setdefault(parameter.name, Slot(parameter.name)).constexpr |= parameter.is_constexpr
+    summary = Summary(slots)
+    walk_function(program, Helper(kernel.node, kernel.namespace), summary)
+    return Usage(summary.slots, tuple(summary.constraints))
+
+
+def walk_function(program: Program, helper: Helper, summary: Summary) -> None:
+    """Walk one body; fills `summary`."""
+    local: dict[str, ast.expr | None] = {}
+    summary.scope = Scope(helper.namespace, local)
+    env = {name: Value(frozenset((slot,))) for name, slot in summary.slots.items()}
+    walker = Walker(program, summary.scope, env, local)
+    walker.block(helper.node.body)
+    summary.returns = walker.returned
+    summary.constraints = walker.constraints
+
+
+class Walker(Evaluator):
+    """Statements: names, branches and loops."""
+
+    def __init__(
+        self, program: Program, scope: Scope, env: dict[str, Value], local: dict[str, ast.expr | None]
+    ) -> None:
+        super().__init__(program, scope, env)
+        self.local = local
+        self.returned = NOTHING
+
+    def block(self, body: list[ast.stmt]) -> None:
+        for statement in body:
+            handler = _STATEMENTS.get(type(statement))
+            if handler is not None:
+                handler(self, statement)
+
+    # ----------------------------------------------------------------- names
+
+    def assign(self, node: ast.Assign) -> None:
+        value = self.eval(node.value)
+        for target in node.targets:
+            self.bind(target, value, node.value)
+
+    def annotated(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.bind(node.target, self.eval(node.value), node.value)
+
+    def augmented(self, node: ast.AugAssign) -> None:
+        if isinstance(node.target, ast.Name):
+            load = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+            value = ast.copy_location(ast.BinOp(load, node.op, node.value), node)
+            self.bind(node.target, self.eval(value), None)
+        else:
+            self.eval(node.value)
+
+    def bind(self, target: ast.expr, value: Value, source: ast.expr | None) -> None:
+        if isinstance(target, ast.Name):
+            if not self.repeated:
+                self.local[target.id] = source if target.id not in self.local else None
+            self.env[target.id] = value
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            self._unpack(target.elts, value, source)
+
+    def _unpack(self, targets: list[ast.expr], value: Value, source: ast.expr | None) -> None:
+        sources = source.elts if isinstance(source, (ast.Tuple, ast.List)) else [None] * len(targets)
+        whole = value.items is None and not value.memory and not value.mixed and isinstance(source, ast.Name)
+        for slot in value.bare if whole else ():
+            slot.length = slot.length or len(targets)
+        for index, target in enumerate(targets):
+            if value.items is not None:
+                part = list(value.items.values())[index] if index < len(value.items) else NOTHING
+            elif whole:
+                part = Value(frozenset(s.child(index) for s in value.base))
+            else:
+                part = value
+            self.bind(target, part, sources[index] if index < len(sources) else None)
+
+    # ----------------------------------------------------------------- control flow
+
+    def branch(self, node: ast.If) -> None:
+        self.condition(node.test, self.eval(node.test))
+        before = dict(self.env)
+        self.conditions.append((node.test, True, 0))
+        self.block(node.body)
+        then = self.env
+        self.env = before
+        self.conditions[-1] = (node.test, False, 0)
+        self.block(node.orelse)
+        self.conditions.pop()
+        if _leaves(node.body):
+            return
+        if node.orelse and _leaves(node.orelse):
+            self.env = then
+            return
+        self.env = self._join(then, self.env, node.lineno)
+
+    def _join(self, left: dict[str, Value], right: dict[str, Value], line: int) -> dict[str, Value]:
+        joined = dict(left)
+        for name, value in right.items():
+            other = left.get(name)
+            if other is None:
+                joined[name] = value
+            elif other is not value:
+                _agree(other, value, line)
+                joined[name] = merge(other, value)
+        return joined
+
+    def loop(self, node: ast.For) -> None:
+        iterated = self.eval(node.iter)
+        element = iterated
+        if iterated.items is not None:
+            for value in iterated.items.values():
+                element = value if element is iterated else merge(element, value)
+        elif iterated.bare:
+            element = Value(frozenset(s.child("*") for s in iterated.bare))
+        if not isinstance(node.iter, ast.Call):
+            self.env.update(_targets(node.target, element))
+        self.bind(node.target, element, None)
+        if isinstance(node.target, ast.Name):
+            self.local[node.target.id] = None
+        self._repeat(node.body, node.lineno)
+        self.block(node.orelse)
+
+    def repeat(self, node: ast.While) -> None:
+        self.condition(node.test, self.eval(node.test))
+        self._repeat(node.body, node.lineno)
+        self.eval(node.test)
+
+    def _repeat(self, body: list[ast.stmt], line: int) -> None:
+        before = dict(self.env)
+        nested, self.conditions = self.conditions, list(self.conditions)
+        self.block(body)
+        joined = self._join(before, self.env, line)
+        changed = any(not joined[name].same(value) for name, value in before.items())
+        self.env = joined
+        if changed and not self.repeated:
+            self.repeated = True
+            self.block(body)
+            self.repeated = False
+            self.env = self._join(joined, self.env, line)
+        self.conditions = nested
+
+    # ----------------------------------------------------------------- other statements
+
+    def expression(self, node: ast.Expr) -> None:
+        self.eval(node.value)
+
+    def result(self, node: ast.Return) -> None:
+        if node.value is not None:
+            value = self.eval(node.value)
+            _agree(self.returned, value, node.lineno)
+            self.returned = merge(self.returned, value)
+
+    def demand(self, node: ast.Assert) -> None:
+        self.eval(node.test)
+        self.constraint("assert", node.test, node.lineno)
+
+    def refusal(self, node: ast.Raise) -> None:
+        self.constraint("never", None, node.lineno)
+
+    def within(self, node: ast.With) -> None:
+        for context in node.items:
+            self.eval(context.context_expr)
+        self.block(node.body)
+
+
+def _targets(target: ast.expr, value: Value) -> dict[str, Value]:
+    return {target.id: value} if isinstance(target, ast.Name) else {}
+
+
+def _agree(left: Value, right: Value, line: int) -> None:
+    """A name bound to both must keep one type: elements joined with an integer are integers."""
+    for value, other in ((left, right), (right, left)):
+        if marks.is_integer(value.dtype) and value.dtype != "i1" and isinstance(other.dtype, Slot):
+            marks.elements_integer(other, line)
+    if isinstance(left.dtype, Slot) and isinstance(right.dtype, Slot) and left.dtype is not right.dtype:
+        marks.same_dtype(left, right)
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    return bool(body) and isinstance(body[-1], (ast.Return, ast.Raise))
+
+
+_STATEMENTS: dict[type[ast.stmt], Callable[[Walker, Any], None]] = {
+    ast.Assign: Walker.assign, ast.AnnAssign: Walker.annotated, ast.AugAssign: Walker.augmented,
+    ast.If: Walker.branch, ast.For: Walker.loop, ast.While: Walker.repeat, ast.Expr: Walker.expression,
+    ast.Return: Walker.result, ast.Assert: Walker.demand, ast.Raise: Walker.refusal, ast.With: Walker.within,
+}  # fmt: skip
