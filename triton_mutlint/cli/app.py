@@ -54,11 +54,10 @@ class _Commands(click.Group):
         """The options of the default command, which are what people look for here."""
         check = self.get_command(ctx, DEFAULT)
         assert check is not None, "the default command exists"
-        options = [record for p in check.get_params(ctx) if (record := p.get_help_record(ctx))]
-        shown = {flags for flags, _ in options}
-        own = [record for p in self.get_params(ctx) if (record := p.get_help_record(ctx))]
+        parameters = [p for p in (*check.get_params(ctx), *self.get_params(ctx)) if isinstance(p, click.Option)]
+        records = [record for p in parameters if (record := p.get_help_record(ctx))]
         with formatter.section("Options"):
-            formatter.write_dl(options + [record for record in own if record[0] not in shown])
+            formatter.write_dl(list(dict.fromkeys(records)))
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 

@@ -78,10 +78,7 @@ def _headline(kernel: KernelReport, width: int) -> Lines:
 
 def _circumstances(kernel: KernelReport, width: int) -> Lines:
     analyzed, total = kernel.analyzed_variants, kernel.total_variants
-    if analyzed == total:
-        variants = f"{total} variant{'' if total == 1 else 's'}"
-    else:
-        variants = f"{analyzed} of {total} variants"
+    variants = f"{'' if analyzed == total else f'{analyzed} of '}{total} variant{'' if total == 1 else 's'}"
     facts = [", ".join(map(str, kernel.targets)), variants, _ORIGINS[kernel.origin] if kernel.origin else ""]
     styles = [DIM, DIM if analyzed == total else MUTATION[Mutation.UNKNOWN], DIM]
     shown = [Text(fact, style) for fact, style in zip(facts, styles, strict=True) if fact]

@@ -23,8 +23,8 @@ _EFFECTS = {
     "unanalyzable": "not understood",
 }
 _VIA = {
-    "loaded": "an address loaded from its memory",
-    "integer": "an integer used as an address",
+    "loaded": "an address loaded from",
+    "integer": "the address in the integer",
 }
 
 
@@ -38,7 +38,7 @@ def indirect_lines(kernel: KernelReport, options: RenderOptions) -> Lines:
 
 def _indirect(write: IndirectWrite, options: RenderOptions) -> Lines:
     through = Text(clean(write.through), MUTATION[Mutation.UNKNOWN])
-    how = words(f"indirect write through {_VIA.get(write.via, write.via)}:")
+    how = words(f"indirect write through {_VIA.get(write.via, write.via)}")
     lines = flow([*how, through], options.width, Text("  "), 4)
     lines.append(Text.assemble("    ", (where(write.location), PLACE), "  ", (write.op, DIM)))
     return lines + quote(write.location, options)
