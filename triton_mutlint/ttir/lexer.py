@@ -12,6 +12,7 @@ from types import MappingProxyType
 from triton_mutlint.ttir.ir import NO_ATTRS
 
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+NUMBERED = re.compile(r'"(\d+)"')  # a masked string
 _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|->|=>|>=|[()\[\]{}<>]')
 _BRACKET_OR_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|->|=>|>=|[()\[\]{}<>,]')
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
@@ -103,6 +104,11 @@ def mask_strings(text: str) -> tuple[str, list[str]]:
         return f'"{len(found) - 1}"'
 
     return STRING.sub(number, text), found
+
+
+def unmask(text: str, strings: list[str]) -> str:
+    """Undo `mask_strings` in a piece of its result."""
+    return NUMBERED.sub(lambda m: f'"{strings[int(m[1])]}"', text)
 
 
 def parse_attrs(text: str) -> Mapping[str, str]:

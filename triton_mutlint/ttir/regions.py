@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from triton_mutlint.ttir.ir import no_attrs
-from triton_mutlint.ttir.lexer import closing, mask_strings, split_top, unescape
+from triton_mutlint.ttir.lexer import closing, mask_strings, split_top, unescape, unmask
 from triton_mutlint.ttir.syntax import AttrReader, cut_dictionary, read_custom, read_generic
 from triton_mutlint.ttir.types import UNKNOWN_TYPE, result_types, type_list
 
 _FOR = re.compile(r"\s*(?:unsigned )?(%[\w.$-]+) = (%[\w.$#-]+) to (%[\w.$#-]+) step (%[\w.$#-]+)")
 _INIT = re.compile(r"(%[\w.$-]+) = (%[\w.$#-]+)")
-_FUNCTION = re.compile(r'\s*(?:(public|private|nested) )?@(?:"(\d+)"|([\w.$-]+))\(')
+_FUNCTION = re.compile(r'\s*(?:(public|private|nested) )?@(?:"((?:[^"\\]|\\.)*)"|([\w.$-]+))\(')
 _ARGUMENT = re.compile(r"(%[\w.$-]+) ?: ?")
 
 MODULES = frozenset({"module", "builtin.module"})
@@ -105,14 +105,13 @@ def read_function(body: str) -> FunctionHeader:
 
     Raises ValueError when the header has another form.
     """
-    masked, strings = mask_strings(body)
-    match = _FUNCTION.match(masked)
-    end = closing(masked, match.end() - 1) if match else -1
+    match = _FUNCTION.match(body)
+    end = closing(body, match.end() - 1) if match else -1
     if match is None or end < 0:
         raise ValueError("not the form of a function")
-    name = match[3] if match[2] is None else unescape(strings[int(match[2])])
-    arguments = read_arguments(masked[match.end() : end], declared=True)
-    rest = masked[end + 1 :].rstrip()
+    name = match[3] if match[2] is None else unescape(match[2])
+    arguments = read_arguments(body[match.end() : end], declared=True)
+    rest = body[end + 1 :].rstrip()
     return FunctionHeader(name, match[1] in (None, "public"), arguments, rest.endswith("{"))
 
 
@@ -127,8 +126,16 @@ def read_arguments(text: str, declared: bool = False) -> tuple[tuple[str, str], 
         if match is None and not declared:
             raise ValueError(f"not a block argument: {part[:40]}")
         name, type_ = (match[1], part[match.end() :]) if match else (f"%arg{index}", part)
-        cut = type_.find(" loc(")
-        type_ = cut_dictionary(type_[:cut] if cut >= 0 else type_)[0]
-        arguments.append((name, type_.strip() or UNKNOWN_TYPE))
+        arguments.append((name, _argument_type(type_)))
     return tuple(arguments)
 
+
+def _argument_type(text: str) -> str:
+    """The type at the start of `T {attrs} loc(..)`."""
+    word = text.partition(" ")[0]
+    if '"' not in word and word.count("<") == word.count(">"):
+        return word or UNKNOWN_TYPE
+    masked, strings = mask_strings(text)
+    cut = masked.find(" loc(")
+    masked = cut_dictionary(masked[:cut] if cut >= 0 else masked)[0]
+    return unmask(masked, strings).strip() or UNKNOWN_TYPE

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from triton_mutlint.ttir.ir import NO_ATTRS, no_attrs
-from triton_mutlint.ttir.lexer import closing, mask_strings, parse_attrs, unescape
+from triton_mutlint.ttir.lexer import NUMBERED, closing, mask_strings, parse_attrs, unescape, unmask
 
 OPERAND = re.compile(r"%[\w.$-]+(?:#\d+)?")
 _SUCCESSOR = re.compile(r"\^([\w.$-]+)(?:\(([^):]*):[^)]*\))?")
 _BARE_PAIR = re.compile(r"(\w+) = ([\w.]+)")
 _SYMBOL = re.compile(r'@(?:"((?:[^"\\]|\\.)*)"|([\w.$-]+))')
-_NUMBERED = re.compile(r'"(\d+)"')
 
 # Words that the custom syntax prints before the operands, in order.
 _LEADING: dict[str, tuple[str, ...]] = {
@@ -54,6 +53,7 @@ class AttrReader:
 
     def __init__(self) -> None:
         self._dicts: dict[str, Mapping[str, str]] = {}
+        self._constants: dict[str, Head] = {}
         self._bare: dict[tuple[str, str, str], Mapping[str, str]] = {}
 
     def dictionary(self, text: str) -> Mapping[str, str]:
@@ -61,6 +61,13 @@ class AttrReader:
         found = self._dicts.get(text)
         if found is None:
             found = self._dicts[text] = parse_attrs(text)
+        return found
+
+    def constant(self, body: str) -> Head:
+        """What follows `arith.constant`."""
+        found = self._constants.get(body)
+        if found is None:
+            found = self._constants[body] = _constant(body)
         return found
 
     def merged(self, name: str, bare: str, braces: str) -> Mapping[str, str]:
@@ -93,13 +100,18 @@ def cut_dictionary(body: str) -> tuple[str, str]:
 
 def read_custom(name: str, body: str, reader: AttrReader) -> Head:
     """An op printed in its own syntax; for one nobody knows, its operands in text order."""
+    if name == "arith.constant":
+        return reader.constant(body)
     if '"' in body:
         return _with_strings(name, body, reader)
     braces = ""
     if " {" in body:
         body, braces = cut_dictionary(body)
-    if name == "arith.constant":
-        return _constant(body, braces, reader)
+    return _read(name, body, braces, reader)
+
+
+def _read(name: str, body: str, braces: str, reader: AttrReader) -> Head:
+    """As `read_custom`; the dictionary stands apart and strings are masked."""
     if "^" in body:
         return _branch(body, braces, reader)
     head, signature = _cut_signature(body)
@@ -125,14 +137,16 @@ def _cut_signature(body: str) -> tuple[str, str]:
     return body, ""
 
 
-def _constant(body: str, braces: str, reader: AttrReader) -> Head:
+def _constant(body: str) -> Head:
     """`arith.constant dense<1> : tensor<4xi32>`; `true` and `false` carry no type."""
-    value, colon, signature = body.rpartition(" : ")
+    masked, strings = mask_strings(body)
+    rest, braces = cut_dictionary(masked)
+    value, colon, signature = rest.rpartition(" : ")
     if not colon:
-        value = body
+        value = rest
         signature = "i1" if value.strip() in ("true", "false") else ""
-    attrs = dict(reader.dictionary(braces)) if braces else {}
-    attrs["value"] = value.strip()
+    attrs = dict(parse_attrs(unmask(braces, strings)))
+    attrs["value"] = unmask(value, strings).strip()
     return Head([], signature, MappingProxyType(attrs))
 
 
@@ -157,22 +171,14 @@ def _with_strings(name: str, body: str, reader: AttrReader) -> Head:
     """As `read_custom`, with strings out of the way while brackets and operands are looked for."""
     masked, strings = mask_strings(body)
     rest, braces = cut_dictionary(masked)
-    attrs = dict(parse_attrs(_unmask(braces, strings)))
-    if name == "arith.constant":
-        head = _constant(rest, "", reader)
-        return Head([], head.signature, MappingProxyType({**attrs, "value": _unmask(rest, strings).strip()}))
-    head = read_custom(name, _NUMBERED.sub(r"", rest), reader)
-    attrs = {**head.attrs, **attrs}
-    literal = _NUMBERED.search(rest)
+    head = _read(name, rest, "", reader)
+    attrs = {**head.attrs, **parse_attrs(unmask(braces, strings))}
+    literal = NUMBERED.search(rest)
     if literal and name in _LITERAL:
         attrs[_LITERAL[name]] = unescape(strings[int(literal[1])])
     if name in _CALLS:
-        attrs = dict(_with_callee(_unmask(rest, strings), attrs))
-    return Head(head.operands, head.signature, MappingProxyType(attrs), head.successors)
-
-
-def _unmask(text: str, strings: list[str]) -> str:
-    return _NUMBERED.sub(lambda m: f'"{strings[int(m[1])]}"', text)
+        attrs = dict(_with_callee(unmask(rest, strings), attrs))
+    return Head(head.operands, unmask(head.signature, strings), MappingProxyType(attrs), head.successors)
 
 
 def read_generic(body: str, reader: AttrReader) -> Head:
@@ -198,7 +204,7 @@ def read_generic(body: str, reader: AttrReader) -> Head:
         colon = rest.find(" : ")
         if close < 0 or 0 <= colon < brace:
             break
-        attrs.update(parse_attrs(_unmask(rest[brace + 1 : close], strings)))
+        attrs.update(parse_attrs(unmask(rest[brace + 1 : close], strings)))
         rest = rest[:brace] + rest[close + 1 :]
     signature = rest.partition(": ")[2]
     targets = _split_targets(labels, operands, attrs) if labels else None

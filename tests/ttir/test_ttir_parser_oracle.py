@@ -1,0 +1,60 @@
+"""The parser against MLIR itself: Triton's bindings walk the same modules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests_ttir_lowering import ENTRIES, lowering
+from triton_mutlint.ttir.ir import Function, Module, Op, walk
+from triton_mutlint.ttir.parser import parse
+
+pytest.importorskip("triton")
+pytestmark = pytest.mark.usefixtures("kernels_importable")
+
+
+def bindings_walk(module: Any) -> list[Any]:
+    ops: list[Any] = []
+    module.walk(ops.append)
+    return [op for op in ops if op.get_name() != "builtin.module"]
+
+
+def parsed_walk(module: Module) -> list[tuple[Function, Op | None]]:
+    """Every op with its function; None stands for the function itself, which MLIR walks last."""
+    found: list[tuple[Function, Op | None]] = []
+    for function in module.functions.values():
+        found += [(function, op) for op in walk(function.body)]
+        found.append((function, None))
+    return found
+
+
+def assert_same(module: Any, text: str) -> None:
+    """Same ops in the same order, same values in the same places, same result types."""
+    expected, found = bindings_walk(module), parsed_walk(parse(text))
+    assert [op.get_name() for op in expected] == [op.name if op else "tt.func" for _, op in found]
+    numbers: dict[int, tuple[str, int]] = {}
+    for theirs, (function, ours) in zip(expected, found, strict=True):
+        if ours is None:
+            continue
+        assert theirs.get_num_results() == len(ours.results), ours
+        assert theirs.get_num_operands() == len(ours.operands), ours
+        assert theirs.get_num_regions() >= len(ours.regions), ours
+        pairs = [(theirs.get_operand(i), v) for i, v in enumerate(ours.operands)]
+        pairs += [(theirs.get_result(i), v) for i, v in enumerate(ours.results)]
+        for value, number in pairs:
+            # MLIR's value and ours must correspond one to one over the whole module.
+            assert numbers.setdefault(value.id(), (function.name, number)) == (function.name, number), ours
+            assert str(value.get_type()) == function.types[number], ours
+    assert len(set(numbers.values())) == len(numbers)
+
+
+@pytest.mark.parametrize("target", ["cuda", "hip"])
+@pytest.mark.parametrize("name", sorted(ENTRIES))
+def test_agrees_with_the_bindings(name: str, target: str) -> None:
+    lower = lowering(target)
+    module = lower.module(ENTRIES[name])
+    assert_same(module, str(module))
+    assert_same(module, module.str_nodebug())
+    lower.optimize(module)
+    assert_same(module, str(module))
