@@ -110,7 +110,7 @@ def parameter(
         inferred=bool(more.pop("inferred", False)),
         mutation=mutation,
         reads=AccessKind.READ in kinds or AccessKind.ATOMIC in kinds,
-        writes=AccessKind.WRITE in kinds or AccessKind.ATOMIC in kinds,
+        writes=AccessKind.WRITE in kinds,
         atomics=AccessKind.ATOMIC in kinds,
         accesses=accesses,
         **more,  # type: ignore[arg-type]

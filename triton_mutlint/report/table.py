@@ -105,7 +105,9 @@ def verdict(parameter: ParameterReport) -> str:
 
 def condition(parameter: ParameterReport) -> str:
     """When a conditional parameter is written: any one of its `when` suffices."""
-    return " or ".join(parameter.when) if parameter.when else "some variants are chosen"
+    if not parameter.when:
+        return "some variants are chosen"
+    return " or ".join(parameter.when).replace(" or and ", " and ")  # the last may be `and 9 more`
 
 
 def _inference(parameter: ParameterReport, mixed: bool, verbose: bool) -> list[Text]:

@@ -1,0 +1,119 @@
+"""The command as a process: start-up cost, signals, pipes and closed streams."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+FAKE = f"""\
+import sys, time, types
+sys.path.insert(0, {str(HERE)!r})
+import cli_shell, triton_mutlint
+def run(request, progress):
+    for i in range(SECONDS * 20):
+        progress(i, SECONDS * 20, "kernels.py::k")
+        time.sleep(0.05)
+    return cli_shell.report(cli_shell.finding(cli_shell.Severity.ERROR))
+sys.modules["triton_mutlint.engine"] = triton_mutlint.engine = types.SimpleNamespace(run=run)
+from triton_mutlint.__main__ import main
+main()
+"""
+
+
+def command(seconds: int = 0, *arguments: str) -> list[str]:
+    return [sys.executable, "-c", f"SECONDS = {seconds}\n{FAKE}", "k.py", *arguments]
+
+
+@pytest.mark.parametrize("argument", ["--help", "--version"])
+def test_nothing_heavy_is_imported_to_say_who_we_are(argument: str) -> None:
+    code = (
+        "import sys; from triton_mutlint.cli.boundary import run; run([sys.argv[1]]); "
+        "print([m for m in ('triton', 'torch', 'rich', 'yaml', 'numpy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, argument], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_help_is_quick() -> None:
+    """Below 0.25 s on a quiet machine; the best of several, with room for a busy one."""
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "triton_mutlint", "--help"], stdout=subprocess.DEVNULL, check=True)
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.5
+
+
+def test_the_module_and_the_exit_code() -> None:
+    done = subprocess.run(command(), capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "k  writes out" in done.stdout
+    assert done.stderr == ""
+
+
+def test_interrupted_at_once_without_a_traceback() -> None:
+    process = subprocess.Popen(command(30), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(1.5)
+    start = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=10)
+    assert time.monotonic() - start < 2
+    assert (process.returncode, out, err.strip()) == (130, "", "")
+
+
+def test_a_reader_that_has_gone_is_no_error() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(command(), stdout=writing, stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_error(closed: str) -> None:
+    done = subprocess.run(["bash", "-c", f'"$@" {closed}', "bash", *command()], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_full_disk_is_told() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command(), stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "triton-mutlint: error: cannot write to standard output: No space left on device\n"
+
+
+def on_a_terminal(seconds: int) -> str:
+    """What the command prints on stderr when that is a terminal."""
+    controller, terminal = pty.openpty()
+    process = subprocess.Popen(command(seconds), stdout=subprocess.DEVNULL, stderr=terminal)
+    os.close(terminal)
+    seen = b""
+    while select.select([controller], [], [], 20)[0]:
+        try:
+            seen += os.read(controller, 4096)
+        except OSError:  # the other end is closed
+            break
+    process.wait(timeout=10)
+    os.close(controller)
+    return seen.decode()
+
+
+def test_progress_on_a_long_run_is_erased() -> None:
+    seen = on_a_terminal(2)
+    assert "/40 kernels.py::k" in seen
+    assert seen.endswith("\r\x1b[K")
+
+
+def test_no_progress_on_a_short_run() -> None:
+    assert on_a_terminal(0) == ""
