@@ -12,7 +12,6 @@ from triton_mutlint.model import (
     ConstexprValue,
     Failure,
     LoadedKernel,
-    Location,
     Parameter,
     ScalarType,
     Stage,
@@ -177,7 +176,3 @@ def _compact_value(part: str, resolve: Resolve) -> ConstexprValue:
 
 def _is_dotted(text: str) -> bool:
     return all(part.isidentifier() for part in text.split("."))
-
-
-def where(location: Location) -> str:
-    return f"{location.file}:{location.line}"

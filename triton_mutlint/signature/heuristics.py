@@ -24,33 +24,22 @@ class _Opaque:
     """A tensor of which nothing is known but that it is not None."""
 
 
-class _Arguments(dict[str, Any]):
+class _Arguments(Mapping[str, Any]):
     """Placeholders by parameter that remember which were read."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
-        super().__init__(values)
+        self._values = values
         self.read: set[str] = set()
 
     def __getitem__(self, name: str) -> Any:
         self.read.add(name)
-        return super().__getitem__(name)
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return self[name] if name in self else default
-
-    def items(self) -> Any:
-        self.read |= set(self)
-        return super().items()
-
-    def values(self) -> Any:
-        self.read |= set(self)
-        return super().values()
-
-    def keys(self) -> Any:  # `{**args}` reads through keys() and then __getitem__
-        return super().keys()
+        return self._values[name]
 
     def __iter__(self) -> Iterator[str]:
-        return super().__iter__()
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
 
 
 def heuristic_values(
@@ -63,8 +52,9 @@ def heuristic_values(
     except Exception:  # foreign code on placeholders it was not written for may raise anything
         return _EITHER if _returns_boolean(function) else ()
     exact = ConstexprValue(value, text_of(value))
-    if isinstance(value, bool) and any(_is_runtime(args[name]) for name in arguments.read if name in args):
-        return (exact, ConstexprValue(not value))
+    is_runtime = any(_is_runtime(args[name]) for name in arguments.read if name in args)
+    if is_runtime and isinstance(value, int) and value in (0, 1):  # a flag, as a boolean or a number
+        return (exact, ConstexprValue(type(value)(1 - value)))
     return (exact,)
 
 

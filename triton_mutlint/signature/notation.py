@@ -26,6 +26,7 @@ _NAMED_TUPLE = re.compile(r"([A-Za-z_][\w.]*)\s*\((.*)\)", re.DOTALL)
 _REFERENCE = re.compile(r"""\{\s*(['"]?)ref\1\s*:\s*(['"]?)([A-Za-z_][\w.]*)\2\s*\}""")
 _DESCRIPTOR = re.compile(r"tensordesc\s*<\s*([\w.]+)\s*\[([^\]]*)\]\s*>")
 _FIELD = re.compile(r"([A-Za-z_]\w*)\s*=\s*(.+)", re.DOTALL)
+_POINTER_WORDS = re.compile(r"ptr|pointer|tensor", re.IGNORECASE)
 _PLAIN = re.compile(r"(?P<stars>\**)(?P<name>[^:*]*)(?::\s*(?P<hint>.*))?", re.DOTALL)
 
 
@@ -107,8 +108,7 @@ def _plain(text: str) -> ArgType:
     """A pointer or a scalar, with its divisibility."""
     match = _PLAIN.fullmatch(text)
     if match is None:
-        suffix = canonical_dtype(text.rstrip("* ")) if text.endswith("*") else None
-        raise TypeTextError(f"unknown type {text!r}", f"*{suffix}" if suffix else _guess(text))
+        raise _unknown(text)  # `fp32*`
     stars, name = match["stars"], match["name"].strip()
     if len(stars) > 1:
         # Triton's pointer type takes only integers and floats: MLIR aborts the process otherwise.
@@ -116,7 +116,7 @@ def _plain(text: str) -> ArgType:
     divisibility = _hint(match["hint"], text)
     element, const = _element(name) if stars else (canonical_dtype(name), False)
     if element is None:
-        raise TypeTextError(f"unknown type {text!r}", _guess(text))
+        raise _unknown(text)
     if stars:
         return PointerType(element, const, divisibility or 1)
     if divisibility == 1 and element not in FLOATS:
@@ -143,17 +143,24 @@ def _hint(hint: str | None, text: str) -> int | None:
     return int(hint)
 
 
-def _guess(text: str) -> str:
-    """A valid type that looks like `text`."""
+def _unknown(text: str) -> TypeTextError:
+    guess = _guess(text)
+    return TypeTextError(
+        f"unknown type {text!r}{'' if guess else ' (types are written i32, fp32, *fp32)'}", guess
+    )
+
+
+def _guess(text: str) -> str | None:
+    """The valid type that looks most like `text`, if any looks like it."""
     base, _, _ = text.partition(":")
-    is_pointer = "*" in base or "ptr" in base.lower() or "tensor" in base.lower()
-    name = base.strip("* ")
+    name = _POINTER_WORDS.sub("", base).strip("* _")
+    is_pointer = "*" in base or _POINTER_WORDS.search(base) is not None
     const = "k" if name.startswith("k") and nearest_dtype(name[1:]) else ""
     if not const and base.strip() and nearest(base.lower(), ("tensordesc", "tensordescriptor")):
         return "tensordesc<fp16[64, 64]>"
     element = nearest_dtype(name.removeprefix("k") if const else name)
     if element is None:
-        return "*fp32" if is_pointer else "i32"
+        return "*fp32" if is_pointer else None
     return f"*{const}{element}" if is_pointer else element
 
 

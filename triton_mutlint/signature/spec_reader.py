@@ -16,6 +16,7 @@ VERSION = 1
 _TOP = ("version", "defaults", "kernels", "globals")
 _DEFAULTS = ("types", "constexpr")
 _KERNEL = ("args", "mutates", "allow", "target", "verify")
+_SHAPES = {"args": "a mapping of parameters, or a whole signature in one text"}
 _BACKENDS = ("cuda", "hip")
 _RULE = re.compile(r"TML\d{3}")
 _TARGET = re.compile(r"(\w+):(\w+)")
@@ -46,7 +47,8 @@ class _SpecReader:
 
     def mapping(self, node: Node, what: str) -> tuple[Entry, ...]:
         if node.kind != "mapping":
-            self.report(node, f"{what} must be a mapping, not {node.shown}")
+            noun = "" if node.path else f"{what} "
+            self.report(node, f"{noun}must be {_SHAPES.get(what, 'a mapping')}, not {node.shown}")
         return node.entries
 
     def known(self, node: Node, what: str, keys: tuple[str, ...]) -> dict[str, Entry]:
@@ -60,11 +62,11 @@ class _SpecReader:
                 self.report(entry, f"unknown key{hint}")
         return found
 
-    def names(self, node: Node, what: str, check: Callable[[Node], str | None]) -> tuple[Declared, ...]:
+    def names(self, node: Node, check: Callable[[Node], str | None]) -> tuple[Declared, ...]:
         """A list of texts, each once; `check` says what is wrong with one, if anything."""
         if node.kind != "list":
             example = f"; write [{node.scalar}]" if isinstance(node.scalar, str) else ""
-            self.report(node, f"{what} must be a list, not {node.shown}{example}")
+            self.report(node, f"must be a list, not {node.shown}{example}")
             return ()
         found: dict[str, Declared] = {}
         for item in node.items:
@@ -97,7 +99,8 @@ class _SpecReader:
 
     def version(self, entry: Entry | None, root: Node) -> None:
         if entry is None:
-            self.problems.append(SpecProblem(Location(root.location.file, 1), (), "no 'version: 1'"))
+            message = "no version; a spec begins with 'version: 1'"
+            self.problems.append(SpecProblem(Location(root.location.file, 1), (), message))
         elif entry.node.scalar != VERSION or entry.node.scalar is True:
             message = f"unsupported version {entry.node.shown}; this tool reads version {VERSION}"
             self.report(entry.node, message)
@@ -125,16 +128,16 @@ class _SpecReader:
             path=node.path,
             args=() if compact else self.arguments(parts.get("args"), "args", self.value, _PARAMETER),
             compact=compact,
-            mutates=self.names(mutates.node, "mutates", _check_parameter) if mutates else None,
+            mutates=self.names(mutates.node, _check_parameter) if mutates else None,
             mutates_location=mutates.location if mutates else None,
-            allow=self.names(parts["allow"].node, "allow", _check_rule) if "allow" in parts else (),
+            allow=self.names(parts["allow"].node, _check_rule) if "allow" in parts else (),
             targets=self.targets(parts["target"].node) if "target" in parts else (),
             verify=self.verify(parts["verify"].node) if "verify" in parts else None,
         )
 
     def targets(self, node: Node) -> tuple[Declared, ...]:
         if node.kind == "list":
-            return self.names(node, "target", _check_target)
+            return self.names(node, _check_target)
         problem = _check_target(node)
         if problem:
             self.report(node, problem)

@@ -38,8 +38,7 @@ def count(sizes: Sequence[int]) -> int:
 def _by_use(sizes: Sequence[int], cap: int) -> Iterator[Index]:
     singles = 1 + sum(size - 1 for size in sizes)
     if singles <= cap:
-        yield from _at_distance(sizes, 0)
-        yield from _at_distance(sizes, 1)
+        yield from changes(sizes)
     else:
         # One factor at a time does not fit: move all of them at once, each through its alternatives.
         for row in range(max(sizes)):
@@ -47,6 +46,12 @@ def _by_use(sizes: Sequence[int], cap: int) -> Iterator[Index]:
     yield tuple(size - 1 for size in sizes)  # the base's opposite: every flag on
     for distance in range(len(sizes) + 1):
         yield from _at_distance(sizes, distance)
+
+
+def changes(sizes: Sequence[int]) -> Iterator[Index]:
+    """The base, then every combination that differs from it in one factor."""
+    yield from _at_distance(sizes, 0)
+    yield from _at_distance(sizes, 1)
 
 
 def _at_distance(sizes: Sequence[int], distance: int) -> Iterator[Index]:
@@ -74,9 +79,7 @@ def with_choices(variants: Sequence[Variant]) -> tuple[Variant, ...]:
     if not variants:
         return ()
     differing = [
-        name
-        for name in variants[0].args
-        if len({value_key(variant.args[name]) for variant in variants}) > 1
+        name for name in variants[0].args if len({value_key(variant.args[name]) for variant in variants}) > 1
     ]
     return tuple(
         Variant(v.args, tuple((name, str(v.args[name])) for name in differing), v.options) for v in variants

@@ -71,6 +71,7 @@ _NULL = re.compile(r"~|null|Null|NULL|")
 _BOOL = re.compile(r"true|True|TRUE|false|False|FALSE")
 _OLD_BOOL = re.compile(r"yes|no|on|off", re.IGNORECASE)  # booleans of YAML 1.1 only
 _TAG = "tag:yaml.org,2002:"
+_COLLECTIONS = (f"{_TAG}seq", f"{_TAG}map")
 
 
 def parse_yaml(text: str, file: str) -> Node:
@@ -83,9 +84,10 @@ def parse_yaml(text: str, file: str) -> Node:
         root = yaml.compose(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         raise SpecError([_syntax_problem(error, text, file)]) from None
-    except yaml.YAMLError as error:  # the reader's: a control character
-        message = f"not YAML: {str(error).splitlines()[0]}"
-        raise SpecError([SpecProblem(Location(file, 1), (), message)]) from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        message = f"not YAML: the character {error.character:#04x} is not allowed"
+        raise SpecError([SpecProblem(Location(file, line), (), message)]) from None
     except RecursionError:  # PyYAML descends by recursion
         raise SpecError([SpecProblem(Location(file, 1), (), "nested too deeply")]) from None
     if root is None:
@@ -131,9 +133,12 @@ class _Reader:
     def read(self, node: yaml.Node, path: KeyPath, depth: int) -> Node:
         self.seen += 1
         if self.seen > MAX_NODES or depth > MAX_DEPTH:
-            what = "nested too deeply" if depth > MAX_DEPTH else f"more than {MAX_NODES:,} values"
-            raise SpecError([SpecProblem(self.location(node), (), f"{what}, aliases expanded")])
+            deep, many = "nested too deeply", f"more than {MAX_NODES:,} values"
+            message = f"{deep if depth > MAX_DEPTH else many} once aliases are expanded"
+            raise SpecError([SpecProblem(self.location(node), (), message)])
         location = self.location(node)
+        if not isinstance(node, yaml.ScalarNode) and node.tag not in _COLLECTIONS:
+            self.report(node, path, f"unknown tag {node.tag!r}")
         if isinstance(node, yaml.SequenceNode):
             items = tuple(self.read(item, (*path, i), depth + 1) for i, item in enumerate(node.value))
             return Node("list", location, path, items=items)

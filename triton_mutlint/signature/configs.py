@@ -1,0 +1,67 @@
+"""Autotune configs as alternatives, with what the spec says of autotuned parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from triton_mutlint.model import ArgType, ConstexprValue, LoadedKernel
+from triton_mutlint.signature.values import text_of, unwrap_constexpr
+from triton_mutlint.signature.variants import key, value_key
+
+
+@dataclass(frozen=True)
+class Config:
+    """The arguments and compile options that one autotune config (or the lack of any) gives."""
+
+    args: Mapping[str, ArgType] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def configs(kernel: LoadedKernel, given: Mapping[str, Sequence[ArgType]]) -> tuple[Config, ...]:
+    """The configs of `kernel` that agree with the `given` values, at least one, in file order.
+
+    A given value keeps the configs that have it; if none has, it replaces theirs (at a launch
+    Triton takes only one of the two). Configs that differ in compile options alone count once.
+    """
+    found = [_config(kernel, config) for config in (kernel.autotune.configs if kernel.autotune else ())]
+    tuned = {name for config in found for name in config.args}
+    for name in (name for name in kernel.parameter_names if name in tuned and name in given):
+        chosen: list[Config] = []
+        for value in given[name]:
+            having = [c for c in found if name in c.args and value_key(c.args[name]) == value_key(value)]
+            chosen += having or [Config({**c.args, name: value}, c.options) for c in found]
+        found = chosen
+    unique: dict[object, Config] = {}
+    for config in found:
+        unique.setdefault(key(dict(sorted(config.args.items()))), config)
+    return _new_values_first(list(unique.values())) or (Config(),)
+
+
+def _config(kernel: LoadedKernel, config: Any) -> Config:
+    """Splits a config into the kernel's own parameters and compile options.
+
+    A kernel may take `num_warps` itself; Triton then hands it the config's.
+    """
+    names = set(kernel.parameter_names)
+    values = {**config.options, **config.kwargs}
+    args = {
+        name: ConstexprValue(unwrap_constexpr(value), text_of(value))
+        for name, value in values.items()
+        if name in names
+    }
+    options = {name: value for name, value in values.items() if name in config.options or name not in names}
+    return Config(args, options)
+
+
+def _new_values_first(found: list[Config]) -> tuple[Config, ...]:
+    """Configs that bring in a value not seen before, then the rest: a cap then loses the least."""
+    seen: set[tuple[str, str, str]] = set()
+    first: list[Config] = []
+    rest: list[Config] = []
+    for config in found:
+        values = set(key(config.args))
+        (rest if values <= seen else first).append(config)
+        seen |= values
+    return (*first, *rest)

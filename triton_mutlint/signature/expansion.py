@@ -1,0 +1,119 @@
+"""Alternatives per parameter to distinct variants, running heuristics for each combination."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from triton_mutlint.model import ArgType, ConstexprValue, LoadedKernel, Variant
+from triton_mutlint.signature.configs import Config
+from triton_mutlint.signature.heuristics import heuristic_values
+from triton_mutlint.signature.variants import Index, changes, count, key, orders
+
+EXACT = 4096  # combinations up to which variants are counted one by one, beyond it multiplied out
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Every parameter's alternatives: a config's arguments go before `free`, heuristics before both.
+
+    `free` must cover the parameters that some config leaves out; `heuristics` are the functions of
+    parameters to run, in Triton's order, and `fallback` what stands in for one that cannot be told.
+    """
+
+    configs: tuple[Config, ...]
+    free: Mapping[str, tuple[ArgType, ...]]
+    heuristics: Mapping[str, Callable[[Mapping[str, Any]], Any]] = field(default_factory=dict)
+    fallback: Mapping[str, tuple[ArgType, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """The variants kept, how many there are in all, and which heuristics could not be told.
+
+    `missing` are those of them that had no fallback either: there are then no variants.
+    """
+
+    variants: tuple[Variant, ...]
+    total: int
+    untold: frozenset[str] = frozenset()
+    missing: frozenset[str] = frozenset()
+
+
+def expand(kernel: LoadedKernel, sources: Sources, cap: int) -> Expansion:
+    """The first `cap` (at least one) distinct variants, in the order of `variants.orders`.
+
+    With more than `EXACT` combinations `total` is their product, in which equal variants count
+    each time.
+    """
+    return _Expander(kernel, sources).expand(max(cap, 1))
+
+
+class _Expander:
+    def __init__(self, kernel: LoadedKernel, sources: Sources) -> None:
+        self.kernel = kernel
+        self.sources = sources
+        self.names = tuple(sources.free)
+        self.sizes = [len(sources.configs), *(len(values) for values in sources.free.values())]
+        self.untold: set[str] = set()
+        self.missing: set[str] = set()
+
+    def expand(self, cap: int) -> Expansion:
+        most = [max(2, len(self.sources.fallback.get(name, ()))) for name in self.sources.heuristics]
+        exact = count([*self.sizes, *most]) <= max(EXACT, cap)
+        sizes = [*self.sizes, *(most if exact else self.widths())]
+        found: dict[object, Variant] = {}
+        for index in orders(sizes, cap):
+            variant = self.variant(index)
+            if self.missing:
+                return Expansion((), 0, missing=frozenset(self.missing))
+            if variant is not None:
+                found.setdefault(key(variant.args), variant)
+            if len(found) == cap and not exact:
+                break
+        kept = tuple(found.values())[:cap]
+        return Expansion(kept, len(found) if exact else count(sizes), frozenset(self.untold))
+
+    def widths(self) -> list[int]:
+        """How many alternatives each heuristic has, at most, over combinations near the base."""
+        widest = [1] * len(self.sources.heuristics)
+        for index in changes(self.sizes):
+            args, options = self.base(index)
+            for position, name in enumerate(self.sources.heuristics):
+                values = self.alternatives(name, args, options)
+                widest[position] = max(widest[position], len(values))
+                args[name] = values[0] if values else ConstexprValue(None)
+        return widest
+
+    def base(self, index: Index) -> tuple[dict[str, ArgType], dict[str, Any]]:
+        config = self.sources.configs[index[0]]
+        free = {
+            name: self.sources.free[name][choice]
+            for name, choice in zip(self.names, index[1:], strict=False)  # heuristics' choices follow
+        }
+        return {**free, **config.args}, dict(config.options)
+
+    def variant(self, index: Index) -> Variant | None:
+        """The variant at `index`; None if a heuristic has fewer alternatives than it asks for."""
+        args, options = self.base(index)
+        for name, choice in zip(self.sources.heuristics, index[len(self.sizes) :], strict=True):
+            values = self.alternatives(name, args, options)
+            if choice >= len(values):
+                return None
+            args[name] = values[choice]
+        return Variant({name: args[name] for name in self.kernel.parameter_names}, options=options)
+
+    def alternatives(
+        self, name: str, args: Mapping[str, ArgType], options: Mapping[str, Any]
+    ) -> tuple[ArgType, ...]:
+        """What the heuristic `name` may give beside these arguments."""
+        seen = {**{option: ConstexprValue(value) for option, value in options.items()}, **args}
+        values: Iterable[ArgType] = heuristic_values(self.sources.heuristics[name], seen)
+        if not values:
+            self.untold.add(name)
+            own = (args[name],) if name in args else ()
+            values = self.sources.fallback.get(name) or own
+        if not values:
+            self.missing.add(name)
+        return tuple(values)
