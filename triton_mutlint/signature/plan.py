@@ -118,26 +118,19 @@ def _settle(
 ) -> tuple[dict[str, Inferred], _Given]:
     """Splits the parameters that the spec leaves out into inferred ones and declared defaults.
 
-    The default of a constexpr stands unless inference has further values beside it: a flag that
-    is False by default may be True at a launch.
+    Inference knows the defaults: a guess that is the default alone is no guess, and one that has
+    more beside it (a flag that is False by default may be True at a launch) goes before it.
     """
     used: dict[str, Inferred] = {}
     declared: _Given = {}
     for parameter in rest:
         guess = guesses.get(parameter.name)
         default = _default(parameter, is_value=parameter.name in values)
-        alternatives = guess.alternatives if guess else ()
-        if default is None or parameter.name not in values:
-            if guess and alternatives:
-                used[parameter.name] = guess
-            elif default is not None:
-                declared[parameter.name] = (default,)
-            continue
-        others = tuple(a for a in alternatives if value_key(a) != value_key(default))
-        if guess and others and (len(others) < len(alternatives) or parameter.default is None):
-            used[parameter.name] = Inferred((default, *others), guess.reason)
-        else:
+        keys = [value_key(a) for a in guess.alternatives] if guess else []
+        if default is not None and keys in ([], [value_key(default)]):
             declared[parameter.name] = (default,)
+        elif guess and keys:
+            used[parameter.name] = guess
     return used, declared
 
 
