@@ -1,0 +1,184 @@
+"""Which files to lint: files, directories, `path.py::kernel`, `module:kernel`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+from triton_mutlint.model import Failure, Location, SourceFile, Stage, StageError
+from triton_mutlint.source.text import decode_source, has_kernels, read_source
+
+SKIPPED_DIRECTORIES = frozenset(
+    {"__pycache__", "node_modules", "site-packages", "dist-packages", "venv", "virtualenv", "env"}
+)
+
+NamedFailure = tuple[str, Failure]
+
+
+@dataclass
+class _Wanted:
+    """One file to lint; `kernels` is None once the whole file was asked for."""
+
+    path: Path
+    explicit: bool
+    kernels: set[str] | None = field(default_factory=set)
+
+
+def discover(
+    arguments: Sequence[str], cwd: Path, exclude: Sequence[str] = ()
+) -> tuple[tuple[SourceFile, ...], tuple[NamedFailure, ...]]:
+    """The files that the arguments name and that may hold kernels, and what was wrong with the others.
+
+    An argument is a file, a directory (searched for `*.py`, sorted; hidden, environment and cache
+    folders are left out), `path.py::kernel` or `package.module:kernel` (found without importing it).
+    `exclude` holds globs matched against a path relative to `cwd`, its name, and each folder above it.
+    A file named outright that cannot be read is a failure; the other files go on. A file reached by
+    two paths is linted once.
+    """
+    wanted: dict[Path, _Wanted] = {}
+    failures: list[NamedFailure] = []
+    for argument in arguments:
+        try:
+            _collect(argument, cwd, exclude, wanted)
+        except StageError as error:
+            failures.append((argument, error.failure))
+    files = []
+    for item in wanted.values():
+        display = display_path(item.path, cwd)
+        try:
+            text = read_source(item.path, display)
+        except StageError as error:
+            failures.append((display, error.failure))
+            continue
+        if has_kernels(text) or item.kernels:
+            files.append(SourceFile(item.path, display, text, frozenset(item.kernels or ())))
+    return tuple(files), tuple(failures)
+
+
+def source_from_stdin(data: bytes, filename: Path, cwd: Path) -> SourceFile:
+    """A buffer to lint as if it stood at `filename`. Raises `StageError` if it is not Python text."""
+    path = Path(os.path.abspath(cwd / filename))  # noqa: PTH100 - symlinks stay as the user named them
+    display = display_path(path, cwd)
+    return SourceFile(path, display, decode_source(data, display))
+
+
+def display_path(path: Path, cwd: Path) -> str:
+    """The path relative to `cwd`, with forward slashes, when it lies below it; else as it is."""
+    try:
+        return path.relative_to(cwd).as_posix()
+    except ValueError:
+        return path.as_posix()
+
+
+def _collect(argument: str, cwd: Path, exclude: Sequence[str], wanted: dict[Path, _Wanted]) -> None:
+    name, separator, kernel = argument.partition("::")
+    path = _absolute(name, cwd)
+    if not separator and not path.exists() and ":" in name and not name.endswith(".py"):
+        module, _, kernel = name.rpartition(":")
+        if not _is_drive(module):
+            path, separator = find_module(module, cwd, argument), ":"
+    if separator and not kernel:
+        raise _failure(argument, f"`{argument}` names no kernel", "write path.py::kernel or module:kernel")
+    if path.is_dir() and not separator:
+        for file in _walk(path, cwd, exclude):
+            _add(file, None, False, wanted)
+    elif path.is_file() or (path.exists() and not path.is_dir()):
+        _add(path, kernel if separator else None, True, wanted)
+    else:
+        raise _failure(argument, f"no such file or directory: {name}", _nearest(path))
+
+
+def _add(path: Path, kernel: str | None, explicit: bool, wanted: dict[Path, _Wanted]) -> None:
+    item = wanted.setdefault(Path(os.path.realpath(path)), _Wanted(path, explicit))
+    item.explicit |= explicit
+    if kernel is None:
+        item.kernels = None
+    elif item.kernels is not None:
+        item.kernels.add(kernel)
+
+
+def _walk(root: Path, cwd: Path, exclude: Sequence[str]) -> Iterator[Path]:
+    """`*.py` below `root` in sorted order; a folder reached twice (symlink loops) is entered once."""
+    seen: set[str] = set()
+    for folder, folders, files in os.walk(root, followlinks=True):
+        real = os.path.realpath(folder)
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
+        here = Path(folder)
+        folders[:] = sorted(
+            name for name in folders if not _skipped(here / name) and not _excluded(here / name, cwd, exclude)
+        )
+        for name in sorted(files):
+            path = here / name
+            if name.endswith(".py") and not name.startswith(".") and not _excluded(path, cwd, exclude):
+                yield path
+
+
+def _skipped(folder: Path) -> bool:
+    name = folder.name
+    if name.startswith(".") or name in SKIPPED_DIRECTORIES or name.endswith((".egg-info", ".dist-info")):
+        return True
+    return (folder / "pyvenv.cfg").exists()
+
+
+def _excluded(path: Path, cwd: Path, exclude: Sequence[str]) -> bool:
+    if not exclude:
+        return False
+    shown = display_path(path, cwd)
+    parts = shown.split("/")
+    prefixes = ["/".join(parts[: i + 1]) for i in range(len(parts))]
+    return any(
+        fnmatch(path.name, pattern) or any(fnmatch(prefix, pattern.rstrip("/")) for prefix in prefixes)
+        for pattern in exclude
+    )
+
+
+def find_module(name: str, cwd: Path, argument: str) -> Path:
+    """The file of a dotted module, looked up below `cwd`, then `sys.path`, importing nothing.
+
+    Raises `StageError` when there is none.
+    """
+    search = [str(cwd), *(entry or str(cwd) for entry in sys.path)]
+    parts = name.split(".")
+    for i, part in enumerate(parts):
+        spec = PathFinder.find_spec(part, search) if part.isidentifier() else None
+        if spec is None:
+            missing = ".".join(parts[: i + 1])
+            hint = f"give the path of the file, or run where `import {parts[0]}` would find it"
+            raise _failure(argument, f"no module named `{missing}`", hint)
+        if i < len(parts) - 1:
+            search = list(spec.submodule_search_locations or ())
+    if not spec.origin or not spec.origin.endswith(".py"):
+        raise _failure(argument, f"module `{name}` has no Python source", "name one of its modules")
+    return Path(spec.origin)
+
+
+def _absolute(name: str, cwd: Path) -> Path:
+    return Path(os.path.abspath(cwd / Path(name).expanduser()))  # noqa: PTH100 - see above
+
+
+def _is_drive(module: str) -> bool:
+    return len(module) == 1
+
+
+def _nearest(path: Path) -> str:
+    """A hint naming a sibling of similar name, if there is one."""
+    from difflib import get_close_matches
+
+    try:
+        siblings = [entry.name for entry in path.parent.iterdir()]
+    except OSError:
+        return ""
+    matches = get_close_matches(path.name, siblings, 1)
+    return f"did you mean {matches[0]}?" if matches else ""
+
+
+def _failure(argument: str, message: str, hint: str) -> StageError:
+    return StageError(Failure(Stage.LOAD, message, Location(argument, 1), hint))

@@ -1,0 +1,139 @@
+"""What is known of torch, numpy and packaging without having them: versions, dtypes, device facts.
+
+The device facts are those of the target that the file is analysed for.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import total_ordering
+from typing import Any
+
+_BITS = {
+    "bool": 8, "uint8": 8, "int8": 8, "int16": 16, "int32": 32, "int64": 64, "uint16": 16, "uint32": 32,
+    "uint64": 64, "float16": 16, "bfloat16": 16, "float32": 32, "float64": 64, "float8_e4m3fn": 8,
+    "float8_e5m2": 8, "float8_e4m3fnuz": 8, "float8_e5m2fnuz": 8, "float8_e8m0fnu": 8,
+    "complex64": 64, "complex128": 128,
+}  # fmt: skip
+_ALIASES = {"half": "float16", "float": "float32", "double": "float64", "short": "int16", "int": "int32"}
+_ALIASES["long"] = "int64"
+_FLOATS = {  # (max, smallest normal, eps): the formats' own definitions
+    "float16": (65504.0, 2.0**-14, 2.0**-10),
+    "bfloat16": (3.3895313892515355e38, 2.0**-126, 2.0**-7),
+    "float32": (3.4028234663852886e38, 2.0**-126, 2.0**-23),
+    "float64": (1.7976931348623157e308, 2.0**-1022, 2.0**-52),
+    "float8_e4m3fn": (448.0, 2.0**-6, 2.0**-3),
+    "float8_e5m2": (57344.0, 2.0**-14, 2.0**-2),
+    "float8_e4m3fnuz": (240.0, 2.0**-7, 2.0**-3),
+    "float8_e5m2fnuz": (57344.0, 2.0**-15, 2.0**-2),
+}
+_CAPABILITY_DEFAULT = (9, 0)
+
+
+class Dtype:
+    """A torch dtype by name: usable as a dict key, with its size in bytes."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.itemsize = _BITS[name] // 8
+        self.is_floating_point = name.startswith(("float", "bfloat"))
+        self.is_complex = name.startswith("complex")
+        self.is_signed = not name.startswith(("uint", "bool"))
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+
+class FormatInfo:
+    """`torch.finfo` and `torch.iinfo` of a dtype."""
+
+    def __init__(self, dtype: Dtype) -> None:
+        self.bits = _BITS[dtype.name]
+        if dtype.name in _FLOATS:
+            self.max: float = _FLOATS[dtype.name][0]
+            self.min: float = -self.max
+            self.tiny = self.smallest_normal = _FLOATS[dtype.name][1]
+            self.eps = self.resolution = _FLOATS[dtype.name][2]
+        else:
+            signed = not dtype.name.startswith("u")
+            self.max = 2 ** (self.bits - signed) - 1
+            self.min = -(2 ** (self.bits - 1)) if signed else 0
+
+
+@total_ordering
+class Version:
+    """`packaging.version.Version` as far as comparing releases goes."""
+
+    def __init__(self, text: str) -> None:
+        self.text = str(text)
+        numbers = re.match(r"v?(\d+(?:\.\d+)*)", self.text)
+        self.release = tuple(map(int, numbers[1].split("."))) if numbers else (0,)
+        self.major, self.minor, self.micro = (*self.release, 0, 0, 0)[:3]
+        self.base_version = ".".join(map(str, self.release))
+
+    def _key(self) -> tuple[int, ...]:
+        return (*self.release, 0, 0, 0, 0)[:4]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Version) and self._key() == other._key()
+
+    def __lt__(self, other: Version) -> bool:
+        return self._key() < other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Properties:
+    """`torch.cuda.get_device_properties` of the target: public figures of an H100 or MI300X."""
+
+    def __init__(self, backend: str, capability: tuple[int, int], arch: str) -> None:
+        self.name = "NVIDIA H100" if backend == "cuda" else "AMD Instinct MI300X"
+        self.major, self.minor = capability
+        self.multi_processor_count = 132 if backend == "cuda" else 304
+        self.warp_size = 32 if backend == "cuda" else 64
+        self.total_memory = 80 << 30
+        self.gcnArchName = arch
+        self.shared_memory_per_block_optin = self.shared_memory_per_multiprocessor = 232448
+        self.L2_cache_size = 50 << 20
+        self.max_threads_per_multi_processor = 2048
+        self.regs_per_multiprocessor = 65536
+
+
+def known_facts(backend: str, arch: str) -> dict[str, Any]:
+    """Dotted name → value. `backend` is `cuda` or `hip`, `arch` as in a target (`90`, `gfx942`)."""
+    cuda = backend == "cuda"
+    number = int(arch) if arch.isdigit() else 0
+    capability = (number // 10, number % 10) if number else (_CAPABILITY_DEFAULT if cuda else (9, 4))
+    properties = Properties(backend, capability, arch)
+    facts: dict[str, Any] = {f"torch.{name}": Dtype(name) for name in _BITS}
+    facts.update({f"torch.{alias}": facts[f"torch.{name}"] for alias, name in _ALIASES.items()})
+    facts.update({f"torch.{n}": getattr(math, n) for n in ("inf", "nan", "pi", "e")})
+    facts.update({f"{m}.{n}": getattr(math, n) for m in ("numpy",) for n in ("inf", "nan", "pi", "e")})
+    return facts | {
+        "torch.__version__": "2.13.0",
+        "torch.version.__version__": "2.13.0",
+        "torch.version.cuda": "13.0" if cuda else None,
+        "torch.version.hip": None if cuda else "7.0",
+        "torch.version.xpu": None,
+        "torch.finfo": FormatInfo,
+        "torch.iinfo": FormatInfo,
+        "torch.cuda.is_available": lambda: True,
+        "torch.cuda.device_count": lambda: 1,
+        "torch.cuda.current_device": lambda: 0,
+        "torch.cuda.get_device_capability": lambda *_: capability,
+        "torch.cuda.get_device_properties": lambda *_: properties,
+        "torch.cuda.get_device_name": lambda *_: properties.name,
+        "torch.xpu.is_available": lambda: False,
+        "torch.mps.is_available": lambda: False,
+        "torch.backends.mps.is_available": lambda: False,
+        "torch.compiler.is_compiling": lambda: False,
+        "torch.distributed.is_initialized": lambda: False,
+        "torch.distributed.is_available": lambda: True,
+        "packaging.version.Version": Version,
+        "packaging.version.parse": Version,
+    }

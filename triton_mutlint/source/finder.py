@@ -1,0 +1,140 @@
+"""Where the source of a module is, found on disk without importing anything."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cached_property
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+# Always stood in for: importing them is slow, touches devices, or needs a compiler, and nothing that
+# a jit body uses comes from them.
+HEAVY = frozenset(
+    "torch numpy torchvision torchaudio torch_npu torch_xla jax jaxlib tensorflow scipy pandas sklearn"
+    " matplotlib transformers cupy numba cutlass cuda pycuda tilelang tvm helion pytest hypothesis tqdm"
+    " packaging PIL sympy networkx ray deepspeed_kernels intel_extension_for_pytorch mpmath".split()
+)
+# Standard modules whose use would reach out of the process.
+_UNSAFE = frozenset(
+    "antigravity asyncio concurrent ctypes ftplib http idlelib imaplib multiprocessing poplib shutil smtplib"
+    " socket socketserver ssl subprocess telnetlib this tkinter turtle turtledemo urllib webbrowser xmlrpc".split()
+)
+_MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
+_LEVELS = 6
+
+
+def is_real(name: str) -> bool:
+    """Whether the module is really imported: Triton and the harmless part of the standard library."""
+    top = name.partition(".")[0]
+    return top == "triton" or (top in sys.stdlib_module_names and top not in _UNSAFE)
+
+
+def is_stood_in(name: str) -> bool:
+    top = name.partition(".")[0]
+    return top in HEAVY or top in _UNSAFE
+
+
+class Place:
+    """A file's place: its package and the folders that its absolute imports may start from."""
+
+    def __init__(self, path: Path) -> None:
+        self.folder = path if path.is_dir() else path.parent
+        self.asked: set[str | None] = set()  # files that its imports led to
+        self._stem = "" if path.is_dir() or path.name == "__init__.py" else path.stem
+
+    @cached_property
+    def _packages(self) -> list[Path]:
+        """Package folders from the innermost out."""
+        found, folder = [], self.folder
+        while os.path.isfile(folder / "__init__.py"):  # noqa: PTH113 - a hot path
+            found.append(folder)
+            folder = folder.parent
+        return found
+
+    @cached_property
+    def dotted(self) -> str:
+        """The module's name, as its packages give it."""
+        names = [folder.name for folder in reversed(self._packages)]
+        return ".".join([*names, self._stem] if self._stem else names) or self.folder.name
+
+    @cached_property
+    def roots(self) -> tuple[Path, ...]:
+        """Folders to search, in order: above the package, further up to the project, then beside the file."""
+        start = self._packages[-1].parent if self._packages else self.folder
+        roots = [start]
+        for folder in [start, *start.parents][:_LEVELS]:
+            roots.extend((folder, folder / "src", folder / "python"))
+            if any(os.path.exists(folder / marker) for marker in _MARKERS):  # noqa: PTH110
+                break
+        return tuple(dict.fromkeys([*roots, *self._packages]))
+
+
+class Finder:
+    """Finds module sources; what was looked up once is remembered."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[Path, str], Path | None] = {}
+        self._installed: dict[str, Path | None] = {}
+
+    def absolute(self, name: str, place: Place) -> Path | None:
+        """The file of module `name` (a folder, for a namespace package), or None."""
+        for root in place.roots:
+            if (path := self.below(root, name)) is not None:
+                return path
+        top, _, rest = name.partition(".")
+        if top not in self._installed:
+            self._installed[top] = _installed(top)
+        path = self._installed[top]
+        if path is None or not rest:
+            return path
+        return self.below(path.parent if path.name == "__init__.py" else path, rest)
+
+    def relative(self, name: str, level: int, place: Place) -> Path | None:
+        folder = place.folder
+        for _ in range(level - 1):
+            folder = folder.parent
+        if name:
+            return self.below(folder, name)
+        init = folder / "__init__.py"
+        return init if init.is_file() else folder
+
+    def below(self, folder: Path, name: str) -> Path | None:
+        key = (folder, name)
+        if key not in self._found:
+            self._found[key] = _below(folder, name.split("."))
+        return self._found[key]
+
+
+def _below(folder: Path, parts: list[str]) -> Path | None:
+    base = os.path.join(folder, *parts)  # noqa: PTH118 - a hot path
+    if os.path.isfile(base + ".py"):  # noqa: PTH113
+        return Path(base + ".py")
+    init = os.path.join(base, "__init__.py")  # noqa: PTH118
+    if os.path.isfile(init):  # noqa: PTH113
+        return Path(init)
+    if os.path.isdir(base) and _holds_python(base):  # noqa: PTH112
+        return Path(base)
+    return None
+
+
+def _holds_python(folder: str) -> bool:
+    """Whether a folder without `__init__.py` may be a namespace package."""
+    for entry in os.scandir(folder):
+        if entry.name.endswith(".py") or (
+            entry.is_dir() and os.path.isfile(os.path.join(entry.path, "__init__.py"))  # noqa: PTH113, PTH118
+        ):
+            return True
+    return False
+
+
+def _installed(top: str) -> Path | None:
+    if not top.isidentifier():
+        return None
+    spec = PathFinder.find_spec(top)
+    if spec is None:
+        return None
+    if spec.origin and spec.origin.endswith(".py"):
+        return Path(spec.origin)
+    locations = list(spec.submodule_search_locations or ())
+    return Path(locations[0]) if locations else None

@@ -1,0 +1,219 @@
+"""Making the `JITFunction` of one `def`: its `jit` decorator for real, the others only where they matter."""
+
+from __future__ import annotations
+
+import __future__
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from triton_mutlint.source.names import dotted, global_uses, mentions_jit, returns_value
+from triton_mutlint.source.stubs import Missing
+
+if TYPE_CHECKING:
+    from triton_mutlint.source.namespace import Namespace
+
+_ANNOTATIONS = __future__.annotations.compiler_flag
+
+
+class NotJitError(Exception):
+    """The decorators do not make a Triton kernel: another library's `jit`, or gluon's."""
+
+
+class PlaceholderError(Exception):
+    """The decorator is called `triton.jit` but is not Triton's."""
+
+
+@dataclass(eq=False)
+class JitDefinition:
+    """What a decorated `def` gave. `bound` is what its name is bound to; `outer` the decorators above jit's,
+    innermost first; `missing` are defaults that could not be evaluated.
+    """
+
+    node: ast.FunctionDef
+    namespace: Namespace
+    jit: Any = None
+    bound: Any = None
+    outer: list[ast.expr] = field(default_factory=list)
+    error: BaseException | None = None
+    gluon: bool = False
+
+
+def define(namespace: Namespace, node: ast.FunctionDef) -> JitDefinition:
+    """The definition of `node`, made once. Its `error` is set when there is no jit function."""
+    if node in namespace.jits:
+        return namespace.jits[node]
+    definition = namespace.jits[node] = JitDefinition(node, namespace)
+    index = max(i for i, d in enumerate(node.decorator_list) if mentions_jit(d))
+    definition.outer = list(reversed(node.decorator_list[:index]))
+    try:
+        function = plain_function(namespace, node)
+        for below in reversed(node.decorator_list[index + 1 :]):
+            function = namespace.evaluate(below)(function)
+        definition.bound = function
+        definition.jit = _jit(namespace, node.decorator_list[index], function, node)
+        definition.bound = _decorated(definition)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # linted code: decorators and defaults may raise anything
+        definition.error = error
+        definition.gluon = isinstance(error, NotJitError) and str(error) == "gluon"
+        if definition.bound is None:
+            definition.bound = Missing(node.name, f"could not be defined ({type(error).__name__}: {error})")
+    return definition
+
+
+def plain_function(namespace: Namespace, node: ast.FunctionDef) -> Any:
+    """The function without its decorators, at its own lines, with a qualified name of its own."""
+    bare = ast.FunctionDef(
+        **{name: getattr(node, name, None) for name in node._fields if name != "decorator_list"},
+        decorator_list=[],
+    )
+    ast.copy_location(bare, node)
+    caught = _Caught(namespace)
+    try:
+        namespace.execute([bare], caught)
+    except Exception:  # an annotation or default that cannot be evaluated: keep the rest
+        caught = _Caught(namespace)
+        bare.args = _lenient_arguments(namespace, node.args, caught)
+        bare.returns = None
+        flags, namespace.module.flags = namespace.module.flags, namespace.module.flags | _ANNOTATIONS
+        try:
+            namespace.execute([bare], caught)
+        finally:
+            namespace.module.flags = flags
+    function = dict.__getitem__(caught, node.name)
+    if namespace.parent is not None or _shares_name(namespace, node):
+        # Triton names helper symbols by module and qualified name: two helpers must not share one.
+        function.__qualname__ = f"{node.name}_{node.lineno}" if namespace.parent is None else _qualname(namespace, node)
+    return function
+
+
+class _Caught(dict[str, Any]):
+    """Catches what a statement binds; reads names from the namespace."""
+
+    def __init__(self, namespace: Namespace) -> None:
+        super().__init__()
+        self._namespace = namespace
+
+    def __missing__(self, name: str) -> Any:
+        return self._namespace[name]
+
+
+def _shares_name(namespace: Namespace, node: ast.FunctionDef) -> bool:
+    return len(namespace.scope.by_name.get(node.name, ())) > 1
+
+
+def _qualname(namespace: Namespace, node: ast.FunctionDef) -> str:
+    owner = namespace.owner
+    return f"{owner.name}_{owner.lineno}_{node.name}_{node.lineno}" if owner is not None else node.name
+
+
+def _lenient_arguments(namespace: Namespace, args: ast.arguments, caught: _Caught) -> ast.arguments:
+    """The arguments with each default replaced by its value, or by a missing one."""
+
+    def settle(default: ast.expr | None) -> ast.expr | None:
+        if default is None or isinstance(default, ast.Constant):
+            return default
+        name = f"__default_{default.lineno}_{default.col_offset}"
+        try:
+            caught[name] = namespace.evaluate(default)
+        except Exception as error:  # named where it is used
+            caught[name] = Missing(ast.unparse(default), f"could not be computed ({error})")
+        return ast.copy_location(ast.Name(name, ast.Load()), default)
+
+    return ast.arguments(
+        posonlyargs=args.posonlyargs,
+        args=args.args,
+        vararg=args.vararg,
+        kwonlyargs=args.kwonlyargs,
+        kw_defaults=[settle(d) for d in args.kw_defaults],
+        kwarg=args.kwarg,
+        defaults=[d for d in map(settle, args.defaults) if d is not None],
+    )
+
+
+def _jit(namespace: Namespace, decorator: ast.expr, function: Any, node: ast.FunctionDef) -> Any:
+    """Apply the jit decorator. Raises `NotJitError`, `PlaceholderError`, or what Triton raises."""
+    target = decorator.func if isinstance(decorator, ast.Call) else decorator
+    maker = namespace.evaluate(target)
+    if is_gluon_jit(maker):
+        raise NotJitError("gluon")
+    if isinstance(maker, Missing):
+        if not _speaks_triton(namespace, node):
+            raise NotJitError(maker.mutlint_path)
+        import triton
+
+        return triton.jit(function)  # a wrapper of jit that is not installed
+    result = (_call(namespace, decorator, maker) if isinstance(decorator, ast.Call) else maker)(function)
+    jit = unwrap(result)
+    if jit is None:
+        if dotted(target)[:1] == ("triton",) or _speaks_triton(namespace, node):
+            raise PlaceholderError(f"`{ast.unparse(target)}` is not Triton's here: it makes no jit function")
+        raise NotJitError(ast.unparse(target))
+    return jit
+
+
+def _speaks_triton(namespace: Namespace, node: ast.FunctionDef) -> bool:
+    """Whether the body uses Triton's language."""
+    roots = {use.chain[0] for use in global_uses(node) if len(use.chain) > 1}
+    for root in roots:
+        try:
+            name = getattr(namespace[root], "__name__", "")
+        except KeyError:
+            continue
+        if str(name).startswith("triton.language"):
+            return True
+    return "tl" in roots
+
+
+def _call(namespace: Namespace, decorator: ast.Call, maker: Any) -> Any:
+    try:
+        return namespace.evaluate(decorator)
+    except Exception:  # one option that cannot be evaluated, such as repr=: keep those that can
+        options = {}
+        for keyword in decorator.keywords:
+            if keyword.arg and isinstance(keyword.value, (ast.Constant, ast.List, ast.Tuple)):
+                options[keyword.arg] = namespace.evaluate(keyword.value)
+        return maker(**options)
+
+
+def _decorated(definition: JitDefinition) -> Any:
+    """What the name is bound to: the jit function, unless a project decorator turns a helper into another."""
+    bound = definition.jit
+    if not returns_value(definition.node):
+        return bound  # a kernel: its wrappers launch it, and change nothing of what it does
+    for decorator in definition.outer:
+        if is_tuning(decorator):
+            continue
+        try:
+            result = definition.namespace.evaluate(decorator)(bound)
+        except Exception:  # a wrapper that wants a device: the jit function stands for it
+            continue
+        if not isinstance(result, Missing):
+            bound = unwrap(result) or result
+    return bound
+
+
+def is_tuning(decorator: ast.expr) -> bool:
+    target = decorator.func if isinstance(decorator, ast.Call) else decorator
+    chain = dotted(target)
+    return bool(chain) and ("autotune" in chain[-1] or "heuristics" in chain[-1] or "tuner" in chain[-1])
+
+
+def is_gluon_jit(value: Any) -> bool:
+    return getattr(value, "__name__", "") == "jit" and "gluon" in str(getattr(value, "__module__", ""))
+
+
+def unwrap(value: Any) -> Any:
+    """The Triton `JITFunction` under wrappers (`.fn`, `__wrapped__`), or None."""
+    from triton.runtime.jit import JITFunction
+
+    for _ in range(16):
+        if isinstance(value, JITFunction):
+            return value
+        if isinstance(value, Missing) or value is None:
+            return None
+        inner = getattr(value, "fn", None)
+        value = inner if inner is not None else getattr(value, "__wrapped__", None)
+    return None

@@ -1,0 +1,209 @@
+"""Loading one file: its jit functions, made from a slice of it (or by a true import)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from triton_mutlint.model import (
+    EMPTY,
+    Failure,
+    LoadedKernel,
+    LoadResult,
+    Location,
+    SourceFile,
+    Stage,
+    StageError,
+)
+from triton_mutlint.source.kernels import Candidate, candidates, has_candidates
+from triton_mutlint.source.modules import Modules, SlicedModule
+from triton_mutlint.source.names import called_names, launches, returns_value
+from triton_mutlint.source.needs import Need, Needs
+from triton_mutlint.source.text import parse_source
+from triton_mutlint.source.true_import import load_by_import
+
+NamedFailure = tuple[str, Failure]
+
+
+def load(
+    source: SourceFile,
+    *,
+    globals_: Mapping[str, object] = EMPTY,
+    true_import: bool = False,
+    target: str = "cuda:90",
+) -> LoadResult:
+    """The kernels and helpers of one file, in line order, and why others are missing.
+
+    Only what the file's jit functions need is run: their imports, constants and decorators, in this
+    file and in those it imports from. `globals_` gives values for names that the files cannot give
+    (`ROWS`, `vllm.envs.MAX_LANES`). `target` is what module-level questions about the device are
+    answered for. `true_import` imports the file instead, with all its side effects.
+    """
+    try:
+        tree = parse_source(source.text, str(source.path), source.display)
+    except StageError as error:
+        return LoadResult(failures=(("", error.failure),), sources=(source.path,))
+    if not has_candidates(tree):
+        return LoadResult(failures=tuple(_unknown(source, [])), sources=(source.path,))
+    if true_import:
+        return load_by_import(source, tree)
+    modules = _modules(_frozen(globals_), target)
+    return _Load(modules, source, modules.linted(source.path, source.text, tree)).result()
+
+
+def _frozen(globals_: Mapping[str, object]) -> tuple[tuple[str, str, Any], ...]:
+    return tuple((name, repr(value), _Opaque(value)) for name, value in sorted(globals_.items()))
+
+
+class _Opaque:
+    """Carries a value through a cache key that compares its repr instead."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Opaque)
+
+    def __hash__(self) -> int:
+        return 0
+
+
+@lru_cache(maxsize=4)
+def _modules(given: tuple[tuple[str, str, _Opaque], ...], target: str) -> Modules:
+    """The modules shared by every file of a run: first-party helpers are sliced once."""
+    backend, _, arch = target.partition(":")
+    return Modules({name: value.value for name, _, value in given}, backend, arch)
+
+
+def reset() -> None:
+    """Forget every sliced module, for a process that outlives the files it read."""
+    _modules.cache_clear()
+
+
+class _Load:
+    """One file being loaded."""
+
+    def __init__(self, modules: Modules, source: SourceFile, module: SlicedModule) -> None:
+        self.modules, self.source, self.module = modules, source, module
+        self.failures: list[NamedFailure] = []
+        self.needs = Needs()
+        self.launches = launches(module.tree)
+
+    def result(self) -> LoadResult:
+        with self.modules.session:
+            stand_ins = self.modules.stand_ins
+            stand_ins.lenient = True
+            try:
+                found = candidates(self.module)
+                kernels, helpers = self._sorted(found)
+            finally:
+                stand_ins.lenient = False
+        self.failures.extend(_unknown(self.source, [c.name for c in found] + [c.qualname for c in found]))
+        return LoadResult(
+            tuple(kernels), tuple(helpers), tuple(self.failures), self.modules.sources(self.module)
+        )
+
+    def _sorted(self, found: list[Candidate]) -> tuple[list[LoadedKernel], list[LoadedKernel]]:
+        called: dict[str, set[ast.AST]] = {}
+        for candidate in found:
+            for name in called_names(candidate.node):
+                called.setdefault(name, set()).add(candidate.node)
+        kernels: list[LoadedKernel] = []
+        helpers: list[LoadedKernel] = []
+        for candidate in found:
+            is_kernel = self._is_kernel(candidate, called)
+            if self.source.kernels and not is_kernel and candidate.jit is None:
+                continue
+            if (failure := self._failure(candidate, is_kernel)) is not None:
+                self.failures.append((candidate.name, failure))
+            elif candidate.jit is not None:
+                (kernels if is_kernel else helpers).append(self._loaded(candidate, not is_kernel))
+        return kernels, helpers
+
+    def _is_kernel(self, candidate: Candidate, called: Mapping[str, set[ast.AST]]) -> bool:
+        if self.source.kernels:
+            return bool(self.source.kernels & {candidate.name, candidate.qualname})
+        names = {candidate.name, *candidate.aliases}
+        if names & self.launches.direct:
+            return True
+        if returns_value(candidate.node):
+            return False
+        by_others = called.get(candidate.node.name, set()) - {candidate.node}
+        return not by_others or bool(names & self.launches.passed)
+
+    def _failure(self, candidate: Candidate, is_kernel: bool) -> Failure | None:
+        here = Location(self.source.display, candidate.node.lineno, candidate.node.col_offset + 1)
+        if candidate.problem:
+            named = bool(self.source.kernels & {candidate.name, candidate.qualname})
+            if candidate.ignorable and not named:
+                return None
+            return Failure(Stage.LOAD, candidate.problem, here, candidate.hint)
+        if candidate.jit is None or not is_kernel:
+            return None
+        for need in self.needs.of(candidate.jit):
+            if not need.guarded:
+                return _needed(candidate.name, need, self._place(need))
+        return None
+
+    def _place(self, need: Need) -> Location:
+        same = Path(need.file) == self.source.path
+        return Location(self.source.display if same else need.file, need.line)
+
+    def _loaded(self, candidate: Candidate, is_helper: bool) -> LoadedKernel:
+        tuning = candidate.tuning(with_decorators=not is_helper)
+        notes = [*tuning.notes, *candidate.definition.namespace.notes.values()]
+        for need in self.needs.of(candidate.jit):
+            notes.append(f"`{need.name}` {need.reason}; it is used where a branch may leave it out")
+        return LoadedKernel(
+            name=candidate.name,
+            location=Location(self.source.display, candidate.node.lineno, candidate.node.col_offset + 1),
+            jit=candidate.jit,
+            parameters=candidate.parameters(),
+            node=candidate.node,
+            tree=self.module.tree,
+            path=self.source.path,
+            namespace=Globals(candidate.definition.namespace, self.needs),
+            autotune=tuning.autotune,
+            heuristics=tuning.heuristics,
+            is_helper=is_helper,
+            qualname=candidate.qualname,
+            notes=tuple(dict.fromkeys(notes)),
+        )
+
+
+class Globals(Mapping[str, Any]):
+    """A kernel's globals: every name its file binds, evaluated when it is asked for."""
+
+    def __init__(self, namespace: Any, needs: Needs) -> None:
+        self._namespace, self._needs = namespace, needs
+
+    def __getitem__(self, name: str) -> Any:
+        value = self._namespace[name]
+        if hasattr(value, "__globals__") and hasattr(value, "fn"):
+            self._needs.of(value)  # so that it can be compiled: Triton reads its globals as they are
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._namespace.names()
+
+    def __len__(self) -> int:
+        return len(list(self._namespace.names()))
+
+
+def _needed(kernel: str, need: Need, location: Location) -> Failure:
+    message = f"kernel {kernel} needs `{need.name}`, which {need.reason}"
+    return Failure(Stage.LOAD, message, location, f"give `{need.name}` in the spec under `globals:`")
+
+
+def _unknown(source: SourceFile, names: list[str]) -> Iterator[NamedFailure]:
+    """A failure for each kernel asked for by name that the file does not define."""
+    for wanted in sorted(source.kernels - set(names)):
+        close = get_close_matches(wanted, names, 1)
+        known = ", ".join(sorted(set(names))[:8])
+        hint = f"did you mean {close[0]}?" if close else (f"it defines {known}" if known else "")
+        message = f"{source.display} defines no kernel `{wanted}`"
+        yield wanted, Failure(Stage.LOAD, message, Location(source.display, 1), hint)

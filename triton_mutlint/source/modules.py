@@ -1,0 +1,273 @@
+"""The modules of a run: real ones, sliced ones and stand-ins, each made once."""
+
+from __future__ import annotations
+
+import __future__
+import ast
+import importlib
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from triton_mutlint.model import StageError
+from triton_mutlint.source.facts import known_facts
+from triton_mutlint.source.finder import Finder, Place, is_real, is_stood_in
+from triton_mutlint.source.namespace import Namespace
+from triton_mutlint.source.session import Session, safe_builtins
+from triton_mutlint.source.stubs import Missing, StandIns
+from triton_mutlint.source.text import parse_source, read_source
+from triton_mutlint.source.units import FoundFunction, Function, Scope, cut, functions
+
+# What Triton's own modules are commonly called wherever they are imported from.
+_TRITON_NAMES = {
+    "triton": "triton",
+    "tl": "triton.language",
+    "tldevice": "triton.language.extra.libdevice",
+    "libdevice": "triton.language.extra.libdevice",
+}
+_MAX_BYTES = 8 << 20
+PRIVATE = "_mutlint_"
+
+
+class SlicedModule:
+    """A module whose names are evaluated when asked for; `proxy` is what importers get."""
+
+    def __init__(
+        self, modules: Modules, path: Path, text: str, tree: ast.Module, linted: bool = False
+    ) -> None:
+        self.linted = linted
+        self.modules, self.path, self.text, self.tree = modules, path, text, tree
+        self.place = Place(path)
+        self.dotted = self.place.dotted
+        self.scope: Scope = cut(tree.body)
+        self.flags = _future_flags(tree)
+        self.is_package = path.is_dir() or path.name == "__init__.py"
+        self.namespace = Namespace(self, self.scope, None)
+        self.namespace.update(self._dunders())
+        self.proxy = ModuleType(self.dotted)
+        self.proxy.__dict__.update(self._dunders(), __getattr__=self.attribute)
+        self._scopes: dict[ast.AST, Namespace] = {}
+        if tree.body:
+            modules.session.sources.add(str(path), text, tree)
+
+    def _dunders(self) -> dict[str, Any]:
+        package = self.dotted if self.is_package else self.dotted.rpartition(".")[0]
+        names: dict[str, Any] = {
+            "__name__": f"{PRIVATE}.{self.dotted}",
+            "__file__": str(self.path),
+            "__package__": package,
+            "__builtins__": self.modules.builtins,
+            "__doc__": None,
+            "__spec__": None,
+        }
+        return names | ({"__path__": [str(self.place.folder)]} if self.is_package else {})
+
+    def attribute(self, name: str) -> Any:
+        """A name of the module, or a submodule. Raises `AttributeError` if there is neither."""
+        try:
+            return self.namespace[name]
+        except KeyError:
+            pass
+        if self.is_package:
+            path = self.modules.finder.below(self.place.folder, name)
+            if path is not None:
+                self.place.asked.add(str(path))
+                return self.modules.at(path)
+        raise AttributeError(f"module `{self.dotted}` defines no `{name}`")
+
+    @cached_property
+    def functions(self) -> list[FoundFunction]:
+        return functions(self.tree)
+
+    @cached_property
+    def _by_line(self) -> dict[int, Function]:
+        lines = {found.first_line: found.node for found in self.functions}
+        return lines | {found.node.lineno: found.node for found in self.functions}
+
+    def function_at(self, line: int) -> ast.FunctionDef | None:
+        """The function that starts on a line, at its `def` or first decorator."""
+        node = self._by_line.get(line)
+        return node if isinstance(node, ast.FunctionDef) else None
+
+    def inner(self, parents: tuple[Function | ast.ClassDef, ...]) -> Namespace:
+        """The namespace of code nested in `parents` (functions and classes, outermost first)."""
+        if not parents:
+            return self.namespace
+        node = parents[-1]
+        if node not in self._scopes:
+            outer = self.inner(parents[:-1])
+            self._scopes[node] = Namespace(self, cut(node.body), outer, node)
+        return self._scopes[node]
+
+
+class Modules:
+    """Everything that one run has loaded, and the ways to import more.
+
+    `given` are values for names that files cannot give; `backend` and `arch` the target's.
+    """
+
+    def __init__(self, given: Mapping[str, object], backend: str, arch: str) -> None:
+        self.given = dict(given)
+        self.finder = Finder()
+        self.session = Session(backend, arch)
+        self.stand_ins = StandIns(self.given, known_facts(backend, arch), backend)
+        self.builtins = safe_builtins(self._import)
+        self._sliced: dict[Path, SlicedModule] = {}
+        self._broken: dict[Path, str] = {}
+        self._names: dict[tuple[Path, str], ModuleType] = {}
+
+    def linted(self, path: Path, text: str, tree: ast.Module) -> SlicedModule:
+        """The module for a file that is linted: shared with its importers while the text is the same."""
+        known = self._sliced.get(path)
+        if known is None or known.text != text:
+            known = self._sliced[path] = SlicedModule(self, path, text, tree, linted=True)
+        known.linted = True
+        return known
+
+    def at(self, path: Path) -> Any:
+        """The module in `path` (a folder, for a namespace package), or a stand-in if it cannot be read."""
+        if path not in self._sliced and path not in self._broken:
+            try:
+                text = "" if path.is_dir() else self._read(path)
+                tree = parse_source(text, str(path), str(path))
+                self._sliced[path] = SlicedModule(self, path, text, tree)
+            except StageError as error:
+                self._broken[path] = error.failure.message
+        if path in self._broken:
+            return self.stand_ins.module(Place(path).dotted)
+        return self._sliced[path].proxy
+
+    def _read(self, path: Path) -> str:
+        return read_source(path, str(path)) if os.path.getsize(path) < _MAX_BYTES else ""  # noqa: PTH202
+
+    def sources(self, module: SlicedModule) -> tuple[Path, ...]:
+        """The file and every file whose text took part in loading it, itself first."""
+        found: dict[Path, None] = {}
+        work = [module]
+        while work:
+            current = work.pop()
+            if current.path not in found:
+                found[current.path] = None
+                asked = (self._sliced.get(Path(name)) for name in sorted(filter(None, current.place.asked)))
+                work.extend(m for m in asked if m is not None and m.tree.body)
+        return tuple(found)
+
+    def module(self, name: str, place: Place) -> ModuleType:
+        """The module that `import name` means in a file at `place`; a stand-in if there is none."""
+        key = (place.folder, name)
+        if key not in self._names:
+            self._names[key] = self._module(name, place)
+        module = self._names[key]
+        place.asked.add(vars(module).get("__file__"))
+        return module
+
+    def _module(self, name: str, place: Place) -> ModuleType:
+        if name == "__future__" or is_real(name):
+            try:
+                return importlib.import_module(name)
+            except Exception:  # an absent submodule, or one that needs torch or a device
+                return self.stand_ins.module(name)
+        if not is_stood_in(name) and not any(g.startswith(f"{name}.") for g in self.given):
+            path = self.finder.absolute(name, place)
+            if path is not None:
+                module: ModuleType = self.at(path)
+                return module
+        return self.stand_ins.module(name)
+
+    def relative(self, name: str, level: int, place: Place) -> ModuleType:
+        path = self.finder.relative(name, level, place)
+        if path is None:
+            package = ".".join(place.dotted.split(".")[:-level])
+            return self.stand_ins.module(f"{package}.{name}" if package else name)
+        place.asked.add(str(path))
+        module: ModuleType = self.at(path)
+        return module
+
+    def origin(self, node: ast.ImportFrom, place: Place) -> ModuleType:
+        """The module after `from`."""
+        if node.level:
+            return self.relative(node.module or "", node.level, place)
+        return self.module(node.module or "", place)
+
+    def resolve(self, node: ast.Import | ast.ImportFrom, alias: ast.alias, place: Place) -> Any:
+        """The value that one name of an import statement is bound to."""
+        if isinstance(node, ast.Import):
+            top = alias.name.partition(".")[0]
+            module = self.module(alias.name, place)
+            return module if alias.asname else self.module(top, place)
+        wanted = _TRITON_NAMES.get(alias.name) or _TRITON_NAMES.get(alias.asname or "")
+        if alias.name == "triton" and wanted:
+            return importlib.import_module(wanted)
+        value = self._member(self.origin(node, place), alias.name, node)
+        if wanted and not is_triton_module(value):
+            if isinstance(value, Missing) or type(value) is not ModuleType or is_stand_in(value):
+                return importlib.import_module(wanted)
+        return value
+
+    def _member(self, module: ModuleType, name: str, node: ast.ImportFrom) -> Any:
+        try:
+            return getattr(module, name)
+        except AttributeError:
+            pass
+        dotted = module.__name__
+        if is_real(dotted) and hasattr(module, "__path__"):
+            try:
+                return importlib.import_module(f"{dotted}.{name}")
+            except Exception:  # not a submodule, or one that cannot be imported here
+                return Missing(f"{dotted}.{name}", f"is not in the installed {dotted.partition('.')[0]}")
+        return Missing(f"{dotted}.{name}", f"is not defined by `{dotted}`")
+
+    def available(self, node: ast.stmt, place: Place) -> bool:
+        """Whether an import statement would succeed (torch and its kind count as installed)."""
+        if isinstance(node, ast.Import):
+            return all(self._there(self.module(alias.name, place)) for alias in node.names)
+        if isinstance(node, ast.ImportFrom):
+            module = self.origin(node, place)
+            if not self._there(module):
+                return any(alias.name == "triton" for alias in node.names)
+            return all(a.name == "*" or self._has(module, a.name, node) for a in node.names)
+        return True
+
+    def _there(self, module: ModuleType) -> bool:
+        return not is_stand_in(module) or module.__name__.partition(".")[0] in {"torch", "numpy", "packaging"}
+
+    def _has(self, module: ModuleType, name: str, node: ast.ImportFrom) -> bool:
+        return is_stand_in(module) or not isinstance(self._member(module, name, node), Missing)
+
+    def _import(
+        self,
+        name: str,
+        globals_: Mapping[str, Any] | None = None,
+        locals_: object = None,
+        fromlist: tuple[str, ...] | None = (),
+        level: int = 0,
+    ) -> ModuleType:
+        """`__import__` for sliced code: import statements inside the functions it runs."""
+        if not isinstance(globals_, Namespace):
+            return importlib.__import__(name, globals_, None, fromlist or (), level)
+        place = globals_.module.place
+        if level:
+            return self.relative(name, level, place)
+        module = self.module(name, place)
+        return module if fromlist else self.module(name.partition(".")[0], place)
+
+
+def is_triton_module(value: object) -> bool:
+    return type(value) is ModuleType and value.__name__.partition(".")[0] == "triton" and not is_stand_in(value)
+
+
+def is_stand_in(module: ModuleType) -> bool:
+    return "__getattr__" in vars(module) and "__file__" not in vars(module) and not vars(module).get("__spec__")
+
+
+def _future_flags(tree: ast.Module) -> int:
+    flags = 0
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+            for alias in node.names:
+                feature = getattr(__future__, alias.name, None)
+                flags |= feature.compiler_flag if feature else 0
+    return flags

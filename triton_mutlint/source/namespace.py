@@ -1,0 +1,247 @@
+"""Globals that are evaluated when they are asked for.
+
+CPython looks a global up through `__missing__` when a function's globals are a `dict` subclass, so
+sliced code pulls in exactly what it evaluates, and nothing else.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from triton_mutlint.source import jitdefs
+from triton_mutlint.source.branches import choose
+from triton_mutlint.source.names import dotted, may_be_jit
+from triton_mutlint.source.stubs import Missing, MissingValueError
+from triton_mutlint.source.units import Function, Scope, Unit
+
+if TYPE_CHECKING:
+    from triton_mutlint.source.modules import SlicedModule
+
+_BUILTINS = frozenset(vars(builtins))
+
+
+class Namespace(dict[str, Any]):
+    """The globals of one module, or of code nested in a function or class (`owner`).
+
+    Names come from the scope's units, then from the enclosing scope, then from star imports.
+    """
+
+    def __init__(
+        self,
+        module: SlicedModule,
+        scope: Scope,
+        parent: Namespace | None,
+        owner: Function | ast.ClassDef | None = None,
+    ) -> None:
+        super().__init__()
+        self.module, self.scope, self.parent, self.owner = module, scope, parent, owner
+        self.guards: dict[ast.AST, bool | None] = {}  # decided conditions
+        self.jits: dict[ast.AST, jitdefs.JitDefinition] = {}
+        self.notes: dict[str, str] = {}  # name -> what was assumed for it
+        self._done: set[Unit] = set()
+        self._running: set[str] = set()
+        if parent is not None:
+            for name in ("__name__", "__file__", "__package__", "__builtins__"):
+                self[name] = parent[name]
+
+    def __missing__(self, name: str) -> Any:
+        if name in self._running:
+            raise KeyError(name)  # its own definition needs it
+        with self.module.modules.session:
+            stand_ins = self.module.modules.stand_ins
+            lenient, stand_ins.lenient = stand_ins.lenient, True
+            self._running.add(name)
+            try:
+                self._find(name)
+            finally:
+                self._running.discard(name)
+                stand_ins.lenient = lenient
+        return dict.__getitem__(self, name)
+
+    def _find(self, name: str) -> None:
+        """Bind `name`, or raise `KeyError`."""
+        given = self.module.modules.given
+        for key in (name, f"{self.module.dotted}.{name}") if given else ():
+            if key in given and (key != name or self.module.linted):
+                self[name] = given[key]
+                return
+        if self.scope.binds(name):
+            self._evaluate(name)
+        elif self.owner is not None and self._parameter(name):
+            return
+        elif self.parent is not None:
+            self[name] = self.parent[name]
+        else:
+            self[name] = self._from_star(name)
+
+    def _evaluate(self, name: str) -> None:
+        """Run the units that bind or change `name`, and those of names that are bound along with it."""
+        names, work = {name}, [name]
+        units: dict[Unit, None] = {}
+        while work:
+            for unit in choose(self, work.pop()):
+                units[unit] = None
+                work.extend(other for other in unit.binds if other not in names)
+                names.update(unit.binds)
+        for unit in sorted(units, key=lambda u: u.order):
+            if unit not in self._done:
+                self._done.add(unit)
+                self._guarded_run(unit, name)
+        if name not in self:
+            self[name] = Missing(name, "could not be evaluated")
+
+    def _guarded_run(self, unit: Unit, name: str) -> None:
+        try:
+            self.run(unit)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # linted code: it may raise anything, SystemExit included
+            for bound in unit.binds or (name,):
+                if bound not in self or bound in unit.binds:
+                    self[bound] = self._failed(bound, error)
+
+    def _failed(self, name: str, error: BaseException) -> Missing:
+        if isinstance(error, MissingValueError):
+            value = error.value
+            return Missing(name, f"is computed from `{value.mutlint_root}`, which {value.mutlint_reason}")
+        text = f"{type(error).__name__}: {error}".split("\n")[0].rstrip(": ")
+        return Missing(name, f"could not be computed ({text[:160]})")
+
+    def run(self, unit: Unit) -> None:
+        """Run one unit in this namespace. Raises what the linted code raises."""
+        node = unit.node
+        if unit.alias is not None:
+            assert isinstance(node, (ast.Import, ast.ImportFrom))
+            self[unit.binds[0]] = self.module.modules.resolve(node, unit.alias, self.module.place)
+        elif isinstance(node, ast.FunctionDef) and may_be_jit(node):
+            self[node.name] = jitdefs.define(self, node).bound
+        else:
+            if isinstance(node, ast.ClassDef):
+                self.prepare_class(node)
+            self.execute([node])
+
+    def execute(self, body: list[ast.stmt], local: dict[str, Any] | None = None) -> None:
+        """Execute statements with their own file name and lines; `local` catches what they bind."""
+        tree = ast.Module(body=body, type_ignores=[])
+        code = compile(tree, str(self.module.path), "exec", self.module.flags, True)
+        exec(code, self, self if local is None else local)  # noqa: S102 - the slice is the input
+
+    def evaluate(self, node: ast.expr) -> Any:
+        """The value of an expression here. Raises what the linted code raises."""
+        chain = dotted(node)
+        if chain:  # the usual case, without compiling
+            value = self.lookup(chain[0])
+            for attribute in chain[1:]:
+                value = getattr(value, attribute)
+            return value
+        tree = ast.Expression(body=node)
+        with self.module.modules.session:
+            stand_ins = self.module.modules.stand_ins
+            lenient, stand_ins.lenient = stand_ins.lenient, True
+            try:
+                code = compile(tree, str(self.module.path), "eval", self.module.flags, True)
+                return eval(code, self, self)  # noqa: S307 - the slice is the input
+            finally:
+                stand_ins.lenient = lenient
+
+    def lookup(self, name: str) -> Any:
+        """A global or builtin. Raises `NameError`."""
+        try:
+            return self[name]
+        except KeyError:
+            pass
+        try:
+            return self["__builtins__"][name]
+        except KeyError:
+            raise NameError(f"name '{name}' is not defined") from None
+
+    def prepare_class(self, node: ast.ClassDef) -> None:
+        """Bind the globals that a class body reads: it looks them up without `__missing__`."""
+        for name in _class_names(node):
+            try:
+                self[name]
+            except KeyError:
+                continue  # a builtin, or a name of the class itself
+
+    def _parameter(self, name: str) -> bool:
+        """Bind a parameter of the enclosing function, from its default where it has one."""
+        if not isinstance(self.owner, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return False
+        args = self.owner.args
+        positional = [*args.posonlyargs, *args.args]
+        defaults: list[ast.expr | None] = [None] * (len(positional) - len(args.defaults))
+        pairs = [*zip(positional, [*defaults, *args.defaults]), *zip(args.kwonlyargs, args.kw_defaults)]
+        for argument, default in pairs:
+            if argument.arg == name:
+                self[name] = self._default(name, default)
+                return True
+        if name in {a.arg for a in (args.vararg, args.kwarg) if a}:
+            self[name] = self._default(name, None)
+            return True
+        return False
+
+    def _default(self, name: str, default: ast.expr | None) -> Any:
+        assert self.owner is not None
+        if default is not None and not (isinstance(default, ast.Constant) and default.value is None):
+            try:
+                assert self.parent is not None
+                return self.parent.evaluate(default)
+            except Exception:  # a default that cannot be evaluated here is as good as none
+                default = None
+        return Missing(name, f"is an argument of the enclosing function `{self.owner.name}`")
+
+    def _from_star(self, name: str) -> Any:
+        """A name that a star import brings. Raises `KeyError`."""
+        if name in _BUILTINS or name.startswith("__"):
+            raise KeyError(name)
+        modules, place = self.module.modules, self.module.place
+        stood_in: list[ModuleType] = []
+        for node in reversed(self.scope.stars):
+            module = modules.origin(node, place)
+            if modules_stand_in(module):
+                stood_in.append(module)
+            elif name not in ("annotations",):
+                try:
+                    return getattr(module, name)
+                except AttributeError:
+                    continue
+        if stood_in:
+            return getattr(stood_in[0], name)
+        raise KeyError(name)
+
+    def names(self) -> Iterable[str]:
+        """Every name that the scope binds."""
+        return [name for name in self.scope.by_name if self.scope.binds(name)]
+
+    def __copy__(self) -> Namespace:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Namespace:
+        return self
+
+
+def modules_stand_in(module: ModuleType) -> bool:
+    from triton_mutlint.source.modules import is_stand_in  # modules imports this module
+
+    return is_stand_in(module)
+
+
+def _class_names(node: ast.ClassDef) -> set[str]:
+    """Names that running a class body reads: its statements, and its methods' decorators and defaults."""
+    names: set[str] = set()
+    stack: list[ast.AST] = list(node.body)
+    while stack:
+        child = stack.pop()
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            stack.extend([*child.decorator_list, child.args, *([child.returns] if child.returns else [])])
+        elif isinstance(child, ast.Lambda):
+            stack.append(child.args)
+        else:
+            if isinstance(child, ast.Name):
+                names.add(child.id)
+            stack.extend(ast.iter_child_nodes(child))
+    return names

@@ -1,0 +1,119 @@
+"""What the bodies of jit functions need, followed through every helper they reach."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from triton_mutlint.source.names import Use, global_uses
+from triton_mutlint.source.namespace import Namespace
+from triton_mutlint.source.stubs import Missing, find_missing
+
+_BUILTINS = frozenset(vars(builtins))
+
+
+@dataclass(frozen=True)
+class Need:
+    """A value that is not there: as written, why, where; `guarded` when a branch may leave it out."""
+
+    name: str
+    reason: str
+    file: str
+    line: int
+    guarded: bool
+
+
+class Needs:
+    """Evaluates every outside name of a jit function and of the helpers it reaches, each once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Need, ...]] = {}
+        self._keep: list[Any] = []  # ids stay valid while the object lives
+
+    def of(self, jit: Any) -> tuple[Need, ...]:
+        """The missing values of a jit function, unguarded ones first."""
+        if id(jit) in self._known:
+            return self._known[id(jit)]
+        self._known[id(jit)] = ()  # recursion: found by the outer call
+        self._keep.append(jit)
+        namespace = getattr(jit, "__globals__", None)
+        node = _node_of(jit)
+        if not isinstance(namespace, Namespace) or node is None:
+            return ()
+        found: dict[tuple[str, bool], Need] = {}
+        for use in global_uses(node):
+            for need in self._use(namespace, use):
+                found.setdefault((need.name, need.guarded), need)
+        result = tuple(sorted(found.values(), key=lambda n: n.guarded))
+        self._known[id(jit)] = result
+        return result
+
+    def _use(self, namespace: Namespace, use: Use) -> Iterator[Need]:
+        file = str(namespace.module.path)
+        try:
+            value = _follow(namespace, use.chain)
+        except KeyError:
+            if use.chain[0] not in _BUILTINS:
+                yield Need(use.chain[0], "is not defined", file, use.line, use.guarded)
+            return
+        if len(use.chain) == 1 and use.chain[0] in namespace.module.modules.given:
+            namespace[use.chain[0]] = value = _constexpr(value)
+        missing = find_missing(value)
+        if missing is not None:
+            yield Need(missing.mutlint_root, missing.mutlint_reason, file, use.line, use.guarded)
+            return
+        for jit in _functions(value):
+            for need in self.of(jit):
+                yield Need(need.name, need.reason, need.file, need.line, need.guarded or use.guarded)
+
+
+def _follow(namespace: Namespace, chain: tuple[str, ...]) -> Any:
+    """The value a dotted name reaches through modules and classes. Raises `KeyError` for the first name."""
+    value = namespace[chain[0]]
+    for i, attribute in enumerate(chain[1:], 1):
+        if isinstance(value, Missing) or not isinstance(value, (ModuleType, type)):
+            return value
+        try:
+            value = getattr(value, attribute)
+        except AttributeError:
+            if isinstance(value, ModuleType) and "__getattr__" in vars(value):
+                path = ".".join(chain[: i + 1])
+                return Missing(path, f"is not defined by `{value.__name__}`")
+            return value  # Triton's own module lacks it: its compiler says so, with the line
+    return value
+
+
+def _constexpr(value: Any) -> Any:
+    """A given plain value as Triton wants globals: a constexpr."""
+    from triton.language import constexpr
+
+    return constexpr(value) if isinstance(value, (bool, int, float, str)) else value
+
+
+def _functions(value: Any) -> Iterator[Any]:
+    """Jit functions that a value is or holds: constexprs, tuples, and classes with jit methods."""
+    if type(value).__name__ == "constexpr":
+        value = getattr(value, "value", None)
+    if hasattr(value, "__globals__") and hasattr(value, "fn"):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for item in value[:64]:
+            yield from _functions(item)
+    elif isinstance(value, type) and getattr(value, "__module__", "").startswith("_mutlint_"):
+        for member in vars(value).values():
+            if isinstance(member, (staticmethod, classmethod)):
+                member = member.__func__
+            if hasattr(member, "__globals__") and hasattr(member, "fn"):
+                yield member
+
+
+def _node_of(jit: Any) -> ast.FunctionDef | None:
+    """The `def` of a jit function in its own file's tree."""
+    namespace, code = getattr(jit, "__globals__", None), getattr(getattr(jit, "fn", None), "__code__", None)
+    if not isinstance(namespace, Namespace) or code is None:
+        return None
+    return namespace.module.function_at(code.co_firstlineno)

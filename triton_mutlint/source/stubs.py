@@ -1,0 +1,199 @@
+"""Stand-ins for what is not installed: modules that give named missing values.
+
+A missing value may be passed around, called, subclassed, entered or used as a decorator while a
+file loads; whoever needs to know what it *is* (a truth value, a number, an iteration) gets a
+`MissingValueError` that says its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType
+from typing import Any, NoReturn
+
+_BINARY = "add sub mul truediv floordiv mod pow lshift rshift and xor or matmul".split()
+_TRUE_PREDICATES = {"cuda": frozenset({"is_cuda", "is_nvidia", "is_cuda_alike"})}
+_TRUE_PREDICATES["hip"] = frozenset({"is_hip", "is_rocm", "is_amd", "is_cuda_alike"})
+_PREDICATES = frozenset(
+    "is_cuda is_nvidia is_cuda_alike is_hip is_rocm is_amd is_xpu is_npu is_cpu is_tpu is_hpu is_musa"
+    " is_ascend is_mlu is_mps is_out_of_tree is_neuron is_maca is_metax is_iluvatar".split()
+)
+
+
+class MissingValueError(Exception):
+    """Something had to know the value of a missing name."""
+
+    def __init__(self, value: Missing) -> None:
+        super().__init__(f"`{value.mutlint_path}` {value.mutlint_reason}")
+        self.value = value
+
+
+def _passed_function(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    return len(args) == 1 and not kwargs and callable(args[0]) and not isinstance(args[0], Missing)
+
+
+class Missing:
+    """A value that could not be had: where it would come from, and why it is not there.
+
+    `mutlint_root` is the dotted name that a spec's `globals:` can give; `mutlint_path` the expression.
+    """
+
+    # Lets Triton's name lookup pass it, so that the error is raised where it is used, and is ours.
+    __triton_builtin__ = True
+    mutlint_path: str
+    mutlint_root: str
+    mutlint_reason: str
+
+    def __init__(self, path: str, reason: str, root: str = "", registry: StandIns | None = None) -> None:
+        self.__dict__.update(
+            mutlint_path=path, mutlint_reason=reason, mutlint_root=root or path, mutlint_registry=registry
+        )
+        self.__dict__.update(__name__=path.rpartition(".")[2], __qualname__=path, __doc__=None)
+
+    def mutlint_derived(self, path: str) -> Missing:
+        return Missing(path, self.mutlint_reason, self.mutlint_root)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        registry: StandIns | None = self.__dict__["mutlint_registry"]
+        if registry is not None and not registry.lenient:
+            raise MissingValueError(self)
+        path = f"{self.mutlint_path}.{name}"
+        value = registry.attribute(path) if registry is not None else self.mutlint_derived(path)
+        self.__dict__[name] = value
+        return value
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        registry: StandIns | None = self.__dict__["mutlint_registry"]
+        if "_semantic" in kwargs or "_builder" in kwargs or (registry and not registry.lenient):
+            raise MissingValueError(self)
+        if _passed_function(args, kwargs):
+            return args[0]  # a decorator that is not installed leaves its function alone
+        answer = registry.predicate(self.mutlint_path) if registry else None
+        return self.mutlint_derived(f"{self.mutlint_path}()") if answer is None else answer
+
+    def __getitem__(self, key: object) -> Missing:
+        return self.mutlint_derived(f"{self.mutlint_path}[…]")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        self.__dict__[name] = value
+
+    def __setitem__(self, key: object, value: object) -> None:
+        """Configuration of something that is not there."""
+
+    def __enter__(self) -> Missing:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+    def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[type, ...]:
+        return ()  # a class may be derived from it
+
+    def __instancecheck__(self, instance: object) -> bool:
+        return False
+
+    def __subclasscheck__(self, cls: type) -> bool:
+        return False
+
+    def __hash__(self) -> int:
+        return hash(self.mutlint_path)
+
+    def __eq__(self, other: object) -> Any:
+        if isinstance(other, Missing) and other.mutlint_path == self.mutlint_path:
+            return True
+        return self.mutlint_derived(f"{self.mutlint_path} == …")
+
+    def __ne__(self, other: object) -> Any:
+        if isinstance(other, Missing) and other.mutlint_path == self.mutlint_path:
+            return False
+        return self.mutlint_derived(f"{self.mutlint_path} != …")
+
+    def _refuse(self, *args: object) -> NoReturn:
+        raise MissingValueError(self)
+
+    __bool__ = __len__ = __iter__ = __next__ = __contains__ = _refuse
+    __int__ = __float__ = __index__ = __complex__ = __round__ = _refuse
+
+    def __repr__(self) -> str:
+        return f"<missing {self.mutlint_path}>"
+
+    def __copy__(self) -> Missing:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Missing:
+        return self
+
+
+def _operator(name: str) -> Callable[..., Missing]:
+    def operate(self: Missing, *others: object) -> Missing:
+        return self.mutlint_derived(f"{self.mutlint_path} {name} …")
+
+    return operate
+
+
+for _name in _BINARY:
+    setattr(Missing, f"__{_name}__", _operator(_name))
+    setattr(Missing, f"__r{_name}__", _operator(_name))
+for _name in ("lt", "le", "gt", "ge", "neg", "pos", "abs", "invert"):
+    setattr(Missing, f"__{_name}__", _operator(_name))
+
+
+class StandIns:
+    """Makes stand-in modules and their attributes.
+
+    `given` are the spec's `globals:`; `facts` are values known without the module (`torch.version`).
+    `lenient` is true while a file loads; afterwards a call of a missing value is an error.
+    """
+
+    def __init__(self, given: Mapping[str, object], facts: Mapping[str, object], backend: str) -> None:
+        self._facts = {**facts, **given}
+        self._inner = {p.rsplit(".", i)[0] for p in self._facts for i in range(1, p.count(".") + 1)}
+        self._true = _TRUE_PREDICATES.get(backend, frozenset())
+        self._modules: dict[str, ModuleType] = {}
+        self.lenient = False
+
+    def module(self, name: str) -> ModuleType:
+        """The stand-in for module `name`: a plain `ModuleType`, which Triton's name lookup accepts."""
+        if name not in self._modules:
+            module = ModuleType(name)
+            module.__dict__["__path__"] = []
+
+            def lookup(attribute: str) -> Any:
+                if attribute.startswith("__") and attribute != "__version__":
+                    raise AttributeError(attribute)
+                value = self.attribute(f"{name}.{attribute}")
+                setattr(module, attribute, value)
+                return value
+
+            module.__dict__["__getattr__"] = lookup
+            self._modules[name] = module
+        return self._modules[name]
+
+    def attribute(self, path: str) -> Any:
+        if path in self._facts:
+            return self._facts[path]
+        if path in self._inner:
+            return self.module(path)
+        return Missing(path, "is not installed", registry=self)
+
+    def predicate(self, path: str) -> bool | None:
+        """What `….is_cuda()` and its kind answer: the target decides them."""
+        name = path.rpartition(".")[2]
+        return name in self._true if name in _PREDICATES else None
+
+
+def find_missing(value: object) -> Missing | None:
+    """The missing value that `value` is, or holds as a constexpr or in a tuple."""
+    if isinstance(value, Missing):
+        return value
+    if type(value).__name__ == "constexpr":
+        return find_missing(getattr(value, "value", None))
+    if isinstance(value, (tuple, list)):
+        return next(filter(None, map(find_missing, _few(value))), None)
+    return None
+
+
+def _few(values: tuple[object, ...] | list[object]) -> Iterator[object]:
+    yield from values[:64]

@@ -1,0 +1,71 @@
+"""Python source text: reading it as Python itself does, and the cheap scan for kernels."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+import warnings
+from pathlib import Path
+
+from triton_mutlint.model import Failure, Location, Stage, StageError
+
+_JIT = re.compile(r"(?<![A-Za-z])jit\b")  # also `triton_jit`, not `numba_njit`
+_ENCODING = "save the file as UTF-8, or declare its encoding in the first line (PEP 263)"
+
+
+def has_kernels(text: str) -> bool:
+    """Whether the text may hold Triton kernels: both words occur, no parsing."""
+    return "triton" in text and _JIT.search(text) is not None
+
+
+def read_source(path: Path, display: str) -> str:
+    """The text of a Python file, decoded by its coding cookie, newlines as `\\n`.
+
+    Raises `StageError` for a file that cannot be read or decoded.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise _error(display, f"cannot read {display}: {error.strerror or error}", "") from error
+    return decode_source(data, display)
+
+
+def decode_source(data: bytes, display: str) -> str:
+    """Decode as Python does (PEP 263). Raises `StageError` for binary or undecodable data."""
+    if b"\0" in data:
+        raise _error(display, f"{display} is not Python source: it holds null bytes", "leave it out of the run")
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        reason = f"{display} is not {error.encoding}: byte 0x{data[error.start]:02x}"
+        raise _error(display, reason, _ENCODING, line) from error
+    except (SyntaxError, LookupError) as error:
+        raise _error(display, f"{display}: {error}", _ENCODING) from error
+    return io.StringIO(text, newline=None).read()
+
+
+def parse_source(text: str, filename: str, display: str) -> ast.Module:
+    """Parse quietly. Raises `StageError` with the line and column of a syntax error."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes are the linted file's business
+            return ast.parse(text, filename)
+    except SyntaxError as error:
+        location = Location(display, error.lineno or 1, max(error.offset or 1, 1))
+        hint = "fix the syntax; the file was read as Python 3"
+        raise StageError(Failure(Stage.LOAD, f"syntax error: {error.msg}", location, hint)) from error
+    except (ValueError, RecursionError, MemoryError) as error:  # null bytes; nesting too deep
+        raise _error(display, f"cannot parse {display}: {error or type(error).__name__}", "") from error
+
+
+def split_lines(text: str) -> list[str]:
+    """Lines with their ends, split only where Python's own reader splits."""
+    return io.StringIO(text).readlines()
+
+
+def _error(display: str, message: str, hint: str, line: int = 1) -> StageError:
+    return StageError(Failure(Stage.LOAD, message, Location(display, line), hint))

@@ -1,0 +1,122 @@
+"""`--import`: really import the file, as Python would, and collect its jit functions."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from triton_mutlint.model import Failure, LoadedKernel, LoadResult, Location, SourceFile, Stage
+from triton_mutlint.source.finder import Place
+from triton_mutlint.source.jitdefs import JitDefinition, unwrap
+from triton_mutlint.source.kernels import Candidate
+from triton_mutlint.source.names import called_names, launches, returns_value
+from triton_mutlint.source.units import functions
+
+_HINT = "leave out --import: the file is then sliced, and what it lacks is stood in for"
+
+
+def load_by_import(source: SourceFile, tree: ast.Module) -> LoadResult:
+    """Import the file (by its package, if it has one) and collect the jit functions it defines."""
+    try:
+        module = _import(source.path)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # the file's own top level may raise anything, SystemExit included
+        line = _line(error, source.path)
+        message = f"importing {source.display} failed: {type(error).__name__}: {error}".split("\n")[0]
+        failure = Failure(Stage.LOAD, message, Location(source.display, line), _HINT)
+        return LoadResult(failures=(("", failure),), sources=(source.path,))
+    found = _collect(module, source.path, tree)
+    if not found:
+        message = f"importing {source.display} gave no jit function, but its text defines some"
+        failure = Failure(Stage.LOAD, message, Location(source.display, 1), _HINT)
+        return LoadResult(failures=(("", failure),), sources=(source.path,))
+    return _result(source, tree, module, found)
+
+
+def _import(path: Path) -> ModuleType:
+    place = Place(path)
+    if "." in place.dotted:
+        sys.path.insert(0, str(place.roots[0]))
+        try:
+            return importlib.import_module(place.dotted)
+        finally:
+            sys.path.remove(str(place.roots[0]))
+    spec = importlib.util.spec_from_file_location(place.dotted, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"no loader for {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.parent))
+    sys.modules[place.dotted] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[place.dotted]
+        raise
+    finally:
+        sys.path.remove(str(path.parent))
+    return module
+
+
+def _collect(module: ModuleType, path: Path, tree: ast.Module) -> list[tuple[str, Any, Any, ast.FunctionDef]]:
+    """(name, object, jit function, its node), in line order, each once."""
+    nodes = {f.first_line: f.node for f in functions(tree)} | {f.node.lineno: f.node for f in functions(tree)}
+    found: dict[int, tuple[str, Any, Any, ast.FunctionDef]] = {}
+    for name, value in list(vars(module).items()):
+        jit = unwrap(value) if not isinstance(value, ModuleType) else None
+        code = getattr(getattr(jit, "fn", None), "__code__", None)
+        if code is None or Path(code.co_filename) != path:
+            continue
+        node = nodes.get(code.co_firstlineno)
+        if isinstance(node, ast.FunctionDef):
+            found.setdefault(id(jit), (name, value, jit, node))
+    return sorted(found.values(), key=lambda item: item[3].lineno)
+
+
+def _result(
+    source: SourceFile, tree: ast.Module, module: ModuleType, found: list[tuple[str, Any, Any, ast.FunctionDef]]
+) -> LoadResult:
+    launched = launches(tree)
+    called = {name for *_, node in found for name in called_names(node) if name != node.name}
+    kernels, helpers = [], []
+    for name, value, jit, node in found:
+        if source.kernels:
+            is_kernel = name in source.kernels
+        else:
+            is_kernel = name in launched.direct or (
+                not returns_value(node) and (name not in called or name in launched.passed)
+            )
+        candidate = Candidate(name, name, JitDefinition(node, None, jit, jit), jit)  # type: ignore[arg-type]
+        candidate.objects.append((value, node.lineno))
+        tuning = candidate.tuning(with_decorators=True)
+        kernel = LoadedKernel(
+            name=name,
+            location=Location(source.display, node.lineno, node.col_offset + 1),
+            jit=jit,
+            parameters=candidate.parameters(),
+            node=node,
+            tree=tree,
+            path=source.path,
+            namespace=vars(module),
+            autotune=tuning.autotune,
+            heuristics=tuning.heuristics,
+            is_helper=not is_kernel,
+            qualname=name,
+        )
+        (kernels if is_kernel else helpers).append(kernel)
+    return LoadResult(tuple(kernels), tuple(helpers), (), (source.path,))
+
+
+def _line(error: BaseException, path: Path) -> int:
+    """The last line of the file that the traceback passes through."""
+    line, trace = 1, error.__traceback__
+    while trace is not None:
+        if Path(trace.tb_frame.f_code.co_filename) == path:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
