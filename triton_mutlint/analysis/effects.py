@@ -182,10 +182,9 @@ class EffectReader:
         self._unanalyzable[found] = None
 
     def _reaching(self, site: _Site, operands: Sequence[int]) -> int:
-        """The strong roots of these operands."""
         roots = 0
         for value in operands:
-            roots |= self._lattice.strong(site.context.values[value])
+            roots |= self._lattice.reaching(site.context.values[value])
         return roots
 
     def _closure(self, roots: int) -> int:

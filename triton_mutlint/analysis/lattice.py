@@ -1,8 +1,8 @@
 """Abstract values as bit masks (docs/analysis.md, section 2).
 
-For an entry function with n arguments, a root set is a mask of 3n + 1 bits: `param i` at i,
-`loaded i` at n + i, `integer i` at 2n + i, `unknown` at 3n. A value is its strong set, with its
-weak set shifted left by 3n + 1. Join is `|`.
+For an entry function with n arguments, a root set is a mask of W = 3n + 1 bits: `param i` at i,
+`loaded i` at n + i, `integer i` at 2n + i, `unknown` at 3n. A value is its strong set, its weak set
+shifted left by W, its plus set by 2W and its minus set by 3W. Join is `|`.
 """
 
 from __future__ import annotations
@@ -58,11 +58,25 @@ class Lattice:
         return value & self.strong_mask
 
     def weak(self, value: int) -> int:
-        return value >> self.width
+        return value >> self.width & self.strong_mask
+
+    def plus(self, value: int) -> int:
+        return value >> 2 * self.width & self.params
+
+    def minus(self, value: int) -> int:
+        return value >> 3 * self.width & self.params
+
+    def difference(self, plus: int, minus: int) -> int:
+        """A value that is a difference of addresses and no address itself."""
+        return plus << 2 * self.width | minus << 3 * self.width
 
     def as_address(self, value: int) -> int:
         """The strong set of `value` once it is used as an address (section 3.7)."""
-        return self.strong(value) or self.weak(value)
+        return self.strong(value) or self.plus(value) or self.weak(value)
+
+    def reaching(self, value: int) -> int:
+        """Every root from which an address may be made of `value`, weak ones aside."""
+        return self.strong(value) | self.plus(value)
 
 
 def bits(mask: int) -> Iterator[int]:

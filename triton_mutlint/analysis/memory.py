@@ -6,7 +6,7 @@ from triton_mutlint.analysis.lattice import Lattice, bits
 
 
 class Memory:
-    """One cell per parameter and one for everything else; a cell holds strong roots."""
+    """One cell per parameter and one for everything else; a cell holds the roots stored there."""
 
     def __init__(self, lattice: Lattice) -> None:
         self._lattice = lattice
@@ -17,7 +17,7 @@ class Memory:
 
     def store(self, address: int, value: int) -> None:
         """Store `value` through the strong set `address`."""
-        roots = self._lattice.strong(value)
+        roots = self._lattice.reaching(value)
         if not roots:
             return
         before = (self._everything, self._elsewhere, tuple(self._cells))

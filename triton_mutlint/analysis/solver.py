@@ -12,24 +12,22 @@ from triton_mutlint.analysis.memory import Memory
 from triton_mutlint.analysis.opaque import OpaqueReader
 from triton_mutlint.analysis.widths import Width
 from triton_mutlint.ttir.ir import Function, Module, Op, Region
-from triton_mutlint.ttir.ops import OpInfo, lookup
+from triton_mutlint.ttir.ops import Flow, OpInfo, lookup
 
 Handler = Callable[[Context, Op], None]
 
-TRANSFER: dict[str, transfer.Transfer] = {
-    "tt.addptr": transfer.addptr,
+BY_OP: dict[str, transfer.Transfer] = {
     "arith.addi": transfer.addi,
     "arith.subi": transfer.subi,
     "arith.muli": transfer.muli,
     "tt.int_to_ptr": transfer.int_to_ptr,
-    "arith.select": transfer.select,
-    "arith.cmpi": transfer.nothing,
-    "arith.cmpf": transfer.nothing,
-    "tt.gather": transfer.first,
-    "tt.make_tensor_ptr": transfer.first,
-    "tt.advance": transfer.first,
-    "tt.make_tensor_descriptor": transfer.first,
-    "tt.reinterpret_tensor_descriptor": transfer.first,
+}
+BY_FLOW: dict[Flow, transfer.Transfer] = {
+    Flow.ALL: transfer.join,
+    Flow.NONE: transfer.nothing,
+    Flow.FIRST: transfer.first,
+    Flow.POINTER_BASE: transfer.addptr,
+    Flow.SELECT: transfer.select,
 }
 
 
@@ -191,19 +189,14 @@ class Solver:
     # ------------------------------------------------------------------ single ops
 
     def _plain(self, context: Context, op: Op) -> None:
-        function = TRANSFER.get(op.name)
-        if function is not None:
-            state = function(self.lattice, self.states(context, op.operands))
-            for result in op.results:
-                self._set(context, result, state)
-            return
         info = lookup(op.name)
         if info is None:
             self._unknown(context, op)
         elif info.touches_memory:
             self._memory_op(context, op, info)
-        else:
-            state = transfer.join(self.lattice, self.states(context, op.operands))
+        elif op.results:
+            function = BY_OP.get(op.name) or BY_FLOW[info.flow]
+            state = function(self.lattice, self.states(context, op.operands))
             for result in op.results:
                 self._set(context, result, state)
 
@@ -212,12 +205,12 @@ class Solver:
         changed = {*info.writes, *info.atomics}
         for index in changed & set(range(len(operands))):
             value = transfer.join(self.lattice, [v for i, v in enumerate(operands) if i != index])
-            self.memory.store(self.lattice.strong(operands[index]), value)
+            self.memory.store(self.lattice.as_address(operands[index]), value)
         if not op.results:
             return
         state = 0
         for index in {*info.reads, *info.atomics} & set(range(len(operands))):
-            state |= self.memory.load(self.lattice.strong(operands[index]))
+            state |= self.memory.load(self.lattice.as_address(operands[index]))
         if op.name == "tt.load" and len(operands) > 2:
             state |= operands[2]  # `other`: what masked lanes yield
         for result in op.results:
@@ -227,8 +220,8 @@ class Solver:
         """Section 6: an op without a table row may pass on or store any operand."""
         state = transfer.join(self.lattice, self.states(context, op.operands))
         for address in self.states(context, op.operands):
-            if strong := self.lattice.strong(address):
-                self.memory.store(strong, state)
+            if roots := self.lattice.reaching(address):
+                self.memory.store(roots, state)
         state |= self.lattice.unknown
         for region in op.regions:
             block = entry_block(region)
@@ -264,10 +257,10 @@ class Solver:
             return
         everything = transfer.join(self.lattice, operands)
         for index in reading.writes | reading.atomics:
-            self.memory.store(self.lattice.strong(operands[index]), everything)
+            self.memory.store(self.lattice.as_address(operands[index]), everything)
         state = transfer.join(self.lattice, [operands[i] for i in reading.result_flows])
         for index in reading.reads | reading.atomics:
-            state |= self.memory.load(self.lattice.strong(operands[index]))
+            state |= self.memory.load(self.lattice.as_address(operands[index]))
         for result in op.results:
             self._set(context, result, state)
 

@@ -25,29 +25,40 @@ def nothing(_: Lattice, __: Sequence[int]) -> int:
 def addptr(lattice: Lattice, operands: Sequence[int]) -> int:
     """Section 3.3: the base decides; an offset counts only if it was made from a parameter's address."""
     base, offset = operands[0], operands[1]
-    if lattice.strong(base):
-        return base | offset & lattice.params
-    return base | lattice.as_address(offset)
+    strong = lattice.strong(base)
+    if not strong:
+        return base | offset | lattice.as_address(offset)
+    kept = offset & (lattice.params | lattice.difference(lattice.params, lattice.params))
+    return base | kept | _cancelled(lattice, strong, offset)
 
 
 def addi(lattice: Lattice, operands: Sequence[int]) -> int:
     """Section 3.4: address + offset is that address, wherever the offset came from."""
     left, right = operands[0], operands[1]
+    both = left | right
+    both |= _cancelled(lattice, lattice.strong(both), both)
     if _is_plain_param(lattice, left) and not right & lattice.params:
-        return left | lattice.weaken(right)
+        return lattice.weaken(both)
     if _is_plain_param(lattice, right) and not left & lattice.params:
-        return lattice.weaken(left) | right
-    return left | right
+        return lattice.weaken(both)
+    return both
 
 
 def subi(lattice: Lattice, operands: Sequence[int]) -> int:
-    """Sections 3.4 and 3.5: subtracting a base leaves what had been added to it."""
+    """Section 3.5: what is subtracted is a difference's minus; what had been added to it remains."""
     left, right = operands[0], operands[1]
-    if right & lattice.params:
-        return left | right | lattice.weak(left)
-    if _is_plain_param(lattice, left):
-        return left | lattice.weaken(right)
-    return left | right
+    ours, theirs = left & lattice.params, right & lattice.params
+    difference = lattice.difference(lattice.plus(left) | lattice.minus(right),
+                                    lattice.minus(left) | lattice.plus(right))
+    plain = (left | right) & ~lattice.difference(lattice.params, lattice.params)
+    if ours and theirs:
+        others = plain & ~lattice.params | lattice.weak(left)
+        return others | difference | lattice.difference(ours, theirs)
+    if theirs:
+        return plain | difference | lattice.weak(left)
+    if ours & lattice.plus(right):
+        plain |= lattice.minus(right)
+    return (lattice.weaken(plain) if _is_plain_param(lattice, left) else plain) | difference
 
 
 def muli(lattice: Lattice, operands: Sequence[int]) -> int:
@@ -69,6 +80,11 @@ def first(_: Lattice, operands: Sequence[int]) -> int:
 def select(_: Lattice, operands: Sequence[int]) -> int:
     """Section 3.8: the condition is control, not provenance."""
     return operands[1] | operands[2]
+
+
+def _cancelled(lattice: Lattice, strong: int, offset: int) -> int:
+    """a + (b - a) is b: the plus roots of `offset` if one of its minus roots is among `strong`."""
+    return lattice.plus(offset) if strong & lattice.minus(offset) else 0
 
 
 def _is_plain_param(lattice: Lattice, value: int) -> bool:

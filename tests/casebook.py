@@ -1,0 +1,88 @@
+"""The known-answer kernels under fixtures/: their specs, their truth, and one run of the engine over them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from triton_mutlint.engine import run
+from triton_mutlint.lowering import triton_api
+from triton_mutlint.model import KernelReport, Report
+from triton_mutlint.request import Request
+
+FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
+BOOKS = ("cases", "tutorials", "hard")
+
+
+@dataclass(frozen=True)
+class Case:
+    book: str
+    name: str
+    file: str
+    kernel: str
+    truth: frozenset[str]
+    indirect: frozenset[str]
+    unknown: frozenset[str]
+    lowers: bool  # on the installed Triton
+
+    def report(self, report: Report) -> KernelReport:
+        return next(k for k in report.kernels if (k.location.file, k.name) == (self.file, self.kernel))
+
+
+@lru_cache
+def raw(book: str) -> tuple[dict[str, Any], ...]:
+    return tuple(yaml.safe_load((FIXTURES / book / "cases.yaml").read_text(encoding="utf-8"))["cases"])
+
+
+@lru_cache
+def cases(book: str) -> tuple[Case, ...]:
+    return tuple(
+        Case(book, c["name"], c["file"], c["kernel"], frozenset(c["truth"]), frozenset(c.get("truth_indirect") or ()),
+             frozenset(c.get("unknown") or ()), _lowers(c))
+        for c in raw(book)
+    )
+
+
+def _lowers(case: dict[str, Any]) -> bool:
+    def parse(text: str) -> tuple[int, ...]:
+        return tuple(map(int, str(text).split(".")))
+
+    have = triton_api.version()
+    return parse(case.get("min_triton", "0.0")) <= have <= parse(case.get("max_triton", "99.0"))
+
+
+def spec_of(book: str) -> dict[str, Any]:
+    """The spec that gives every kernel of a book its arguments."""
+    kernels = {f"{c['file']}::{c['kernel']}": {"args": {a["name"]: _value(a) for a in c["args"]}} for c in raw(book)}
+    return {"version": 1, "kernels": kernels}
+
+
+def _value(arg: dict[str, Any]) -> Any:
+    kind = arg["kind"]
+    if kind in ("pointer", "scalar", "descriptor"):
+        return arg["type"]
+    if kind == "none":
+        return None
+    if kind == "constexpr":
+        if "value_ref" in arg:
+            return {"ref": arg["value_ref"]}
+        return {"ref": f"tl.{arg['value_dtype']}"} if "value_dtype" in arg else arg["value"]
+    inner = [str(_value(e)) for e in arg["elements"]]
+    if kind == "namedtuple":
+        fields = ", ".join(f"{e['name']}={v}" for e, v in zip(arg["elements"], inner, strict=True))
+        return f"{arg['class']}({fields})"
+    return f"({', '.join(inner)})"
+
+
+@lru_cache
+def report_of(book: str, folder: Path, *, with_spec: bool = True, target: str = "cuda:90") -> Report:
+    """One run over all files of a book; the spec is written into `folder`."""
+    spec = folder / f"{book}.yaml"
+    spec.write_text(yaml.safe_dump(spec_of(book), sort_keys=False), encoding="utf-8")
+    files = sorted({c["file"] for c in raw(book)})
+    return run(Request(tuple(files), FIXTURES / book, spec=spec if with_spec else None, use_spec=with_spec,
+                       targets=(target,)))

@@ -1,0 +1,164 @@
+"""One kernel from its signature plan to its verdict: lower, parse, analyse, judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from triton_mutlint.analysis import Places, VariantEffects, analyze_module
+from triton_mutlint.analysis.verdict import AnalyzedVariant, judge
+from triton_mutlint.lowering.arguments import flat_names
+from triton_mutlint.model import (
+    ArgType,
+    Failure,
+    KernelReport,
+    LoadedKernel,
+    LoweredKernel,
+    SignaturePlan,
+    Stage,
+    StageError,
+    Status,
+    Target,
+    Variant,
+)
+from triton_mutlint.ttir.ir import ParseError
+from triton_mutlint.ttir.parser import parse
+
+MAX_REPAIRS = 12
+Repair = Callable[[LoadedKernel, Mapping[str, ArgType], frozenset[str], Failure, set[str]], "Mapping[str, ArgType] | None"]
+
+
+class Lowers(Protocol):
+    def lower(self, kernel: LoadedKernel, variant: Variant, target: Target) -> LoweredKernel: ...
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What the pipeline works with; `repair` proposes other types for inferred parameters."""
+
+    lowerer: Lowers
+    places: Places
+    repair: Repair
+    opaque_asm: bool = False
+
+
+@dataclass
+class _Outcome:
+    analyzed: list[AnalyzedVariant] = field(default_factory=list)
+    failures: list[tuple[Variant, Failure]] = field(default_factory=list)
+    repaired: dict[tuple[str, str], ArgType] = field(default_factory=dict)  # by parameter and first guess
+
+
+def analyze_kernel(kernel: LoadedKernel, plan: SignaturePlan, targets: Sequence[Target], tools: Tools) -> KernelReport:
+    """The verdict on one kernel: the union over the plan's variants and the targets.
+
+    A failure is a result. Variants that the user listed must all lower; of inferred ones, and of
+    autotune configs that Triton itself would skip, it is enough that one does.
+    """
+    outcome = _Outcome()
+    for target in targets:
+        for variant in plan.variants:
+            _analyze_variant(kernel, plan, variant, target, tools, outcome, named=len(targets) > 1)
+    base = KernelReport(kernel.name, kernel.location, Status.FAILED, plan.origin,
+                        analyzed_variants=len(outcome.analyzed), total_variants=plan.total * len(targets),
+                        targets=tuple(targets), notes=(*plan.notes, *_notes(outcome)))
+    fatal = _fatal(plan, outcome)
+    if fatal is not None:
+        return replace(base, failure=fatal, analyzed_variants=0)
+    effects = [a.effects for a in outcome.analyzed]
+    positions = {name: index for index, name in enumerate(plan.variants[0].args)}
+    return replace(
+        base, status=Status.ANALYZED,
+        parameters=judge(outcome.analyzed, plan.inferred, plan.reasons, positions),
+        indirect_writes=tuple(sorted({w for e in effects for w in e.indirect_writes}, key=_order)),
+        opaque_ops=tuple(sorted({o for e in effects for o in e.opaque_ops}, key=_order)),
+        unanalyzable_ops=tuple(sorted({u for e in effects for u in e.unanalyzable_ops}, key=_order)),
+    )
+
+
+def failed(kernel: LoadedKernel, failure: Failure, targets: Sequence[Target] = ()) -> KernelReport:
+    """The report of a kernel that did not get as far as a plan."""
+    return KernelReport(kernel.name, kernel.location, Status.FAILED, failure=failure, targets=tuple(targets))
+
+
+def _order(item: object) -> tuple[object, ...]:
+    location = item.location  # type: ignore[attr-defined]  # all three report types have one
+    return (location, repr(item))
+
+
+def _analyze_variant(kernel: LoadedKernel, plan: SignaturePlan, variant: Variant, target: Target, tools: Tools,
+                     outcome: _Outcome, named: bool) -> None:
+    tried: set[str] = set()
+    current = _patched(variant, plan.inferred, outcome)
+    for attempt in range(MAX_REPAIRS + 1):
+        try:
+            lowered = tools.lowerer.lower(kernel, current, target)
+            effects = analyze_text(lowered, tools)
+        except StageError as error:
+            proposal = None
+            if plan.inferred and attempt < MAX_REPAIRS and error.failure.stage is Stage.LOWER:
+                proposal = tools.repair(kernel, current.args, plan.inferred, error.failure, tried)
+            if proposal is None:
+                outcome.failures.append((variant, error.failure))
+                return
+            current = replace(current, args=proposal)
+            continue
+        _remember(variant, current, outcome)
+        choices = (("target", str(target)), *current.choices) if named else current.choices
+        flat = {name: t for owner, arg in current.args.items() for name, t in flat_names(owner, arg)}
+        outcome.analyzed.append(AnalyzedVariant(flat, choices, effects))
+        return
+
+
+def analyze_text(lowered: LoweredKernel, tools: Tools) -> VariantEffects:
+    """Parse and analyse one lowered variant; raises StageError."""
+    try:
+        module = parse(lowered.text)
+        return analyze_module(module, lowered.owners, lowered.target.backend, tools.places, tools.opaque_asm)
+    except (ParseError, LookupError, ValueError, RecursionError) as error:
+        message = f"{type(error).__name__}: {error}" if not isinstance(error, ParseError) else str(error)
+        hint = "this is a limit of triton-mutlint: please report it with the kernel"
+        raise StageError(Failure(Stage.ANALYZE, message, None, hint)) from error
+
+
+def _patched(variant: Variant, inferred: frozenset[str], outcome: _Outcome) -> Variant:
+    """The variant with the guesses that made an earlier one lower, where it makes the same guess."""
+    changed = {}
+    for name in inferred & variant.args.keys():
+        repaired = outcome.repaired.get((name, str(variant.args[name])))
+        if repaired is not None:
+            changed[name] = repaired
+    return replace(variant, args={**variant.args, **changed}) if changed else variant
+
+
+def _remember(variant: Variant, lowered: Variant, outcome: _Outcome) -> None:
+    for name, new in lowered.args.items():
+        if str(variant.args[name]) != str(new):
+            outcome.repaired[name, str(variant.args[name])] = new
+
+
+def _fatal(plan: SignaturePlan, outcome: _Outcome) -> Failure | None:
+    """The failure that leaves the kernel without a verdict, if any."""
+    if not outcome.failures:
+        return None
+    if not outcome.analyzed:
+        return outcome.failures[0][1]
+    for variant, failure in outcome.failures:
+        if failure.stage is Stage.ANALYZE or not _optional(plan, variant, failure):
+            label = ", ".join(f"{n}={v}" for n, v in variant.choices)
+            return replace(failure, message=f"{failure.message}\n(with {label})" if label else failure.message)
+    return None
+
+
+def _optional(plan: SignaturePlan, variant: Variant, failure: Failure) -> bool:
+    """Whether a verdict may do without this variant: a guess, or a config that Triton would skip."""
+    guessed = any(name in plan.inferred for name, _ in variant.choices)
+    return guessed or "static_assert" in failure.message or "static assert" in failure.message.lower()
+
+
+def _notes(outcome: _Outcome) -> list[str]:
+    if not outcome.failures or not outcome.analyzed:
+        return []
+    first = outcome.failures[0][1].message.splitlines()[0]
+    return [f"{len(outcome.failures)} variant(s) did not lower and are left out; the first: {first}"]
