@@ -1,0 +1,172 @@
+"""The memory effects of every op that TTIR holds, as data.
+
+An op without a row is unanalyzable: nothing is pure unless it is listed here. Sources: `TritonOps.td`
+of Triton 3.6 to 3.9 (per-operand `MemRead`/`MemWrite`, `Pure`), the TritonGPU and TritonNvidiaGPU
+dialects beside it, and the arith, math, scf, cf, ub and nvvm dialects of the LLVM they are built with.
+Operands are numbered as MLIR numbers them, which is how `Op.operands` holds them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Kind(str, Enum):
+    """What an analysis has to know of an op beyond its effects."""
+
+    PURE = "pure"
+    COMPARE = "compare"
+    SELECT = "select"
+    ADDPTR = "addptr"
+    INT_TO_PTR = "int_to_ptr"
+    PTR_TO_INT = "ptr_to_int"
+    BITCAST = "bitcast"
+    MAKE_ADDRESS = "make_address"  # block pointers and descriptors
+    LOAD = "load"
+    STORE = "store"
+    ATOMIC_RMW = "atomic_rmw"
+    ATOMIC_CAS = "atomic_cas"
+    ATOMIC_LOAD = "atomic_load"
+    ATOMIC_STORE = "atomic_store"
+    ATOMIC_POLL = "atomic_poll"
+    DESCRIPTOR_LOAD = "descriptor_load"
+    DESCRIPTOR_STORE = "descriptor_store"
+    DESCRIPTOR_REDUCE = "descriptor_reduce"
+    FUNCTION = "function"
+    CALL = "call"
+    RETURN = "return"  # of a function, a combine body or a map body
+    STRUCTURED = "structured"  # scf ops with regions
+    YIELD = "yield"
+    BRANCH = "branch"
+    COMBINE = "combine"  # tt.reduce, tt.scan
+    MAP = "map"
+    INLINE_ASM = "inline_asm"
+    EXTERN = "extern"
+    HARMLESS = "harmless"  # prints, asserts, barriers, hints: no parameter's memory is touched
+
+
+class Flow(str, Enum):
+    """Where a result's address may come from."""
+
+    ALL = "all"  # any operand
+    NONE = "none"  # results carry no address of an operand
+    FIRST = "first"  # operand 0 alone
+    POINTER_BASE = "pointer-base"  # operand 0; operand 1 is an offset
+    SELECT = "select"  # operands 1 and 2, never the condition
+    LOADED = "loaded"  # the memory read, and `other`
+    SPECIAL = "special"  # regions, calls, asm: the analysis decides
+
+
+@dataclass(frozen=True)
+class OpInfo:
+    """One op: through which operands it reads, writes or atomically updates memory, and its flow."""
+
+    name: str
+    kind: Kind
+    reads: tuple[int, ...] = ()
+    writes: tuple[int, ...] = ()
+    atomics: tuple[int, ...] = ()
+    flow: Flow = Flow.ALL
+
+    @property
+    def touches_memory(self) -> bool:
+        """Whether some operand is an address that the op accesses."""
+        return bool(self.reads or self.writes or self.atomics)
+
+
+def lookup(name: str) -> OpInfo | None:
+    """The row of an op; None means that its effects are not known, so it must not be taken as pure."""
+    return _TABLE.get(name)
+
+
+def known_names() -> frozenset[str]:
+    """Every op that has a row."""
+    return frozenset(_TABLE)
+
+
+_PURE_TT = """
+    approx_divf broadcast cat clampf dot dot_scaled expand_dims fp_to_fp get_num_programs get_program_id
+    histogram join make_range mulhiui precise_divf precise_sqrt reshape splat split trans unsplat
+"""
+_PURE_ARITH = """
+    addf addi addui_extended andi ceildivsi ceildivui constant convertf divf divsi divui extf extsi extui
+    floordivsi fptosi fptoui index_cast index_castui maximumf maxnumf maxsi maxui minimumf minnumf minsi
+    minui mulf muli mulsi_extended mului_extended negf ori remf remsi remui scaling_extf scaling_truncf
+    shli shrsi shrui sitofp subf subi truncf trunci uitofp xori
+"""
+_PURE_MATH = """
+    absf absi acos acosh asin asinh atan atan2 atanh cbrt ceil clampf copysign cos cosh ctlz ctpop cttz
+    erf erfc exp exp2 expm1 floor fma fpowi ipowi log log10 log1p log2 powf round roundeven rsqrt sin
+    sincos sinh sqrt tan tanh trunc
+"""
+_COMPARE = "arith.cmpi arith.cmpf math.isfinite math.isinf math.isnan math.isnormal"
+_HARMLESS = """
+    tt.print tt.assert tt.grid_dependency_wait tt.grid_dependency_launch_dependents cf.assert
+    ttg.barrier ttg.local_barrier gpu.barrier nvvm.barrier0 nvvm.barrier nvvm.griddepcontrol
+    nvvm.griddepcontrol.wait nvvm.griddepcontrol.launch.dependents ttng.cluster_barrier
+    ttng.fence_async_shared llvm.intr.assume
+"""
+# scf.forall, scf.parallel and the like are left out: the parser does not know their block arguments.
+_STRUCTURED = "scf.for scf.if scf.while scf.execute_region scf.index_switch"
+_RETURNS = "tt.return tt.reduce.return tt.scan.return tt.map_elementwise.return func.return"
+
+
+def _rows() -> list[OpInfo]:
+    rows = [OpInfo(f"tt.{name}", Kind.PURE) for name in _PURE_TT.split()]
+    rows += [OpInfo(f"arith.{name}", Kind.PURE) for name in _PURE_ARITH.split()]
+    rows += [OpInfo(f"math.{name}", Kind.PURE) for name in _PURE_MATH.split()]
+    rows += [OpInfo(name, Kind.COMPARE, flow=Flow.NONE) for name in _COMPARE.split()]
+    rows += [OpInfo(name, Kind.HARMLESS, flow=Flow.NONE) for name in _HARMLESS.split()]
+    rows += [OpInfo(name, Kind.STRUCTURED, flow=Flow.SPECIAL) for name in _STRUCTURED.split()]
+    rows += [OpInfo(name, Kind.RETURN, flow=Flow.SPECIAL) for name in _RETURNS.split()]
+    return rows + list(_SINGLE)
+
+
+_SINGLE = (
+    # addresses
+    OpInfo("tt.addptr", Kind.ADDPTR, flow=Flow.POINTER_BASE),
+    OpInfo("tt.int_to_ptr", Kind.INT_TO_PTR),
+    OpInfo("tt.ptr_to_int", Kind.PTR_TO_INT),
+    OpInfo("tt.bitcast", Kind.BITCAST),
+    OpInfo("arith.bitcast", Kind.BITCAST),
+    OpInfo("arith.select", Kind.SELECT, flow=Flow.SELECT),
+    OpInfo("tt.gather", Kind.PURE, flow=Flow.FIRST),
+    OpInfo("tt.make_tensor_ptr", Kind.MAKE_ADDRESS, flow=Flow.FIRST),  # up to 3.7
+    OpInfo("tt.advance", Kind.MAKE_ADDRESS, flow=Flow.FIRST),  # up to 3.7
+    OpInfo("tt.make_tensor_descriptor", Kind.MAKE_ADDRESS, flow=Flow.FIRST),
+    OpInfo("tt.reinterpret_tensor_descriptor", Kind.MAKE_ADDRESS, flow=Flow.FIRST),  # before 3.4
+    OpInfo("ttng.reinterpret_tensor_descriptor", Kind.MAKE_ADDRESS, flow=Flow.FIRST),
+    # memory through pointers
+    OpInfo("tt.load", Kind.LOAD, reads=(0,), flow=Flow.LOADED),
+    OpInfo("tt.store", Kind.STORE, writes=(0,), flow=Flow.NONE),
+    OpInfo("tt.atomic_rmw", Kind.ATOMIC_RMW, atomics=(0,), flow=Flow.LOADED),
+    OpInfo("tt.atomic_cas", Kind.ATOMIC_CAS, atomics=(0,), flow=Flow.LOADED),
+    # Their MemWrite only keeps polling loops from being folded: they change nothing.
+    OpInfo("tt.atomic_load", Kind.ATOMIC_LOAD, reads=(0,), flow=Flow.LOADED),
+    OpInfo("tt.atomic_poll", Kind.ATOMIC_POLL, reads=(0,), flow=Flow.NONE),
+    OpInfo("tt.atomic_store", Kind.ATOMIC_STORE, writes=(0,), flow=Flow.NONE),
+    # memory through descriptors; operands: descriptor, [value,] indices
+    OpInfo("tt.descriptor_load", Kind.DESCRIPTOR_LOAD, reads=(0,), flow=Flow.LOADED),
+    OpInfo("tt.descriptor_gather", Kind.DESCRIPTOR_LOAD, reads=(0,), flow=Flow.LOADED),
+    OpInfo("tt.descriptor_store", Kind.DESCRIPTOR_STORE, writes=(0,), flow=Flow.NONE),
+    OpInfo("tt.descriptor_scatter", Kind.DESCRIPTOR_STORE, writes=(0,), flow=Flow.NONE),
+    OpInfo("tt.descriptor_reduce", Kind.DESCRIPTOR_REDUCE, atomics=(0,), flow=Flow.NONE),
+    # structure
+    OpInfo("tt.func", Kind.FUNCTION, flow=Flow.SPECIAL),
+    OpInfo("tt.call", Kind.CALL, flow=Flow.SPECIAL),
+    OpInfo("scf.yield", Kind.YIELD, flow=Flow.SPECIAL),
+    OpInfo("scf.condition", Kind.YIELD, flow=Flow.SPECIAL),
+    OpInfo("cf.br", Kind.BRANCH, flow=Flow.SPECIAL),
+    OpInfo("cf.cond_br", Kind.BRANCH, flow=Flow.SPECIAL),
+    OpInfo("cf.switch", Kind.BRANCH, flow=Flow.SPECIAL),
+    OpInfo("tt.reduce", Kind.COMBINE, flow=Flow.SPECIAL),
+    OpInfo("tt.scan", Kind.COMBINE, flow=Flow.SPECIAL),
+    OpInfo("tt.map_elementwise", Kind.MAP, flow=Flow.SPECIAL),
+    OpInfo("tt.elementwise_inline_asm", Kind.INLINE_ASM, flow=Flow.SPECIAL),
+    OpInfo("tt.extern_elementwise", Kind.EXTERN, flow=Flow.SPECIAL),
+    OpInfo("ub.poison", Kind.PURE),
+    OpInfo("ub.unreachable", Kind.RETURN, flow=Flow.SPECIAL),
+    OpInfo("builtin.unrealized_conversion_cast", Kind.PURE),
+)
+_TABLE = {row.name: row for row in _rows()}
