@@ -94,8 +94,10 @@ def _passed(dossier: Dossier) -> Inferred | None:
             continue
         line = line or evidence.line
         values += [v for v in found if not any(type(v) is type(s) and v == s for s in values)]
-    if not values or (values == [None] and _telling(dossier.slot)):
-        return None
+    if None in values and _used(dossier.slot) and not (dossier.slot.none_test or dossier.slot.branch):
+        values.remove(None)  # no use of it would accept a None
+    if not values or values == [None]:
+        return None if _used(dossier.slot) or not values else Inferred(_values(values), f"launch site line {line}")
     values += [v for v in dossier.slot.literals if isinstance(v, str) and v not in values]
     if dossier.slot.shape:
         values = [v for v in values if not isinstance(v, bool)] or values
@@ -103,8 +105,9 @@ def _passed(dossier: Dossier) -> Inferred | None:
     return Inferred(_values(values), f"launch site line {line}")
 
 
-def _telling(slot: Slot) -> bool:
-    return bool(slot.called or slot.dtype or slot.literals or slot.shape)
+def _used(slot: Slot) -> bool:
+    uses = slot.called or slot.dtype or slot.literals or slot.shape or slot.integer or slot.weak_int
+    return bool(uses or slot.bounds or slot.weak_float or slot.floating)
 
 
 def _from_body(dossier: Dossier) -> Inferred:

@@ -11,7 +11,7 @@ from triton_mutlint.signature import marks
 from triton_mutlint.signature.constraints import Constraint
 from triton_mutlint.signature.dtype_names import TL_NAMES, short_name
 from triton_mutlint.signature.evaluate import UNKNOWN, Scope, dotted, plain
-from triton_mutlint.signature.facts import INT, NO_CONST, NONE, NOTHING, Slot, Value, every, union
+from triton_mutlint.signature.facts import INT, NO_CONST, NONE, NOTHING, Dtype, Slot, Value, every, union
 from triton_mutlint.signature.intrinsics import (
     DESCRIPTOR_METHODS,
     HANDLERS,
@@ -102,9 +102,11 @@ class Evaluator:
         if name in ("dtype", "element_ty", "scalar", "type"):
             if owner.is_dtype:
                 return owner
-            if name in ("type", "scalar") or (not owner.memory and len(owner.bare) == 1):
-                element = next(iter(owner.base), None) if owner.base else owner.dtype
-                return Value(dtype=element, is_dtype=True) if element is not None else NOTHING
+            if owner.base:
+                element: Dtype = next(iter(owner.base))
+                if isinstance(owner.dtype, str) and owner.dtype.startswith("*"):
+                    element = owner.dtype[1:] or None
+                return Value(dtype=element, is_dtype=True)
             return Value(dtype=owner.dtype, is_dtype=owner.dtype is not None)
         if name in ("T", "value", "handle"):
             return owner
@@ -145,7 +147,9 @@ class Evaluator:
             if shift or any(v.dtype not in ("i1", None) for v in (left, right) if v is not value):
                 marks.integer(value, line)
             elif value.memory:
-                marks.weakly_integer(Value(memory=value.memory), line)
+                marks.weakly_integer(Value(memory=value.memory, dtype=value.dtype), line)
+            elif value.base and not value.mixed:
+                marks.weakly_integer(value, line)
 
     def _sum(self, left: Value, right: Value, line: int) -> Value:
         base, extra = marks.base_and_offset(left, right)
@@ -299,6 +303,12 @@ class Evaluator:
     def intrinsic(self, name: str, node: ast.Call) -> Value:
         args, kwargs = self._arguments(node)
         return HANDLERS[name](Call(name, args, kwargs, node, self))
+
+    def applied(self, function: Value, args: tuple[Value, ...], node: ast.Call) -> None:
+        """A function passed to `tl.reduce` and the like is applied to elements of the operands."""
+        helper = self.program.helper(function.ref) if function.ref is not None else None
+        if helper is not None:
+            self.program.call(self, helper, node, args, _EMPTY_CALL, adopt=False)
 
     def range(self, node: ast.Call, name: str = "range") -> Value:
         args, kwargs = self._arguments(node)

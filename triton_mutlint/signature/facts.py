@@ -55,9 +55,12 @@ class Slot:
     elem_weak_int: int = 0
     elem_float: int = 0
     elem_bool: int = 0
+    elem_dot: int = 0
     elem_address: int = 0
     elem_dtype: str = ""
     elem_bits: int = 0
+    gathered: int = 0  # rows gathered or scattered: a descriptor block of one row
+    kin: list[Slot] = field(default_factory=list)  # a name holds this slot or one of those
     same_elem: Slot | None = None  # union-find parent: elements must have one type
     children: dict[int | str, Slot] = field(default_factory=dict)
     length: int = 0  # of a tuple, where an unpacking says so

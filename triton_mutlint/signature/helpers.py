@@ -84,7 +84,13 @@ class Program:
         return Value(items=items, ref=cls)
 
     def call(
-        self, walk: Evaluator, helper: Helper, node: ast.Call, args: tuple[Value, ...], kwargs: Mapping[str, Value]
+        self,
+        walk: Evaluator,
+        helper: Helper,
+        node: ast.Call,
+        args: tuple[Value, ...],
+        kwargs: Mapping[str, Value],
+        adopt: bool = True,
     ) -> Value:
         """Apply a helper's facts to the arguments of one call; what it returns."""
         summary = self.summary(helper)
@@ -92,8 +98,11 @@ class Program:
         bound = dict(zip(names, args))
         bound.update((k, v) for k, v in kwargs.items() if k in summary.slots)
         for name, value in bound.items():
-            apply(summary.slots[name], value, node.lineno)
-        if not walk.repeated and summary.constraints and len(walk.constraints) < 256:
+            slot = summary.slots[name]
+            apply(slot, value, node.lineno)
+            for other in slot.kin:
+                marks.alike(value, bound.get(other.name, NOTHING))
+        if adopt and not walk.repeated and summary.constraints and len(walk.constraints) < 256:
             self._adopt(walk, summary, node, helper.node, len(args) - len(node.args))
         return substitute(summary.returns, bound)
 
@@ -149,7 +158,7 @@ def _definition(jit: Any, function: Any) -> ast.FunctionDef | None:
 
 
 _COPIED = ("to_int", "address_int", "branch", "none_test", "dtype", "shape", "dot", "unroll", "text", "called",
-           "boolean")  # fmt: skip
+           "boolean", "gathered")  # fmt: skip
 
 
 def apply(formal: Slot, actual: Value, line: int) -> None:
@@ -190,7 +199,7 @@ def _apply_value(formal: Slot, slot: Slot, line: int) -> None:
 
 
 def _apply_elements(formal: Slot, slot: Slot, line: int) -> None:
-    for name in ("loaded", "stored", "elem_int", "elem_weak_int", "elem_float", "elem_bool", "elem_address"):
+    for name in ("loaded", "stored", "elem_int", "elem_weak_int", "elem_float", "elem_bool", "elem_address", "elem_dot"):
         if getattr(formal, name) and not getattr(slot, name):
             setattr(slot, name, line)
     root = slot.root()

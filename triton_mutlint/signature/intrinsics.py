@@ -164,7 +164,12 @@ def descriptor_access(descriptor: Value, method: str, args: tuple[Value, ...], l
         for argument in args:
             if argument.items is None and argument.memory and argument is not (args[0] if method == "scatter" else None):
                 marks.integer(argument, line)
+    integral = method in ("atomic_max", "atomic_min", "atomic_and", "atomic_or", "atomic_xor")
     for slot in descriptor.base:
+        if integral:
+            slot.elem_int = slot.elem_int or line
+        if method in ("gather", "scatter"):
+            slot.gathered = slot.gathered or line
         if not slot.pointer:
             slot.descriptor = slot.descriptor or line
         if method in ("load", "gather"):
@@ -223,6 +228,9 @@ def cast(value: Value, kind: Value, line: int, bitcast: bool = False) -> Value:
                 slot.address_int = slot.address_int or line
             elif slot.to_int:
                 slot.pointer = slot.pointer or line
+        for slot in value.mixed if not value.base else ():
+            if slot.to_int and not slot.integer:
+                slot.pointer = slot.pointer or line  # an address that asm or arithmetic passed on
         return Value(value.base, dtype=dtype)
     if bitcast and isinstance(dtype, str):
         for slot in value.memory:
@@ -246,6 +254,8 @@ def _width(dtype: str) -> int:
 def _dot(call: Call) -> Value:
     left, right = call.get(0, "input"), call.get(1, "other")
     marks.same_dtype(left, right)
+    for slot in left.memory | right.memory:
+        slot.elem_dot = slot.elem_dot or call.line
     _options(call)
     acc = call.get(2, "acc")
     kind = call.kwargs.get("out_dtype", NOTHING)
@@ -274,6 +284,7 @@ def _where(call: Call) -> Value:
     if isinstance(condition.dtype, Slot):
         for slot in condition.memory:
             slot.elem_weak_int = slot.elem_weak_int or call.line
+    marks.alike(left, right)
     return merge(left, right)
 
 
@@ -337,7 +348,15 @@ def _asm(call: Call) -> Value:
 
 def _combine(call: Call) -> Value:
     value = call.get(0, "input")
+    function = call.get(2, "combine_fn")
+    parts = tuple(value.items.values()) if value.items is not None else (value,)
+    call.walk.applied(function, (*parts, *parts), call.node)
     return value if value.items is not None else _reduction(call)
+
+
+def _map(call: Call) -> Value:
+    call.walk.applied(call.get(0, "scalar_fn"), call.args[1:], call.node)
+    return blend(call.args[1:])
 
 
 def _join(call: Call) -> Value:
@@ -387,7 +406,7 @@ def _table() -> dict[str, Callable[[Call], Value]]:
         "load": _load, "store": _store, "atomic_store": _store, "make_block_ptr": _block_pointer,
         "make_tensor_descriptor": _block_pointer, "advance": _same, "arange": _arange, "zeros": _filled,
         "full": _filled, "dot": _dot, "dot_scaled": _dot_scaled, "where": _where, "cast": _cast,
-        "program_id": _index, "num_programs": _index, "static_assert": _static_assert,
+        "map_elementwise": _map, "program_id": _index, "num_programs": _index, "static_assert": _static_assert,
         "inline_asm_elementwise": _asm, "reduce": _combine, "associative_scan": _combine, "join": _join,
         "split": _split, "pointer_type": _pointer_type, "cdiv": _division, "constexpr": _constexpr,
         "prefetch": _load, "load_tensor_descriptor": _descriptor_function,
@@ -402,7 +421,7 @@ def _table() -> dict[str, Callable[[Call], Value]]:
         ("exp exp2 log log2 log1p sqrt rsqrt sin cos tanh erf sigmoid ceil floor pow expm1 sqrt_rn div_rn "
          "tan asin acos atan erfinv fast_expf fast_logf fast_dividef", _float_function),
         ("maximum minimum fma add sub mul fdiv clamp umulhi interleave cat gather broadcast "
-         "map_elementwise", _elementwise),
+         "inline_elementwise", _elementwise),
         ("sum max min xor_sum reduce_or any all", _reduction),
         ("argmax argmin histogram", _argument_index),
         ("static_print device_print device_assert debug_barrier print", _nothing),

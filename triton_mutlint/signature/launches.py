@@ -170,6 +170,10 @@ def bound(call: ast.Call, parameters: Sequence[str]) -> Iterator[tuple[str, ast.
             yield keyword.arg, keyword.value
 
 
+def _mentions(node: ast.expr, name: str) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
+
+
 class _Reader:
     """Reads argument expressions of one launch, through the names of the launching function."""
 
@@ -214,6 +218,11 @@ class _Reader:
             value = self.locals[node.id]
             if value is not None and not _mentions(value, node.id):
                 return self.read(value, depth + 1)
+            found = self._parameter(node.id)
+            if found or value is None:
+                return found
+            deeper = max(depth + 1, 8)
+            return [e for e in self.read(value, deeper) if e.kind == "tensor"]  # `x = x.contiguous()`
         found = self._parameter(node.id)
         if found or node.id in self.locals:
             return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from triton_mutlint.signature.dtype_names import FLOATING
 from triton_mutlint.signature.facts import NONE, Slot, Value, every
 from triton_mutlint.signature.names import named_like_pointer
@@ -53,6 +55,8 @@ def offsets(value: Value, line: int) -> None:
 
 
 def elements_integer(value: Value, line: int) -> None:
+    if is_floating(value.dtype):
+        return  # computed as a float, or cast
     for slot in value.memory:
         slot.elem_int = first(slot.elem_int, line)
 
@@ -68,7 +72,7 @@ def integer(value: Value, line: int) -> None:
 def weakly_integer(value: Value, line: int) -> None:
     for slot in value.base | value.mixed:
         slot.weak_int = first(slot.weak_int, line)
-    for slot in value.memory:
+    for slot in value.memory if isinstance(value.dtype, Slot | None) else ():
         slot.elem_weak_int = first(slot.elem_weak_int, line)
 
 
@@ -116,6 +120,28 @@ def give_dtype(slot: Slot, dtype: str) -> None:
     root = slot.root()
     if dtype not in ("int", "float"):
         root.elem_dtype = root.elem_dtype or dtype
+
+
+def alike(left: Value, right: Value) -> None:
+    """One name, or one result, is either value: both are pointers or neither is."""
+    if not (left.base and right.base) or left.base == right.base:
+        return
+    for one in left.base:
+        for other in right.base:
+            if one is not other and other not in one.kin:
+                one.kin.append(other)
+                other.kin.append(one)
+
+
+def spread(slots: Iterable[Slot]) -> None:
+    """A pointer makes pointers of its kin."""
+    pending = [s for s in slots if s.pointer]
+    while pending:
+        slot = pending.pop()
+        for other in slot.kin:
+            if not (other.pointer or other.constexpr):
+                other.pointer = slot.pointer
+                pending.append(other)
 
 
 def shape(value: Value, line: int) -> None:

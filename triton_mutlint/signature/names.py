@@ -8,8 +8,8 @@ _POINTER = re.compile(
     r"(^|_)(p?ptrs?|pointers?|buf|buffer|tensor|base)\d*(_|$)|Ptr|(^|[a-z])_?ptrs?$|^(out|output|input|x|y|src|dst)$",
 )
 _FLOAT = re.compile(
-    r"(^|_)(eps|epsilon|scale|alpha|beta|gamma|lr|momentum|dropout|p|prob|temperature|theta|softcap|"
-    r"decay|lambda|threshold|slope|norm|min|max|value|fill|step_size|bias_correction\d?)(_|\d|$)",
+    r"(^|_)(eps|epsilon|scale|alpha|beta|gamma|lr|momentum|dropout|prob|temperature|theta|softcap|"
+    r"decay|lambda|threshold|slope|step_size|bias_correction\d?)(_|\d|$)",
     re.IGNORECASE,
 )
 _INTEGER = re.compile(

@@ -113,7 +113,7 @@ def _plain(dossier: Dossier) -> tuple[ArgType, str]:
 
 def by_name(slot: Slot) -> tuple[ArgType, str]:
     used = slot.branch or slot.literals or slot.bounds
-    if named_like_pointer(slot.name) and not used:
+    if named_like_pointer(slot.name) and not used or (slot.none_test and not used):
         return PointerType(element(slot, ())), "by its name"
     if named_like_float(slot.name):
         return ScalarType("fp32"), "by its name"
@@ -142,7 +142,7 @@ def element(slot: Slot, launched: tuple[Evidence, ...]) -> str:
         return "i32"
     if slot.elem_bool:
         return "i1"
-    if slot.elem_float:
+    if slot.elem_float or slot.elem_dot:
         return "fp32"
     if slot.elem_weak_int or (named_like_index(slot.name) and root is slot):
         return "i32"
@@ -154,7 +154,8 @@ def descriptor(slot: Slot, passed: Evidence | None) -> DescriptorType:
     kind = element(slot, (passed,) if passed else ())
     kind = "fp16" if kind == "fp32" and not (passed and passed.element) and not slot.root().elem_dtype else kind
     rank = len(passed.value) if passed and passed.value else max(map(len, slot.ranks), default=0) or 2
-    return DescriptorType(kind, (BLOCK,) * rank)
+    block = (1, *(BLOCK,) * (rank - 1)) if slot.gathered else (BLOCK,) * rank
+    return DescriptorType(kind, block)
 
 
 def tuple_type(slot: Slot, namespace: Any) -> TupleType:
@@ -165,8 +166,8 @@ def tuple_type(slot: Slot, namespace: Any) -> TupleType:
         fields: tuple[str, ...] = tuple(cls._fields)
         return TupleType(tuple(_element(slot.child(f)) for f in fields), fields, cls)
     numbers = [k for k in slot.children if isinstance(k, int)]
-    length = max(slot.length, *(k + 1 for k in numbers), 0) if numbers else slot.length or 2
     rest = slot.children.get("*")
+    length = slot.length or max([k + 1 for k in numbers] + [4 if rest else 0])
     return TupleType(tuple(_element(slot.children.get(i) or rest or Slot(slot.name)) for i in range(length)))
 
 

@@ -50,6 +50,7 @@ def walk_function(program: Program, helper: Helper, summary: Summary) -> None:
     walker.block(helper.node.body)
     summary.returns = walker.returned
     summary.constraints = walker.constraints
+    marks.spread(summary.slots.values())
 
 
 class Walker(Evaluator):
@@ -113,7 +114,7 @@ class Walker(Evaluator):
 
     def branch(self, node: ast.If) -> None:
         self.condition(node.test, self.eval(node.test))
-        before = dict(self.env)
+        before, entry = dict(self.env), dict(self.env)
         self.conditions.append((node.test, True, 0))
         self.block(node.body)
         then = self.env
@@ -121,6 +122,10 @@ class Walker(Evaluator):
         self.conditions[-1] = (node.test, False, 0)
         self.block(node.orelse)
         self.conditions.pop()
+        for env in (then, self.env):
+            for name, value in entry.items():
+                if env[name] is not value:
+                    marks.alike(value, env[name])
         if _leaves(node.body):
             return
         if node.orelse and _leaves(node.orelse):
@@ -166,7 +171,7 @@ class Walker(Evaluator):
         self.block(body)
         joined = self._join(before, self.env, line)
         changed = any(not joined[name].same(value) for name, value in before.items())
-        self.env = joined
+        self.env = dict(joined)
         if changed and not self.repeated:
             self.repeated = True
             self.block(body)
@@ -204,11 +209,10 @@ def _targets(target: ast.expr, value: Value) -> dict[str, Value]:
 
 def _agree(left: Value, right: Value, line: int) -> None:
     """A name bound to both must keep one type: elements joined with an integer are integers."""
+    marks.alike(left, right)
     for value, other in ((left, right), (right, left)):
         if marks.is_integer(value.dtype) and value.dtype != "i1" and isinstance(other.dtype, Slot):
             marks.elements_integer(other, line)
-    if isinstance(left.dtype, Slot) and isinstance(right.dtype, Slot) and left.dtype is not right.dtype:
-        marks.same_dtype(left, right)
 
 
 def _leaves(body: list[ast.stmt]) -> bool:
