@@ -1,0 +1,1 @@
+"""What the code declares about its kernels: specs, comments and suppressions."""

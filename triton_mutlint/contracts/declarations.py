@@ -1,0 +1,122 @@
+"""What a kernel is declared to write: the spec's `mutates`, or a comment."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from triton_mutlint.contracts.comments import MUTATES, Comments, Directive, Problem, read_comments
+from triton_mutlint.contracts.spans import FunctionNode, functions, header, parse
+from triton_mutlint.model import LoadedKernel, Location, SourceFile
+from triton_mutlint.signature.spec_model import KernelSpec
+
+SPEC, COMMENT = "spec", "comment"
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """The parameters that a kernel says it writes.
+
+    `mutates` may name tuple elements (`ptrs.0`, `state.x`) or a whole tuple (`ptrs`);
+    `locations` are their places, one each, and `location` that of the declaration.
+    """
+
+    mutates: tuple[str, ...]
+    location: Location
+    origin: str  # "spec" | "comment"
+    locations: tuple[Location, ...] = ()
+
+    def place_of(self, name: str) -> Location:
+        """Where `name` is declared."""
+        places = dict(zip(self.mutates, self.locations, strict=False))
+        return places.get(name, self.location)
+
+    def names(self, parameter: str) -> bool:
+        """Whether `parameter` (`ptrs.0`) is declared, by itself or with the tuple it is part of."""
+        return any(covers(name, parameter) for name in self.mutates)
+
+
+@dataclass(frozen=True)
+class DeclarationComments:
+    """The declaring comments of one file, by the line of the `def` they belong to."""
+
+    by_line: Mapping[int, Declaration] = field(default_factory=lambda: MappingProxyType({}))
+    problems: tuple[Problem, ...] = ()
+
+
+def covers(declared: str, parameter: str) -> bool:
+    """Whether declaring `declared` declares `parameter`: itself, or a tuple that holds it."""
+    return parameter == declared or parameter.startswith(f"{declared}.")
+
+
+def from_spec(entry: KernelSpec | None) -> Declaration | None:
+    """What a spec entry declares; None if it has no `mutates`."""
+    if entry is None or entry.mutates is None:
+        return None
+    location = entry.mutates_location or entry.location
+    names = tuple(d.name for d in entry.mutates)
+    return Declaration(names, location, SPEC, tuple(d.location for d in entry.mutates))
+
+
+def declaration_of(kernel: LoadedKernel, source: SourceFile | None, entry: KernelSpec | None) -> Declaration | None:
+    """What holds for `kernel`: the spec's `mutates` if there is one, else its comment's.
+
+    `source` is the file that the kernel's `def` stands in, if it is among those linted.
+    """
+    declared = from_spec(entry)
+    if declared is not None or source is None:
+        return declared
+    return read_declarations(source).by_line.get(kernel.location.line)
+
+
+def read_declarations(source: SourceFile) -> DeclarationComments:
+    """The declaring comments of a file.
+
+    A comment belongs to a function when it stands directly above it or its decorators, in its
+    header, or before the first statement of its body (a docstring may come first).
+    """
+    comments = read_comments(source.text, source.display)
+    problems = [p for p in comments.problems if p.directive == MUTATES]
+    wanted = [d for d in comments.directives if d.kind == MUTATES]
+    if not wanted:
+        return DeclarationComments(problems=tuple(problems))
+    owned = functions(parse(source.text))
+    found: dict[int, list[Directive]] = {}
+    for directive in wanted:
+        owner = next((node for node in reversed(owned) if _belongs(directive, node, comments)), None)
+        if owner is None:
+            help_ = "put it above the decorators, on the `def` line, or first in the body"
+            problems.append(Problem("the declaration belongs to no function", directive.location, MUTATES, help_))
+        else:
+            found.setdefault(owner.lineno, []).append(directive)
+    by_line = {line: _merged(directives) for line, directives in found.items()}
+    return DeclarationComments(MappingProxyType(by_line), tuple(problems))
+
+
+def _belongs(directive: Directive, node: FunctionNode, comments: Comments) -> bool:
+    line, span = directive.location.line, header(node)
+    first = span.first
+    while first - 1 in comments.comment_lines:
+        first -= 1
+    return first <= line <= _before_body(node) and (directive.own_line or line >= span.first)
+
+
+def _before_body(node: FunctionNode) -> int:
+    """The last line that still counts as first in the body."""
+    statements = node.body[1:] if _is_docstring(node) else node.body
+    if statements:
+        return max(node.lineno, statements[0].lineno - 1)
+    return node.end_lineno or node.lineno
+
+
+def _is_docstring(node: FunctionNode) -> bool:
+    first = node.body[0]
+    return isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+
+
+def _merged(directives: list[Directive]) -> Declaration:
+    places = {name: d.location for d in reversed(directives) for name in d.items}
+    names = tuple(dict.fromkeys(name for d in directives for name in d.items))
+    return Declaration(names, directives[0].location, COMMENT, tuple(places[name] for name in names))

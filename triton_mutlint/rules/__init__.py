@@ -1,0 +1,40 @@
+"""The rules, by code. A new one is a file beside this and a line below."""
+
+from __future__ import annotations
+
+from triton_mutlint.rules import (
+    tml101_undeclared_mutation,
+    tml102_stale_mutation,
+    tml201_unanalyzable_op,
+    tml202_indirect_write,
+    tml203_asm_purity,
+    tml301_autotune_unrestored,
+    tml302_unused_pointer,
+    tml303_const_candidate,
+    tml901_load_failed,
+    tml902_lowering_failed,
+    tml903_unspecified_kernel,
+    tml904_stale_spec,
+    tml905_unused_suppression,
+)
+from triton_mutlint.rules.rule import Rule
+
+__all__ = ["RULES", "Rule"]
+
+_MODULES = (
+    tml101_undeclared_mutation,
+    tml102_stale_mutation,
+    tml201_unanalyzable_op,
+    tml202_indirect_write,
+    tml203_asm_purity,
+    tml301_autotune_unrestored,
+    tml302_unused_pointer,
+    tml303_const_candidate,
+    tml901_load_failed,
+    tml902_lowering_failed,
+    tml903_unspecified_kernel,
+    tml904_stale_spec,
+    tml905_unused_suppression,
+)
+
+RULES: dict[str, Rule] = {module.RULE.code: module.RULE for module in _MODULES}

@@ -1,0 +1,71 @@
+"""Faults of `restore_value` and `reset_to_zero` themselves: wrong names, and hooks in their place.
+
+From `triton/runtime/autotuner.py` of Triton 3.6 to 3.9: `Autotuner.__init__` installs the hook that
+zeroes and copies only when no `pre_hook` is given, and the one that puts copies back only when no
+`post_hook` is. Unknown names raise `KeyError` at the first tuning up to 3.8, `ValueError` at
+decoration from 3.9. With a `pre_hook`, restoring raises `AttributeError` up to 3.8 and silently does
+nothing from 3.9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from triton_mutlint.model import Autotune, ParameterKind
+from triton_mutlint.rules.subject import KernelSubject
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with a decorator's arguments."""
+
+    message: str
+    help: str
+    parameter: str | None = None
+
+
+def faults(subject: KernelSubject, autotune: Autotune) -> Iterator[Fault]:
+    """The faults of one decorator, in a fixed order."""
+    for argument, names in (("restore_value", autotune.restore_value), ("reset_to_zero", autotune.reset_to_zero)):
+        for name in names:
+            yield from _name_fault(subject, argument, name)
+    yield from _replaced(subject, autotune)
+
+
+def _name_fault(subject: KernelSubject, argument: str, name: str) -> Iterator[Fault]:
+    kernel = subject.kernel
+    assert kernel is not None  # an autotune declaration comes from a loaded kernel
+    method = "clone()" if argument == "restore_value" else "zero_()"
+    known = kernel.parameter_names
+    parameter = subject.parameter(name)
+    if name not in known:
+        close = get_close_matches(name, known, 1, 0.5)
+        hint = f"did you mean `{close[0]}`?" if close else f"the parameters are {', '.join(known)}"
+        yield Fault(f"`{argument}` names `{name}`, which is no parameter of `{kernel.name}`", hint, name)
+    elif any(p.name == name and p.is_constexpr for p in kernel.parameters):
+        yield Fault(f"`{argument}` names `{name}`, a constexpr: it has no {method}", f"remove `{name}`", name)
+    elif parameter is not None and parameter.kind is ParameterKind.DESCRIPTOR:
+        hint = "handle `desc.base` in hooks, or pass a pointer"
+        yield Fault(f"`{argument}` names `{name}`, a tensor descriptor: it has no {method}", hint, name)
+    elif any(p.name.startswith(f"{name}.") for p in subject.report.parameters):
+        hint = "pass the pointers by themselves, or use hooks"
+        yield Fault(f"`{argument}` names `{name}`, a tuple: it has no {method}", hint, name)
+
+
+def _replaced(subject: KernelSubject, autotune: Autotune) -> Iterator[Fault]:
+    if len(autotune.configs) < 2:
+        return  # one config is never benchmarked: neither hook runs
+    lost = [("restore_value", autotune.restore_value, "pre_hook" if autotune.has_pre_hook else "post_hook")]
+    lost.append(("reset_to_zero", autotune.reset_to_zero, "pre_hook"))
+    for argument, names, hook in lost:
+        given = autotune.has_pre_hook or (argument == "restore_value" and autotune.has_post_hook)
+        if names and given:
+            listed = ", ".join(f"`{name}`" for name in names)
+            yield Fault(
+                f"the `{hook}` of `@triton.autotune` replaces the one that carries out `{argument}`: "
+                f"{listed} of `{subject.report.name}` {'is' if len(names) == 1 else 'are'} not protected while tuning",
+                f"remove the `{hook}` (give it to the configs instead), or do in it what `{argument}` would",
+                names[0] if len(names) == 1 else None,
+            )

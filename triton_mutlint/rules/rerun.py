@@ -1,0 +1,149 @@
+"""What running a kernel again does to a parameter: the question that autotuning asks.
+
+Triton's autotuner runs every config many times on the caller's own tensors before the launch that
+counts (`triton/runtime/autotuner.py`, `Autotuner._bench`). A parameter that is only overwritten
+comes out right; one that the kernel reads or updates does not.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from enum import Enum
+
+from triton_mutlint.model import Access, AccessKind, ParameterReport
+from triton_mutlint.rules.access_calls import AccessCall, AccessCalls, literal
+
+_IDEMPOTENT = frozenset({"atomic_max", "atomic_min", "atomic_and", "atomic_or"})
+_STORES = frozenset({"atomic_xchg", "atomic_store"})
+
+
+class Rerun(Enum):
+    """What becomes of a parameter when the kernel runs again on what the last run left."""
+
+    SAFE = "safe"
+    ACCUMULATED = "accumulated"  # right if it starts from zero (or is restored)
+    IN_PLACE = "in place"  # right only if the caller's values are restored
+    RESET_BY_KERNEL = "reset by the kernel"  # updated, but the kernel also stores zero to it
+    READ_BACK = "read back"  # written first, in every program, then read
+
+
+@dataclass
+class _Uses:
+    """The accesses of one parameter by what they do."""
+
+    reads: list[Access] = field(default_factory=list)
+    stores: list[Access] = field(default_factory=list)
+    updates: list[Access] = field(default_factory=list)
+    locks: set[object] = field(default_factory=set)  # the free values of compare-and-swap locks
+    monotone: bool = False
+
+
+def rerun_of(parameter: ParameterReport, calls: AccessCalls) -> Rerun:
+    """How `parameter` fares; what the source does not tell counts against it."""
+    uses = _uses(parameter, calls)
+    if uses.locks and _is_released(uses, calls):
+        return Rerun.SAFE
+    if uses.updates or uses.locks:
+        return Rerun.RESET_BY_KERNEL if _is_reset(uses, calls) else Rerun.ACCUMULATED
+    if uses.reads and (uses.stores or uses.monotone):
+        if uses.stores and _reads_follow(uses, calls):
+            return Rerun.READ_BACK
+        return Rerun.ACCUMULATED if _adds_up(uses, calls) else Rerun.IN_PLACE
+    return Rerun.SAFE
+
+
+def _uses(parameter: ParameterReport, calls: AccessCalls) -> _Uses:
+    uses = _Uses()
+    for access in parameter.accesses:
+        call = calls.at(access)
+        if access.kind is AccessKind.READ:
+            uses.reads.append(access)
+        elif access.kind is AccessKind.WRITE or (call and call.name in _STORES and call.is_discarded):
+            uses.stores.append(access)
+        elif call and call.name in _IDEMPOTENT and call.is_discarded:
+            uses.monotone = True
+        elif call and call.name == "atomic_cas" and literal(call.argument(0, "cmp")) is not ...:
+            uses.locks.add(literal(call.argument(0, "cmp")))
+        else:
+            uses.updates.append(access)
+    return uses
+
+
+def _stored(access: Access, calls: AccessCalls) -> object:
+    call = calls.at(access)
+    return literal(call.argument(0, "value") or call.keywords.get("val")) if call else ...
+
+
+def _is_released(uses: _Uses, calls: AccessCalls) -> bool:
+    """A lock that is taken by compare-and-swap from one value and always set back to it."""
+    stored = {_stored(access, calls) for access in uses.stores}
+    return not uses.updates and len(uses.locks) == 1 and stored == uses.locks
+
+
+def _is_reset(uses: _Uses, calls: AccessCalls) -> bool:
+    return bool(uses.stores) and all(_stored(access, calls) == 0 for access in uses.stores)
+
+
+def _reads_follow(uses: _Uses, calls: AccessCalls) -> bool:
+    """Whether an unconditional store of the kernel itself comes before every read."""
+    stores, reads = [calls.at(a) for a in uses.stores], [calls.at(a) for a in uses.reads]
+    first = [c.call.lineno for c, a in zip(stores, uses.stores, strict=True) if c and _is_unconditional(c, a)]
+    lines = [c.call.lineno for c, a in zip(reads, uses.reads, strict=True) if c and len(a.path) <= 1]
+    return bool(first) and len(lines) == len(reads) and min(first) < min(lines)
+
+
+def _is_unconditional(call: AccessCall, access: Access) -> bool:
+    is_inside = [s for s in call.enclosing if not isinstance(s, (ast.FunctionDef, ast.ClassDef))]
+    top_level = [s for s in is_inside if isinstance(s, (ast.For, ast.While)) or _holds_no_function(s)]
+    return not top_level and len(access.path) <= 1
+
+
+def _holds_no_function(statement: ast.stmt) -> bool:
+    """An `if` around a whole kernel is no condition inside it."""
+    return not any(isinstance(node, ast.FunctionDef) for node in ast.walk(statement))
+
+
+def _adds_up(uses: _Uses, calls: AccessCalls) -> bool:
+    """Whether every store puts back what was loaded plus something: `c = tl.load(p); c += x; tl.store(p, c)`."""
+    stores, reads = [calls.at(a) for a in uses.stores], [calls.at(a) for a in uses.reads]
+    if not stores or uses.monotone or None in stores or None in reads:
+        return False
+    loads = {id(c.call) for c in reads if c}
+    return all(c is not None and _is_sum(c.argument(0, "value"), c, loads) for c in stores)
+
+
+def _is_sum(value: ast.expr | None, store: AccessCall, loads: set[int]) -> bool:
+    function = next((s for s in reversed(store.enclosing) if isinstance(s, ast.FunctionDef)), None)
+    if function is None or value is None:
+        return False
+    return _Sums(function, loads).holds(value, frozenset())
+
+
+class _Sums:
+    """Follows names to their assignments within one function."""
+
+    def __init__(self, function: ast.FunctionDef, loads: set[int]) -> None:
+        self._loads = loads
+        self._assigned: dict[str, list[ast.expr]] = {}
+        for node in ast.walk(function):
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                self._assigned.setdefault(node.targets[0].id, []).append(node.value)
+            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                kept = isinstance(node.op, (ast.Add, ast.Sub))
+                value = ast.BinOp(ast.Name(node.target.id, ast.Load()), node.op, node.value)
+                self._assigned.setdefault(node.target.id, []).append(value if kept else node.value)
+
+    def holds(self, value: ast.expr, seen: frozenset[str]) -> bool:
+        """Whether `value` is a loaded value plus (or minus) something."""
+        if id(value) in self._loads:
+            return True
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+            return self.holds(value.left, seen) or self.holds(value.right, seen)
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub):
+            return self.holds(value.left, seen)
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "to":
+            return self.holds(value.func.value, seen)
+        if isinstance(value, ast.Name) and value.id not in seen:
+            return any(self.holds(v, seen | {value.id}) for v in self._assigned.get(value.id, ()))
+        return False

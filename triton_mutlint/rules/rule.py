@@ -1,0 +1,50 @@
+"""What a rule is: metadata, its documentation and one function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from triton_mutlint.model import Finding, KernelReport, Location, Related, Severity
+from triton_mutlint.rules.subject import KernelSubject, RunSubject
+
+KernelCheck = Callable[[KernelSubject], Iterable[Finding]]
+RunCheck = Callable[[RunSubject], Iterable[Finding]]
+
+
+def _no_kernel_findings(subject: KernelSubject) -> Iterable[Finding]:
+    return ()
+
+
+def _no_run_findings(run: RunSubject) -> Iterable[Finding]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule; `doc` is Markdown, its first line says in a sentence what the rule finds.
+
+    `check` looks at one kernel, `check_run` at the whole run; a rule has one of them.
+    """
+
+    code: str
+    name: str
+    default_severity: Severity
+    doc: str
+    check: KernelCheck = _no_kernel_findings
+    check_run: RunCheck = _no_run_findings
+
+    @property
+    def summary(self) -> str:
+        """The first line of the documentation."""
+        return self.doc.strip().splitlines()[0]
+
+    def finding(
+        self, message: str, location: Location, *, kernel: KernelReport | None = None, parameter: str | None = None,
+        related: Iterable[Related] = (), help: str = "", severity: Severity | None = None,  # noqa: A002 - the field's name
+    ) -> Finding:
+        """A finding of this rule; `severity` only where it differs from the rule's own."""
+        return Finding(
+            self.code, self.name, severity or self.default_severity, message, location,
+            kernel=kernel.name if kernel else None, parameter=parameter, related=tuple(related), help=help,
+        )

@@ -1,0 +1,136 @@
+"""Judging one run: the rules that are on, then `allow`, suppressions and the order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from triton_mutlint.config import Config
+from triton_mutlint.contracts.spans import header
+from triton_mutlint.contracts.suppressions import Suppression, read_suppressions
+from triton_mutlint.model import Finding, Severity
+from triton_mutlint.rules import RULES
+from triton_mutlint.rules.rule import Rule
+from triton_mutlint.rules.subject import KernelSubject, RunSubject
+
+_RANK = {Severity.OFF: 0, Severity.INFO: 1, Severity.WARNING: 2, Severity.ERROR: 3}
+_LAST = "TML905"  # looks at what the others needed
+_SPEC_REQUIRED = "TML903"
+
+
+@dataclass(frozen=True)
+class _Raised:
+    """A finding and the kernel it came from, if it came from one."""
+
+    finding: Finding
+    subject: KernelSubject | None = None
+
+
+def judge(run: RunSubject, config: Config) -> tuple[Finding, ...]:
+    """The findings of one run in a stable order, suppressed ones among them."""
+    levels = _Levels(config, run.cwd)
+    comments = _Comments(run)
+    raised = [r for r in _raise(run, levels) if r.finding.severity is not Severity.OFF]
+    findings = [_settle(r, comments) for r in raised]
+    run = replace(run, matched=frozenset(comments.matched), active=levels.active(run))
+    for finding in RULES[_LAST].check_run(run):
+        levelled = levels.apply(RULES[_LAST], finding)
+        if levelled.severity is not Severity.OFF:
+            findings.append(_settle(_Raised(levelled), comments))
+    return tuple(sorted(dict.fromkeys(findings), key=_order))
+
+
+def _raise(run: RunSubject, levels: _Levels) -> Iterator[_Raised]:
+    for code, rule in RULES.items():
+        if code == _LAST or not levels.wanted(rule):
+            continue
+        for subject in run.kernels:
+            for finding in rule.check(subject):
+                yield _Raised(levels.apply(rule, finding), subject)
+        by_name = {(k.report.name, k.report.location.file): k for k in run.kernels}
+        for finding in rule.check_run(run):
+            owner = by_name.get((finding.kernel or "", finding.location.file))
+            yield _Raised(levels.apply(rule, finding), owner)
+
+
+def _settle(raised: _Raised, comments: _Comments) -> Finding:
+    finding, subject = raised.finding, raised.subject
+    allowed = subject is not None and finding.rule in subject.allow
+    # Asked even when allowed: the comment is then needed by nobody else, but it is not idle.
+    commented = comments.suppress(finding, subject)
+    return replace(finding, suppressed=True) if allowed or commented else finding
+
+
+def _order(finding: Finding) -> tuple[object, ...]:
+    named = (finding.kernel or "", finding.op or "", finding.parameter or "")
+    return (finding.location, finding.rule, *named, finding.message)
+
+
+class _Levels:
+    """The severity of each finding under a configuration."""
+
+    def __init__(self, config: Config, cwd: Path) -> None:
+        self._config, self._cwd = config, cwd
+
+    def wanted(self, rule: Rule) -> bool:
+        """Whether the rule can be on in some file at all; saves the work of those that are off."""
+        return self._level(rule, "") is not Severity.OFF
+
+    def apply(self, rule: Rule, finding: Finding) -> Finding:
+        """The finding at its configured level; one that the rule itself made milder stays milder."""
+        level = self._level(rule, finding.location.file)
+        if finding.severity is not rule.default_severity:
+            level = min(level, finding.severity, key=_RANK.__getitem__)
+        return replace(finding, severity=level)
+
+    def active(self, run: RunSubject) -> dict[str, frozenset[str]]:
+        """By file, the codes of the rules that are on."""
+        return {
+            source.display: frozenset(
+                code for code, rule in RULES.items() if self._level(rule, source.display) is not Severity.OFF)
+            for source in run.sources
+        }
+
+    def _level(self, rule: Rule, file: str) -> Severity:
+        default = rule.default_severity
+        if rule.code == _SPEC_REQUIRED and self._config.require_spec:
+            default = Severity.ERROR
+        return self._config.severity_of(rule.code, default, self._relative(file))
+
+    def _relative(self, file: str) -> str:
+        """`file` as seen from the configuration's folder, which its patterns refer to."""
+        root = self._config.root
+        if root is None or not file:
+            return file
+        return Path(os.path.relpath(self._cwd / file, root)).as_posix()
+
+
+class _Comments:
+    """The suppressions of every linted file, and which of them were needed."""
+
+    def __init__(self, run: RunSubject) -> None:
+        known = {code: rule.name for code, rule in RULES.items()}
+        self._by_file = {s.display: read_suppressions(s, known).items for s in run.sources}
+        self.matched: set[tuple[Suppression, str]] = set()
+
+    def suppress(self, finding: Finding, subject: KernelSubject | None) -> bool:
+        """Whether a comment covers the finding; remembers each that does."""
+        place = finding.location
+        hits = [s for s in self._by_file.get(place.file, ()) if s.covers(finding.rule, place.line)]
+        if not hits and subject is not None:
+            hits = list(self._on_kernel(finding, subject))
+        self.matched.update((hit, finding.rule) for hit in hits)
+        return bool(hits)
+
+    def _on_kernel(self, finding: Finding, subject: KernelSubject) -> Iterable[Suppression]:
+        """For a finding in another file (a helper's), the comments on the kernel's own header."""
+        kernel = subject.report.location
+        if finding.location.file == kernel.file or subject.kernel is None:
+            return
+        span = header(subject.kernel.node)
+        for suppression in self._by_file.get(kernel.file, ()):
+            if suppression.first <= span.last and suppression.last >= span.first and \
+                    suppression.covers(finding.rule, kernel.line):
+                yield suppression

@@ -1,0 +1,66 @@
+"""What the rules look at: one kernel with what was declared of it, and one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from triton_mutlint.contracts.declarations import Declaration
+from triton_mutlint.contracts.suppressions import Suppression
+from triton_mutlint.model import Failure, KernelReport, LoadedKernel, Location, ParameterReport, SourceFile
+
+
+@dataclass(frozen=True)
+class KernelSubject:
+    """One kernel: the verdict, the loaded function (None if it did not load), what is declared.
+
+    `allow` holds the codes that its spec entry allows.
+    """
+
+    report: KernelReport
+    kernel: LoadedKernel | None = None
+    declaration: Declaration | None = None
+    has_spec_entry: bool = False
+    allow: frozenset[str] = frozenset()
+
+    def parameter(self, name: str) -> ParameterReport | None:
+        """The report of the parameter called `name`, as flattened (`ptrs.0`)."""
+        return next((p for p in self.report.parameters if p.name == name), None)
+
+    def place_of(self, parameter: str) -> Location:
+        """Where a parameter stands in the signature; the `def` if that is not known."""
+        if self.kernel is not None:
+            arguments = self.kernel.node.args
+            base = parameter.partition(".")[0]
+            for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+                if argument.arg == base:
+                    return Location(self.report.location.file, argument.lineno, argument.col_offset + 1)
+        return self.report.location
+
+
+@dataclass(frozen=True)
+class RunSubject:
+    """One run: its kernels, the files they were linted from, and what went wrong outside them.
+
+    `failures` are those that no kernel's report carries, by file or kernel name. `spec_unused` are
+    messages about spec entries that hold for nothing. `cwd` is what displayed paths are relative
+    to. `matched` and `active` are filled in by `judge`: the suppressions that were needed, each
+    with the code it suppressed, and by file the codes of the rules that are on.
+    """
+
+    kernels: tuple[KernelSubject, ...] = ()
+    sources: tuple[SourceFile, ...] = ()
+    failures: tuple[tuple[str, Failure], ...] = ()
+    spec_unused: tuple[tuple[str, Location], ...] = ()
+    cwd: Path = Path()
+    matched: frozenset[tuple[Suppression, str]] = frozenset()
+    active: Mapping[str, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))
+
+    def is_complete(self, source: SourceFile) -> bool:
+        """Whether every kernel of `source` was asked for and has a verdict."""
+        failed = {loc.file for _, failure in self.failures if (loc := failure.location) is not None}
+        failed |= {name for name, _ in self.failures}
+        failed |= {k.report.location.file for k in self.kernels if k.report.failure is not None}
+        return not source.kernels and source.display not in failed

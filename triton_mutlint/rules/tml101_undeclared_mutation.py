@@ -1,0 +1,101 @@
+'''A kernel writes a parameter that its declaration leaves out.
+
+## What it does
+
+Compares what a kernel may write with what it is declared to write: `mutates` in the spec, a
+`# triton-mutlint: mutates=...` comment, or a parameter's `tl.const` annotation. Kernels without a
+declaration are not checked. A write under a condition (a constexpr, an autotune config) counts.
+
+## Why
+
+Whoever reads the declaration trusts it. `torch.compile` drops, reorders or fuses around a kernel
+whose writes it does not know of, and the numbers are silently wrong.
+
+## Bad
+
+```python
+# triton-mutlint: mutates=out_ptr
+@triton.jit
+def scale(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n)
+    tl.store(out_ptr + i, x * 2, mask=i < n)
+    tl.store(x_ptr + i, x * 0, mask=i < n)  # x_ptr is not declared
+```
+
+## Good
+
+```python
+# triton-mutlint: mutates=out_ptr,x_ptr
+@triton.jit
+def scale(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n)
+    tl.store(out_ptr + i, x * 2, mask=i < n)
+    tl.store(x_ptr + i, x * 0, mask=i < n)
+```
+
+## How to fix
+
+If the write is meant, add the parameter to the declaration, and to the `mutates_args` of every
+custom op that launches the kernel. If it is not, remove the write.
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from triton_mutlint.model import AccessKind, Finding, Mutation, ParameterReport, Related, Severity
+from triton_mutlint.rules.rule import Rule
+from triton_mutlint.rules.subject import KernelSubject
+
+
+def check(subject: KernelSubject) -> Iterator[Finding]:
+    for parameter in subject.report.parameters:
+        if parameter.mutation in (Mutation.WRITTEN, Mutation.CONDITIONAL):
+            if subject.declaration is not None and not subject.declaration.names(parameter.name):
+                yield _undeclared(subject, parameter)
+            elif subject.declaration is None and _is_const(subject, parameter):
+                yield _const(subject, parameter)
+
+
+def _undeclared(subject: KernelSubject, parameter: ParameterReport) -> Finding:
+    declared = subject.declaration
+    assert declared is not None
+    what = f"`{subject.report.name}` writes `{parameter.name}`{_condition(parameter)}"
+    names = ", ".join(f"`{name}`" for name in declared.mutates) or "nothing"
+    where = "its spec entry" if declared.origin == "spec" else "its comment"
+    place = Related(f"declared to write {names} here", declared.location)
+    complete = (*declared.mutates, parameter.name)
+    wanted = f"mutates: [{', '.join(complete)}]" if declared.origin == "spec" else f"mutates={','.join(complete)}"
+    return RULE.finding(
+        f"{what}, but {where} does not list it under `mutates`", subject.place_of(parameter.name),
+        kernel=subject.report, parameter=parameter.name, related=(place, *_writes(parameter)),
+        help=f"if the write is meant, declare it: `{wanted}`; otherwise remove it",
+    )
+
+
+def _const(subject: KernelSubject, parameter: ParameterReport) -> Finding:
+    return RULE.finding(
+        f"`{subject.report.name}` writes `{parameter.name}`{_condition(parameter)}, which is annotated `tl.const`",
+        subject.place_of(parameter.name), kernel=subject.report, parameter=parameter.name,
+        related=_writes(parameter), help="remove the annotation or the write",
+    )
+
+
+def _is_const(subject: KernelSubject, parameter: ParameterReport) -> bool:
+    kernel = subject.kernel
+    return kernel is not None and any(p.is_const and p.name == parameter.name for p in kernel.parameters)
+
+
+def _condition(parameter: ParameterReport) -> str:
+    return f" when {' or '.join(parameter.when)}" if parameter.when else ""
+
+
+def _writes(parameter: ParameterReport) -> list[Related]:
+    """One entry per writing line."""
+    places = {a.location: a for a in parameter.accesses if a.kind is not AccessKind.READ}
+    return [Related(f"written here by {access.op}", place) for place, access in sorted(places.items())]
+
+
+RULE = Rule("TML101", "undeclared-mutation", Severity.ERROR, __doc__ or "", check=check)

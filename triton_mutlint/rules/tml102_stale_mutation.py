@@ -1,0 +1,76 @@
+'''A parameter is declared as written, but no analysed variant writes it.
+
+## What it does
+
+Reports names in a kernel's `mutates` (spec or comment) that the kernel does not write in any
+analysed variant. A parameter whose verdict is unknown is not reported, nor is one through which
+the kernel writes indirectly (a table of pointers).
+
+## Why
+
+A declaration that claims too much makes callers keep copies and gives up optimisations, and it
+hides the day when a write disappears by mistake.
+
+## Bad
+
+```python
+# triton-mutlint: mutates=x_ptr,out_ptr
+@triton.jit
+def scale(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2, mask=i < n)
+```
+
+## Good
+
+```python
+# triton-mutlint: mutates=out_ptr
+@triton.jit
+def scale(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2, mask=i < n)
+```
+
+## How to fix
+
+Remove the name from the declaration. If the parameter is written under a constexpr value that was
+not analysed, give that value in the spec (`args: {FLAG: [true, false]}`).
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from triton_mutlint.contracts.declarations import Declaration, covers
+from triton_mutlint.model import Finding, Mutation, ParameterReport, Related, Severity, Status
+from triton_mutlint.rules.rule import Rule
+from triton_mutlint.rules.subject import KernelSubject
+
+
+def check(subject: KernelSubject) -> Iterator[Finding]:
+    declared, report = subject.declaration, subject.report
+    if declared is None or report.status is not Status.ANALYZED:
+        return
+    for name in declared.mutates:
+        elements = [p for p in report.parameters if covers(name, p.name)]
+        reached = any(covers(name, write.through) for write in report.indirect_writes)
+        if elements and not reached and all(p.mutation is Mutation.UNWRITTEN for p in elements):
+            yield _stale(subject, declared, name, elements)
+
+
+def _stale(subject: KernelSubject, declared: Declaration, name: str, elements: list[ParameterReport]) -> Finding:
+    report = subject.report
+    analysed = report.analyzed_variants
+    extent = "it is never written" if analysed <= 1 else f"none of the {analysed} analysed variants writes it"
+    if report.total_variants > analysed:
+        extent += f" (of {report.total_variants} in all)"
+    read = "only read" if any(p.reads for p in elements) else "not accessed at all"
+    return RULE.finding(
+        f"`{name}` is declared as written by `{report.name}`, but {extent}: it is {read}",
+        declared.place_of(name), kernel=report, parameter=name,
+        related=(Related("the parameter", subject.place_of(name)),),
+        help=f"remove `{name}` from `mutates`, or add the constexpr values under which it is written to the spec",
+    )
+
+
+RULE = Rule("TML102", "stale-mutation", Severity.WARNING, __doc__ or "", check=check)

@@ -1,0 +1,78 @@
+'''An op whose memory effects cannot be decided.
+
+## What it does
+
+Reports each op of a kernel that may write memory in a way that cannot be told from the compiled
+form: inline asm whose text is not understood, a call of an external function that is not pure, a
+store through an address of unknown origin, an op that this version does not know. The parameters
+that reach such an op are `unknown`, never `unwritten`.
+
+## Why
+
+"Not decided" must not look like "not written". The kernel's other parameters keep their verdicts.
+
+## Bad
+
+```python
+@triton.jit
+def call_out(x_ptr, out_ptr):
+    x = tl.load(x_ptr)
+    addr = out_ptr.to(tl.int64, bitcast=True)
+    r = tl.inline_asm_elementwise("call ($0), write_it, ($1);", "=l,l", [addr], dtype=tl.int64,
+                                  is_pure=False, pack=1)
+    tl.store(x_ptr, x + r.to(tl.float32))
+```
+
+## Good
+
+```python
+@triton.jit
+def store_out(x_ptr, out_ptr):
+    x = tl.load(x_ptr)
+    tl.store(out_ptr, x)
+    tl.store(x_ptr, x + 1)
+```
+
+## How to fix
+
+Replace the op by one whose effects are known. Otherwise find out what it does, declare it in
+`mutates`, and record that you did: `# triton-mutlint: ignore[TML201] reason`, or `allow: [TML201]`
+in the spec.
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from triton_mutlint.model import Finding, Related, Severity, UnanalyzableOp
+from triton_mutlint.rules.rule import Rule
+from triton_mutlint.rules.subject import KernelSubject
+
+_SHOWN = 60  # characters of asm in a message
+
+
+def check(subject: KernelSubject) -> Iterator[Finding]:
+    for op in subject.report.unanalyzable_ops:
+        yield _undecided(subject, op)
+
+
+def _undecided(subject: KernelSubject, op: UnanalyzableOp) -> Finding:
+    report = subject.report
+    detail = " ".join(op.detail.split())
+    shown = f" `{detail[:_SHOWN]}{'…' if len(detail) > _SHOWN else ''}`" if detail else ""
+    unknown = [name for name in op.parameters if name in report.unknown]
+    names = ", ".join(f"`{name}`" for name in unknown)
+    outcome = f"so it may write {names}" if unknown else "but no parameter's verdict depends on it"
+    declared = subject.declaration
+    missing = [n for n in unknown if declared is not None and not declared.names(n)]
+    advice = "use an op whose effects are known, or find out what it writes and suppress this with a reason"
+    if missing:
+        advice = f"if it writes {', '.join(f'`{n}`' for n in missing)}, add that to `mutates`; then suppress this"
+    return RULE.finding(
+        f"{op.op}{shown} in `{report.name}`: {op.reason}, {outcome}", op.location, kernel=report,
+        related=[Related(f"`{name}` is unknown", subject.place_of(name)) for name in unknown], help=advice,
+        parameter=unknown[0] if len(unknown) == 1 else None,
+    )
+
+
+RULE = Rule("TML201", "unanalyzable-op", Severity.WARNING, __doc__ or "", check=check)

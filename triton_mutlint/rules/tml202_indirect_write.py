@@ -1,0 +1,67 @@
+'''A store through an address that was loaded from memory or passed as an integer.
+
+## What it does
+
+Reports each store or atomic whose address comes out of a parameter's memory (a table of pointers)
+or out of an integer parameter. Such a write is not a write of that parameter's own memory, and
+which tensor it hits cannot be told from the kernel. A declaration that names the parameter
+acknowledges the write, and it is not reported.
+
+## Why
+
+No list of mutated arguments can name the tensor that is written: `torch.compile` does not see it,
+and autotuning cannot restore it.
+
+## Bad
+
+```python
+@triton.jit
+def fill_all(table_ptr, n, BLOCK: tl.constexpr):
+    target = tl.load(table_ptr + tl.program_id(0)).to(tl.pointer_type(tl.float32))
+    i = tl.arange(0, BLOCK)
+    tl.store(target + i, 0.0, mask=i < n)
+```
+
+## Good
+
+```python
+@triton.jit
+def fill_one(out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, 0.0, mask=i < n)
+```
+
+## How to fix
+
+Pass the tensors themselves, as parameters or as a tuple of pointers. Where the table is needed,
+name it in `mutates` and have every caller declare all the tensors in it as mutated.
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from triton_mutlint.model import Finding, IndirectWrite, Related, Severity
+from triton_mutlint.rules.rule import Rule
+from triton_mutlint.rules.subject import KernelSubject
+
+
+def check(subject: KernelSubject) -> Iterator[Finding]:
+    declared = subject.declaration
+    for write in subject.report.indirect_writes:
+        if declared is None or not declared.names(write.through):
+            yield _indirect(subject, write)
+
+
+def _indirect(subject: KernelSubject, write: IndirectWrite) -> Finding:
+    name = write.through
+    source = f"loaded from the memory of `{name}`" if write.via == "loaded" else f"that the integer `{name}` holds"
+    return RULE.finding(
+        f"{write.op} in `{subject.report.name}` writes through an address {source}: which tensor it hits is not known",
+        write.location, kernel=subject.report, parameter=name,
+        related=(Related("the address comes through this parameter", subject.place_of(name)),),
+        help=f"pass the tensor itself, or declare `mutates={name}` and have callers declare every tensor it points to",
+    )
+
+
+RULE = Rule("TML202", "indirect-write", Severity.WARNING, __doc__ or "", check=check)

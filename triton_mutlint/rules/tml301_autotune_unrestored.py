@@ -1,0 +1,183 @@
+'''Autotuning corrupts a parameter that the kernel reads and writes, or accumulates into.
+
+## What it does
+
+Looks at kernels with more than one autotune config and reports
+
+* a parameter that is read and written, unless `restore_value` names it;
+* a parameter that is accumulated into (atomics, or load, add and store), unless `restore_value` or
+  `reset_to_zero` names it;
+* a `pre_hook` or `post_hook` of `@triton.autotune` itself that replaces the hook which carries out
+  `restore_value` or `reset_to_zero`, so that these do nothing;
+* a name in those lists that is no parameter, or one that Triton cannot clone.
+
+Where hooks are given (also by a config) the tool cannot see what they do, and reports an unnamed
+parameter as a note only. So it does for a parameter that the kernel itself sets back to zero, and
+for one that every program writes before it is read. A lock that is always set back to its free
+value, and an atomic maximum or minimum whose result is not used, are left alone: running them again
+changes nothing.
+
+## Why
+
+To find the best config, Triton runs every config many times on the caller's own tensors, and only
+then makes the launch that counts. `restore_value` copies a tensor before each of these runs and
+puts it back afterwards. `reset_to_zero` sets it to zero before each run and once before the launch
+that counts: right for a sum that starts at zero, wrong for values that the kernel needs. The first
+call gives wrong numbers, later ones do not, so tests that run twice pass.
+
+## Bad
+
+```python
+@triton.autotune([triton.Config({"BLOCK": 128}), triton.Config({"BLOCK": 256})], key=["n"])
+@triton.jit
+def double(x_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2, mask=i < n)
+```
+
+## Good
+
+```python
+@triton.autotune([triton.Config({"BLOCK": 128}), triton.Config({"BLOCK": 256})], key=["n"],
+                 restore_value=["x_ptr"])
+@triton.jit
+def double(x_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2, mask=i < n)
+```
+
+## How to fix
+
+Add the argument that the message gives. A tensor descriptor or a tuple cannot be restored by name:
+give `pre_hook` and `post_hook`, which get all arguments by name, or pass a pointer. A `pre_hook` of
+a `triton.Config` is run besides `restore_value`, not in place of it.
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from triton_mutlint.model import AccessKind, Autotune, Finding, Location, ParameterKind, ParameterReport, Severity
+from triton_mutlint.model import Related as Note
+from triton_mutlint.rules.access_calls import AccessCalls
+from triton_mutlint.rules.autotune_names import faults
+from triton_mutlint.rules.rerun import Rerun, rerun_of
+from triton_mutlint.rules.rule import Rule
+from triton_mutlint.rules.subject import KernelSubject
+
+_CERTAIN = (Rerun.ACCUMULATED, Rerun.IN_PLACE)
+_WHY = {
+    Rerun.ACCUMULATED: "accumulates into",
+    Rerun.IN_PLACE: "reads and writes",
+    Rerun.RESET_BY_KERNEL: "updates (and sets to zero itself)",
+    Rerun.READ_BACK: "writes and then reads back",
+}
+
+
+@dataclass(frozen=True)
+class _Protection:
+    """What the decorator's lists achieve, given how its hooks replace Triton's own."""
+
+    reset: frozenset[str]
+    restored: frozenset[str]
+
+    @classmethod
+    def of(cls, autotune: Autotune) -> _Protection:
+        if autotune.has_pre_hook:  # replaces the hook that zeroes and copies
+            return cls(frozenset(), frozenset())
+        reset = frozenset(autotune.reset_to_zero)
+        if autotune.has_post_hook:  # replaces the hook that puts the copies back
+            return cls(reset, frozenset())
+        # A name in both lists is zeroed first, and the zeros are what is kept and put back.
+        return cls(reset, frozenset(autotune.restore_value) - reset)
+
+    def suffices(self, name: str, rerun: Rerun) -> bool:
+        return name in self.restored or (name in self.reset and rerun is not Rerun.IN_PLACE)
+
+
+def check(subject: KernelSubject) -> Iterator[Finding]:
+    autotune = subject.kernel.autotune if subject.kernel else None
+    if autotune is None:
+        return
+    place = Location(subject.report.location.file, autotune.line or subject.report.location.line)
+    for fault in faults(subject, autotune):
+        yield RULE.finding(fault.message, place, kernel=subject.report, parameter=fault.parameter, help=fault.help)
+    if len(autotune.configs) > 1:
+        yield from _unrestored(subject, autotune, place)
+
+
+def _unrestored(subject: KernelSubject, autotune: Autotune, place: Location) -> Iterator[Finding]:
+    calls = AccessCalls(subject.kernel)
+    protection = _Protection.of(autotune)
+    listed = {*autotune.restore_value, *autotune.reset_to_zero}
+    replaced = autotune.has_pre_hook or autotune.has_post_hook
+    exposed = []
+    for parameter in subject.report.parameters:
+        rerun, base = rerun_of(parameter, calls), parameter.name.partition(".")[0]
+        said = replaced and base in listed  # the finding about the replaced hook covers it
+        if rerun is not Rerun.SAFE and not said and not protection.suffices(base, rerun):
+            exposed.append((parameter, rerun))
+    restorable = [p.name for p, r in exposed if r in _CERTAIN and _is_plain(p)]
+    for parameter, rerun in exposed:
+        yield _finding(subject, autotune, parameter, rerun, restorable, place)
+
+
+def _finding(subject: KernelSubject, autotune: Autotune, parameter: ParameterReport, rerun: Rerun,
+             restorable: Sequence[str], place: Location) -> Finding:
+    name, kernel = parameter.name, subject.report.name
+    condition = f" when {' or '.join(parameter.when)}" if parameter.when else ""
+    zeroed = name in autotune.reset_to_zero
+    if zeroed:
+        also = " as well as `restore_value`, and the zeros win" if name in autotune.restore_value else ""
+        outcome = f"but `reset_to_zero` names it{also}: the launch that counts reads zeros, not the caller's values"
+    else:
+        outcome = f"tuning runs it {len(autotune.configs)} configs over, each on what the last one left"
+    hooked = autotune.has_pre_hook or autotune.has_post_hook or any(c.has_pre_hook for c in autotune.configs)
+    certain = rerun in _CERTAIN and not (hooked and not zeroed)
+    if not certain:
+        outcome += ", unless a hook undoes that" if rerun in _CERTAIN else ""
+    return RULE.finding(
+        f"`{kernel}` {_WHY[rerun]} `{name}`{condition}, and {outcome}" if not zeroed
+        else f"`{kernel}` {_WHY[rerun]} `{name}`{condition}, {outcome}",
+        place, kernel=subject.report, parameter=name, related=_accesses(parameter),
+        help=_advice(autotune, parameter, rerun, restorable), severity=None if certain else Severity.INFO,
+    )
+
+
+def _advice(autotune: Autotune, parameter: ParameterReport, rerun: Rerun, restorable: Sequence[str]) -> str:
+    if parameter.kind is ParameterKind.DESCRIPTOR:
+        return "`restore_value` cannot hold a tensor descriptor: copy and put back `desc.base` in hooks"
+    if "." in parameter.name:
+        return "`restore_value` cannot hold an element of a tuple: pass the pointer by itself, or use hooks"
+    if autotune.has_pre_hook or autotune.has_post_hook:
+        return f"make sure that the hooks restore `{parameter.name}`: with them, `restore_value` would do nothing"
+    names = list(dict.fromkeys((*autotune.restore_value, *restorable, parameter.name)))
+    argument = f"`restore_value={_listing(names)}`"
+    if parameter.name in autotune.reset_to_zero:
+        kept = [name for name in autotune.reset_to_zero if name != parameter.name]
+        rest = f"`reset_to_zero={_listing(kept)}`" if kept else "no `reset_to_zero`"
+        return f"give {argument} and {rest}"
+    if rerun is Rerun.ACCUMULATED:
+        zeros = _listing(list(dict.fromkeys((*autotune.reset_to_zero, parameter.name))))
+        return f"add {argument}, or `reset_to_zero={zeros}` if callers always pass zeros"
+    if rerun is Rerun.IN_PLACE:
+        return f"add {argument}"
+    return f"if values from before the launch matter, add {argument}"
+
+
+def _is_plain(parameter: ParameterReport) -> bool:
+    return parameter.kind is not ParameterKind.DESCRIPTOR and "." not in parameter.name
+
+
+def _listing(names: Sequence[str]) -> str:
+    return "[" + ", ".join(f'"{name}"' for name in names) + "]"
+
+
+def _accesses(parameter: ParameterReport) -> list[Note]:
+    verb = {AccessKind.READ: "read", AccessKind.WRITE: "written", AccessKind.ATOMIC: "updated"}
+    found = sorted({(a.location, a.kind.value, verb[a.kind], a.op) for a in parameter.accesses})
+    return [Note(f"{what} here by {op}", place) for place, _, what, op in found]
+
+
+RULE = Rule("TML301", "autotune-unrestored", Severity.ERROR, __doc__ or "", check=check)

@@ -1,0 +1,80 @@
+'''A pointer parameter is never read or written.
+
+## What it does
+
+Reports pointers and tensor descriptors that no analysed variant accesses and that nothing else
+depends on. Off by default.
+
+## Why
+
+A pointer that is passed and never used is usually left over from an edit, or the sign of one that
+went wrong. It costs a register, and an alignment check at every launch.
+
+## Bad
+
+```python
+@triton.jit
+def copy(x_ptr, bias_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
+```
+
+## Good
+
+```python
+@triton.jit
+def copy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
+```
+
+## How to fix
+
+Remove the parameter and the argument at each launch.
+'''
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from triton_mutlint.model import Finding, Mutation, ParameterKind, ParameterReport, Severity
+from triton_mutlint.rules.rule import Rule
+from triton_mutlint.rules.subject import KernelSubject
+
+_ADDRESSES = (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)
+
+
+def check(subject: KernelSubject) -> Iterator[Finding]:
+    through = {write.through for write in subject.report.indirect_writes}
+    through |= {name for op in subject.report.opaque_ops for name in op.parameters}
+    for parameter in subject.report.parameters:
+        if _is_unused(parameter) and parameter.name not in through:
+            yield _unused(subject, parameter)
+
+
+def _is_unused(parameter: ParameterReport) -> bool:
+    untouched = not (parameter.reads or parameter.writes or parameter.atomics)
+    return parameter.kind in _ADDRESSES and untouched and parameter.mutation is Mutation.UNWRITTEN
+
+
+def _unused(subject: KernelSubject, parameter: ParameterReport) -> Finding:
+    name = subject.report.name
+    if _is_mentioned(subject, parameter):
+        extent = f"in none of the {subject.report.analyzed_variants} analysed variant(s)"
+        message = f"`{parameter.name}` is mentioned in `{name}`, but {extent} is it read or written"
+    else:
+        message = f"`{parameter.name}` is not used in `{name}`"
+    return RULE.finding(message, subject.place_of(parameter.name), kernel=subject.report, parameter=parameter.name,
+                        help="remove the parameter, and the argument at each launch")
+
+
+def _is_mentioned(subject: KernelSubject, parameter: ParameterReport) -> bool:
+    if subject.kernel is None:
+        return False
+    base = parameter.name.partition(".")[0]
+    nodes = (node for statement in subject.kernel.node.body for node in ast.walk(statement))
+    return any(isinstance(node, ast.Name) and node.id == base for node in nodes)
+
+
+RULE = Rule("TML302", "unused-pointer", Severity.OFF, __doc__ or "", check=check)

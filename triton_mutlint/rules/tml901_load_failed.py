@@ -1,0 +1,62 @@
+'''A file or kernel could not be loaded.
+
+## What it does
+
+Reports files that cannot be read or parsed, and kernels whose definition needs something that
+could not be provided: a value from a module that is not installed, a device, an input. Nothing is
+known about such a kernel.
+
+## Why
+
+A kernel that was not analysed must not pass as clean.
+
+## Bad
+
+```python
+LANES = __import__("settings_that_are_not_installed").LANES
+
+@triton.jit
+def spread(out_ptr):
+    tl.store(out_ptr + tl.arange(0, LANES), 0.0)
+```
+
+## Good
+
+```python
+LANES = tl.constexpr(32)
+
+@triton.jit
+def spread(out_ptr):
+    tl.store(out_ptr + tl.arange(0, LANES), 0.0)
+```
+
+## How to fix
+
+The message names what was missing. Give its value under `globals` in the spec, for example
+`globals: {settings.LANES: 32}`, install the module, or leave the file out with `exclude`.
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from triton_mutlint.model import Failure, Finding, KernelReport, Location, Severity, Stage
+from triton_mutlint.rules.rule import Rule
+from triton_mutlint.rules.subject import RunSubject
+
+
+def check_run(run: RunSubject) -> Iterator[Finding]:
+    for name, failure in run.failures:
+        yield _failed(failure, failure.location or Location(name or "<input>", 1), None)
+    for subject in run.kernels:
+        failure_ = subject.report.failure
+        if failure_ is not None and failure_.stage is Stage.LOAD:
+            yield _failed(failure_, failure_.location or subject.report.location, subject.report)
+
+
+def _failed(failure: Failure, location: Location, kernel: KernelReport | None) -> Finding:
+    what = f"`{kernel.name}` could not be loaded: " if kernel else ""
+    return RULE.finding(f"{what}{failure.message}", location, kernel=kernel, help=failure.hint)
+
+
+RULE = Rule("TML901", "load-failed", Severity.ERROR, __doc__ or "", check_run=check_run)

@@ -1,0 +1,104 @@
+'''A spec entry or a declaring comment names nothing.
+
+## What it does
+
+Reports kernels and parameters that a spec names but no linted file has, `mutates` comments that
+name no parameter, that belong to no analysed kernel or cannot be read, and comments that differ
+from the spec's `mutates` for the same kernel.
+
+## Why
+
+A gate with a misspelt name is open: nothing is checked, and nobody is told.
+
+## Bad
+
+```python
+# triton-mutlint: mutates=ouptut_ptr
+@triton.jit
+def fill(output_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(output_ptr + i, 0.0, mask=i < n)
+```
+
+## Good
+
+```python
+# triton-mutlint: mutates=output_ptr
+@triton.jit
+def fill(output_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(output_ptr + i, 0.0, mask=i < n)
+```
+
+## How to fix
+
+Correct the name (the message gives the nearest one) or remove it.
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from triton_mutlint.contracts.declarations import COMMENT, Declaration, covers, read_declarations
+from triton_mutlint.model import Finding, Related, Severity, SourceFile, Status
+from triton_mutlint.rules.rule import Rule
+from triton_mutlint.rules.subject import KernelSubject, RunSubject
+
+
+def check_run(run: RunSubject) -> Iterator[Finding]:
+    for message, location in run.spec_unused:
+        yield RULE.finding(message, location, help="correct the name in the spec, or remove it")
+    for source in run.sources:
+        yield from _comments(run, source)
+    for subject in run.kernels:
+        if subject.declaration is not None:
+            yield from _names(subject, subject.declaration)
+
+
+def _comments(run: RunSubject, source: SourceFile) -> Iterator[Finding]:
+    comments = read_declarations(source)
+    for problem in comments.problems:
+        yield RULE.finding(problem.message, problem.location, help=problem.help)
+    kernels = {k.report.location.line: k for k in run.kernels if k.report.location.file == source.display}
+    for line, declared in comments.by_line.items():
+        subject = kernels.get(line)
+        if subject is None and run.is_complete(source):
+            yield RULE.finding(
+                "this `mutates` comment belongs to no kernel that was analysed", declared.location,
+                help="declarations are checked on kernels, not on the functions that they call",
+            )
+        elif subject is not None:
+            yield from _conflict(subject, declared)
+
+
+def _conflict(subject: KernelSubject, comment: Declaration) -> Iterator[Finding]:
+    used = subject.declaration
+    if used is None or used.origin == COMMENT or set(used.mutates) == set(comment.mutates):
+        return
+    names = ", ".join(used.mutates) or "nothing"
+    yield RULE.finding(
+        f"this comment and the spec declare different writes for `{subject.report.name}`; the spec holds ({names})",
+        comment.location, kernel=subject.report, related=(Related("the spec's `mutates`", used.location),),
+        help="keep one of the two",
+    )
+
+
+def _names(subject: KernelSubject, declared: Declaration) -> Iterator[Finding]:
+    """Names that are no parameter; those of a spec are already among `spec_unused`, elements are not."""
+    report = subject.report
+    known = list(subject.kernel.parameter_names) if subject.kernel else []
+    flattened = [p.name for p in report.parameters] if report.status is Status.ANALYZED else []
+    for name in declared.mutates:
+        base = name.partition(".")[0]
+        missing = bool(known) and base not in known and declared.origin == COMMENT
+        no_element = bool(flattened) and base != name and not any(
+            covers(name, p) or covers(p, name) for p in flattened) and (base in known or not known)
+        if missing or no_element:
+            close = get_close_matches(name, [*flattened, *known], 1, 0.5)
+            hint = f"did you mean `{close[0]}`?" if close else f"its parameters are {', '.join(flattened or known)}"
+            yield RULE.finding(f"`{report.name}` has no parameter `{name}`, which `mutates` names",
+                               declared.place_of(name), kernel=report, parameter=name, help=hint)
+
+
+RULE = Rule("TML904", "stale-spec", Severity.WARNING, __doc__ or "", check_run=check_run)
