@@ -66,7 +66,8 @@ def main() -> None:
             measure(book, Path(name))
             best = min((measure(book, Path(name)) for _ in range(repeat)), key=lambda m: (m[1] - m[0]) / m[0])
             lowering, total, count = best
-            print(f"{book}: {count} lowerings; all the rest takes {(total - lowering) / lowering:.0%} of make_ir's time")
+            share = (total - lowering) / lowering
+            print(f"{book}: {count} lowerings; all the rest takes {share:.0%} of make_ir's time")
 
 
 if __name__ == "__main__":

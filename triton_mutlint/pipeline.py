@@ -26,7 +26,8 @@ from triton_mutlint.ttir.ir import ParseError
 from triton_mutlint.ttir.parser import parse
 
 MAX_REPAIRS = 12
-Repair = Callable[[LoadedKernel, Mapping[str, ArgType], frozenset[str], Failure, set[str]], "Mapping[str, ArgType] | None"]
+Types = Mapping[str, ArgType]
+Repair = Callable[[LoadedKernel, Types, frozenset[str], Failure, set[str]], "Types | None"]
 
 
 class Lowers(Protocol):
