@@ -11,6 +11,7 @@ import click
 from triton_mutlint.cli.options import Output, known_rules, merged, parse_outputs, split_codes
 from triton_mutlint.config import FAIL_LEVELS, Config
 from triton_mutlint.model import Report, UsageError
+from triton_mutlint.report import FORMATS
 from triton_mutlint.request import Request
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -31,7 +32,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--ignore", multiple=True, callback=split_codes, metavar="CODES", help="Not these rules.")
 @click.option("--fail-on", type=click.Choice(FAIL_LEVELS), help="Least severity for exit code 1 (error).")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the findings.")
-@click.option("--format", "formats", multiple=True, metavar="NAME[=FILE]", help="text, json, ...; repeatable.")
+@click.option("--format", "formats", multiple=True, metavar="NAME[=FILE]", help=f"{', '.join(FORMATS)}; repeatable.")
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Where the format goes.")
 @click.option("-q", "--quiet", is_flag=True, help="Findings, failures and the summary only.")
 @click.option("-v", "--verbose", is_flag=True, help="Reads too, every place, and why types were inferred.")
@@ -95,6 +96,7 @@ def run(request: Request, outputs: tuple[Output, ...], options: dict[str, Any]) 
     from triton_mutlint import engine
     from triton_mutlint.cli.output import check_writable
     from triton_mutlint.cli.progress import Progress
+    from triton_mutlint.report.summary import fails
 
     for output in outputs:
         if output.file is not None:
@@ -103,7 +105,8 @@ def run(request: Request, outputs: tuple[Output, ...], options: dict[str, Any]) 
         report = engine.run(request, progress)
     for output in outputs:
         _write(report, request, output, options)
-    return 0 if options["exit_zero"] else exit_code(report, request.config.fail_on)
+    failed = any(fails(finding, request.config.fail_on) for finding in report.findings)
+    return int(failed and not options["exit_zero"])
 
 
 def _write(report: Report, request: Request, output: Output, options: dict[str, Any]) -> None:
@@ -120,6 +123,7 @@ def _write(report: Report, request: Request, output: Output, options: dict[str, 
         ascii=not to_file and not is_unicode(sys.stdout),
         quiet=options["quiet"],
         verbose=options["verbose"],
+        fail_on=request.config.fail_on,
         sources=SourceLines(stdin, request.cwd),
     )
     text = render(output.format, report, look)
@@ -127,11 +131,3 @@ def _write(report: Report, request: Request, output: Output, options: dict[str, 
         write_file(output.file, text)
     else:
         write_stdout(text)
-
-
-def exit_code(report: Report, fail_on: str) -> int:
-    """1 if a finding that is not suppressed is at or above `fail_on`, else 0."""
-    if fail_on == "never":
-        return 0
-    failing = FAIL_LEVELS[: FAIL_LEVELS.index(fail_on) + 1]
-    return int(any(f.severity.value in failing and not f.suppressed for f in report.findings))

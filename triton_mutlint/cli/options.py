@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
@@ -56,8 +55,9 @@ def _parse_output(value: str) -> Output:
 
 def known_rules() -> Collection[str]:
     """The codes of all rules."""
-    rules: Mapping[str, Any] = getattr(importlib.import_module("triton_mutlint.rules"), "RULES", {})
-    return rules
+    from triton_mutlint.rules import RULES
+
+    return RULES
 
 
 def split_codes(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:

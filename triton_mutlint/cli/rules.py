@@ -12,12 +12,8 @@ def command() -> int:
     """List the rules: code, name, default severity and what they are about."""
     from triton_mutlint.rules import RULES
 
-    rows = [(r.code, r.name, r.default_severity.value, _first_line(r.doc)) for _, r in sorted(RULES.items())]
+    rows = [(r.code, r.name, r.default_severity.value, r.summary) for _, r in sorted(RULES.items())]
     widths = [max((len(row[i]) for row in rows), default=0) for i in range(3)]
     lines = ["  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[3]]) for row in rows]
     write_stdout("".join(f"{line.rstrip()}\n" for line in lines))
     return 0
-
-
-def _first_line(doc: str) -> str:
-    return doc.strip().splitlines()[0] if doc.strip() else ""

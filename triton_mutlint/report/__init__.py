@@ -12,8 +12,8 @@ Renderer = Callable[[Report, RenderOptions], str]
 
 # Format name -> module; imported when asked for, so that JSON never waits for rich.
 FORMATS = {
-    "text": "triton_mutlint.report.text",
-    "json": "triton_mutlint.report.json",
+    name: f"triton_mutlint.report.{name}"
+    for name in ("text", "concise", "json", "sarif", "github", "junit", "markdown")
 }
 
 

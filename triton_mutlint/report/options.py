@@ -12,7 +12,8 @@ class RenderOptions:
     """`width` is in terminal cells; `ascii` asks for no character beyond ASCII of the tool's own.
 
     `quiet` keeps findings, failures and the summary; `verbose` adds reads and inference reasons
-    and lifts the limits on how many places are shown.
+    and lifts the limits on how many places are shown. `fail_on` is the least severity that fails
+    the run, or `never`.
     """
 
     width: int = 80
@@ -20,4 +21,5 @@ class RenderOptions:
     ascii: bool = False
     quiet: bool = False
     verbose: bool = False
+    fail_on: str = "error"
     sources: SourceLines = field(default_factory=SourceLines)

@@ -17,7 +17,7 @@ def quote(location: Location, options: RenderOptions, indent: int = 2) -> Lines:
     raw = options.sources.line(location.file, location.line)
     if raw is None or not raw.strip():
         return []
-    column = _characters(raw, location.column - 1)
+    column = options.sources.character(location)
     before, line = clean(raw[:column]), clean(raw).rstrip()
     room = max(options.width - indent - GUTTER - 3, 20)
     caret = min(cells(before), cells(line))
@@ -48,11 +48,6 @@ def crop(line: str, caret: int, room: int, ellipsis: str) -> tuple[str, int]:
     if cells(line) > room:
         line = _up_to_cell(line, room - mark) + ellipsis
     return line, caret
-
-
-def _characters(line: str, offset: int) -> int:
-    """The index of the character at byte `offset`: Python and Triton count columns in UTF-8 bytes."""
-    return len(line.encode("utf-8", errors="replace")[:offset].decode("utf-8", errors="ignore"))
 
 
 def _from_cell(line: str, start: int) -> str:

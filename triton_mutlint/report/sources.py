@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from triton_mutlint.model import Location
+
 _NEWLINE = re.compile(r"\r\n|\r|\n")  # as Python counts lines; str.splitlines knows more ends
 
 
@@ -26,6 +28,14 @@ class SourceLines:
         if lines is None:
             lines = self._lines[file] = self._read(file)
         return lines[number - 1] if 0 < number <= len(lines) else None
+
+    def character(self, location: Location) -> int:
+        """The 0-based index of a column in characters: Python and Triton count UTF-8 bytes."""
+        line = self.line(location.file, location.line)
+        if line is None:
+            return location.column - 1
+        before = line.encode("utf-8", errors="replace")[: location.column - 1]
+        return len(before.decode("utf-8", errors="ignore"))
 
     def _read(self, file: str) -> list[str]:
         try:

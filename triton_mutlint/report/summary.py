@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triton_mutlint.model import Report, Severity, Status
+from triton_mutlint.config import FAIL_LEVELS, NEVER
+from triton_mutlint.model import Finding, Report, Severity, Status
 
 
 @dataclass(frozen=True)
@@ -34,3 +35,30 @@ def summarize(report: Report) -> Summary:
         infos=active.count(Severity.INFO),
         suppressed=len(report.findings) - len(active),
     )
+
+
+def fails(finding: Finding, fail_on: str) -> bool:
+    """Whether a finding makes the run fail: not suppressed, and at or above `fail_on`."""
+    if fail_on == NEVER or finding.suppressed:
+        return False
+    return finding.severity.value in FAIL_LEVELS[: FAIL_LEVELS.index(fail_on) + 1]
+
+
+def sentence(report: Report) -> str:
+    """The summary in plain words: `3 kernels: 2 analysed, 1 failed · 1 error, 0 warnings`."""
+    counts = summarize(report)
+    if not counts.kernels and not report.findings:
+        return "no Triton kernels found"
+    failed = f", {counts.failed} failed" if counts.failed else ""
+    parts = [
+        f"{plural(counts.kernels, 'kernel')}: {counts.analyzed} analysed{failed}",
+        f"{plural(counts.errors, 'error')}, {plural(counts.warnings, 'warning')}",
+        f"{counts.infos} info" if counts.infos else "",
+        f"{counts.suppressed} suppressed" if counts.suppressed else "",
+        plural(report.helpers, "helper") if report.helpers else "",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def plural(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

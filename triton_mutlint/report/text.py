@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from io import StringIO
 
@@ -14,8 +15,15 @@ from triton_mutlint.report.findings_text import finding_lines
 from triton_mutlint.report.kernel_text import kernel_lines, note_lines
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.style import DIM, FAILED, SEVERITY, STRONG, Lines, flow, to_ascii
-from triton_mutlint.report.summary import Summary, summarize
+from triton_mutlint.report.summary import sentence
 
+_SUMMARY_STYLES = (
+    (r"^\d+ kernels?:|^no$", STRONG),
+    (r"^[1-9]\d* failed", FAILED),
+    (r"^[1-9]\d* errors?", SEVERITY[Severity.ERROR]),
+    (r"^[1-9]\d* warnings?", SEVERITY[Severity.WARNING]),
+    (r"^·$", DIM),
+)
 _FAILURE_RULES = ("TML901", "TML902")
 
 
@@ -93,33 +101,11 @@ def _places(kernels: Iterable[KernelReport]) -> set[Location]:
 
 
 def _summary_lines(report: Report, width: int) -> Lines:
-    counts = summarize(report)
-    if not counts.kernels and not report.findings:
-        return [Text("no Triton kernels found", STRONG)]
-    pieces = [*_kernel_counts(counts), *_finding_counts(counts)]
-    if report.helpers:
-        pieces.append(Text.assemble(("· ", DIM), f"{_count(report.helpers, 'helper')}"))
+    """The shared summary sentence, with what is wrong in colour."""
+    pieces = []
+    for word in re.split(r"(?<![0-9]) ", sentence(report)):  # a number stays with its noun
+        piece = Text(word)
+        for pattern, style in _SUMMARY_STYLES:
+            piece.highlight_regex(pattern, style)
+        pieces.append(piece)
     return flow(pieces, width)
-
-
-def _kernel_counts(counts: Summary) -> list[Text]:
-    pieces = [Text(f"{_count(counts.kernels, 'kernel')}:", STRONG)]
-    pieces.append(Text(f"{counts.analyzed} analysed{',' if counts.failed else ''}"))
-    if counts.failed:
-        pieces.append(Text(f"{counts.failed} failed", FAILED))
-    return pieces
-
-
-def _finding_counts(counts: Summary) -> list[Text]:
-    error, warning = SEVERITY[Severity.ERROR], SEVERITY[Severity.WARNING]
-    errors = Text.assemble(("· ", DIM), (_count(counts.errors, "error"), error if counts.errors else ""), ",")
-    pieces = [errors, Text(_count(counts.warnings, "warning"), warning if counts.warnings else "")]
-    if counts.infos:
-        pieces.append(Text.assemble(("· ", DIM), f"{counts.infos} info"))
-    if counts.suppressed:
-        pieces.append(Text.assemble(("· ", DIM), f"{counts.suppressed} suppressed"))
-    return pieces
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

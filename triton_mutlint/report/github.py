@@ -1,0 +1,39 @@
+"""Workflow commands that GitHub Actions turns into annotations."""
+
+from __future__ import annotations
+
+import re
+
+from triton_mutlint.model import Finding, Report, Severity
+from triton_mutlint.report import order
+from triton_mutlint.report.options import RenderOptions
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+
+
+def render(report: Report, options: RenderOptions | None = None) -> str:
+    """An annotation per finding that is not suppressed; nothing when there are none."""
+    return "".join(_annotation(f) for f in order.findings(report) if not f.suppressed)
+
+
+def _annotation(finding: Finding) -> str:
+    place = finding.location
+    properties = {
+        "file": place.file,
+        "line": str(place.line),
+        "col": str(place.column),
+        "title": f"{finding.rule} {finding.name}",
+    }
+    shown = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    message = f"{finding.message}\n{finding.help}" if finding.help else finding.message
+    return f"::{_COMMANDS[finding.severity]} {shown}::{_data(message)}\n"
+
+
+def _data(text: str) -> str:
+    text = _CONTROL.sub("\ufffd", text)
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

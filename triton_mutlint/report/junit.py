@@ -1,0 +1,90 @@
+"""JUnit XML: a suite per file, a case per kernel, what fails the run as a failure.
+
+Times and host are constants, as equal inputs give equal bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
+
+from triton_mutlint.model import Finding, KernelReport, Report, Status
+from triton_mutlint.report import order
+from triton_mutlint.report.concise import flat
+from triton_mutlint.report.options import RenderOptions
+from triton_mutlint.report.summary import fails
+
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, 2.2
+_CONSTANT = {"time": "0", "timestamp": "1970-01-01T00:00:00", "hostname": "localhost"}
+
+
+def render(report: Report, options: RenderOptions | None = None) -> str:
+    """The report as one `testsuites` document."""
+    fail_on = (options or RenderOptions()).fail_on
+    findings = [f for f in order.findings(report) if not f.suppressed]
+    files = sorted({k.location.file for k in report.kernels} | {f.location.file for f in findings})
+    root = ET.Element("testsuites")
+    for index, file in enumerate(files):
+        kernels = [k for k in order.kernels(report) if k.location.file == file]
+        here = [f for f in findings if f.location.file == file]
+        root.append(_suite(index, file, kernels, here, fail_on))
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _suite(
+    index: int, file: str, kernels: Sequence[KernelReport], findings: Sequence[Finding], fail_on: str
+) -> ET.Element:
+    failing = [f for f in findings if fails(f, fail_on)]
+    names = [kernel.name for kernel in kernels]
+    cases = [_case(file, kernel, [f for f in failing if f.kernel == kernel.name]) for kernel in kernels]
+    cases += [_finding_case(file, f) for f in failing if f.kernel not in names]
+    suite = ET.Element("testsuite", {
+        "name": _token(file), "package": _token(file), "id": str(index), "tests": str(len(cases)),
+        "failures": str(sum(case.find("failure") is not None for case in cases)),
+        "errors": str(sum(case.find("error") is not None for case in cases)), **_CONSTANT,
+    })  # fmt: skip
+    ET.SubElement(suite, "properties")
+    suite.extend(cases)
+    ET.SubElement(suite, "system-out").text = "".join(_line(f) for f in findings if not fails(f, fail_on))
+    ET.SubElement(suite, "system-err")
+    return suite
+
+
+def _case(file: str, kernel: KernelReport, failing: Sequence[Finding]) -> ET.Element:
+    name = f"{kernel.name} (line {kernel.location.line})" if kernel.name else f"line {kernel.location.line}"
+    case = ET.Element("testcase", {"name": _token(name), "classname": _token(file), "time": "0"})
+    failure = kernel.failure
+    if kernel.status is Status.FAILED and failure is not None and failing:
+        kind = {"message": _safe(failure.message.strip()), "type": failure.stage.value}
+        ET.SubElement(case, "error", kind).text = "".join(map(_line, failing))
+    elif failing:
+        _add_failure(case, failing)
+    return case
+
+
+def _finding_case(file: str, finding: Finding) -> ET.Element:
+    name = f"{finding.rule} (line {finding.location.line})"
+    case = ET.Element("testcase", {"name": _token(name), "classname": _token(file), "time": "0"})
+    _add_failure(case, [finding])
+    return case
+
+
+def _add_failure(case: ET.Element, failing: Sequence[Finding]) -> None:
+    kind = {"message": _safe(failing[0].message), "type": failing[0].rule}
+    ET.SubElement(case, "failure", kind).text = "".join(map(_line, failing))
+
+
+def _line(finding: Finding) -> str:
+    place = finding.location
+    text = f"{place.file}:{place.line}:{place.column}: {finding.severity.value} {finding.rule}: {finding.message}"
+    return _safe(f"{text}\n" + (f"  help: {finding.help}\n" if finding.help else ""))
+
+
+def _safe(text: str) -> str:
+    return _FORBIDDEN.sub("\ufffd", text)
+
+
+def _token(text: str) -> str:
+    return _safe(flat(text)) or "-"
