@@ -1,0 +1,163 @@
+"""What inline asm does to memory, read from its text.
+
+The rule: every instruction must be placed. Stores, atomics and bulk copies are traced back, through the
+registers the text moves values between, to the operands that address them. An instruction that nobody
+knows is taken as arithmetic only where the instruction set shows memory accesses in the syntax (PTX
+writes every address in brackets; GCN names them by prefix). Whatever cannot be placed or traced makes
+the text *not understood*: its effects are then undecided, never guessed.
+
+Tracing ignores order and predicates: a register may hold whatever any instruction puts there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from triton_mutlint.ttir.asm_gcn import decode_gcn
+from triton_mutlint.ttir.asm_ptx import decode_ptx
+from triton_mutlint.ttir.asm_steps import OPERAND_TOKEN, NotUnderstoodError, Step
+
+_DECODERS = {"cuda": decode_ptx, "hip": decode_gcn}
+_REFERENCE = re.compile(r"\$\$|\$\{(\d*)(?::[^}]*)?\}|\$(\d+)")
+_LOADED = -1  # among the operands a register may hold: something read from memory
+_EMPTY: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class AsmReading:
+    """How an inline asm text was read; indices count the op's operands from 0.
+
+    `result_flows`: operands whose value may be (part of) a result. What a load or atomic returns is
+    not in it: that is the memory of `reads` and `atomics`. `has_effect`: it does more than compute its
+    results (stores, also to shared memory; fences, barriers, traps).
+    """
+
+    understood: bool
+    reason: str = ""
+    reads: frozenset[int] = _EMPTY
+    writes: frozenset[int] = _EMPTY
+    atomics: frozenset[int] = _EMPTY
+    result_flows: frozenset[int] = _EMPTY
+    has_effect: bool = False
+
+
+@dataclass(frozen=True)
+class _Registers:
+    """The registers that `$0`, `$1`, .. name, outputs first, and what each input holds."""
+
+    outputs: int
+    holders: tuple[frozenset[int], ...]  # per `$N`
+    exact: bool  # whether every input is one operand
+
+
+def read_asm(
+    text: str, constraints: str, n_operands: int, backend: str, registers: Sequence[int] | None = None
+) -> AsmReading:
+    """Read the asm of one op with `n_operands` operands, for backend `cuda` or `hip`.
+
+    `registers`: how many input registers each operand takes, where elements are packed; without it,
+    packed asm that accesses memory through operands is not understood.
+    """
+    try:
+        decode = _DECODERS.get(backend)
+        if decode is None:
+            raise NotUnderstoodError(f"no instruction set is known for backend {backend!r}")
+        names = _registers(constraints, n_operands, registers)
+        steps = decode(_REFERENCE.sub(_name_register, text))
+        return _trace(steps, names, n_operands)
+    except NotUnderstoodError as error:
+        return AsmReading(understood=False, reason=str(error))
+
+
+def _name_register(match: re.Match[str]) -> str:
+    number = match[1] or match[2]
+    if number:
+        return f" {OPERAND_TOKEN}{number} " if match[2] is None else f"{OPERAND_TOKEN}{number}"
+    return "_dollar_"  # `$$`, or `${:uid}`: part of a label
+
+
+def _registers(constraints: str, n_operands: int, per_operand: Sequence[int] | None) -> _Registers:
+    """Outputs are numbered before inputs; a digit ties an input to an output."""
+    items = [item.strip() for item in constraints.split(",") if item.strip()]
+    outputs = [item for item in items if item[0] in "=+"]
+    inputs = [item for item in items if item[0] not in "=+~"]
+    if any("*" in item or item[0] == "+" for item in items):
+        raise NotUnderstoodError("a constraint passes memory or both reads and writes")
+    if [item for item in items if item[0] != "~"] != outputs + inputs:
+        raise NotUnderstoodError("an output constraint stands behind an input")
+    everyone = frozenset(range(n_operands))
+    if per_operand is not None and len(per_operand) == n_operands and sum(per_operand) == len(inputs):
+        owners = [frozenset((i,)) for i, count in enumerate(per_operand) for _ in range(count)]
+        exact = True
+    elif len(inputs) == n_operands:
+        owners = [frozenset((i,)) for i in range(n_operands)]
+        exact = True
+    else:
+        owners = [everyone] * len(inputs)
+        exact = False
+    holders = [_EMPTY] * len(outputs)
+    for item, owner in zip(inputs, owners):
+        if item.isdigit():
+            if int(item) >= len(outputs):
+                raise NotUnderstoodError("a constraint ties an input to no output")
+            holders[int(item)] |= owner
+    return _Registers(len(outputs), (*holders, *owners), exact)
+
+
+def _trace(steps: Sequence[Step], names: _Registers, n_operands: int) -> AsmReading:
+    held: dict[str, frozenset[int]] = {
+        f"{OPERAND_TOKEN}{number}": holder for number, holder in enumerate(names.holders)
+    }
+    for step in steps:
+        for token in (*step.targets, *step.sources, *step.reads, *step.writes, *step.atomics):
+            if token.startswith(OPERAND_TOKEN) and token not in held:
+                raise NotUnderstoodError(f"the text uses ${token[1:]}, which the constraints do not give")
+    _spread(steps, held)
+    reads, writes, atomics = (
+        _addressed(steps, held, kind) for kind in ("reads", "writes", "atomics")
+    )  # fmt: skip
+    if (writes or atomics) and not names.exact:
+        raise NotUnderstoodError("it writes memory, and packed registers hide which operand addresses it")
+    flows = _EMPTY
+    assigned = {token for step in steps for token in step.targets}
+    for number in range(names.outputs):
+        token = f"{OPERAND_TOKEN}{number}"
+        # A result that is never set may share its register with any input.
+        flows |= held[token] if token in assigned else frozenset(range(n_operands))
+    effect = any(step.effect for step in steps)
+    return AsmReading(True, "", reads, writes, atomics, flows - {_LOADED}, effect)
+
+
+def _spread(steps: Sequence[Step], held: dict[str, frozenset[int]]) -> None:
+    """Copy what sources may hold to targets until nothing changes; sets only grow."""
+    changed = True
+    while changed:
+        changed = False
+        for step in steps:
+            moved: frozenset[int] = frozenset((_LOADED,)) if step.loads else _EMPTY
+            for token in step.sources:
+                moved |= held.get(token, _EMPTY)
+            for token in step.targets:
+                before = held.get(token, _EMPTY)
+                if not moved <= before:
+                    held[token] = before | moved
+                    changed = True
+
+
+def _addressed(steps: Sequence[Step], held: dict[str, frozenset[int]], kind: str) -> frozenset[int]:
+    """The operands that the accesses of one kind go through."""
+    found = _EMPTY
+    for step in steps:
+        if not getattr(step, f"has_{kind}"):
+            continue
+        tokens: tuple[str, ...] = getattr(step, kind)
+        operands = frozenset().union(*(held.get(token, _EMPTY) for token in tokens))
+        if kind != "reads":
+            if _LOADED in operands:
+                raise NotUnderstoodError(f"{step.text}: writes through an address that it loads")
+            if not operands:
+                raise NotUnderstoodError(f"{step.text}: writes through an address that no operand gives")
+        found |= operands - {_LOADED}
+    return found

@@ -1,0 +1,107 @@
+"""GCN, CDNA and RDNA instructions (AMD's ISA manuals): which access memory, and through what.
+
+The prefix of a mnemonic says which unit executes it, and only some units reach memory. A mnemonic with
+another prefix is not understood.
+"""
+
+from __future__ import annotations
+
+import re
+
+from triton_mutlint.ttir.asm_steps import (
+    SHARED,
+    NotUnderstoodError,
+    Step,
+    split_operands,
+    strip_comments,
+)
+
+_REGISTER = re.compile(
+    r"§\d+|\b(?:[vsa]\[[^\]]*\]|(?:[vsa]\d+|ttmp\d+|vcc|exec|m0|flat_scratch)(?:_lo|_hi)?\b)"
+)
+_PHYSICAL = "<registers>"  # ranges of named registers overlap, so all of them are one
+_MNEMONIC = re.compile(r"([a-z][a-z0-9_]*)\b\s*(.*)", re.DOTALL)
+_PREFIX = re.compile(r"(?:v|s|ds|global|flat|buffer|tbuffer|scratch|image|tensor|cluster)_")
+_NO_ACCESS = ("_wb", "_inv", "_prefetch", "_wbinv", "_gl0", "_gl1")  # caches
+_SWAPS = ("v_swap", "v_permlane16_swap", "v_permlane32_swap")
+_JUMPS = ("s_call", "s_swappc", "s_setpc", "s_rfe", "s_getpc")
+
+
+def decode_gcn(text: str) -> list[Step]:
+    """Every instruction of the text; raises NotUnderstoodError for one whose effect is not known."""
+    steps = []
+    for line in strip_comments(text).splitlines():
+        # `;` starts a comment. Who took it for a separator has an instruction there: read that as well.
+        for index, part in enumerate(line.split(";")):
+            part = re.sub(r"^\s*[\w.$]+:(?=\s|$)", "", part).strip()
+            if part and (index == 0 or _PREFIX.match(part)):
+                steps.append(_decode(part))
+    return steps
+
+
+def _registers(*texts: str) -> tuple[str, ...]:
+    found = []
+    for text in texts:
+        for name in _REGISTER.findall(text):
+            found.append(name if name[0] == "§" else _PHYSICAL)
+    return tuple(found)
+
+
+def _decode(part: str) -> Step:
+    match = _MNEMONIC.fullmatch(part)
+    shown = " ".join(part.split()).replace("§", "$")
+    if match is None or not _PREFIX.match(part):
+        raise NotUnderstoodError(f"not a known instruction: {shown}")
+    name, operands = match[1], split_operands(match[2])
+    unit = name.partition("_")[0]
+    if name.startswith(_JUMPS):
+        raise NotUnderstoodError(f"{shown}: a jump to an address")
+    if unit in ("v", "s") and not name.startswith(("s_load", "s_buffer", "s_store", "s_atomic", "s_scratch")):
+        swap = name.startswith(_SWAPS)
+        targets = operands if swap else operands[:1]
+        sources = () if name.startswith(("v_cmp", "s_cmp")) else _registers(*(operands if swap else operands[1:]))
+        return Step(shown, _registers(*targets), sources, effect=unit == "s" and not operands)
+    if unit in ("ds", "scratch") or name.startswith("s_scratch"):
+        everything = _registers(*operands)
+        return Step(shown, (*_registers(*operands[:1]), SHARED), (*everything[1:], SHARED), loads=True, effect=True)
+    if unit in ("image", "tensor", "cluster"):
+        raise NotUnderstoodError(f"{shown}: what it does to memory is not known")
+    return _memory(unit, name, operands, shown)
+
+
+def _memory(unit: str, name: str, operands: list[str], text: str) -> Step:
+    """The global, flat, buffer and scalar-memory units."""
+    action = name.partition("_")[2] if unit != "s" else name
+    if any(f"_{action}".startswith(word) for word in _NO_ACCESS):
+        return Step(text, effect=True)
+    if "atomic" in action:
+        address, target = _atomic_address(unit, operands, text)
+        return Step(
+            text, target, atomics=address, has_atomics=True, loads=True, effect=True
+        )  # fmt: skip
+    if "store" in action:
+        address = _registers(*operands[1:]) if unit in ("buffer", "tbuffer", "s") else _store_address(operands)
+        return Step(text, writes=address, has_writes=True, effect=True)
+    if "load" in action:
+        to_lds = "lds" in name or re.search(r"\blds\b", text) is not None
+        address = _registers(*(operands if to_lds else operands[1:]))
+        targets = (SHARED,) if to_lds else _registers(*operands[:1])
+        return Step(text, targets, reads=address, has_reads=True, loads=True, effect=to_lds)
+    raise NotUnderstoodError(f"{text}: what it does to memory is not known")
+
+
+def _store_address(operands: list[str]) -> tuple[str, ...]:
+    """`addr, data[, base or off]`."""
+    return _registers(*operands[:1], *operands[2:])
+
+
+def _atomic_address(unit: str, operands: list[str], text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The registers that address an atomic, and those that get the old value."""
+    if unit in ("buffer", "tbuffer", "s"):
+        return _registers(*operands[1:]), _registers(*operands[:1])
+    plain = 3 if unit == "global" else 2  # without a register for the old value
+    if len(operands) == plain:
+        return _store_address(operands), ()
+    if len(operands) == plain + 1:
+        return _store_address(operands[1:]), _registers(operands[0])
+    raise NotUnderstoodError(f"{text}: not the operands that this atomic takes")
