@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from triton_mutlint.model import Autotune, AutotuneConfig, LoadedKernel, Location, Parameter
+from triton_mutlint.source.stubs import Missing
 
 
 def loaded(
@@ -56,3 +57,12 @@ def loaded(
 
 def config(_num_warps: int | None = None, **kwargs: Any) -> AutotuneConfig:
     return AutotuneConfig(kwargs, {"num_warps": _num_warps} if _num_warps else {})
+
+
+def missing(path: str) -> Missing:
+    """What a loaded file holds for a name of a package that is not installed."""
+    value = Missing.__new__(Missing)
+    value.__dict__.update(
+        mutlint_path=path, mutlint_root=path, mutlint_reason="is not installed", mutlint_registry=None
+    )
+    return value

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections import namedtuple
 from typing import Any
 
 import pytest
-from kernels_by_hand import config, loaded
+from kernels_by_hand import config, loaded, missing
 from plans_by_hand import guess, plan, values
 
 from triton_mutlint.model import (
@@ -162,3 +163,24 @@ def test_heuristics_read_tuples_floats_and_flags() -> None:
     )
     spec = """kernels: {k: {args: {t: "Pair(x=*fp32, n=i32)", eps: fp32, on: i1}}}"""
     assert values(plan(kernel, spec), "H") == [(str(1024 * 1024),)]
+
+
+def test_a_heuristic_made_from_something_missing_is_not_told() -> None:
+    best = missing("lib.best")
+    found = heuristic(lambda args: best, inferred=guess(H=(ConstexprValue(8),)))
+    assert (set(values(found, "H")), found.inferred) == ({("8",)}, {"H"})
+    flag = heuristic(lambda args: best == 3)
+    assert set(values(flag, "H")) == {("False",), ("True",)}
+
+
+def test_a_heuristic_that_exits_does_not_end_the_run() -> None:
+    found = heuristic(lambda args: sys.exit(3), inferred=guess(H=(ConstexprValue(8),)))
+    assert set(values(found, "H")) == {("8",)}
+
+
+def test_an_interrupt_in_a_heuristic_ends_it() -> None:
+    def interrupted(args: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        heuristic(interrupted)

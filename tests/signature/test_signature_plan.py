@@ -6,7 +6,7 @@ from collections import namedtuple
 from pathlib import Path
 
 import pytest
-from kernels_by_hand import loaded
+from kernels_by_hand import loaded, missing
 from plans_by_hand import guess, plan, values
 
 from triton_mutlint.model import (
@@ -232,3 +232,25 @@ def test_the_path_of_the_kernel_selects_the_entry() -> None:
     kernel = loaded("def k(x): ...", path=str(Path("/project/pkg/kernels.py")))
     spec = """kernels: {k: {args: {x: i32}}, "pkg/kernels.py::k": {args: {x: i64}}}"""
     assert values(plan(kernel, spec), "x") == [("i64",)]
+
+
+def test_a_namedtuple_of_a_package_that_is_not_installed_is_made_from_the_spec() -> None:
+    kernel = loaded("def k(t): ...", namespace={"State": missing("lib.State")})
+    [variant] = plan(kernel, """kernels: {k: {args: {t: "State(x=*fp32, n=i32)"}}}""").variants
+    found = variant.args["t"]
+    assert isinstance(found, TupleType)
+    assert (str(found), found.fields) == ("State(x=*fp32, n=i32)", ("x", "n"))
+    assert found.cls is not None
+    assert found.cls(1, 2)[0] == 1
+
+
+@pytest.mark.parametrize("name", ["lib", "lib.act", "lib.sub.act"])
+def test_an_object_of_a_package_that_is_not_installed_is_an_error(name: str) -> None:
+    kernel = loaded("def k(F: tl.constexpr): ...", namespace={"lib": missing("lib")})
+    with pytest.raises(StageError, match=f"^kernels.k.args.F: {name!r} is not installed$"):
+        plan(kernel, f"kernels: {{k: {{args: {{F: {{ref: {name}}}}}}}}}")
+
+
+def test_a_listed_value_given_twice_keeps_its_place() -> None:
+    found = plan(loaded("def k(N: tl.constexpr): ..."), "kernels: {k: {args: {N: [2, 1, 2]}}}")
+    assert (values(found, "N"), found.total) == ([("2",), ("1",)], 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
 from types import ModuleType
@@ -25,14 +26,21 @@ from triton_mutlint.signature.spec_model import ArgSpec, KernelSpec, SpecValue
 from triton_mutlint.signature.splitting import TypeTextError, split_top
 from triton_mutlint.signature.values import scalar_of_int
 from triton_mutlint.signature.yaml_source import Node
+from triton_mutlint.source.stubs import Missing
+
+_WORD = re.compile(r"[\w .+-]*")
 
 
 class UnknownNameError(LookupError):
-    """A name that a kernel's module does not have; `suggestion` is the nearest that it has."""
+    """A name that a kernel's module does not have; `suggestion` is the nearest that it has.
 
-    def __init__(self, name: str, suggestion: str | None) -> None:
+    `reason` says why a name that the module does bind has no value: what it comes from is missing.
+    """
+
+    def __init__(self, name: str, suggestion: str | None = None, reason: str = "") -> None:
         super().__init__(name)
         self.suggestion = suggestion
+        self.reason = reason
 
 
 def module_resolver(namespace: Mapping[str, Any]) -> Resolve:
@@ -48,13 +56,20 @@ def module_resolver(namespace: Mapping[str, Any]) -> Resolve:
         else:
             raise UnknownNameError(name, nearest(first, (n for n in namespace if not n.startswith("__"))))
         for index, part in enumerate(rest, start=1):
+            _require_value(name, found)
             if not hasattr(found, part):
                 near = nearest(part, _attributes(found))
                 raise UnknownNameError(name, ".".join([first, *rest[: index - 1], near]) if near else None)
             found = getattr(found, part)
+        _require_value(name, found)
         return found
 
     return resolve
+
+
+def _require_value(name: str, found: object) -> None:
+    if isinstance(found, Missing):
+        raise UnknownNameError(name, reason=found.mutlint_reason)
 
 
 def _attributes(value: Any) -> list[str]:
@@ -100,7 +115,7 @@ def _bind(value: SpecValue, is_value: bool, resolve: Resolve, parameter: Paramet
         return _as_value(value, resolve) if is_value else _as_type(value, resolve)
     except TypeTextError as error:
         hint = ""
-        if not is_value and isinstance(value.scalar, str):
+        if not is_value and isinstance(value.scalar, str) and _WORD.fullmatch(value.scalar):
             hint = f"{parameter.name!r} is not annotated tl.constexpr, so its argument is a type"
         raise _failure(value, str(error), hint) from None
 

@@ -9,7 +9,7 @@ from typing import Any
 from triton_mutlint.model import ArgType, ConstexprValue, LoadedKernel, Variant
 from triton_mutlint.signature.configs import Config
 from triton_mutlint.signature.heuristics import heuristic_values
-from triton_mutlint.signature.variants import Index, changes, count, key, orders
+from triton_mutlint.signature.variants import Index, changes, count, orders, value_key
 
 EXACT = 4096  # combinations up to which variants are counted one by one, beyond it multiplied out
 
@@ -55,13 +55,21 @@ class _Expander:
         self.kernel = kernel
         self.sources = sources
         self.names = tuple(sources.free)
-        self.sizes = [len(sources.configs), *(len(values) for values in sources.free.values())]
+        self.free = [_distinct(values) for values in sources.free.values()]
+        self.sizes = [len(sources.configs), *map(len, self.free)]
+        # Of the alternatives themselves, which stay alive: printing each once is what counting costs.
+        lasting = [
+            *(v for values in self.free for v in values),
+            *(v for c in sources.configs for v in c.args.values()),
+        ]
+        self.keys = {id(value): value_key(value) for value in lasting}
         self.untold: set[str] = set()
         self.missing: set[str] = set()
 
     def expand(self, cap: int) -> Expansion:
         most = [max(2, len(self.sources.fallback.get(name, ()))) for name in self.sources.heuristics]
-        exact = count([*self.sizes, *most]) <= max(EXACT, cap)
+        distinct = not most and len({frozenset(config.args) for config in self.sources.configs}) == 1
+        exact = not distinct and count([*self.sizes, *most]) <= max(EXACT, cap)
         sizes = [*self.sizes, *(most if exact else self.widths())]
         found: dict[object, Variant] = {}
         for index in orders(sizes, cap):
@@ -69,7 +77,7 @@ class _Expander:
             if self.missing:
                 return Expansion((), 0, missing=frozenset(self.missing))
             if variant is not None:
-                found.setdefault(key(variant.args), variant)
+                found.setdefault(self.key(variant), variant)
             if len(found) == cap and not exact:
                 break
         kept = tuple(found.values())[:cap]
@@ -89,8 +97,9 @@ class _Expander:
     def base(self, index: Index) -> tuple[dict[str, ArgType], dict[str, Any]]:
         config = self.sources.configs[index[0]]
         free = {
-            name: self.sources.free[name][choice]
-            for name, choice in zip(self.names, index[1:], strict=False)  # heuristics' choices follow
+            name: values[choice]
+            # The heuristics' own choices follow in `index`.
+            for name, values, choice in zip(self.names, self.free, index[1:], strict=False)
         }
         return {**free, **config.args}, dict(config.options)
 
@@ -103,6 +112,9 @@ class _Expander:
                 return None
             args[name] = values[choice]
         return Variant({name: args[name] for name in self.kernel.parameter_names}, options=options)
+
+    def key(self, variant: Variant) -> tuple[tuple[str, str], ...]:
+        return tuple(self.keys.get(id(arg)) or value_key(arg) for arg in variant.args.values())
 
     def alternatives(
         self, name: str, args: Mapping[str, ArgType], options: Mapping[str, Any]
@@ -117,3 +129,10 @@ class _Expander:
         if not values:
             self.missing.add(name)
         return tuple(values)
+
+
+def _distinct(values: tuple[ArgType, ...]) -> tuple[ArgType, ...]:
+    unique: dict[object, ArgType] = {}
+    for value in values:
+        unique.setdefault(value_key(value), value)
+    return tuple(unique.values())

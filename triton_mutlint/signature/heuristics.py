@@ -13,6 +13,7 @@ from typing import Any
 
 from triton_mutlint.model import ArgType, ConstexprValue, ScalarType, TupleType
 from triton_mutlint.signature.values import text_of, unwrap_constexpr
+from triton_mutlint.source.stubs import Missing
 
 SAMPLE = 1024  # a usual row length: divisible by 16, so that block sizes made from it are valid
 _BOOLEAN_OPS = frozenset({"COMPARE_OP", "IS_OP", "CONTAINS_OP", "UNARY_NOT"})
@@ -49,7 +50,11 @@ def heuristic_values(
     arguments = _Arguments({name: _placeholder(arg) for name, arg in args.items()})
     try:
         value = unwrap_constexpr(function(arguments))
-    except Exception:  # foreign code on placeholders it was not written for may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # foreign code on placeholders it was not written for: SystemExit included
+        return _EITHER if _returns_boolean(function) else ()
+    if isinstance(value, Missing):  # made from something that is not installed
         return _EITHER if _returns_boolean(function) else ()
     exact = ConstexprValue(value, text_of(value))
     is_runtime = any(_is_runtime(args[name]) for name in arguments.read if name in args)

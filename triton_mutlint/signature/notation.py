@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
 
@@ -100,8 +101,9 @@ def resolve_name(name: str, resolve: Resolve | None) -> Any:
     try:
         return resolve(name)
     except LookupError as error:
-        suggestion = getattr(error, "suggestion", None)
-        raise TypeTextError(f"the kernel's module has no {name!r}", suggestion) from None
+        reason = getattr(error, "reason", "")
+        message = f"{name!r} {reason}" if reason else f"the kernel's module has no {name!r}"
+        raise TypeTextError(message, getattr(error, "suggestion", None)) from error
 
 
 def _plain(text: str) -> ArgType:
@@ -192,7 +194,7 @@ def _named_tuple(name: str, inner: str, resolve: Resolve | None, depth: int) -> 
     named = {match[1]: match[2] for match in matches if match}
     if len(named) != len(parts) and any(matches):
         raise TypeTextError(f"{name}(...): give every field by name, once")
-    cls = _tuple_class(name, resolve) if resolve else None
+    cls = _tuple_class(name, tuple(named), resolve) if resolve else None
     fields = tuple(cls._fields) if cls is not None else tuple(named)
     texts = named or dict(zip(fields, parts, strict=False))  # a wrong count is reported below
     for field in texts:
@@ -203,8 +205,15 @@ def _named_tuple(name: str, inner: str, resolve: Resolve | None, depth: int) -> 
     return TupleType(tuple(_parse(texts[field], resolve, depth + 1) for field in fields), fields, cls)
 
 
-def _tuple_class(name: str, resolve: Resolve | None) -> Any:
-    cls = resolve_name(name, resolve)
+def _tuple_class(name: str, fields: tuple[str, ...], resolve: Resolve) -> Any:
+    """The namedtuple class `name`; made from `fields` where its own module is not installed."""
+    try:
+        cls = resolve_name(name, resolve)
+    except TypeTextError as error:
+        is_missing = bool(getattr(error.__cause__, "reason", None))
+        if fields and is_missing:
+            return namedtuple(name.rpartition(".")[2], fields)  # the names are data
+        raise
     if not (isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")):
         raise TypeTextError(f"{name!r} is not a namedtuple class")
     return cls
