@@ -116,6 +116,35 @@ def test_a_comparison_that_needs_real_tensors_is_analysed_both_ways() -> None:
     assert set(values(found, "H")) == {("False",), ("True",)}
 
 
+def _branches(args: Any) -> bool:
+    if args["x"].shape[0] > 3:  # noqa: SIM103  # as people write heuristics
+        return True
+    return False
+
+
+def _either_kind(args: Any) -> bool | int:
+    if args["x"].shape[0] > 3:
+        return True
+    return 3
+
+
+@pytest.mark.parametrize(
+    ("function", "both"),
+    [
+        (_branches, True),
+        (lambda args: not args["x"].shape, True),
+        (lambda args: args["x"].a == 1 and args["x"].b is None, True),
+        (lambda args: 3 in args["x"].shape, True),
+        (_either_kind, False),
+        (lambda args: args["x"].shape[0] + 1, False),
+        (namedtuple("Callable", [])._make, False),
+    ],
+)
+def test_only_what_always_returns_a_flag_is_taken_both_ways(function: Any, both: bool) -> None:
+    found = heuristic(function, inferred=guess(H=(ConstexprValue(8),)))
+    assert set(values(found, "H")) == ({("False",), ("True",)} if both else {("8",)})
+
+
 def test_a_heuristic_that_cannot_be_told_is_inferred() -> None:
     found = heuristic(
         lambda args: args["x"].shape[0], inferred=guess(H=(ConstexprValue(8), ConstexprValue(9)))

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from triton_mutlint.model import Location
 from triton_mutlint.signature.spec import SpecError, find_spec, load_spec, parse_spec
@@ -144,6 +148,16 @@ def test_broken_text_is_always_a_spec_error(text: str) -> None:
         parse_spec(text, "s.yaml")
 
 
+@given(st.integers(0, len(FULL)), st.integers(0, 12), st.text("\t\n :*&{}[]'\"#-x1.<>!%|?@~", max_size=6))
+def test_a_damaged_spec_is_read_or_refused_with_a_place(start: int, cut: int, put: str) -> None:
+    try:
+        spec = parse_spec(FULL[:start] + put + FULL[start + cut :], "s.yaml")
+    except SpecError as error:
+        assert all(str(problem).startswith("s.yaml:") for problem in error.problems)  # noqa: PT017
+        return
+    assert all(entry.location.line <= FULL.count("\n") + 7 for entry in spec.kernels)
+
+
 # --------------------------------------------------------------------------- finding it
 
 
@@ -200,3 +214,10 @@ def test_a_directory_or_a_symlink_loop_of_that_name_is_no_spec(tmp_path: Path) -
     (tmp_path / "triton-mutlint.yaml").mkdir()
     os.symlink(tmp_path / "triton-mutlint.yml", tmp_path / "triton-mutlint.yml")  # noqa: PTH211  # to itself
     assert find_spec(tmp_path / "k.py") is None
+
+
+def test_reading_specs_and_planning_import_neither_triton_nor_torch() -> None:
+    modules = "triton_mutlint.signature.plan, triton_mutlint.signature.spec"
+    code = f"import sys, {modules}; print({{'triton', 'torch'}} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

@@ -17,7 +17,6 @@ from triton_mutlint.source.stubs import Missing
 
 SAMPLE = 1024  # a usual row length: divisible by 16, so that block sizes made from it are valid
 _BOOLEAN_OPS = frozenset({"COMPARE_OP", "IS_OP", "CONTAINS_OP", "UNARY_NOT"})
-_RETURNS = frozenset({"RETURN_VALUE"})
 _EITHER = (ConstexprValue(False), ConstexprValue(True))
 
 
@@ -84,14 +83,15 @@ def _is_runtime(arg: ArgType) -> bool:
 
 
 def _returns_boolean(function: Callable[..., Any]) -> bool:
-    """Whether the last thing that `function` does before it returns is a comparison."""
+    """Whether everything that `function` returns is a comparison, `True` or `False`."""
     code = getattr(function, "__code__", None)
-    if code is None:
-        return False
-    before = ""
     results: list[bool] = []
-    for instruction in dis.get_instructions(code):
-        if instruction.opname in _RETURNS:
-            results.append(before in _BOOLEAN_OPS)
-        before = instruction.opname
+    before: dis.Instruction | None = None
+    for instruction in dis.get_instructions(code) if code else ():
+        if instruction.opname == "RETURN_CONST":  # Python 3.12 and 3.13
+            results.append(isinstance(instruction.argval, bool))
+        elif instruction.opname == "RETURN_VALUE" and before is not None:
+            constant = before.opname == "LOAD_CONST" and isinstance(before.argval, bool)
+            results.append(constant or before.opname in _BOOLEAN_OPS)
+        before = instruction
     return bool(results) and all(results)
