@@ -14,8 +14,6 @@ from pathlib import Path, PurePath
 
 from triton_mutlint.model import EMPTY, Severity
 
-NEVER = "never"
-FAIL_LEVELS = ("error", "warning", "info", NEVER)
 DEFAULT_MAX_VARIANTS = 64
 _SELECTOR = re.compile(r"ALL|TML\d{0,3}")
 

@@ -13,7 +13,8 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from triton_mutlint.config import DEFAULT_MAX_VARIANTS, FAIL_LEVELS, Config, nearest, selector_problem
+from triton_mutlint.config import DEFAULT_MAX_VARIANTS, Config, nearest, selector_problem
+from triton_mutlint.levels import FAIL_LEVELS
 from triton_mutlint.model import EMPTY, Severity, UsageError
 
 T = TypeVar("T")

@@ -270,3 +270,21 @@ def test_a_wrong_configuration_names_its_line(shell: Shell, tmp_path: Path) -> N
     assert shell("k.py") == 2
     expected = "triton-mutlint: error: pyproject.toml:3: unknown key 'selct' (did you mean 'select'?)\n"
     assert shell.err == expected
+
+
+def test_rules_are_listed_and_explained(shell: Shell) -> None:
+    assert shell("rules") == 0
+    lines = shell.out.splitlines()
+    assert lines[0].startswith("TML101  undeclared-mutation  error  ")
+    assert [line[:6] for line in lines] == sorted(line[:6] for line in lines)
+    assert shell("rule", "tml201") == 0
+    assert shell.out.startswith("TML201 unanalyzable-op (warning by default)\n\n")
+    by_code = shell.out
+    assert shell("rule", "unanalyzable-op") == 0
+    assert shell.out == by_code
+
+
+@pytest.mark.parametrize(("name", "nearest"), [("TML1O1", "TML101"), ("undeclared-mutatoin", "undeclared-mutation")])
+def test_an_unknown_rule_names_the_nearest(shell: Shell, name: str, nearest: str) -> None:
+    assert shell("rule", name) == 2
+    assert f"there is no rule {name!r} (did you mean {nearest!r}?)" in shell.err

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 
 import click
 
 from triton_mutlint.cli.app import cli
-from triton_mutlint.model import MutlintError
 
 OK, FINDINGS, ERROR, INTERRUPTED = 0, 1, 2, 130
 PROGRAM = "triton-mutlint"
@@ -29,16 +27,15 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         error.show()
         return ERROR
-    except MutlintError as error:
-        _complain(f"error: {error}")
     except SystemExit as error:
         # Only linted code calls sys.exit below here: its code must not pass for a verdict.
         _complain(f"internal error: the run was ended by exit({error.code!r})")
     except Exception as error:  # the outermost boundary: nothing may end in a bare traceback
-        _report_internal(error, debug)
-        return ERROR
-    if debug:
-        traceback.print_exc()
+        _report(error)
+        if debug:
+            import traceback
+
+            traceback.print_exc()
     return ERROR
 
 
@@ -46,20 +43,28 @@ def _complain(message: str) -> None:
     click.echo(f"{PROGRAM}: {message}", err=True)
 
 
-def _report_internal(error: Exception, debug: bool) -> None:
+def _report(error: Exception) -> None:
+    from triton_mutlint.model import MutlintError  # here, as `--help` does without
+
+    if isinstance(error, MutlintError):
+        _complain(f"error: {error}")
+    else:
+        _report_internal(error)
+
+
+def _report_internal(error: Exception) -> None:
+    import traceback
+
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""  # noqa: PTH119
     text = str(error).strip().splitlines()
     what = f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
     _complain(f"internal error: {what}{place}")
-    if debug:
-        traceback.print_exception(error)
-    else:
-        click.echo(
-            "This is a defect of triton-mutlint. Please report it, with the input that caused it and the\n"
-            f"traceback that {DEBUG_VARIABLE}=1 (or --debug) prints.",
-            err=True,
-        )
+    click.echo(
+        "This is a defect of triton-mutlint. Please report it, with the input that caused it and the\n"
+        f"traceback that {DEBUG_VARIABLE}=1 (or --debug) prints.",
+        err=True,
+    )
 
 
 def _open_standard_streams() -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from triton_mutlint.config import Config, selector_problem
 from triton_mutlint.report import FORMATS
-
-F = TypeVar("F", bound=Callable[..., Any])
+from triton_mutlint.rules import RULES
 
 
 @dataclass(frozen=True)
@@ -53,20 +52,13 @@ def _parse_output(value: str) -> Output:
     return Output(name, Path(file) if file else None)
 
 
-def known_rules() -> Collection[str]:
-    """The codes of all rules."""
-    from triton_mutlint.rules import RULES
-
-    return RULES
-
-
-def split_codes(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+def split_codes(name: str, values: tuple[str, ...]) -> tuple[str, ...]:
     """Selectors, comma-separated or from a repeated option; refuses what covers no rule."""
     codes = tuple(code.strip() for value in values for code in value.split(",") if code.strip())
     for code in codes:
-        problem = selector_problem(code, known_rules())
+        problem = selector_problem(code, RULES)
         if problem:
-            raise click.BadParameter(problem)
+            raise click.BadParameter(problem, param_hint=f"'--{name.replace('_', '-')}'")
     return codes
 
 

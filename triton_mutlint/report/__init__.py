@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from triton_mutlint.model import Report
-from triton_mutlint.report.options import RenderOptions
-
-Renderer = Callable[[Report, RenderOptions], str]
+if TYPE_CHECKING:  # the names alone must cost nothing: `--help` lists them
+    from triton_mutlint.model import Report
+    from triton_mutlint.report.options import RenderOptions
 
 # Format name -> module; imported when asked for, so that JSON never waits for rich.
 FORMATS = {
@@ -19,5 +18,5 @@ FORMATS = {
 
 def render(name: str, report: Report, options: RenderOptions) -> str:
     """`report` in the format `name`, a key of FORMATS."""
-    renderer: Renderer = importlib.import_module(FORMATS[name]).render
-    return renderer(report, options)
+    text: str = importlib.import_module(FORMATS[name]).render(report, options)
+    return text

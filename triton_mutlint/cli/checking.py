@@ -1,0 +1,106 @@
+"""The work of `check`: settle what is asked, run the engine, write what it found."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from triton_mutlint.cli.options import Output, merged, parse_outputs, split_codes
+from triton_mutlint.cli.output import check_writable, is_unicode, use_color, width, write_file, write_stdout
+from triton_mutlint.cli.progress import Progress
+from triton_mutlint.config import Config
+from triton_mutlint.config_file import load
+from triton_mutlint.model import Report, UsageError
+from triton_mutlint.report import render
+from triton_mutlint.report.options import RenderOptions
+from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.report.summary import fails
+from triton_mutlint.request import Request
+from triton_mutlint.rules import RULES
+
+_SELECTORS = ("select", "extend_select", "ignore")
+
+
+def check(paths: tuple[str, ...], options: dict[str, Any]) -> int:
+    """The exit code of `check PATHS` with these options.
+
+    Raises click.UsageError and MutlintError for what cannot be done.
+    """
+    _refuse_contradictions(paths, options)
+    outputs = parse_outputs(options["formats"], options["output"])
+    chosen = {name: split_codes(name, options[name]) for name in _SELECTORS}
+    file = Config() if options["isolated"] else load(Path.cwd(), options["config_file"], RULES)
+    request = make_request(paths, merged(file, {**options, **chosen}), options)
+    return run(request, outputs, options)
+
+
+def _refuse_contradictions(paths: tuple[str, ...], options: dict[str, Any]) -> None:
+    for one, other in (("spec", "no_spec"), ("quiet", "verbose"), ("config_file", "isolated")):
+        if options[one] and options[other]:
+            flags = [f"--{name.removesuffix('_file').replace('_', '-')}" for name in (one, other)]
+            raise click.UsageError(f"{' and '.join(flags)} contradict each other")
+    if options["stdin_filename"] and "-" not in paths:
+        raise click.UsageError("--stdin-filename needs - among the paths")
+
+
+def make_request(paths: tuple[str, ...], config: Config, options: dict[str, Any]) -> Request:
+    """What the engine is asked, options and configuration merged."""
+    return Request(
+        arguments=tuple(dict.fromkeys(paths)),
+        cwd=Path.cwd(),
+        spec=None if options["no_spec"] else config.spec,
+        use_spec=not options["no_spec"],
+        targets=config.targets,
+        max_variants=config.max_variants,
+        opaque_asm=config.opaque_asm,
+        true_import=options["true_import"],
+        helpers=config.helpers,
+        stdin_text=_read_stdin() if "-" in paths else None,
+        stdin_filename=options["stdin_filename"],
+        require_spec=config.require_spec,
+        config=config,
+    )
+
+
+def _read_stdin() -> str:
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"standard input is not UTF-8 (byte {error.start})") from error
+
+
+def run(request: Request, outputs: tuple[Output, ...], options: dict[str, Any]) -> int:
+    """Analyse, write every output, and give the exit code."""
+    from triton_mutlint import engine  # here: a wrong option is told before the analysis is loaded
+
+    for output in outputs:
+        if output.file is not None:
+            check_writable(output.file)
+    with Progress() as progress:
+        report = engine.run(request, progress)
+    for output in outputs:
+        _write(report, request, output, options)
+    failed = any(fails(finding, request.config.fail_on) for finding in report.findings)
+    return int(failed and not options["exit_zero"])
+
+
+def _write(report: Report, request: Request, output: Output, options: dict[str, Any]) -> None:
+    to_file = output.file is not None
+    stdin = {request.stdin_filename or "<stdin>": request.stdin_text or ""} if request.stdin_text else {}
+    look = RenderOptions(
+        width=width(),
+        color=options["color"] == "always" if to_file else use_color(options["color"], sys.stdout),
+        ascii=not to_file and not is_unicode(sys.stdout),
+        quiet=options["quiet"],
+        verbose=options["verbose"],
+        fail_on=request.config.fail_on,
+        sources=SourceLines(stdin, request.cwd),
+    )
+    text = render(output.format, report, look)
+    if output.file is not None:
+        write_file(output.file, text)
+    else:
+        write_stdout(text)
