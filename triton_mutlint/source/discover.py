@@ -145,6 +145,7 @@ def find_module(name: str, cwd: Path, argument: str) -> Path:
 
     Raises `StageError` when there is none.
     """
+    spec = None
     search = [str(cwd), *(entry or str(cwd) for entry in sys.path)]
     parts = name.split(".")
     for i, part in enumerate(parts):
@@ -155,9 +156,10 @@ def find_module(name: str, cwd: Path, argument: str) -> Path:
             raise _failure(argument, f"no module named `{missing}`", hint)
         if i < len(parts) - 1:
             search = list(spec.submodule_search_locations or ())
-    if not spec.origin or not spec.origin.endswith(".py"):
+    origin = spec.origin if spec else None
+    if not origin or not origin.endswith(".py"):
         raise _failure(argument, f"module `{name}` has no Python source", "name one of its modules")
-    return Path(spec.origin)
+    return Path(origin)
 
 
 def _absolute(name: str, cwd: Path) -> Path:

@@ -10,16 +10,20 @@ from pathlib import Path
 
 # Always stood in for: importing them is slow, touches devices, or needs a compiler, and nothing that
 # a jit body uses comes from them.
-HEAVY = frozenset(
-    "torch numpy torchvision torchaudio torch_npu torch_xla jax jaxlib tensorflow scipy pandas sklearn"
-    " matplotlib transformers cupy numba cutlass cuda pycuda tilelang tvm helion pytest hypothesis tqdm"
-    " packaging PIL sympy networkx ray deepspeed_kernels intel_extension_for_pytorch mpmath".split()
-)
+HEAVY = frozenset({
+    "torch", "numpy", "torchvision", "torchaudio", "torch_npu", "torch_xla", "jax", "jaxlib",
+    "tensorflow", "scipy", "pandas", "sklearn", "matplotlib", "transformers", "cupy", "numba",
+    "cutlass", "cuda", "pycuda", "tilelang", "tvm", "helion", "pytest", "hypothesis", "tqdm",
+    "packaging", "PIL", "sympy", "networkx", "ray", "deepspeed_kernels",
+    "intel_extension_for_pytorch", "mpmath",
+})  # fmt: skip
 # Standard modules whose use would reach out of the process.
-_UNSAFE = frozenset(
-    "antigravity asyncio concurrent ctypes ftplib http idlelib imaplib multiprocessing poplib shutil smtplib"
-    " socket socketserver ssl subprocess telnetlib this tkinter turtle turtledemo urllib webbrowser xmlrpc".split()
-)
+_UNSAFE = frozenset({
+    "antigravity", "asyncio", "concurrent", "ctypes", "ftplib", "http", "idlelib", "imaplib",
+    "multiprocessing", "poplib", "shutil", "smtplib", "socket", "socketserver", "ssl",
+    "subprocess", "telnetlib", "this", "tkinter", "turtle", "turtledemo", "urllib", "webbrowser",
+    "xmlrpc",
+})  # fmt: skip
 _MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 _LEVELS = 6
 

@@ -1,14 +1,15 @@
 """Making the `JITFunction` of one `def`: its `jit` decorator for real, the others only where they matter."""
 
 from __future__ import annotations
-
 import __future__
+
 import ast
+import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from triton_mutlint.source.names import dotted, global_uses, mentions_jit, returns_value
-from triton_mutlint.source.stubs import Missing
+from triton_mutlint.source.stubs import Missing, UndecidedError
 
 if TYPE_CHECKING:
     from triton_mutlint.source.namespace import Namespace
@@ -59,21 +60,18 @@ def define(namespace: Namespace, node: ast.FunctionDef) -> JitDefinition:
         definition.error = error
         definition.gluon = isinstance(error, NotJitError) and str(error) == "gluon"
         if definition.bound is None:
-            definition.bound = Missing(node.name, f"could not be defined ({type(error).__name__}: {error})")
+            definition.bound = namespace.missing(node.name, f"could not be defined ({type(error).__name__}: {error})")
     return definition
 
 
 def plain_function(namespace: Namespace, node: ast.FunctionDef) -> Any:
     """The function without its decorators, at its own lines, with a qualified name of its own."""
-    bare = ast.FunctionDef(
-        **{name: getattr(node, name, None) for name in node._fields if name != "decorator_list"},
-        decorator_list=[],
-    )
-    ast.copy_location(bare, node)
+    bare = copy.copy(node)
+    bare.decorator_list = []
     caught = _Caught(namespace)
     try:
         namespace.execute([bare], caught)
-    except Exception:  # an annotation or default that cannot be evaluated: keep the rest
+    except (Exception, UndecidedError):  # an annotation or default that cannot be evaluated: keep the rest
         caught = _Caught(namespace)
         bare.args = _lenient_arguments(namespace, node.args, caught)
         bare.returns = None
@@ -118,8 +116,8 @@ def _lenient_arguments(namespace: Namespace, args: ast.arguments, caught: _Caugh
         name = f"__default_{default.lineno}_{default.col_offset}"
         try:
             caught[name] = namespace.evaluate(default)
-        except Exception as error:  # named where it is used
-            caught[name] = Missing(ast.unparse(default), f"could not be computed ({error})")
+        except (Exception, UndecidedError) as error:  # named where it is used
+            caught[name] = namespace.missing(ast.unparse(default), f"could not be computed ({error})")
         return ast.copy_location(ast.Name(name, ast.Load()), default)
 
     return ast.arguments(
@@ -170,7 +168,7 @@ def _speaks_triton(namespace: Namespace, node: ast.FunctionDef) -> bool:
 def _call(namespace: Namespace, decorator: ast.Call, maker: Any) -> Any:
     try:
         return namespace.evaluate(decorator)
-    except Exception:  # one option that cannot be evaluated, such as repr=: keep those that can
+    except (Exception, UndecidedError):  # one option that cannot be evaluated, such as repr=: keep those that can
         options = {}
         for keyword in decorator.keywords:
             if keyword.arg and isinstance(keyword.value, (ast.Constant, ast.List, ast.Tuple)):
@@ -184,15 +182,17 @@ def _decorated(definition: JitDefinition) -> Any:
     if not returns_value(definition.node):
         return bound  # a kernel: its wrappers launch it, and change nothing of what it does
     for decorator in definition.outer:
-        if is_tuning(decorator):
-            continue
-        try:
-            result = definition.namespace.evaluate(decorator)(bound)
-        except Exception:  # a wrapper that wants a device: the jit function stands for it
-            continue
-        if not isinstance(result, Missing):
-            bound = unwrap(result) or result
+        if not is_tuning(decorator):
+            bound = _apply(definition.namespace, decorator, bound)
     return bound
+
+
+def _apply(namespace: Namespace, decorator: ast.expr, bound: Any) -> Any:
+    try:
+        result = namespace.evaluate(decorator)(bound)
+    except (Exception, UndecidedError):  # a wrapper that wants a device: the function stands for it
+        return bound
+    return bound if isinstance(result, Missing) else unwrap(result) or result
 
 
 def is_tuning(decorator: ast.expr) -> bool:

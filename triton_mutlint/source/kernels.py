@@ -47,7 +47,9 @@ class Candidate:
         return tuning
 
     def parameters(self) -> tuple[Parameter, ...]:
-        written = {a.arg: a.annotation for a in ast.walk(self.node.args) if isinstance(a, ast.arg)}
+        args = self.node.args
+        every = (*args.posonlyargs, *args.args, *filter(None, (args.vararg, args.kwarg)), *args.kwonlyargs)
+        written = {a.arg: a.annotation for a in every}
         signature = self.jit.signature.parameters
         result = []
         for i, param in enumerate(self.jit.params):

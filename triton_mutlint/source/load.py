@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
@@ -22,7 +21,7 @@ from triton_mutlint.model import (
 from triton_mutlint.source.kernels import Candidate, candidates, has_candidates
 from triton_mutlint.source.modules import Modules, SlicedModule
 from triton_mutlint.source.names import called_names, launches, returns_value
-from triton_mutlint.source.needs import Need, Needs
+from triton_mutlint.source.needs import Need, Needs, code_names
 from triton_mutlint.source.text import parse_source
 from triton_mutlint.source.true_import import load_by_import
 
@@ -102,16 +101,17 @@ class _Load:
                 kernels, helpers = self._sorted(found)
             finally:
                 stand_ins.lenient = False
+        sources = self.modules.sources(self.module)
+        self.modules.release(self.module)
         self.failures.extend(_unknown(self.source, [c.name for c in found] + [c.qualname for c in found]))
-        return LoadResult(
-            tuple(kernels), tuple(helpers), tuple(self.failures), self.modules.sources(self.module)
-        )
+        return LoadResult(tuple(kernels), tuple(helpers), tuple(self.failures), sources)
 
     def _sorted(self, found: list[Candidate]) -> tuple[list[LoadedKernel], list[LoadedKernel]]:
-        called: dict[str, set[ast.AST]] = {}
+        called: dict[str, list[Candidate]] = {}
         for candidate in found:
-            for name in called_names(candidate.node):
-                called.setdefault(name, set()).add(candidate.node)
+            code = getattr(getattr(candidate.jit, "fn", None), "__code__", None)
+            for name in set(code_names(code)) if code is not None else called_names(candidate.node):
+                called.setdefault(name, []).append(candidate)
         kernels: list[LoadedKernel] = []
         helpers: list[LoadedKernel] = []
         for candidate in found:
@@ -124,7 +124,7 @@ class _Load:
                 (kernels if is_kernel else helpers).append(self._loaded(candidate, not is_kernel))
         return kernels, helpers
 
-    def _is_kernel(self, candidate: Candidate, called: Mapping[str, set[ast.AST]]) -> bool:
+    def _is_kernel(self, candidate: Candidate, called: Mapping[str, list[Candidate]]) -> bool:
         if self.source.kernels:
             return bool(self.source.kernels & {candidate.name, candidate.qualname})
         names = {candidate.name, *candidate.aliases}
@@ -132,8 +132,11 @@ class _Load:
             return True
         if returns_value(candidate.node):
             return False
-        by_others = called.get(candidate.node.name, set()) - {candidate.node}
-        return not by_others or bool(names & self.launches.passed)
+        if names & self.launches.passed:
+            return True
+        name = candidate.node.name  # compiled names include attributes: look at the calls themselves
+        others = (other for other in called.get(name, ()) if other is not candidate)
+        return not any(name in called_names(other.node) for other in others)
 
     def _failure(self, candidate: Candidate, is_kernel: bool) -> Failure | None:
         here = Location(self.source.display, candidate.node.lineno, candidate.node.col_offset + 1)

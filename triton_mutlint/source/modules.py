@@ -1,11 +1,12 @@
 """The modules of a run: real ones, sliced ones and stand-ins, each made once."""
 
 from __future__ import annotations
-
 import __future__
+
 import ast
 import importlib
 import os
+import sys
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,7 @@ from triton_mutlint.model import StageError
 from triton_mutlint.source.facts import known_facts
 from triton_mutlint.source.finder import Finder, Place, is_real, is_stood_in
 from triton_mutlint.source.namespace import Namespace
-from triton_mutlint.source.session import Session, safe_builtins
+from triton_mutlint.source.session import PRIVATE, Session, safe_builtins
 from triton_mutlint.source.stubs import Missing, StandIns
 from triton_mutlint.source.text import parse_source, read_source
 from triton_mutlint.source.units import FoundFunction, Function, Scope, cut, functions
@@ -29,16 +30,13 @@ _TRITON_NAMES = {
     "libdevice": "triton.language.extra.libdevice",
 }
 _MAX_BYTES = 8 << 20
-PRIVATE = "_mutlint_"
 
 
 class SlicedModule:
     """A module whose names are evaluated when asked for; `proxy` is what importers get."""
 
-    def __init__(
-        self, modules: Modules, path: Path, text: str, tree: ast.Module, linted: bool = False
-    ) -> None:
-        self.linted = linted
+    def __init__(self, modules: Modules, path: Path, text: str, tree: ast.Module) -> None:
+        self.linted = False
         self.modules, self.path, self.text, self.tree = modules, path, text, tree
         self.place = Place(path)
         self.dotted = self.place.dotted
@@ -51,7 +49,7 @@ class SlicedModule:
         self.proxy.__dict__.update(self._dunders(), __getattr__=self.attribute)
         self._scopes: dict[ast.AST, Namespace] = {}
         if tree.body:
-            modules.session.sources.add(str(path), text, tree)
+            modules.session.sources.add(str(path), text, self.functions)
 
     def _dunders(self) -> dict[str, Any]:
         package = self.dotted if self.is_package else self.dotted.rpartition(".")[0]
@@ -92,6 +90,15 @@ class SlicedModule:
         node = self._by_line.get(line)
         return node if isinstance(node, ast.FunctionDef) else None
 
+    @cached_property
+    def _tries(self) -> list[tuple[int, int]]:
+        bodies = (n.body for n in ast.walk(self.tree) if isinstance(n, ast.Try) and n.handlers)
+        return [(body[0].lineno, body[-1].end_lineno or body[-1].lineno) for body in bodies]
+
+    def in_try(self, line: int) -> bool:
+        """Whether a line stands in the body of a `try` that has handlers."""
+        return any(first <= line <= last for first, last in self._tries)
+
     def inner(self, parents: tuple[Function | ast.ClassDef, ...]) -> Namespace:
         """The namespace of code nested in `parents` (functions and classes, outermost first)."""
         if not parents:
@@ -116,19 +123,43 @@ class Modules:
         self.stand_ins = StandIns(self.given, known_facts(backend, arch), backend)
         self.builtins = safe_builtins(self._import)
         self._sliced: dict[Path, SlicedModule] = {}
+        self._imported: set[Path] = set()
         self._broken: dict[Path, str] = {}
         self._names: dict[tuple[Path, str], ModuleType] = {}
+
+    @cached_property
+    def _importlib(self) -> ModuleType:
+        """`importlib` whose `import_module` gives sliced code what its import statements give it."""
+        proxy = ModuleType("importlib")
+        proxy.__dict__.update(vars(importlib))
+
+        def import_module(name: str, package: str | None = None) -> ModuleType:
+            caller = sys._getframe(1).f_globals
+            if not isinstance(caller, Namespace):
+                return importlib.import_module(name, package)
+            level = len(name) - len(name.lstrip("."))
+            return self._import(name[level:], caller, None, ("",), level)
+
+        proxy.__dict__["import_module"] = import_module
+        return proxy
 
     def linted(self, path: Path, text: str, tree: ast.Module) -> SlicedModule:
         """The module for a file that is linted: shared with its importers while the text is the same."""
         known = self._sliced.get(path)
         if known is None or known.text != text:
-            known = self._sliced[path] = SlicedModule(self, path, text, tree, linted=True)
+            known = self._sliced[path] = SlicedModule(self, path, text, tree)
         known.linted = True
         return known
 
+    def release(self, module: SlicedModule) -> None:
+        """Let go of a linted file that no other file has imported, so that a long run stays small."""
+        if module.path not in self._imported:
+            self._sliced.pop(module.path, None)
+            self.session.sources.remove(str(module.path))
+
     def at(self, path: Path) -> Any:
         """The module in `path` (a folder, for a namespace package), or a stand-in if it cannot be read."""
+        self._imported.add(path)
         if path not in self._sliced and path not in self._broken:
             try:
                 text = "" if path.is_dir() else self._read(path)
@@ -165,6 +196,8 @@ class Modules:
         return module
 
     def _module(self, name: str, place: Place) -> ModuleType:
+        if name == "importlib":
+            return self._importlib
         if name == "__future__" or is_real(name):
             try:
                 return importlib.import_module(name)
@@ -202,9 +235,8 @@ class Modules:
         if alias.name == "triton" and wanted:
             return importlib.import_module(wanted)
         value = self._member(self.origin(node, place), alias.name, node)
-        if wanted and not is_triton_module(value):
-            if isinstance(value, Missing) or type(value) is not ModuleType or is_stand_in(value):
-                return importlib.import_module(wanted)
+        if wanted and not is_triton_module(value) and not _is_module(value):
+            return importlib.import_module(wanted)
         return value
 
     def _member(self, module: ModuleType, name: str, node: ast.ImportFrom) -> Any:
@@ -217,8 +249,8 @@ class Modules:
             try:
                 return importlib.import_module(f"{dotted}.{name}")
             except Exception:  # not a submodule, or one that cannot be imported here
-                return Missing(f"{dotted}.{name}", f"is not in the installed {dotted.partition('.')[0]}")
-        return Missing(f"{dotted}.{name}", f"is not defined by `{dotted}`")
+                return self.stand_ins.missing(f"{dotted}.{name}", f"is not in {installed(dotted)}")
+        return self.stand_ins.missing(f"{dotted}.{name}", f"is not defined by `{dotted}`")
 
     def available(self, node: ast.stmt, place: Place) -> bool:
         """Whether an import statement would succeed (torch and its kind count as installed)."""
@@ -252,11 +284,24 @@ class Modules:
         if level:
             return self.relative(name, level, place)
         module = self.module(name, place)
+        if not self._there(module) and globals_.module.in_try(sys._getframe(1).f_lineno):
+            raise ModuleNotFoundError(f"No module named '{name}'", name=name)
         return module if fromlist else self.module(name.partition(".")[0], place)
+
+
+def installed(dotted: str) -> str:
+    """What a really imported module belongs to, with its version."""
+    top = dotted.partition(".")[0]
+    version = getattr(importlib.import_module(top), "__version__", "") if is_real(top) else ""
+    return f"the installed {top} {version}".rstrip()
 
 
 def is_triton_module(value: object) -> bool:
     return type(value) is ModuleType and value.__name__.partition(".")[0] == "triton" and not is_stand_in(value)
+
+
+def _is_module(value: object) -> bool:
+    return type(value) is ModuleType and not is_stand_in(value)
 
 
 def is_stand_in(module: ModuleType) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from triton_mutlint.source import jitdefs
 from triton_mutlint.source.branches import choose
 from triton_mutlint.source.names import dotted, may_be_jit
-from triton_mutlint.source.stubs import Missing, MissingValueError
+from triton_mutlint.source.stubs import Missing, MissingValueError, UndecidedError
 from triton_mutlint.source.units import Function, Scope, Unit
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Namespace(dict[str, Any]):
                 self._done.add(unit)
                 self._guarded_run(unit, name)
         if name not in self:
-            self[name] = Missing(name, "could not be evaluated")
+            self[name] = self.missing(name, "could not be evaluated")
 
     def _guarded_run(self, unit: Unit, name: str) -> None:
         try:
@@ -105,11 +105,14 @@ class Namespace(dict[str, Any]):
                     self[bound] = self._failed(bound, error)
 
     def _failed(self, name: str, error: BaseException) -> Missing:
-        if isinstance(error, MissingValueError):
+        if isinstance(error, (MissingValueError, UndecidedError)):
             value = error.value
-            return Missing(name, f"is computed from `{value.mutlint_root}`, which {value.mutlint_reason}")
+            return self.missing(name, f"is computed from `{value.mutlint_root}`, which {value.mutlint_reason}")
         text = f"{type(error).__name__}: {error}".split("\n")[0].rstrip(": ")
-        return Missing(name, f"could not be computed ({text[:160]})")
+        return self.missing(name, f"could not be computed ({text[:160]})")
+
+    def missing(self, name: str, reason: str) -> Missing:
+        return self.module.modules.stand_ins.missing(name, reason)
 
     def run(self, unit: Unit) -> None:
         """Run one unit in this namespace. Raises what the linted code raises."""
@@ -174,7 +177,10 @@ class Namespace(dict[str, Any]):
         args = self.owner.args
         positional = [*args.posonlyargs, *args.args]
         defaults: list[ast.expr | None] = [None] * (len(positional) - len(args.defaults))
-        pairs = [*zip(positional, [*defaults, *args.defaults]), *zip(args.kwonlyargs, args.kw_defaults)]
+        pairs = [
+            *zip(positional, [*defaults, *args.defaults], strict=True),
+            *zip(args.kwonlyargs, args.kw_defaults, strict=True),
+        ]
         for argument, default in pairs:
             if argument.arg == name:
                 self[name] = self._default(name, default)
@@ -190,9 +196,9 @@ class Namespace(dict[str, Any]):
             try:
                 assert self.parent is not None
                 return self.parent.evaluate(default)
-            except Exception:  # a default that cannot be evaluated here is as good as none
+            except (Exception, UndecidedError):  # a default that cannot be evaluated here is as good as none
                 default = None
-        return Missing(name, f"is an argument of the enclosing function `{self.owner.name}`")
+        return self.missing(name, f"is an argument of the enclosing function `{self.owner.name}`")
 
     def _from_star(self, name: str) -> Any:
         """A name that a star import brings. Raises `KeyError`."""

@@ -13,14 +13,15 @@ import io
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
 from triton_mutlint.source.text import split_lines
-from triton_mutlint.source.units import functions
+from triton_mutlint.source.units import FoundFunction
 
 _RECURSION_LIMIT = 6000  # a chain of sliced modules nests some ten Python frames per module
+PRIVATE = "_mutlint_"  # begins the module name of every sliced function
 _LOCK = threading.RLock()
 
 
@@ -30,12 +31,15 @@ class SourceRegistry:
     def __init__(self) -> None:
         self._modules: dict[str, tuple[list[str], dict[int, int]]] = {}
 
-    def add(self, filename: str, text: str, tree: Any) -> None:
+    def add(self, filename: str, text: str, functions: Iterable[FoundFunction]) -> None:
         ends: dict[int, int] = {}
-        for found in functions(tree):
+        for found in functions:
             end = found.node.end_lineno or found.node.lineno
             ends[found.node.lineno] = ends[found.first_line] = end
         self._modules[filename] = (split_lines(text), ends)
+
+    def remove(self, filename: str) -> None:
+        self._modules.pop(filename, None)
 
     def lines(self, function: Any) -> tuple[list[str], int]:
         """`inspect.getsourcelines`, from the registered text where there is one."""
@@ -120,7 +124,7 @@ class Session:
 def _quiet() -> Iterator[None]:
     """No output, no warnings, no torch; a recursion limit that deep import chains fit in."""
     limit, blocker = sys.getrecursionlimit(), _NoTorch()
-    sys.meta_path.insert(0, blocker)  # type: ignore[arg-type]  # a finder needs find_spec alone
+    sys.meta_path.insert(0, blocker)
     try:
         sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
@@ -128,7 +132,7 @@ def _quiet() -> Iterator[None]:
             with contextlib.redirect_stderr(io.StringIO()):
                 yield
     finally:
-        sys.meta_path.remove(blocker)  # type: ignore[arg-type]
+        sys.meta_path.remove(blocker)
         sys.setrecursionlimit(limit)
 
 
@@ -155,6 +159,9 @@ def _triton_patches(driver: StandInDriver, sources: SourceRegistry) -> Iterator[
                 knobs.runtime.interpret = False
             yield
     finally:
+        registry = vars(jit).get("_triton_jit_function_registry", {})
+        for key in [key for key in registry if key.startswith(PRIVATE)]:
+            del registry[key]  # it would keep every linted file alive
         vars(config).update(saved)
         vars(jit)["inspect"] = real_inspect
 
@@ -168,7 +175,7 @@ def safe_builtins(importer: Callable[..., Any]) -> dict[str, Any]:
     def read_only(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
         if set(mode) & set("wax+"):
             raise PermissionError(f"{file}: nothing is written while a file is loaded")
-        return open(file, mode, *args, **kwargs)  # noqa: SIM115, PTH123 - the caller closes it
+        return open(file, mode, *args, **kwargs)  # noqa: PTH123 - the caller closes it
 
     def refuse_input(*args: object) -> NoReturn:
         raise EOFError("nothing is read from the terminal while a file is loaded")

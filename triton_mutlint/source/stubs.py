@@ -2,7 +2,7 @@
 
 A missing value may be passed around, called, subclassed, entered or used as a decorator while a
 file loads; whoever needs to know what it *is* (a truth value, a number, an iteration) gets a
-`MissingValueError` that says its name.
+error that says its name.
 """
 
 from __future__ import annotations
@@ -11,20 +11,32 @@ from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any, NoReturn
 
-_BINARY = "add sub mul truediv floordiv mod pow lshift rshift and xor or matmul".split()
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "xor", "or", "matmul")
 _TRUE_PREDICATES = {"cuda": frozenset({"is_cuda", "is_nvidia", "is_cuda_alike"})}
 _TRUE_PREDICATES["hip"] = frozenset({"is_hip", "is_rocm", "is_amd", "is_cuda_alike"})
-_PREDICATES = frozenset(
-    "is_cuda is_nvidia is_cuda_alike is_hip is_rocm is_amd is_xpu is_npu is_cpu is_tpu is_hpu is_musa"
-    " is_ascend is_mlu is_mps is_out_of_tree is_neuron is_maca is_metax is_iluvatar".split()
-)
+_PREDICATES = frozenset({
+    "is_cuda", "is_nvidia", "is_cuda_alike", "is_hip", "is_rocm", "is_amd", "is_xpu", "is_npu",
+    "is_cpu", "is_tpu", "is_hpu", "is_musa", "is_ascend", "is_mlu", "is_mps", "is_out_of_tree",
+    "is_neuron", "is_maca", "is_metax", "is_iluvatar",
+})  # fmt: skip
 
 
 class MissingValueError(Exception):
-    """Something had to know the value of a missing name."""
+    """A jit body, or a callable kept from a file, needs the value of a missing name."""
 
     def __init__(self, value: Missing) -> None:
-        super().__init__(f"`{value.mutlint_path}` {value.mutlint_reason}")
+        super().__init__(f"`{value.mutlint_root}` {value.mutlint_reason}")
+        self.value = value
+
+
+class UndecidedError(BaseException):
+    """Code that runs while a file loads needs the value of a missing name.
+
+    Not an `Exception`: `except Exception: return False` must not turn "not known" into an answer.
+    """
+
+    def __init__(self, value: Missing) -> None:
+        super().__init__(f"`{value.mutlint_root}` {value.mutlint_reason}")
         self.value = value
 
 
@@ -44,33 +56,34 @@ class Missing:
     mutlint_root: str
     mutlint_reason: str
 
-    def __init__(self, path: str, reason: str, root: str = "", registry: StandIns | None = None) -> None:
+    mutlint_registry: StandIns
+
+    def __init__(self, registry: StandIns, path: str, reason: str, root: str = "") -> None:
         self.__dict__.update(
             mutlint_path=path, mutlint_reason=reason, mutlint_root=root or path, mutlint_registry=registry
         )
         self.__dict__.update(__name__=path.rpartition(".")[2], __qualname__=path, __doc__=None)
 
     def mutlint_derived(self, path: str) -> Missing:
-        return Missing(path, self.mutlint_reason, self.mutlint_root)
+        return Missing(self.mutlint_registry, path, self.mutlint_reason, self.mutlint_root)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        registry: StandIns | None = self.__dict__["mutlint_registry"]
-        if registry is not None and not registry.lenient:
+        if not self.mutlint_registry.lenient:
             raise MissingValueError(self)
         path = f"{self.mutlint_path}.{name}"
-        value = registry.attribute(path) if registry is not None else self.mutlint_derived(path)
+        whole = self.mutlint_root == self.mutlint_path  # not an expression: facts and the spec may know it
+        value = self.mutlint_registry.attribute(path, self) if whole else self.mutlint_derived(path)
         self.__dict__[name] = value
         return value
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        registry: StandIns | None = self.__dict__["mutlint_registry"]
-        if "_semantic" in kwargs or "_builder" in kwargs or (registry and not registry.lenient):
+        if "_semantic" in kwargs or "_builder" in kwargs or not self.mutlint_registry.lenient:
             raise MissingValueError(self)
         if _passed_function(args, kwargs):
             return args[0]  # a decorator that is not installed leaves its function alone
-        answer = registry.predicate(self.mutlint_path) if registry else None
+        answer = self.mutlint_registry.predicate(self.mutlint_path)
         return self.mutlint_derived(f"{self.mutlint_path}()") if answer is None else answer
 
     def __getitem__(self, key: object) -> Missing:
@@ -111,7 +124,7 @@ class Missing:
         return self.mutlint_derived(f"{self.mutlint_path} != …")
 
     def _refuse(self, *args: object) -> NoReturn:
-        raise MissingValueError(self)
+        raise (UndecidedError if self.mutlint_registry.lenient else MissingValueError)(self)
 
     __bool__ = __len__ = __iter__ = __next__ = __contains__ = _refuse
     __int__ = __float__ = __index__ = __complex__ = __round__ = _refuse
@@ -171,12 +184,16 @@ class StandIns:
             self._modules[name] = module
         return self._modules[name]
 
-    def attribute(self, path: str) -> Any:
+    def attribute(self, path: str, owner: Missing | None = None) -> Any:
+        """The value at a dotted path: given, known, or missing for the reason its owner is."""
         if path in self._facts:
             return self._facts[path]
         if path in self._inner:
             return self.module(path)
-        return Missing(path, "is not installed", registry=self)
+        return Missing(self, path, owner.mutlint_reason if owner else "is not installed")
+
+    def missing(self, path: str, reason: str) -> Missing:
+        return Missing(self, path, reason)
 
     def predicate(self, path: str) -> bool | None:
         """What `….is_cuda()` and its kind answer: the target decides them."""

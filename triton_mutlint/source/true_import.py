@@ -83,7 +83,8 @@ def _result(
 ) -> LoadResult:
     launched = launches(tree)
     called = {name for *_, node in found for name in called_names(node) if name != node.name}
-    kernels, helpers = [], []
+    kernels: list[LoadedKernel] = []
+    helpers: list[LoadedKernel] = []
     for name, value, jit, node in found:
         if source.kernels:
             is_kernel = name in source.kernels

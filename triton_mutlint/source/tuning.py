@@ -44,7 +44,7 @@ class Tuning:
             self._heuristics(namespace, values)
         elif call and ("configs" in keywords or (name == "autotune" and call.args)):
             if name == "autotune":
-                keywords = dict(zip(_POSITIONS, call.args)) | keywords
+                keywords = dict(zip(_POSITIONS, call.args, strict=False)) | keywords
             self._declared(namespace, keywords, decorator.lineno)
         elif _mentions_tuning(namespace, decorator):
             self._applied(namespace, decorator, jit)
@@ -79,7 +79,7 @@ class Tuning:
     def _heuristics(self, namespace: Namespace, node: ast.expr | None) -> None:
         """Each entry by itself where the mapping is written out."""
         if isinstance(node, ast.Dict):
-            for key, value in zip(node.keys, node.values):
+            for key, value in zip(node.keys, node.values, strict=True):
                 try:
                     if key is None:
                         self.heuristics.update(namespace.evaluate(value))

@@ -137,9 +137,9 @@ def _bind(target: ast.expr, binds: dict[str, None], mutates: dict[str, None]) ->
 
 
 def _mutated(node: ast.expr) -> Iterator[str]:
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _MUTATORS:
-        if isinstance(node.func.value, ast.Name):
-            yield node.func.value.id
+    function = node.func if isinstance(node, ast.Call) else None
+    if isinstance(function, ast.Attribute) and function.attr in _MUTATORS and isinstance(function.value, ast.Name):
+        yield function.value.id
 
 
 @dataclass(frozen=True, eq=False)
