@@ -42,33 +42,17 @@ def build_plan(
     """The variants of `kernel`, at most `max_variants`, and where their types came from.
 
     A parameter is given by the first of: `entry`, heuristics, autotune configs, the defaults of
-    `spec`, the default in the source, and `inferred`, which is called once with the parameters
-    known by then. Raises `StageError` (stage signature) for a spec that does not fit the kernel
-    and for a parameter that nothing gives.
+    `spec`, `inferred` (called once, with the parameters known by then) where it says more than the
+    default in the source, and that default. Raises `StageError` (stage signature) for a spec that
+    does not fit the kernel and for a parameter that nothing gives.
     """
-    names = kernel.parameter_names
     by_entry = bind_entry(kernel, entry) if entry else {}
     by_default = _spec_defaults(kernel, spec, by_entry)
-    tuned = configs(kernel, by_entry)
-    always_tuned = set.intersection(*(set(config.args) for config in tuned))
-    # A heuristic may also set num_warps and the like: the compiler has its own defaults for those.
-    heuristics = {n: f for n, f in kernel.heuristics.items() if n in names and n not in by_entry}
-    given = {n: v for n, v in {**by_default, **by_entry}.items() if n not in always_tuned}
-    known = {n: values[0] for n, values in given.items() if n not in heuristics} | dict(tuned[0].args)
-    guesses = inferred(kernel, {n: known[n] for n in names if n in known})
-    rest = [p for p in kernel.parameters if p.name not in given and p.name not in always_tuned]
-    guessed, declared = _settle(rest, guesses, value_parameters(kernel))
-    free = {**given, **declared, **{n: guess.alternatives for n, guess in guessed.items()}}
-    _require(kernel, [p for p in rest if p.name not in free and p.name not in heuristics])
-    sources = Sources(
-        tuned,
-        {n: free[n] for n in names if n in free and n not in heuristics},
-        heuristics,
-        {n: free[n] for n in heuristics if n in free},
-    )
+    guessed, sources = _sources(kernel, by_entry, by_default, inferred)
     expansion = expand(kernel, sources, max_variants)
     _require(kernel, [p for p in kernel.parameters if p.name in expansion.missing])
-    used = {n: guessed[n] for n in names if n in guessed and (n not in heuristics or n in expansion.untold)}
+    told = sources.heuristics.keys() - expansion.untold
+    used = {n: guessed[n] for n in kernel.parameter_names if n in guessed and n not in told}
     return SignaturePlan(
         variants=with_choices(expansion.variants),
         total=expansion.total,
@@ -99,6 +83,30 @@ def _notes(
 
 
 # --------------------------------------------------------------------------- sources
+
+
+def _sources(
+    kernel: LoadedKernel, by_entry: _Given, by_default: _Given, inferred: Infer
+) -> tuple[dict[str, Inferred], Sources]:
+    """Every parameter's alternatives, and the guesses among them; raises `StageError` if one has none."""
+    names = kernel.parameter_names
+    tuned = configs(kernel, by_entry)
+    always_tuned = set.intersection(*(set(config.args) for config in tuned))
+    # A heuristic may also set num_warps and the like: the compiler has its own defaults for those.
+    heuristics = {n: f for n, f in kernel.heuristics.items() if n in names and n not in by_entry}
+    given = {n: v for n, v in {**by_default, **by_entry}.items() if n not in always_tuned}
+    known = {n: values[0] for n, values in given.items() if n not in heuristics} | dict(tuned[0].args)
+    guesses = inferred(kernel, {n: known[n] for n in names if n in known})
+    rest = [p for p in kernel.parameters if p.name not in given and p.name not in always_tuned]
+    guessed, declared = _settle(rest, guesses, value_parameters(kernel))
+    free = {**given, **declared, **{n: guess.alternatives for n, guess in guessed.items()}}
+    _require(kernel, [p for p in rest if p.name not in free and p.name not in heuristics])
+    return guessed, Sources(
+        tuned,
+        {n: free[n] for n in names if n in free and n not in heuristics},
+        heuristics,
+        {n: free[n] for n in heuristics if n in free},
+    )
 
 
 def _spec_defaults(kernel: LoadedKernel, spec: Spec | None, by_entry: _Given) -> _Given:
