@@ -54,18 +54,31 @@ def _name_fault(subject: KernelSubject, argument: str, name: str) -> Iterator[Fa
         yield Fault(f"`{argument}` names `{name}`, a tuple: it has no {method}", hint, name)
 
 
-def _replaced(subject: KernelSubject, autotune: Autotune) -> Iterator[Fault]:
+def replaced(autotune: Autotune) -> dict[str, tuple[str, ...]]:
+    """By argument, the names that it lists in vain because a hook stands in its place."""
     if len(autotune.configs) < 2:
-        return  # one config is never benchmarked: neither hook runs
-    lost = [("restore_value", autotune.restore_value, "pre_hook" if autotune.has_pre_hook else "post_hook")]
-    lost.append(("reset_to_zero", autotune.reset_to_zero, "pre_hook"))
-    for argument, names, hook in lost:
-        given = autotune.has_pre_hook or (argument == "restore_value" and autotune.has_post_hook)
-        if names and given:
+        return {}  # one config is never benchmarked: neither hook runs
+    if autotune.has_pre_hook:
+        return {"restore_value": autotune.restore_value, "reset_to_zero": autotune.reset_to_zero}
+    if autotune.has_post_hook:
+        still_reset = autotune.reset_to_zero  # zeroing is the other hook's work
+        return {"restore_value": tuple(n for n in autotune.restore_value if n not in still_reset)}
+    return {}
+
+
+def _replaced(subject: KernelSubject, autotune: Autotune) -> Iterator[Fault]:
+    hook = "pre_hook" if autotune.has_pre_hook else "post_hook"
+    for argument, names in replaced(autotune).items():
+        if names:
             listed = ", ".join(f"`{name}`" for name in names)
             yield Fault(
                 f"the `{hook}` of `@triton.autotune` replaces the one that carries out `{argument}`: "
                 f"{listed} of `{subject.report.name}` {'is' if len(names) == 1 else 'are'} not protected while tuning",
-                f"remove the `{hook}` (give it to the configs instead), or do in it what `{argument}` would",
-                names[0] if len(names) == 1 else None,
+                _remedy(hook, argument), names[0] if len(names) == 1 else None,
             )
+
+
+def _remedy(hook: str, argument: str) -> str:
+    if hook == "pre_hook":
+        return f"give the `{hook}` to the configs instead, where it runs besides `{argument}`"
+    return f"remove the `{hook}`, or put the copies back in it and make them in a `pre_hook`"

@@ -61,7 +61,7 @@ from dataclasses import dataclass
 from triton_mutlint.model import AccessKind, Autotune, Finding, Location, ParameterKind, ParameterReport, Severity
 from triton_mutlint.model import Related as Note
 from triton_mutlint.rules.access_calls import AccessCalls
-from triton_mutlint.rules.autotune_names import faults
+from triton_mutlint.rules.autotune_names import faults, replaced
 from triton_mutlint.rules.rerun import Rerun, rerun_of
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
@@ -110,13 +110,11 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
 def _unrestored(subject: KernelSubject, autotune: Autotune, place: Location) -> Iterator[Finding]:
     calls = AccessCalls(subject.kernel)
     protection = _Protection.of(autotune)
-    listed = {*autotune.restore_value, *autotune.reset_to_zero}
-    replaced = autotune.has_pre_hook or autotune.has_post_hook
+    reported = {name for names in replaced(autotune).values() for name in names}
     exposed = []
     for parameter in subject.report.parameters:
         rerun, base = rerun_of(parameter, calls), parameter.name.partition(".")[0]
-        said = replaced and base in listed  # the finding about the replaced hook covers it
-        if rerun is not Rerun.SAFE and not said and not protection.suffices(base, rerun):
+        if rerun is not Rerun.SAFE and base not in reported and not protection.suffices(base, rerun):
             exposed.append((parameter, rerun))
     restorable = [p.name for p, r in exposed if r in _CERTAIN and _is_plain(p)]
     for parameter, rerun in exposed:
@@ -125,24 +123,24 @@ def _unrestored(subject: KernelSubject, autotune: Autotune, place: Location) -> 
 
 def _finding(subject: KernelSubject, autotune: Autotune, parameter: ParameterReport, rerun: Rerun,
              restorable: Sequence[str], place: Location) -> Finding:
-    name, kernel = parameter.name, subject.report.name
-    condition = f" when {' or '.join(parameter.when)}" if parameter.when else ""
-    zeroed = name in autotune.reset_to_zero
-    if zeroed:
-        also = " as well as `restore_value`, and the zeros win" if name in autotune.restore_value else ""
-        outcome = f"but `reset_to_zero` names it{also}: the launch that counts reads zeros, not the caller's values"
-    else:
-        outcome = f"tuning runs it {len(autotune.configs)} configs over, each on what the last one left"
     hooked = autotune.has_pre_hook or autotune.has_post_hook or any(c.has_pre_hook for c in autotune.configs)
-    certain = rerun in _CERTAIN and not (hooked and not zeroed)
-    if not certain:
-        outcome += ", unless a hook undoes that" if rerun in _CERTAIN else ""
+    # A hook may undo what the kernel did, but not bring back what `reset_to_zero` wiped.
+    excused = hooked and parameter.name not in autotune.reset_to_zero
+    condition = f" when {' or '.join(parameter.when)}" if parameter.when else ""
+    unless = ", unless a hook undoes that" if excused else ""
     return RULE.finding(
-        f"`{kernel}` {_WHY[rerun]} `{name}`{condition}, and {outcome}" if not zeroed
-        else f"`{kernel}` {_WHY[rerun]} `{name}`{condition}, {outcome}",
-        place, kernel=subject.report, parameter=name, related=_accesses(parameter),
-        help=_advice(autotune, parameter, rerun, restorable), severity=None if certain else Severity.INFO,
+        f"`{subject.report.name}` {_WHY[rerun]} `{parameter.name}`{condition}, {_outcome(autotune, parameter)}{unless}",
+        place, kernel=subject.report, parameter=parameter.name, related=_accesses(parameter),
+        help=_advice(autotune, parameter, rerun, restorable),
+        severity=None if rerun in _CERTAIN and not excused else Severity.INFO,
     )
+
+
+def _outcome(autotune: Autotune, parameter: ParameterReport) -> str:
+    if parameter.name not in autotune.reset_to_zero:
+        return f"and tuning over {len(autotune.configs)} configs runs it again and again on what the run before left"
+    also = " too, and the zeros win" if parameter.name in autotune.restore_value else ""
+    return f"but `reset_to_zero` names it{also}: the launch that counts reads zeros, not the caller's values"
 
 
 def _advice(autotune: Autotune, parameter: ParameterReport, rerun: Rerun, restorable: Sequence[str]) -> str:

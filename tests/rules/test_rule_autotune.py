@@ -1,0 +1,154 @@
+"""TML301 by hand-built kernels: what a rerun does, and what each protection achieves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from rule_samples import TWO, subject_of
+
+from triton_mutlint.model import Autotune, AutotuneConfig, Finding, ParameterKind, Severity
+from triton_mutlint.rules import RULES
+from triton_mutlint.rules.access_calls import AccessCalls
+from triton_mutlint.rules.rerun import Rerun, rerun_of
+
+BODIES = {
+    "in_place": "tl.store(x + i, tl.load(x + i) * 2)",
+    "atomic": "tl.atomic_add(x + i, 1.0)",
+    "sum": "c = tl.load(x + i)\n    c += 1.0\n    tl.store(x + i, c)",
+    "overwrite": "tl.store(x + i, 1.0)",
+    "read": "tl.store(y + i, tl.load(x + i))",
+    "maximum": "tl.atomic_max(x + i, 1)",
+    "maximum_used": "old = tl.atomic_max(x + i, 1)\n    tl.store(y + i, old)",
+    "exchange": "tl.atomic_xchg(x + i, 1)",
+    "exchange_used": "old = tl.atomic_xchg(x + i, 1)\n    tl.store(y + i, old)",
+    "lock": "while tl.atomic_cas(x, 0, 1) == 1:\n        pass\n    tl.atomic_xchg(x, 0)",
+    "lock_kept": "while tl.atomic_cas(x, 0, 1) == 1:\n        pass\n    tl.atomic_xchg(x, 1)",
+    "lock_method": "while x.atomic_cas(0, 1) == 1:\n        pass\n    tl.atomic_xchg(x, 0)",
+    "counter_reset": "if tl.atomic_add(x, 1) == 7:\n        tl.store(x, 0)",
+    "write_then_read": "tl.store(x + i, 1.0)\n    tl.store(y + i, tl.load(x + i))",
+    "write_sometimes": "if y:\n        tl.store(x + i, 1.0)\n    tl.store(y + i, tl.load(x + i))",
+    "read_then_write": "tl.store(y + i, tl.load(x + i))\n    tl.store(x + i, 1.0)",
+}
+
+
+def kernel(body: str) -> str:
+    return f"@triton.jit\ndef k(x, y, BLOCK: tl.constexpr):\n    i = tl.arange(0, BLOCK)\n    {body}\n"
+
+
+def found(body: str, **autotune: object) -> list[Finding]:
+    declared = Autotune(**{"configs": TWO, "line": 1, **autotune})
+    return list(RULES["TML301"].check(subject_of(kernel(BODIES.get(body, body)), declared)))
+
+
+@pytest.mark.parametrize(("body", "expected"), [
+    ("in_place", Rerun.IN_PLACE), ("atomic", Rerun.ACCUMULATED), ("sum", Rerun.ACCUMULATED),
+    ("overwrite", Rerun.SAFE), ("read", Rerun.SAFE), ("maximum", Rerun.SAFE), ("maximum_used", Rerun.ACCUMULATED),
+    ("exchange", Rerun.SAFE), ("exchange_used", Rerun.ACCUMULATED), ("lock", Rerun.SAFE),
+    ("lock_kept", Rerun.ACCUMULATED), ("counter_reset", Rerun.RESET_BY_KERNEL), ("write_then_read", Rerun.READ_BACK),
+    ("write_sometimes", Rerun.IN_PLACE), ("read_then_write", Rerun.IN_PLACE),
+])
+def test_what_a_rerun_does(body: str, expected: Rerun) -> None:
+    subject = subject_of(kernel(BODIES[body]))
+    parameter = subject.parameter("x")
+    assert parameter is not None
+    assert rerun_of(parameter, AccessCalls(subject.kernel)) is expected
+
+
+def test_without_the_source_an_atomic_counts_as_accumulation() -> None:
+    subject = subject_of(kernel(BODIES["maximum"]))
+    parameter = subject.parameter("x")
+    assert parameter is not None
+    assert rerun_of(parameter, AccessCalls(None)) is Rerun.ACCUMULATED
+
+
+@pytest.mark.parametrize(("body", "lists", "errors"), [
+    ("in_place", {}, 1),
+    ("in_place", {"restore_value": ("x",)}, 0),
+    ("in_place", {"reset_to_zero": ("x",)}, 1),
+    ("in_place", {"reset_to_zero": ("x",), "restore_value": ("x",)}, 1),
+    ("atomic", {}, 1),
+    ("atomic", {"restore_value": ("x",)}, 0),
+    ("atomic", {"reset_to_zero": ("x",)}, 0),
+    ("atomic", {"reset_to_zero": ("x",), "restore_value": ("x",)}, 0),
+    ("sum", {"reset_to_zero": ("x",)}, 0),
+    ("atomic", {"reset_to_zero": ("y",)}, 1),
+    ("overwrite", {}, 0),
+    ("in_place", {"configs": TWO[:1]}, 0),
+    ("in_place", {"configs": ()}, 0),
+])
+def test_protection(body: str, lists: dict[str, object], errors: int) -> None:
+    assert [f.severity for f in found(body, **lists)] == [Severity.ERROR] * errors
+
+
+@pytest.mark.parametrize("hook", [
+    {"has_pre_hook": True}, {"has_post_hook": True}, {"configs": (TWO[0], AutotuneConfig({"BLOCK": 9}, {}, True))},
+])
+def test_a_hook_makes_it_a_note(hook: dict[str, object]) -> None:
+    (finding,) = found("in_place", **hook)
+    assert finding.severity is Severity.INFO
+
+
+def test_wrong_list_stays_an_error_beside_a_config_hook() -> None:
+    hooked = tuple(replace(c, has_pre_hook=True) for c in TWO)
+    (finding,) = found("in_place", configs=hooked, reset_to_zero=("x",))
+    assert finding.severity is Severity.ERROR
+
+
+@pytest.mark.parametrize(("autotune", "hook", "argument"), [
+    ({"has_pre_hook": True, "restore_value": ("x",)}, "pre_hook", "restore_value"),
+    ({"has_pre_hook": True, "reset_to_zero": ("x",)}, "pre_hook", "reset_to_zero"),
+    ({"has_post_hook": True, "restore_value": ("x",)}, "post_hook", "restore_value"),
+])
+def test_a_replaced_hook_is_one_error(autotune: dict[str, object], hook: str, argument: str) -> None:
+    (finding,) = found("atomic", **autotune)
+    assert finding.severity is Severity.ERROR
+    assert f"the `{hook}` of" in finding.message
+    assert f"carries out `{argument}`" in finding.message
+
+
+def test_a_post_hook_leaves_reset_to_zero_alone() -> None:
+    assert found("atomic", has_post_hook=True, reset_to_zero=("x",)) == []
+
+
+def test_hooks_of_a_single_config_replace_nothing_that_runs() -> None:
+    assert found("atomic", configs=TWO[:1], has_pre_hook=True, restore_value=("x",)) == []
+
+
+@pytest.mark.parametrize(("lists", "expected"), [
+    ({"restore_value": ("xx",)}, "names `xx`, which is no parameter"),
+    ({"reset_to_zero": ("BLOCK",)}, "names `BLOCK`, a constexpr: it has no zero_()"),
+])
+def test_wrong_names(lists: dict[str, object], expected: str) -> None:
+    assert any(expected in f.message for f in found("overwrite", **lists))
+
+
+def test_wrong_name_suggests_the_nearest() -> None:
+    (finding,) = found("overwrite", restore_value=("xx",))
+    assert finding.help == "did you mean `x`?"
+
+
+def test_descriptors_and_tuples_get_advice_that_works() -> None:
+    subject = subject_of(kernel(BODIES["atomic"]), Autotune(TWO, line=1))
+    (parameter, *rest) = subject.report.parameters
+    descriptor = replace(parameter, kind=ParameterKind.DESCRIPTOR)
+    element = replace(parameter, name="x.0")
+    for changed, words in ((descriptor, "desc.base"), (element, "tuple")):
+        report = replace(subject.report, parameters=(changed, *rest))
+        (finding,) = RULES["TML301"].check(replace(subject, report=report))
+        assert words in finding.help
+        assert "restore_value=[" not in finding.help
+
+
+def test_the_argument_to_add_names_everything_that_needs_it() -> None:
+    body = "tl.store(x + i, tl.load(x + i) * 2)\n    tl.atomic_add(y + i, 1.0)"
+    first, second = found(body, reset_to_zero=("z",))[-2:]
+    assert '`restore_value=["x", "y"]`' in first.help
+    assert '`restore_value=["x", "y"]`, or `reset_to_zero=["z", "y"]`' in second.help
+
+
+def test_where_it_points() -> None:
+    (finding,) = found("in_place")
+    assert finding.location.line == 1
+    assert finding.parameter == "x"
+    assert [r.message for r in finding.related] == ["written here by tt.store", "read here by tt.load"]

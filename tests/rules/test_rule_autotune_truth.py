@@ -1,0 +1,111 @@
+"""TML301 against Triton's own autotuner: it fires exactly where one tuned call goes wrong.
+
+The autotuner is Triton's; kernels are Python functions on a list that stands for a tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import pytest
+from rule_samples import TWO, subject_of
+from test_rule_autotune import BODIES, kernel
+
+from triton_mutlint.model import Autotune
+from triton_mutlint.rules import RULES
+
+autotuner = pytest.importorskip("triton.runtime.autotuner")
+
+
+class Cell:
+    """As much of a tensor as the autotuner uses."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def zero_(self) -> None:
+        self.value = 0
+
+    def clone(self) -> Cell:
+        return Cell(self.value)
+
+    def copy_(self, other: Cell) -> None:
+        self.value = other.value
+
+
+class Kernel:
+    """What the autotuner launches."""
+
+    def __init__(self, body: Callable[[Cell], None]) -> None:
+        self.body = body
+        self.fn = Kernel.launch  # the autotuner looks for a plain function below
+
+    @staticmethod
+    def launch(x: Cell) -> None:
+        """Never called: only its name is read."""
+        raise AssertionError(x)
+
+    def run(self, x: Cell, **options: Any) -> None:
+        self.body(x)
+
+
+def double(x: Cell) -> None:
+    x.value *= 2
+
+
+def add(x: Cell) -> None:
+    x.value += 1
+
+
+def overwrite(x: Cell) -> None:
+    x.value = 1
+
+
+def no_hook(*args: Any, **kwargs: Any) -> None:
+    """A hook that does nothing."""
+
+
+CASES = {"in_place": (double, 3), "atomic": (add, 0), "overwrite": (overwrite, 3)}
+
+
+def tuned(body: Callable[[Cell], None], start: int, **arguments: Any) -> int | None:
+    """What the first call of a tuned kernel leaves in `x`; None if it raises."""
+    configs = [autotuner.Config({"BLOCK": block}) for block in (128, 256)]
+
+    def bench(call: Callable[[], None], quantiles: Any) -> list[float]:
+        for _ in range(3):
+            call()
+        return [1.0, 1.0, 1.0]
+
+    x = Cell(start)
+    try:
+        made = autotuner.Autotuner(Kernel(body), ["x"], configs, [], do_bench=bench, **arguments)
+        made.run(x)
+    except (AttributeError, KeyError):
+        return None
+    return x.value
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("hooks", [(), ("pre_hook",), ("post_hook",), ("pre_hook", "post_hook")])
+def test_the_rule_fires_exactly_where_tuning_corrupts(case: str, hooks: tuple[str, ...]) -> None:
+    body, start = CASES[case]
+    once = Cell(start)
+    body(once)
+    for restore, reset in product([(), ("x",)], repeat=2):
+        given = dict.fromkeys(hooks, no_hook)
+        truth = tuned(body, start, restore_value=list(restore), reset_to_zero=list(reset), **given)
+        declared = Autotune(TWO, restore, reset, "pre_hook" in hooks, "post_hook" in hooks, 1)
+        found = list(RULES["TML301"].check(subject_of(kernel(BODIES[case]), declared)))
+        if case == "overwrite":
+            # A replaced hook is reported even where nothing needed it.
+            assert truth in (once.value, None)
+            found = [f for f in found if "replaces" not in f.message]
+        assert bool(found) == (truth != once.value and case != "overwrite"), (case, hooks, restore, reset, truth)
+
+
+def test_the_harness_sees_corruption_and_protection() -> None:
+    assert tuned(double, 3, restore_value=None, reset_to_zero=None) == 3 * 2**7
+    assert tuned(double, 3, restore_value=["x"], reset_to_zero=None) == 6
