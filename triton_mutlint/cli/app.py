@@ -54,10 +54,7 @@ class _Commands(click.Group):
         """The options of the default command, which are what people look for here."""
         check = self.get_command(ctx, DEFAULT)
         assert check is not None, "the default command exists"
-        parameters = [p for p in (*check.get_params(ctx), *self.get_params(ctx)) if isinstance(p, click.Option)]
-        records = [record for p in parameters if (record := p.get_help_record(ctx))]
-        with formatter.section("Options"):
-            formatter.write_dl(list(dict.fromkeys(records)))
+        check.format_options(ctx, formatter)
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 

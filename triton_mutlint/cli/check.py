@@ -7,18 +7,20 @@ from typing import Any
 
 import click
 
+from triton_mutlint.cli.sections import Sectioned
 from triton_mutlint.levels import FAIL_LEVELS
 from triton_mutlint.report import FORMATS
+from triton_mutlint.version import __version__
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.command(cls=Sectioned, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--spec", type=_FILE, metavar="FILE", help="Signatures to use instead of the file found upward.")
 @click.option("--no-spec", is_flag=True, help="Infer every signature, whatever specs there are.")
 @click.option("--target", "targets", multiple=True, metavar="ARCH", help="cuda:90, hip:gfx942, ...; repeatable.")
-@click.option("--max-variants", type=click.IntRange(min=1), metavar="N", help="Per kernel (default 64).")
+@click.option("--max-variants", type=click.IntRange(min=1), metavar="N", help="Most variants of a kernel to analyse (64).")
 @click.option("--opaque-asm", is_flag=True, help="Do not read impure inline asm: count it as unanalyzable.")
 @click.option("--import", "true_import", is_flag=True, help="Really import the files, with what that runs.")
 @click.option("--helpers", is_flag=True, help="Report jit functions that other jit functions call, too.")
@@ -29,14 +31,15 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--fail-on", type=click.Choice(FAIL_LEVELS), help="Least severity for exit code 1 (error).")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the findings.")
 @click.option("--format", "formats", multiple=True, metavar="NAME[=FILE]", help=f"{', '.join(FORMATS)}; repeatable.")
-@click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Where the format goes.")
+@click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="The file that the format without one goes to.")
 @click.option("-q", "--quiet", is_flag=True, help="Findings, failures and the summary only.")
 @click.option("-v", "--verbose", is_flag=True, help="Reads too, every place, and why types were inferred.")
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colour.")
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="By default if standard output is a terminal.")
 @click.option("--stdin-filename", metavar="FILE", help="The path that standard input (-) is linted as.")
 @click.option("--config", "config_file", type=_FILE, metavar="FILE", help="Instead of the one found upward.")
 @click.option("--isolated", is_flag=True, help="Use no configuration file.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.version_option(__version__, "--version", prog_name="triton-mutlint", message="%(prog)s %(version)s")
 def command(paths: tuple[str, ...], **options: Any) -> int:
     """Say which parameters each Triton kernel may write, and hold that against what is declared."""
     from triton_mutlint.cli.checking import check

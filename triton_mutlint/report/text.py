@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from io import StringIO
 
+from rich.color import ColorSystem
 from rich.console import Console
 from rich.text import Text
 
@@ -35,23 +35,26 @@ def render(report: Report, options: RenderOptions | None = None) -> str:
 
 def paint(blocks: Iterable[Lines], options: RenderOptions) -> str:
     """Blocks with an empty line between them, with ANSI colour if asked for."""
-    out = StringIO()
-    console = Console(
-        file=out,
-        width=options.width,
-        color_system="standard" if options.color else None,
-        force_terminal=options.color,
-        legacy_windows=False,
-        markup=False,
-        highlight=False,
-        emoji=False,
-        _environ={},  # NO_COLOR and the like were weighed by the caller
-    )
-    for index, block in enumerate(blocks):
-        for line in [Text(), *block] if index else block:
-            line.rstrip()
-            console.print(line, soft_wrap=True)
-    return to_ascii(out.getvalue()) if options.ascii else out.getvalue()
+    lines = [line for i, block in enumerate(blocks) for line in ([Text(), *block] if i else block)]
+    for line in lines:
+        line.rstrip()
+    show = _colored if options.color else _plain
+    text = "".join(f"{shown}\n" for shown in show(lines))
+    return to_ascii(text) if options.ascii else text
+
+
+def _plain(lines: Iterable[Text]) -> Iterable[str]:
+    return (line.plain for line in lines)
+
+
+def _colored(lines: Iterable[Text]) -> Iterable[str]:
+    """The sixteen colours of the terminal's own theme; what the environment asks was weighed by the caller."""
+    console = Console(color_system="standard", force_terminal=True, _environ={})
+    for line in lines:
+        segments = line.render(console)
+        yield "".join(
+            style.render(text, color_system=ColorSystem.STANDARD) if style else text for text, style, _ in segments
+        )
 
 
 def _blocks(report: Report, options: RenderOptions) -> list[Lines]:
