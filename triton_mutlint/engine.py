@@ -149,7 +149,7 @@ class _Run:
         visible = {h.name: h for h in (*file.result.helpers, *file.result.kernels)}
 
         def guess(asked: LoadedKernel, known: Mapping[str, ArgType]) -> Mapping[str, Inferred]:
-            return infer(asked, known, helpers=visible)
+            return infer(asked, known, helpers=visible) if len(known) < len(asked.parameters) else {}
 
         try:
             plan = build_plan(kernel, entry, file.spec, inferred=guess, max_variants=self._request.max_variants)

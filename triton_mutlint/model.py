@@ -334,6 +334,7 @@ class LoweredKernel:
     entry: str
     owners: tuple[ArgOwner, ...]
     target: Target
+    handle: Any = field(default=None, repr=False, compare=False)  # the MLIR module, for `Lowerer.simplify`
 
 
 # --------------------------------------------------------------------------- the report

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from triton_mutlint.analysis import Places, VariantEffects, analyze_module
+from triton_mutlint.analysis.static import may_simplify
 from triton_mutlint.analysis.verdict import AnalyzedVariant, judge
 from triton_mutlint.lowering.arguments import flat_names
 from triton_mutlint.model import (
@@ -31,7 +32,11 @@ Repair = Callable[[LoadedKernel, Types, frozenset[str], Failure, set[str]], "Typ
 
 
 class Lowers(Protocol):
-    def lower(self, kernel: LoadedKernel, variant: Variant, target: Target) -> LoweredKernel: ...
+    def lower(self, kernel: LoadedKernel, variant: Variant, target: Target) -> LoweredKernel:
+        """The TTIR of one variant; raises StageError."""
+
+    def simplify(self, lowered: LoweredKernel) -> LoweredKernel:
+        """The same kernel with constants folded and calls inlined."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +121,8 @@ def analyze_text(lowered: LoweredKernel, tools: Tools) -> VariantEffects:
     """Parse and analyse one lowered variant; raises StageError."""
     try:
         module = parse(lowered.text)
+        if may_simplify(module):
+            module = parse(tools.lowerer.simplify(lowered).text)
         return analyze_module(module, lowered.owners, lowered.target.backend, tools.places, tools.opaque_asm)
     except (ParseError, LookupError, ValueError, RecursionError) as error:
         message = f"{type(error).__name__}: {error}" if not isinstance(error, ParseError) else str(error)

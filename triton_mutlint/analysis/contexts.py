@@ -10,6 +10,10 @@ from triton_mutlint.analysis.widths import Width, width_of
 from triton_mutlint.ttir.ir import Function, Op
 
 MAX_PER_FUNCTION = 64
+MAX_CHAINS = 8  # chains of calls reported per context
+MAX_DEPTH = 64  # calls in a chain: recursion is reported this deep at most
+
+Calls = tuple[Op, ...]
 
 
 @dataclass(eq=False)
@@ -55,17 +59,19 @@ class Contexts:
         return context
 
 
-def shortest_paths(entry: Context) -> Iterator[tuple[Context, tuple[Op, ...]]]:
-    """Every context reached from `entry` with the calls of a shortest path to it."""
-    seen = {id(entry)}
-    queue: deque[tuple[Context, tuple[Op, ...]]] = deque([(entry, ())])
+def call_chains(entry: Context) -> Iterator[tuple[Context, tuple[Calls, ...]]]:
+    """Every context reached from `entry` with up to MAX_CHAINS chains of calls to it, shortest first."""
+    chains: dict[int, tuple[Context, list[Calls]]] = {}
+    queue: deque[tuple[Context, Calls]] = deque([(entry, ())])
     while queue:
-        context, path = queue.popleft()
-        yield context, path
-        for op, callee in context.calls.values():
-            if id(callee) not in seen:
-                seen.add(id(callee))
-                queue.append((callee, (*path, op)))
+        context, chain = queue.popleft()
+        _, found = chains.setdefault(id(context), (context, []))
+        if len(found) >= MAX_CHAINS or len(chain) > MAX_DEPTH:
+            continue
+        found.append(chain)
+        queue.extend((callee, (*chain, op)) for op, callee in context.calls.values())
+    for context, found in chains.values():
+        yield context, tuple(found)
 
 
 def _fresh(function: Function, arguments: tuple[int, ...]) -> Context:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from triton_mutlint.analysis.contexts import Context, shortest_paths
+from triton_mutlint.analysis.contexts import Calls, Context, call_chains
 from triton_mutlint.analysis.lattice import Lattice, bits
 from triton_mutlint.analysis.opaque import EXTERN, INLINE_ASM, OpaqueReader
 from triton_mutlint.analysis.solver import Solver
@@ -50,11 +50,11 @@ class VariantEffects:
 
 @dataclass(frozen=True)
 class _Site:
-    """One op in one context, and the calls that lead there."""
+    """One op in one context, and the chains of calls that lead there."""
 
     context: Context
     op: Op
-    calls: tuple[Op, ...]
+    chains: tuple[Calls, ...]
 
 
 class EffectReader:
@@ -73,9 +73,9 @@ class EffectReader:
         self._unknown: set[str] = set()
 
     def read(self, entry: Context) -> VariantEffects:
-        for context, calls in shortest_paths(entry):
+        for context, chains in call_chains(entry):
             for op in self._ops(context.function.body):
-                self._visit(_Site(context, op, calls))
+                self._visit(_Site(context, op, chains))
         return VariantEffects(
             {name: tuple(found) for name, found in self._accesses.items()},
             tuple(self._indirect), tuple(self._opaque_ops), tuple(self._unanalyzable), frozenset(self._unknown),
@@ -123,8 +123,9 @@ class EffectReader:
         """Record an access through the value `address`."""
         roots = self._lattice.as_address(site.context.values[address])
         for index in bits(roots & self._lattice.params):
-            access = Access(kind, site.op.name, self._location(site), self._path(site))
-            self._accesses.setdefault(self._owners[index].parameter, {})[access] = None
+            found = self._accesses.setdefault(self._owners[index].parameter, {})
+            for path in self._paths(site):
+                found[Access(kind, site.op.name, self._location(site), path)] = None
         if kind is AccessKind.READ:
             return
         self._indirect_writes(site, roots)
@@ -200,8 +201,9 @@ class EffectReader:
         chain = site.op.loc.chain
         return self._places.location(chain[0] if chain else None, site.op.name)
 
-    def _path(self, site: _Site) -> tuple[Frame, ...]:
-        """Call sites from the kernel inwards, then the access itself."""
-        entries = [entry for call in site.calls for entry in reversed(call.loc.chain)]
-        entries.extend(reversed(site.op.loc.chain))
-        return self._places.trace(tuple(entries), site.op.name)
+    def _paths(self, site: _Site) -> Iterator[tuple[Frame, ...]]:
+        """Per chain, the call sites from the kernel inwards, then the access itself."""
+        inner = tuple(reversed(site.op.loc.chain))
+        for chain in site.chains:
+            outer = tuple(entry for call in chain for entry in reversed(call.loc.chain))
+            yield self._places.trace(outer + inner, site.op.name)

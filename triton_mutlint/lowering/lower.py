@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+from dataclasses import replace
 
 from triton_mutlint.lowering import errors, triton_api
 from triton_mutlint.lowering.arguments import build
@@ -16,8 +16,7 @@ KERNELS_PER_CONTEXT = 256  # an MLIR context never forgets a type, attribute or 
 class Lowerer:
     """Lowers kernels for one or more targets, reusing one MLIR context per target."""
 
-    def __init__(self, simplify: bool = True) -> None:
-        self._simplify = simplify
+    def __init__(self) -> None:
         self._backends: dict[Target, tuple[triton_api.Backend, int]] = {}
 
     def lower(self, kernel: LoadedKernel, variant: Variant, target: Target) -> LoweredKernel:
@@ -37,15 +36,15 @@ class Lowerer:
                 raised = error
         if raised is not None:
             raise StageError(errors.failure(raised, kernel, printed.text)) from raised
-        return LoweredKernel(self._text(backend, module), module.get_entry_func_name(),
-                             tuple(arguments.owners), target)
+        return LoweredKernel(str(module), module.get_entry_func_name(), tuple(arguments.owners), target, module)
 
-    def _text(self, backend: triton_api.Backend, module: Any) -> str:
-        if self._simplify:
-            with captured_output(), contextlib.suppress(RuntimeError):
-                # After a failed pass the module is still valid TTIR, only larger.
-                backend.simplify(module)
-        return str(module)
+    def simplify(self, lowered: LoweredKernel) -> LoweredKernel:
+        """The same kernel after Triton's inliner and clean-ups (docs/analysis.md, section 8)."""
+        backend, _ = self._backends[lowered.target]
+        with captured_output(), contextlib.suppress(RuntimeError):
+            # After a failed pass the module is still valid TTIR, only larger.
+            backend.simplify(lowered.handle)
+        return replace(lowered, text=str(lowered.handle))
 
     def _backend(self, target: Target) -> triton_api.Backend:
         backend, used = self._backends.get(target, (None, 0))

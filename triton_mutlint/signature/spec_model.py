@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -121,12 +122,27 @@ class Spec:
         """The values of `globals` by dotted name, as plain Python."""
         return {spec.name: spec.value for spec in self.global_specs}
 
+    @cached_property
+    def _by_name(self) -> Mapping[str, tuple[int, ...]]:
+        """Indices into `kernels` by the literal kernel name of the entry, "" for globs."""
+        found: dict[str, tuple[int, ...]] = {}
+        for index, entry in enumerate(self.kernels):
+            name = entry.pattern.rpartition("::")[2]
+            with_line = _LINE.fullmatch(name)
+            name = with_line[1] if with_line else name
+            key = "" if _GLOB.search(name) else name
+            found[key] = (*found.get(key, ()), index)
+        return found
+
     def match(self, path: Path, name: str, qualname: str = "", line: int = 0) -> Match | None:
         """The most specific entry for a kernel; of equally specific ones, the first in the file.
 
         `path.py::name` beats a name, a name beats a glob, and a longer path or glob a shorter one.
         """
-        ranked = [(entry.rank(path, name, qualname, line), entry) for entry in self.kernels]
+        keys = dict.fromkeys((name, qualname or name, ""))
+        indices = sorted(i for k in keys for i in self._by_name.get(k, ()))
+        candidates = [self.kernels[i] for i in indices]
+        ranked = [(entry.rank(path, name, qualname, line), entry) for entry in candidates]
         named = [(rank, entry) for rank, entry in ranked if rank is not None]
         if not named:
             return None
