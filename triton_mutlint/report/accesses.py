@@ -115,14 +115,14 @@ def _place_lines(place: Place, options: RenderOptions) -> Lines:
     routes = [route for route in place.routes if len(route) > 1]
     limit = len(routes) if options.verbose else ROUTES
     for route in routes[:limit]:
-        lines += _route_lines(route, options)
+        lines += _route_lines(route, place.location.file, options)
     if len(routes) > limit:
         lines.append(Text(f"{' ' * 11}… and {len(routes) - limit} more calls", DIM))
     return lines
 
 
-def _route_lines(route: Sequence[Frame], options: RenderOptions) -> Lines:
-    """`in helper, called from …`: the innermost function first, one line per call."""
+def _route_lines(route: Sequence[Frame], here: str, options: RenderOptions) -> Lines:
+    """`in helper, called from …`: the innermost function first, one line per call; `here` is the file above."""
     lines: Lines = []
     callee = route[-1].function
     for depth, frame in enumerate(reversed(route[:-1])):
@@ -132,11 +132,11 @@ def _route_lines(route: Sequence[Frame], options: RenderOptions) -> Lines:
             ("in ", DIM),
             (clean(callee), STRONG),
             (", called from ", DIM),
-            (f"{clean(frame.file)}:{frame.line}", PLACE),
+            (f"line {frame.line}" if frame.file == here else f"{clean(frame.file)}:{frame.line}", PLACE),
         )
         source = code(frame.file, frame.line, options, options.width - line.cell_len - 2)
         lines.append(line.append(": ", DIM).append(source) if source else line)
-        callee = frame.function
+        callee, here = frame.function, frame.file
     return lines
 
 

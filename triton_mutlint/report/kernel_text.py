@@ -100,7 +100,8 @@ def _failed(kernel: KernelReport, finding: Finding | None, options: RenderOption
 
 def failure_lines(failure: Failure, options: RenderOptions) -> Lines:
     """The message as it came (Triton's has its own caret), the place, and what can be done."""
-    lines = indented(failure.message, 2)
+    message = failure.message.strip("\n")
+    lines = indented(message, 2) if "\n" in message else flow(words(message), options.width, Text("  "), 2)
     place = failure.location
     if place is not None:
         lines.append(Text.assemble("    ", (where(place), PLACE)))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
+from tokenize import detect_encoding
 
 from triton_mutlint.model import Location
 
@@ -40,6 +42,7 @@ class SourceLines:
     def _read(self, file: str) -> list[str]:
         try:
             data = (self._root / file).read_bytes()
-        except (OSError, ValueError):  # ValueError: a NUL in the name
+            encoding, _ = detect_encoding(BytesIO(data).readline)
+            return _NEWLINE.split(data.decode(encoding))
+        except (OSError, ValueError, LookupError, SyntaxError):  # no such file, or not text
             return []
-        return _NEWLINE.split(data.decode("utf-8", errors="replace"))

@@ -68,9 +68,16 @@ def _blocks(report: Report, options: RenderOptions) -> list[Lines]:
         for finding in findings
         if options.verbose or not finding.suppressed
     ]
-    notes = [] if options.quiet else report.notes
+    notes = [] if options.quiet else [*report.notes, *_assumed(report)]
     tail = [line for note in notes for line in note_lines(note, options.width)]
     return [*blocks, tail + _summary_lines(report, options.width)]
+
+
+def _assumed(report: Report) -> list[str]:
+    """That a verdict is about a GPU nobody named."""
+    assumed = [str(target) for target in report.environment.targets if target.origin == "default"]
+    names = ", ".join(assumed)
+    return [f"no GPU is active: {names} is assumed (--target names another)"] if assumed else []
 
 
 def _split(report: Report) -> tuple[dict[KernelReport, Finding], list[Finding]]:
