@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-
 from tests_ttir_lowering import CASES
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from tests_ttir_lowering import ENTRIES, lowering
+
 from triton_mutlint.ttir.ir import Function, Module, Op, walk
 from triton_mutlint.ttir.parser import parse
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from triton_mutlint.ttir.asm_gcn import decode_gcn
 from triton_mutlint.ttir.asm_ptx import decode_ptx
-from triton_mutlint.ttir.asm_steps import OPERAND_TOKEN, NotUnderstoodError, Step
+from triton_mutlint.ttir.asm_steps import OPERAND_MARK, NotUnderstoodError, Step
 
 _DECODERS = {"cuda": decode_ptx, "hip": decode_gcn}
 _REFERENCE = re.compile(r"\$\$|\$\{(\d*)(?::[^}]*)?\}|\$(\d+)")
@@ -74,7 +74,7 @@ def read_asm(
 def _name_register(match: re.Match[str]) -> str:
     number = match[1] or match[2]
     if number:
-        return f" {OPERAND_TOKEN}{number} " if match[2] is None else f"{OPERAND_TOKEN}{number}"
+        return f" {OPERAND_MARK}{number} " if match[2] is None else f"{OPERAND_MARK}{number}"
     return "_dollar_"  # `$$`, or `${:uid}`: part of a label
 
 
@@ -98,7 +98,7 @@ def _registers(constraints: str, n_operands: int, per_operand: Sequence[int] | N
         owners = [everyone] * len(inputs)
         exact = False
     holders = [_EMPTY] * len(outputs)
-    for item, owner in zip(inputs, owners):
+    for item, owner in zip(inputs, owners, strict=False):
         if item.isdigit():
             if int(item) >= len(outputs):
                 raise NotUnderstoodError("a constraint ties an input to no output")
@@ -108,11 +108,11 @@ def _registers(constraints: str, n_operands: int, per_operand: Sequence[int] | N
 
 def _trace(steps: Sequence[Step], names: _Registers, n_operands: int) -> AsmReading:
     held: dict[str, frozenset[int]] = {
-        f"{OPERAND_TOKEN}{number}": holder for number, holder in enumerate(names.holders)
+        f"{OPERAND_MARK}{number}": holder for number, holder in enumerate(names.holders)
     }
     for step in steps:
         for token in (*step.targets, *step.sources, *step.reads, *step.writes, *step.atomics):
-            if token.startswith(OPERAND_TOKEN) and token not in held:
+            if token.startswith(OPERAND_MARK) and token not in held:
                 raise NotUnderstoodError(f"the text uses ${token[1:]}, which the constraints do not give")
     _spread(steps, held)
     reads, writes, atomics = (
@@ -123,7 +123,7 @@ def _trace(steps: Sequence[Step], names: _Registers, n_operands: int) -> AsmRead
     flows = _EMPTY
     assigned = {token for step in steps for token in step.targets}
     for number in range(names.outputs):
-        token = f"{OPERAND_TOKEN}{number}"
+        token = f"{OPERAND_MARK}{number}"
         # A result that is never set may share its register with any input.
         flows |= held[token] if token in assigned else frozenset(range(n_operands))
     effect = any(step.effect for step in steps)

@@ -30,20 +30,23 @@ _DIRECTIVES = {
 }  # fmt: skip
 _OWN_SPACES = ("shared", "local", "param", "const")  # no parameter points there
 # Work on registers, shared memory, barrier objects or tensor memory although they have brackets.
-_NEVER_GLOBAL = frozenset(
-    "mbarrier ldmatrix stmatrix tcgen05 clusterlaunchcontrol createpolicy prefetch prefetchu "
-    "applypriority alloca stacksave stackrestore tex tld4 txq suq suld".split()
-)  # fmt: skip
-_COMPARISONS = frozenset({"setp", "set", "isspacep", "testp", "vote", "activemask", "elect"})
-_CONTROL = frozenset(
-    "bra ret exit trap brkpt pmevent nanosleep bar barrier membar fence griddepcontrol setmaxnreg "
-    "wgmma".split()
-)  # fmt: skip
-_ARITHMETIC = frozenset(
-    "abs add addc sub subc mul mul24 mad mad24 madc sad div rem neg fma rcp sqrt rsqrt sin cos lg2 ex2 "
-    "tanh min max popc clz bfind fns brev bfe bfi bmsk szext dp4a dp2a selp slct and or xor not cnot lop3 "
-    "shf shl shr mov prmt cvt cvta mapa getctarank match redux shfl copysign movmatrix mma".split()
-)  # fmt: skip
+_NEVER_GLOBAL = {
+    "mbarrier", "ldmatrix", "stmatrix", "tcgen05", "clusterlaunchcontrol", "createpolicy", "prefetch",
+    "prefetchu", "applypriority", "alloca", "stacksave", "stackrestore", "tex", "tld4", "txq", "suq",
+    "suld",
+}  # fmt: skip
+_COMPARISONS = {"setp", "set", "isspacep", "testp", "vote", "activemask", "elect"}
+_CONTROL = {
+    "bra", "ret", "exit", "trap", "brkpt", "pmevent", "nanosleep", "bar", "barrier", "membar", "fence",
+    "griddepcontrol", "setmaxnreg", "wgmma",
+}  # fmt: skip
+_ARITHMETIC = {
+    "abs", "add", "addc", "sub", "subc", "mul", "mul24", "mad", "mad24", "madc", "sad", "div", "rem",
+    "neg", "fma", "rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh", "min", "max", "popc", "clz",
+    "bfind", "fns", "brev", "bfe", "bfi", "bmsk", "szext", "dp4a", "dp2a", "selp", "slct", "and", "or",
+    "xor", "not", "cnot", "lop3", "shf", "shl", "shr", "mov", "prmt", "cvt", "cvta", "mapa", "getctarank",
+    "match", "redux", "shfl", "copysign", "movmatrix", "mma",
+}  # fmt: skip
 
 
 def decode_ptx(text: str) -> list[Step]:

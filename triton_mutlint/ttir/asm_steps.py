@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-OPERAND_TOKEN = "§"  # `§3` stands for `$3` once the references are resolved
+OPERAND_MARK = "§"  # `§3` stands for `$3` once the references are resolved
 TOKEN = re.compile(r"§\d+|[%A-Za-z_][\w$%]*(?:\.\w+)*")
 SHARED = "<shared>"  # all shared and private memory, as one register
 

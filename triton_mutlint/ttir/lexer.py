@@ -37,10 +37,10 @@ def closing(text: str, start: int) -> int:
     """Index of the bracket that closes the one at `text[start]`, or -1 when there is none."""
     depth = 0
     for match in _BRACKET.finditer(text, start):
-        token = match[0]
-        if token in "([{<":
+        bracket = match[0]
+        if bracket in "([{<":
             depth += 1
-        elif token in ")]}>":
+        elif bracket in ")]}>":
             depth -= 1
             if depth == 0:
                 return match.start()
@@ -53,46 +53,24 @@ def split_top(text: str) -> list[str]:
         return [part for part in map(str.strip, text.split(",")) if part]
     parts, depth, start = [], 0, 0
     for match in _BRACKET_OR_COMMA.finditer(text):
-        token = match[0]
-        if token == ",":
+        bracket = match[0]
+        if bracket == ",":
             if depth == 0:
                 parts.append(text[start : match.start()].strip())
                 start = match.end()
-        elif token in "([{<":
+        elif bracket in "([{<":
             depth += 1
-        elif token in ")]}>":
+        elif bracket in ")]}>":
             depth -= 1
     parts.append(text[start:].strip())
     return [part for part in parts if part]
-
-
-def find_top(text: str, needle: str) -> int:
-    """Index of the first `needle` outside brackets and strings, or -1; `needle` has no bracket."""
-    depth, start = 0, 0
-    for match in _BRACKET.finditer(text):
-        token = match[0]
-        if depth == 0:
-            found = text.find(needle, start, match.end())
-            if found >= 0 and found <= match.start():
-                return found
-        if token in "([{<":
-            depth += 1
-        elif token in ")]}>":
-            depth -= 1
-            start = match.end()
-        elif depth == 0 and token[0] == '"':
-            start = match.end()
-    return text.find(needle, start) if depth == 0 else -1
 
 
 def open_brackets(text: str) -> int:
     """How many more `(`, `[`, `{` open than close, outside strings; `<` is not counted."""
     if '"' in text:
         text = STRING.sub("", text)
-    return (
-        text.count("(") - text.count(")") + text.count("[") - text.count("]")
-        + text.count("{") - text.count("}")
-    )  # fmt: skip
+    return sum(map(text.count, "([{")) - sum(map(text.count, ")]}"))
 
 
 def mask_strings(text: str) -> tuple[str, list[str]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from triton_mutlint.ttir.ir import UNKNOWN_LOC, Loc
-from triton_mutlint.ttir.lexer import closing, unescape
+from triton_mutlint.ttir.lexer import STRING, closing, unescape
 
 _ALIAS = re.compile(r"^(#[A-Za-z_$.][\w$.]*) = loc\((.*)\)[ \t\r]*$", re.MULTILINE)
-_FILE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)')
+_FILE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d{1,9}):(\d{1,9})')
 _RANGE_END = re.compile(r" to (?:\d*:)?\d*")
 _NAME = re.compile(r'"(?:[^"\\]|\\.)*"')
 _REFERENCE = re.compile(r"#[A-Za-z_$.][\w$.]*")
@@ -38,6 +38,22 @@ class Locations:
     def inline(self, text: str) -> Loc:
         """The location whose text, without `loc(` and `)`, is `text`."""
         return self._read(text, 0, 0)[0]
+
+    def split(self, tail: str) -> tuple[str, Loc]:
+        """The text of an op and the location that stands behind it."""
+        if not tail.endswith(")"):
+            return tail, UNKNOWN_LOC
+        start = tail.rfind(" loc(")
+        if start < 0:
+            return tail, UNKNOWN_LOC
+        known = self.alias(tail[start + 5 : -1])
+        if known is not None:
+            return tail[:start], known
+        masked = STRING.sub(lambda m: '"' + "_" * (len(m[0]) - 2) + '"', tail)
+        start = masked.rfind(" loc(")
+        if start < 0 or closing(masked, start + 4) != len(masked) - 1:
+            return tail, UNKNOWN_LOC
+        return tail[:start], self.inline(tail[start + 5 : -1])
 
     def _alias(self, name: str, depth: int) -> Loc:
         known = self._known.get(name)

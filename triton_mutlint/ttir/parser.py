@@ -8,71 +8,31 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 
-from triton_mutlint.ttir.ir import (
-    NO_ATTRS,
-    UNKNOWN_LOC,
-    Block,
-    Function,
-    Loc,
-    Module,
-    Op,
-    ParseError,
-    Region,
-    Successor,
-    no_attrs,
-)
-from triton_mutlint.ttir.lexer import STRING, closing, open_brackets
-from triton_mutlint.ttir.locations import Locations
+from triton_mutlint.ttir.builder import OpBuilder
+from triton_mutlint.ttir.frames import Frame
+from triton_mutlint.ttir.ir import Function, Loc, Module, Op, ParseError, Region
+from triton_mutlint.ttir.lexer import closing, open_brackets
 from triton_mutlint.ttir.regions import (
     FUNCTIONS,
-    IMPLICIT_YIELD,
     MODULES,
     FunctionHeader,
     read_arguments,
     read_function,
     read_opening,
 )
-from triton_mutlint.ttir.syntax import AttrReader, Head, read_custom, read_generic
-from triton_mutlint.ttir.types import UNKNOWN_TYPE, result_types
+from triton_mutlint.ttir.syntax import read_custom, read_generic
+from triton_mutlint.ttir.types import result_types
 from triton_mutlint.ttir.values import Values
 
-_OP = re.compile(r'\s*(?:(%[^ =]+(?:, ?%[^ =]+)*) = )?("?)([A-Za-z_]\w*(?:\.\w+)*)"?(.*)', re.DOTALL)
+_OP = re.compile(r'\s*(?:(%[^ =,]+(?:, ?%[^ =,]+)*) = )?("?)([A-Za-z_]\w*(?:\.\w+)*)"?(.*)', re.DOTALL)
 # The shape of most lines: operands alone, then the types. Everything else goes the longer way.
-_PLAIN = re.compile(r"(?:(%[\w.$-]+) = )?((?:arith|math|tt|scf)\.[\w.]+) (%[^:\"{[=<(]*) : ([^\"{]+)$")
+_PLAIN = re.compile(
+    r"(?:(%[\w.$-]+) = )?((?:arith|math|tt|scf)\.[\w.]+) ((?:\w+, )*)(%[^:\"{[=<(]*) : ([^\"{]+)$"
+)
 _LABEL = re.compile(r"\s*\^([\w.$-]+)\s*")
 
 MAX_DEPTH = 150  # nested regions; analyses may recurse over them
-_MAX_JOINED = 10_000  # lines of one op
-
-
-@dataclass
-class _OpenBlock:
-    args: tuple[int, ...]
-    ops: list[Op] = field(default_factory=list)
-
-
-@dataclass
-class _Frame:
-    """An op whose regions are being read."""
-
-    name: str
-    line: int
-    generic: bool = False
-    operands: tuple[int, ...] = ()
-    results: tuple[int, ...] = ()
-    attrs: Mapping[str, str] = field(default_factory=no_attrs)
-    header: FunctionHeader | None = None
-    regions: list[Region] = field(default_factory=list)
-    entry: tuple[int, ...] = ()
-    blocks: list[_OpenBlock] = field(default_factory=list)
-    labels: dict[str, int] = field(default_factory=dict)
-    branches: list[tuple[int, int, list[tuple[str, tuple[int, ...]]]]] = field(default_factory=list)
-    mark: int = 0
-    between: bool = False  # after a region of scf.index_switch, before the next
-    last: bool = False  # in the last region of scf.index_switch
 
 
 def parse(text: str) -> Module:
@@ -88,43 +48,30 @@ def parse(text: str) -> Module:
             gc.enable()
 
 
-class _Parser:
+class _Parser(OpBuilder):
     def __init__(self, text: str) -> None:
-        self.lines = text.split("\n")
-        self.locations = Locations(text)
-        self.reader = AttrReader()
-        self.signatures: dict[tuple[str, str, int], tuple[str, ...]] = {}
+        super().__init__(text)
         self.functions: dict[str, Function] = {}
-        self.stack: list[_Frame] = []
-        self.values = Values()
         self.seen_module = False
 
     def run(self) -> Module:
-        index, end, plain = 0, len(self.lines), _PLAIN.match
+        lines, plain = self.lines, _PLAIN.match
+        index, end = 0, len(lines)
         while index < end:
-            stripped = self.lines[index].strip()
+            text = lines[index].strip()
             index += 1
-            if (match := plain(stripped)) is not None and self._fast(match, index):
+            match = plain(text)
+            if match is not None and self.fast(match, index):
                 continue
-            if not stripped or stripped[0] == "#" or stripped.startswith("//"):
+            if not text or text[0] == "#" or text.startswith("//"):
                 continue
-            first = stripped[0]
+            if text.startswith("{-#"):
+                break
             try:
-                if first == "}":
-                    self._close(stripped, index)
-                elif first == "^":
-                    self._label(stripped, index)
-                elif first == "{" and stripped.startswith("{-#"):
-                    break
-                else:
-                    used = self._joined(stripped, index)
-                    if used > index:
-                        stripped = " ".join(s.strip() for s in self.lines[index - 1 : used])
-                    self._op(stripped, index)
-                    index = used
+                index = self._line(text, index)
+            except ParseError:
+                raise
             except ValueError as error:
-                if isinstance(error, ParseError):
-                    raise
                 raise ParseError(str(error), index) from error
         if self.stack:
             raise ParseError(f"{self.stack[-1].name} is not closed", self.stack[-1].line)
@@ -132,15 +79,29 @@ class _Parser:
             raise ParseError("no module", 1)
         return Module(self.functions)
 
-    def _joined(self, stripped: str, index: int) -> int:
-        """The line after an op that starts on line `index` and is printed on several."""
-        if stripped[-1] not in ",[(":
-            return index
-        depth, used = open_brackets(stripped), index
-        while depth > 0 and used < len(self.lines) and used - index < _MAX_JOINED:
-            depth += open_brackets(self.lines[used])
-            used += 1
-        return used if depth == 0 else index
+    def _line(self, text: str, line: int) -> int:
+        """Take in what starts on `line`; returns the last line it takes."""
+        if text[0] == "}":
+            self._close(text, line)
+        elif text[0] == "^":
+            self._label(text, line)
+        elif text[-1] in ",[(":
+            last = self._last_line(text, line)
+            self._op(" ".join(part.strip() for part in self.lines[line - 1 : last]), line)
+            return last
+        else:
+            self._op(text, line)
+        return line
+
+    def _last_line(self, text: str, line: int) -> int:
+        """The last line of an op that is printed on several."""
+        depth, last = open_brackets(text), line
+        while depth > 0:
+            if last == len(self.lines):
+                raise ParseError("brackets that do not close", line)
+            depth += open_brackets(self.lines[last])
+            last += 1
+        return last
 
     # ------------------------------------------------------------------ ops
 
@@ -152,7 +113,7 @@ class _Parser:
         if tail.endswith("{"):
             self._open(lhs, bool(quote), name, tail, line)
             return
-        body, loc = self._location(tail)
+        body, loc = self.locations.split(tail)
         if name in FUNCTIONS and not quote:
             self._declare(body, loc, line)
             return
@@ -161,91 +122,7 @@ class _Parser:
             self.stack[-1].between = True
             return
         head = read_generic(body, self.reader) if quote else read_custom(name, body, self.reader)
-        self._append(self._plain(name, lhs, head, loc, line), head, line)
-
-    def _fast(self, match: re.Match[str], line: int) -> bool:
-        """Take in a line of the common shape; False when it needs the longer way."""
-        lhs, name, used, signature = match.groups()
-        values = self.values
-        names = values.names
-        try:
-            operands = tuple([names[v] for v in used.split(", ")])
-            block = self.stack[-1].blocks[-1]
-        except (KeyError, IndexError):
-            return False
-        signature, found, inner = signature.partition(" loc(")
-        loc = self.locations.alias(inner[:-1]) if found else UNKNOWN_LOC
-        if loc is None:
-            return False
-        results: tuple[int, ...] = ()
-        if lhs is not None:
-            types = self._types(name, signature, 1)
-            results = (values.define(lhs, types[0], line),)
-        block.ops.append(Op(name, operands, results, NO_ATTRS, (), (), loc, line))
-        return True
-
-    def _plain(self, name: str, lhs: str | None, head: Head, loc: Loc, line: int) -> Op:
-        """An op without regions."""
-        values = self.values
-        names = values.names
-        try:
-            operands = tuple([names[v] for v in head.operands])
-        except KeyError:
-            operands = tuple([values.use(v, line) for v in head.operands])
-        results: tuple[int, ...] = ()
-        if lhs is not None:
-            results = self._define(lhs, line)
-            types = self._types(name, head.signature, len(results))
-            for number, type_ in zip(results, types):
-                values.types[number] = type_
-        return Op(name, operands, results, head.attrs, (), (), loc, line)
-
-    def _types(self, name: str, signature: str, count: int) -> tuple[str, ...]:
-        key = (name, signature, count)
-        found = self.signatures.get(key)
-        if found is None:
-            found = self.signatures[key] = result_types(name, signature, count)
-        return found
-
-    def _define(self, lhs: str, line: int) -> tuple[int, ...]:
-        if ":" not in lhs and "," not in lhs:
-            return (self.values.define(lhs, UNKNOWN_TYPE, line),)
-        numbers: list[int] = []
-        for part in lhs.split(","):
-            name, _, count = part.strip().partition(":")
-            numbers += self.values.define_group(name, int(count or 1), line)
-        return tuple(numbers)
-
-    def _append(self, op: Op, head: Head | None, line: int) -> None:
-        if not self.stack:
-            raise ParseError(f"{op.name} outside of a module", line)
-        frame = self.stack[-1]
-        if not frame.blocks:
-            frame.blocks.append(_OpenBlock(frame.entry))
-        block = frame.blocks[-1]
-        if head is not None and head.successors is not None:
-            targets = [
-                (label, tuple([self.values.use(v, line) for v in names])) for label, names in head.successors
-            ]
-            frame.branches.append((len(frame.blocks) - 1, len(block.ops), targets))
-        block.ops.append(op)
-
-    def _location(self, tail: str) -> tuple[str, Loc]:
-        """The op's text and the location behind it."""
-        if not tail.endswith(")"):
-            return tail, UNKNOWN_LOC
-        start = tail.rfind(" loc(")
-        if start < 0:
-            return tail, UNKNOWN_LOC
-        inner = tail[start + 5 : -1]
-        known = self.locations.alias(inner)
-        if known is not None:
-            return tail[:start], known
-        masked = STRING.sub(lambda m: '"' + "_" * (len(m[0]) - 2) + '"', tail)
-        start = masked.rfind(" loc(")
-        if start < 0 or closing(masked, start + 4) != len(masked) - 1:
-            return tail, UNKNOWN_LOC
-        return tail[:start], self.locations.inline(tail[start + 5 : -1])
+        self.append(self.plain(name, lhs, head, loc, line), head, line)
 
     # ------------------------------------------------------------------ regions
 
@@ -254,7 +131,7 @@ class _Parser:
             raise ParseError(f"more than {MAX_DEPTH} nested regions", line)
         if name in MODULES:
             self.seen_module = True
-            self.stack.append(_Frame(name, line, quote))
+            self.stack.append(Frame(name, line, quote))
             return
         if name in FUNCTIONS:
             self._open_function(quote, name, tail, line)
@@ -263,21 +140,18 @@ class _Parser:
             self.stack[-1].between, self.stack[-1].last = False, name == "default"
             return
         count = 0
-        frame = _Frame(name, line, quote)
+        frame = Frame(name, line, quote)
         if lhs is not None:
-            frame.results = self._define(lhs, line)
+            frame.results = self.define(lhs, line)
             count = len(frame.results)
         opening = read_opening(name, tail, quote, count, self.reader)
         frame.operands = tuple([self.values.use(v, line) for v in opening.operands])
         frame.attrs = opening.attrs
-        for number, type_ in zip(frame.results, opening.types):
+        for number, type_ in zip(frame.results, opening.types, strict=False):
             self.values.types[number] = type_
         frame.mark = len(self.values.scope)
-        frame.entry = self._arguments(opening.arguments, line)
+        frame.entry = self.arguments(opening.arguments, line)
         self.stack.append(frame)
-
-    def _arguments(self, arguments: tuple[tuple[str, str], ...], line: int) -> tuple[int, ...]:
-        return tuple([self.values.define(name, type_, line) for name, type_ in arguments])
 
     def _label(self, text: str, line: int) -> None:
         """`^bb1(%a: T loc(..)):  // pred: ^bb0`."""
@@ -289,60 +163,34 @@ class _Parser:
         if text.startswith("(", match.end()):
             end = closing(text, match.end())
             arguments = read_arguments(text[match.end() + 1 : end]) if end >= 0 else ()
-        if frame.entry and not frame.blocks:
-            frame.blocks.append(_OpenBlock(frame.entry))
-        if match[1] in frame.labels:
-            raise ParseError(f"block {match[1]} is defined twice", line)
-        frame.labels[match[1]] = len(frame.blocks)
-        frame.blocks.append(_OpenBlock(self._arguments(arguments, line)))
+        frame.start_block(match[1], self.arguments(arguments, line), line)
 
     def _close(self, text: str, line: int) -> None:
         """A line that starts with `}`: the end of a region, maybe of its op, maybe a further region."""
         if not self.stack:
             raise ParseError("nothing to close", line)
         frame = self.stack[-1]
-        if frame.between:
-            raise ParseError("a case was expected", line)
+        if frame.between or (frame.header is not None and text.endswith("{")):
+            raise ParseError(f"not the end of {frame.name}", line)
         if frame.name in MODULES:
             self.stack.pop()
             return
-        frame.regions.append(self._region(frame, line))
+        frame.close_region(line)
+        self.values.leave(frame.mark)
         rest = text[1:]
         if frame.name == "scf.index_switch" and not frame.last:
             frame.between = True
             return
         if rest.endswith("{"):
             return
-        body, loc = self._location(rest)
+        body, loc = self.locations.split(rest)
         self.stack.pop()
         if frame.header is not None:
             self._finish_function(frame, loc)
         else:
             self._finish(frame, body, loc, line)
 
-    def _region(self, frame: _Frame, line: int) -> Region:
-        """The region that ends on `line`; its names go out of scope."""
-        if frame.name in IMPLICIT_YIELD and not frame.results and not frame.generic:
-            if not frame.blocks:
-                frame.blocks.append(_OpenBlock(frame.entry))
-            ops = frame.blocks[-1].ops
-            if not ops or ops[-1].name != "scf.yield":
-                ops.append(Op("scf.yield", line=line))
-        elif frame.entry and not frame.blocks:
-            frame.blocks.append(_OpenBlock(frame.entry))
-        for block, index, targets in frame.branches:
-            ops = frame.blocks[block].ops
-            unknown = [label for label, _ in targets if label not in frame.labels]
-            if unknown:
-                raise ParseError(f"no block {unknown[0]}", ops[index].line)
-            successors = tuple(Successor(frame.labels[label], values) for label, values in targets)
-            ops[index] = replace(ops[index], successors=successors)
-        region = Region(tuple(Block(b.args, tuple(b.ops)) for b in frame.blocks))
-        self.values.leave(frame.mark)
-        frame.entry, frame.blocks, frame.labels, frame.branches = (), [], {}, []
-        return region
-
-    def _finish(self, frame: _Frame, body: str, loc: Loc, line: int) -> None:
+    def _finish(self, frame: Frame, body: str, loc: Loc, line: int) -> None:
         """The op of `frame` is complete; `body` is what stood between its last `}` and its location."""
         attrs = frame.attrs
         signature = ""
@@ -353,10 +201,10 @@ class _Parser:
             attrs = {**attrs, **read_custom("", " " + body, self.reader).attrs}
         if signature:
             types = result_types(frame.name, signature, len(frame.results))
-            for number, type_ in zip(frame.results, types):
+            for number, type_ in zip(frame.results, types, strict=False):
                 self.values.types[number] = type_
         op = Op(frame.name, frame.operands, frame.results, attrs, tuple(frame.regions), (), loc, frame.line)
-        self._append(op, None, line)
+        self.append(op, None, line)
 
     # ------------------------------------------------------------------ functions
 
@@ -375,11 +223,11 @@ class _Parser:
             header = read_function(tail)
         self._check_function(header.name, line)
         self.values = Values()
-        frame = _Frame(name, line, quote, header=header)
-        frame.entry = self._arguments(header.arguments, line)
+        frame = Frame(name, line, quote, header=header)
+        frame.entry = self.arguments(header.arguments, line)
         self.stack.append(frame)
 
-    def _finish_function(self, frame: _Frame, loc: Loc) -> None:
+    def _finish_function(self, frame: Frame, loc: Loc) -> None:
         header = frame.header
         assert header is not None
         body = self.values.resolve(frame.regions[0])

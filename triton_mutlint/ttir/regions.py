@@ -81,7 +81,7 @@ def _for(body: str, count: int) -> Opening:
     if len(types) != len(inits) or len(types) != count:
         raise ValueError("scf.for with as many types as carried values expected")
     counter = rest.rpartition(": ")[2].strip() or "index"
-    arguments = ((match[1], counter), *((name, type_) for (name, _), type_ in zip(inits, types)))
+    arguments = ((match[1], counter), *((name, type_) for (name, _), type_ in zip(inits, types, strict=False)))
     return Opening([match[2], match[3], match[4], *(v for _, v in inits)], tuple(types), arguments)
 
 
@@ -96,7 +96,7 @@ def _while(body: str, count: int) -> Opening:
     results = type_list(outputs)
     if len(types) != len(inits) or len(results) != count:
         raise ValueError("scf.while with as many types as values expected")
-    arguments = tuple((name, type_) for (name, _), type_ in zip(inits, types))
+    arguments = tuple((name, type_) for (name, _), type_ in zip(inits, types, strict=False))
     return Opening([v for _, v in inits], tuple(results), arguments)
 
 

@@ -11,8 +11,8 @@ from triton_mutlint.ttir.ir import NO_ATTRS, no_attrs
 from triton_mutlint.ttir.lexer import NUMBERED, closing, mask_strings, parse_attrs, unescape, unmask
 
 OPERAND = re.compile(r"%[\w.$-]+(?:#\d+)?")
-_SUCCESSOR = re.compile(r"\^([\w.$-]+)(?:\(([^):]*):[^)]*\))?")
-_BARE_PAIR = re.compile(r"(\w+) = ([\w.]+)")
+_SUCCESSOR = re.compile(r"\^([\w.$-]+)(?:\(([^():^]*):[^)^]*\))?")
+_BARE_PAIR = re.compile(r"\b(\w+) = ([\w.]+)")
 _SYMBOL = re.compile(r'@(?:"((?:[^"\\]|\\.)*)"|([\w.$-]+))')
 
 # Words that the custom syntax prints before the operands, in order.
@@ -77,7 +77,7 @@ class AttrReader:
         if found is None:
             attrs = dict(self.dictionary(braces)) if braces else {}
             words = bare.replace(",", " ").split()
-            attrs.update(zip(_LEADING.get(name, ()), words))
+            attrs.update(zip(_LEADING.get(name, ()), words, strict=False))
             attrs.update(_BARE_PAIR.findall(bare))
             found = self._bare[key] = MappingProxyType(attrs) if attrs else NO_ATTRS
         return found
@@ -199,8 +199,9 @@ def read_generic(body: str, reader: AttrReader) -> Head:
         labels = [m[1] for m in _SUCCESSOR.finditer(rest[: close + 1])]
         rest = rest[close + 1 :]
     attrs: dict[str, str] = {}
-    while (brace := rest.find("{")) >= 0:
-        close = closing(rest, brace)
+    for _ in range(2):  # properties, attributes
+        brace = rest.find("{")
+        close = closing(rest, brace) if brace >= 0 else -1
         colon = rest.find(" : ")
         if close < 0 or 0 <= colon < brace:
             break
@@ -221,7 +222,7 @@ def _split_targets(
     if len(sizes) != len(labels) + 1 or sum(sizes) != len(operands):
         raise ValueError("cannot tell which operands go to which block")
     targets, at = [], sizes[0]
-    for label, size in zip(labels, sizes[1:]):
+    for label, size in zip(labels, sizes[1:], strict=False):
         targets.append((label, operands[at : at + size]))
         at += size
     return targets

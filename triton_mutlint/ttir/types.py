@@ -14,8 +14,8 @@ UNKNOWN_TYPE = "?"
 
 _SHAPE = re.compile(r"(?:(?:\d+|\?)x)*")
 _TO_I1 = frozenset(
-    "arith.cmpi arith.cmpf math.isnan math.isinf math.isfinite math.isnormal".split()
-)  # fmt: skip
+    {"arith.cmpi", "arith.cmpf", "math.isnan", "math.isinf", "math.isfinite", "math.isnormal"}
+)
 _LAST = frozenset({"arith.select", "tt.make_tensor_descriptor", "tt.make_tensor_ptr"})
 # `type($x)` prints a type whose kind the op fixes without its prefix: `<tensor<16xf16>>`.
 _ELIDED_PREFIX = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from triton_mutlint.ttir.ir import Op, ParseError, Region, Successor
 from triton_mutlint.ttir.ir import Block as IrBlock
+from triton_mutlint.ttir.ir import Op, ParseError, Region, Successor
 from triton_mutlint.ttir.types import UNKNOWN_TYPE
 
 
