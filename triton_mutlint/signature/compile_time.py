@@ -7,6 +7,7 @@ from typing import Any
 
 from triton_mutlint.model import ArgType, ConstexprValue
 from triton_mutlint.signature.dtype_names import dtype_value
+from triton_mutlint.signature.evaluate import own
 from triton_mutlint.signature.evidence import Dossier
 from triton_mutlint.signature.facts import Slot
 from triton_mutlint.signature.inferred import Inferred
@@ -107,7 +108,7 @@ def _passed(dossier: Dossier) -> Inferred | None:
 
 def _used(slot: Slot) -> bool:
     uses = slot.called or slot.dtype or slot.literals or slot.shape or slot.integer or slot.weak_int
-    return bool(uses or slot.bounds or slot.weak_float or slot.floating)
+    return bool(uses or slot.bounds or slot.arithmetic or slot.weak_float or slot.floating)
 
 
 def _from_body(dossier: Dossier) -> Inferred:
@@ -138,6 +139,8 @@ def _number(slot: Slot, literals: list[Any]) -> Inferred:
         return Inferred(_values((False, True)), f"decides a branch at line {slot.branch or slot.none_test}")
     if named_like_flag(slot.name) and not numbers and not arithmetic and not slot.bounds:
         return Inferred(_values((False, True)), "by its name")
+    if slot.exponent:
+        return Inferred(_values((4,)), f"a number of bits at line {slot.exponent}")
     if slot.unroll:
         return Inferred(_values((2,)), f"unrolled at line {slot.unroll}")
     if numbers:
@@ -165,9 +168,9 @@ def _function(dossier: Dossier) -> Inferred:
     slot = dossier.slot
     found = []
     for name, value in dossier.namespace.items():
-        names = getattr(value, "arg_names", None)
+        names = own(value, "arg_names")
         if isinstance(names, list) and len(names) == slot.arity:
-            module = str(getattr(getattr(value, "fn", None), "__module__", ""))
+            module = str(getattr(own(value, "fn"), "__module__", ""))
             if not module.startswith("triton."):
                 found.append(ConstexprValue(value, name))
     # a function that returns nothing is a kernel, not one to be passed

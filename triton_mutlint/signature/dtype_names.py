@@ -30,6 +30,23 @@ def bits(dtype: str) -> int:
     return int(digits) if digits.isdigit() else 0
 
 
+def promoted(left: Any, right: Any) -> Any:
+    """The dtype of `left + right`, as far as it is known; a slot stands for its elements' type."""
+    if left is None or left == right:
+        return right
+    if right is None:
+        return left
+    for weak in ("int", "float"):
+        if left == weak or right == weak:
+            other = right if left == weak else left
+            return "fp32" if weak == "float" and other in INTEGRAL else other
+    for wins in (FLOATING, None, INTEGRAL):
+        for side in (left, right):
+            if (not isinstance(side, str)) if wins is None else side in wins:
+                return side
+    return left
+
+
 def dtype_value(short: str) -> ConstexprValue:
     """`tl.float32` for "fp32": Triton's own dtype object, shown as it is written in kernels."""
     import triton.language as tl

@@ -178,6 +178,14 @@ def dotted(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
     return UNKNOWN
 
 
+def own(value: Any, name: str) -> Any:
+    """An attribute an object holds itself: stand-ins answer, or raise, for every other name."""
+    try:
+        return object.__getattribute__(value, "__dict__").get(name)
+    except AttributeError:
+        return None
+
+
 def next_power_of_2(n: int) -> int:
     return 1 << max(0, (n - 1).bit_length())
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from triton_mutlint.signature import marks
 from triton_mutlint.signature.constraints import Constraint
-from triton_mutlint.signature.dtype_names import TL_NAMES, short_name
+from triton_mutlint.signature.dtype_names import TL_NAMES, promoted, short_name
 from triton_mutlint.signature.evaluate import UNKNOWN, Scope, dotted, plain
 from triton_mutlint.signature.facts import INT, NO_CONST, NONE, NOTHING, Dtype, Slot, Value, every, union
 from triton_mutlint.signature.intrinsics import (
@@ -123,6 +123,8 @@ class Evaluator:
         if left.items is not None or right.items is not None:
             return _concatenate(left, right)
         line, op = node.lineno, node.op
+        for slot in left.bare | right.bare:
+            slot.arithmetic = slot.arithmetic or line
         if isinstance(op, (ast.Add, ast.Sub)):
             return self._sum(left, right, line)
         if isinstance(op, _BITWISE):
@@ -133,6 +135,9 @@ class Evaluator:
         else:
             _hint(left, right, line)
             _hint(right, left, line)
+        if isinstance(op, (ast.Pow, ast.LShift)):
+            for slot in right.base | right.mixed:
+                slot.exponent = slot.exponent or line
         value = blend((left, right), None if not isinstance(op, ast.Div) else _divided(left, right))
         if isinstance(op, ast.Mult):
             names = _factors(left) | _factors(right)
@@ -155,9 +160,8 @@ class Evaluator:
         base, extra = marks.base_and_offset(left, right)
         _hint(left, right, line)
         _hint(right, left, line)
-        dtype = left.dtype
-        if dtype is None or dtype in ("int", "float") or (isinstance(dtype, Slot) and right.dtype == "fp32"):
-            dtype = right.dtype if right.dtype is not None and (dtype != "float" or right.dtype != "int") else dtype
+        pointed = isinstance(left.dtype, str) and left.dtype.startswith("*")
+        dtype = left.dtype if pointed else promoted(left.dtype, right.dtype)
         mixed = union(union(left.mixed, right.mixed), extra)
         return Value(base, mixed, union(left.memory, right.memory), dtype, NO_CONST, None,
                      left.factors | right.factors)  # fmt: skip
@@ -203,6 +207,10 @@ class Evaluator:
                 slot.bounds = _extended(slot.bounds, literals)
             else:
                 slot.literals = _extended(slot.literals, literals)
+        for slot in value.bare if other.dtype is not None else ():
+            slot.scalar = slot.scalar or line
+            if isinstance(other.const, float) and not slot.constexpr:
+                slot.floating = slot.floating or line
         _hint(value, other, line)
         if other.dtype == "int" and isinstance(value.dtype, Slot):
             for slot in value.memory:
@@ -210,7 +218,9 @@ class Evaluator:
 
     def conditional(self, node: ast.IfExp) -> Value:
         self.condition(node.test, self.eval(node.test))
-        return merge(self.eval(node.body), self.eval(node.orelse))
+        left, right = self.eval(node.body), self.eval(node.orelse)
+        marks.agree(left, right, node.lineno)
+        return merge(left, right)
 
     def condition(self, node: ast.expr, value: Value) -> None:
         """`value`, of `node`, decides a branch."""

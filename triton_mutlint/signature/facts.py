@@ -34,6 +34,9 @@ class Slot:
     floating: int = 0
     weak_float: int = 0
     boolean: int = 0
+    arithmetic: int = 0  # an operand, so not None
+    scalar: int = 0  # compared or cast as a number, so not a pointer there
+    exponent: int = 0  # a number of bits
     descriptor: int = 0
     ranks: tuple[tuple[frozenset[str], ...], ...] = ()  # per access: parameters scaling each offset
     branch: int = 0  # used as a condition

@@ -12,7 +12,7 @@ from typing import Any
 from triton_mutlint.model import LoadedKernel
 from triton_mutlint.signature import marks
 from triton_mutlint.signature.constraints import Constraint
-from triton_mutlint.signature.evaluate import UNKNOWN, Scope
+from triton_mutlint.signature.evaluate import UNKNOWN, Scope, own
 from triton_mutlint.signature.expressions import Evaluator
 from triton_mutlint.signature.facts import NO_CONST, NONE, NOTHING, Slot, Value, union
 
@@ -59,14 +59,11 @@ class Program:
         return cached[1]
 
     def _find(self, target: Any) -> Helper | None:
-        jit = target
+        jit, function = target, own(target, "fn")
         for _ in range(6):
-            if hasattr(type(jit), "parse") or "src" in getattr(jit, "__dict__", {}) or hasattr(type(jit), "src"):
+            if function is None or hasattr(type(jit), "parse"):
                 break
-            jit = getattr(jit, "fn", None)
-        else:
-            return None
-        function = getattr(jit, "fn", None)
+            jit, function = function, own(function, "fn")
         if function is None or str(getattr(function, "__module__", "")).startswith("triton."):
             return None
         node = _definition(jit, function)
@@ -148,16 +145,18 @@ def formal_slots(node: ast.FunctionDef) -> dict[str, Slot]:
 
 
 def _definition(jit: Any, function: Any) -> ast.FunctionDef | None:
-    source = getattr(jit, "src", None) or getattr(jit, "raw_src", None)
+    lines, start = getattr(jit, "raw_src", None), getattr(jit, "starting_line_number", None)
     try:
-        text = source if isinstance(source, str) else inspect.getsource(function)
-        tree = ast.parse(textwrap.dedent(text))
+        if not isinstance(lines, list) or not isinstance(start, int):
+            lines, start = inspect.getsourcelines(function)
+        tree = ast.parse(textwrap.dedent("".join(lines)))
     except (OSError, TypeError, SyntaxError):
         return None
+    ast.increment_lineno(tree, start - 1)
     return next((n for n in tree.body if isinstance(n, ast.FunctionDef)), None)
 
 
-_COPIED = ("to_int", "address_int", "branch", "none_test", "dtype", "shape", "dot", "unroll", "text", "called",
+_COPIED = ("arithmetic", "scalar", "exponent", "to_int", "address_int", "branch", "none_test", "dtype", "shape", "dot", "unroll", "text", "called",
            "boolean", "gathered")  # fmt: skip
 
 

@@ -122,8 +122,12 @@ def _shaped(
             for name in sorted(rank[axis]) if axis < len(rank) else ():
                 if size(name):
                     return size(name) or default
-        return default
+        return 1 if len(scaled) > axis and scaled[axis] is False else default
 
+    ranks = dossier.slot.ranks
+    deep = max(map(len, ranks), default=0) > 2
+    # of three or more offsets, one that no block size scales counts rows of a batch: a block of one
+    scaled = [any(rank[i] for rank in ranks if i < len(rank)) for i in range(9)] if deep else []
     alternatives = tuple(
         DescriptorType(a.element, tuple(dimension(i, d) for i, d in enumerate(a.block_shape)))
         if isinstance(a, DescriptorType)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triton_mutlint.signature import marks
-from triton_mutlint.signature.facts import INT, NO_CONST, NONE, NOTHING, Slot, Value, every, union
+from triton_mutlint.signature.dtype_names import promoted
+from triton_mutlint.signature.facts import INT, NO_CONST, NONE, NOTHING, Dtype, Slot, Value, every, union
 
 if TYPE_CHECKING:
     from triton_mutlint.signature.expressions import Evaluator
@@ -38,16 +39,15 @@ class Call:
         return (*self.args, *self.kwargs.values())
 
 
-def blend(values: tuple[Value, ...], dtype: object = None) -> Value:
+def blend(values: tuple[Value, ...], dtype: Dtype = None) -> Value:
     """A value computed elementwise from `values`."""
     mixed = memory = NONE
-    found: object = None
+    found: Dtype = None
     for value in every(values):
         mixed = union(union(mixed, value.base), value.mixed)
         memory = union(memory, value.memory)
-        if isinstance(value.dtype, Slot) or (found is None and value.dtype is not None):
-            found = value.dtype
-    return Value(NONE, mixed, memory, dtype if dtype is not None else found)  # type: ignore[arg-type]
+        found = promoted(found, value.dtype)
+    return Value(NONE, mixed, memory, dtype if dtype is not None else found)
 
 
 def merge(left: Value, right: Value) -> Value:
@@ -239,7 +239,10 @@ def cast(value: Value, kind: Value, line: int, bitcast: bool = False) -> Value:
     if dtype == "i64" or dtype == "u64":
         for slot in value.base:
             slot.to_int = slot.to_int or line
-    elif marks.is_integer(dtype) and value.memory and isinstance(value.dtype, Slot):
+    elif dtype is not None:
+        for slot in value.bare:
+            slot.scalar = slot.scalar or line
+    if marks.is_integer(dtype) and value.memory and isinstance(value.dtype, Slot):
         for slot in value.memory:
             slot.elem_weak_int = slot.elem_weak_int or line
     return Value(value.base, value.mixed, value.memory, dtype, NO_CONST, None, value.factors)
@@ -256,6 +259,9 @@ def _dot(call: Call) -> Value:
     marks.same_dtype(left, right)
     for slot in left.memory | right.memory:
         slot.elem_dot = slot.elem_dot or call.line
+    for value in (left, right):
+        if isinstance(value.dtype, Slot):
+            value.dtype.elem_dot = value.dtype.elem_dot or call.line
     _options(call)
     acc = call.get(2, "acc")
     kind = call.kwargs.get("out_dtype", NOTHING)

@@ -10,7 +10,7 @@ from typing import Any
 
 from triton_mutlint.signature.dtype_names import TL_NAMES
 from triton_mutlint.signature.dtypes import canonical_dtype
-from triton_mutlint.signature.evaluate import Evaluation, Scope, known
+from triton_mutlint.signature.evaluate import Evaluation, Scope, known, own
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -229,7 +229,7 @@ class _Reader:
         constant = self.constants.get(node.id)
         if constant is not None:
             return self.read(constant, depth + 1)
-        return self.of("function", value=node.id) if hasattr(self.namespace.get(node.id), "fn") else []
+        return self.of("function", value=node.id) if own(self.namespace.get(node.id), "fn") is not None else []
 
     def _parameter(self, name: str) -> list[Evidence]:
         if self.function is None:

@@ -133,6 +133,16 @@ def alike(left: Value, right: Value) -> None:
                 other.kin.append(one)
 
 
+def agree(left: Value, right: Value, line: int) -> None:
+    """A name bound to both must keep one type: elements joined with an integer are integers."""
+    alike(left, right)
+    for value, other in ((left, right), (right, left)):
+        if is_integer(value.dtype) and value.dtype != "i1" and isinstance(other.dtype, Slot):
+            elements_integer(other, line)
+        if is_floating(value.dtype) and other.dtype is None and not other.memory:
+            weakly_floating(other, line)
+
+
 def spread(slots: Iterable[Slot]) -> None:
     """A pointer makes pointers of its kin."""
     pending = [s for s in slots if s.pointer]

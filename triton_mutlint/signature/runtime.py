@@ -28,6 +28,8 @@ def runtime(dossier: Dossier) -> Inferred:
     """The guesses for a parameter that is not a constexpr."""
     main, reason = _main(dossier)
     slot, parameter = dossier.slot, dossier.parameter
+    if slot.pointer and slot.scalar and isinstance(main, PointerType) and not slot.to_int:
+        return Inferred((main, ScalarType("i32")), f"{reason}; a number at line {slot.scalar}")
     optional = slot.none_test or (slot.branch and isinstance(main, (PointerType, DescriptorType)))
     if optional:
         return Inferred((main, NONE_VALUE), f"{reason}; may be None (tested at line {optional})")
@@ -42,7 +44,7 @@ def _main(dossier: Dossier) -> tuple[ArgType, str]:
     if parameter.is_const:
         return PointerType(element(slot, dossier.launches), const=True), "annotated tl.const"
     if slot.pointer:
-        return pointer(slot, dossier.launches), _used(slot)
+        return pointer(slot, dossier.launches), _used_as(slot)
     written = _annotated(parameter.annotation)
     if written is not None:
         return written, f"annotated {parameter.annotation}"
@@ -56,7 +58,7 @@ def _main(dossier: Dossier) -> tuple[ArgType, str]:
     return _passed(dossier) or _plain(dossier)
 
 
-def _used(slot: Slot) -> str:
+def _used_as(slot: Slot) -> str:
     how = "stored to" if slot.stored == slot.pointer else "loaded from" if slot.loaded else "used as an address"
     return f"{how} at line {slot.pointer}"
 
@@ -142,7 +144,7 @@ def element(slot: Slot, launched: tuple[Evidence, ...]) -> str:
         return "i32"
     if slot.elem_bool:
         return "i1"
-    if slot.elem_float or slot.elem_dot:
+    if slot.elem_float or slot.elem_dot or root.elem_dot:
         return "fp32"
     if slot.elem_weak_int or (named_like_index(slot.name) and root is slot):
         return "i32"
@@ -183,7 +185,7 @@ def _element(slot: Slot) -> ArgType:
 
 def _class_with(names: list[str], namespace: Any) -> Any:
     for value in namespace.values():
-        fields = getattr(value, "_fields", None) if isinstance(value, type) else None
+        fields = vars(value).get("_fields") if isinstance(value, type) else None
         if fields and set(names) <= set(fields):
             return value
     return None

@@ -140,7 +140,7 @@ class Walker(Evaluator):
             if other is None:
                 joined[name] = value
             elif other is not value:
-                _agree(other, value, line)
+                marks.agree(other, value, line)
                 joined[name] = merge(other, value)
         return joined
 
@@ -187,7 +187,7 @@ class Walker(Evaluator):
     def result(self, node: ast.Return) -> None:
         if node.value is not None:
             value = self.eval(node.value)
-            _agree(self.returned, value, node.lineno)
+            marks.agree(self.returned, value, node.lineno)
             self.returned = merge(self.returned, value)
 
     def demand(self, node: ast.Assert) -> None:
@@ -205,14 +205,6 @@ class Walker(Evaluator):
 
 def _targets(target: ast.expr, value: Value) -> dict[str, Value]:
     return {target.id: value} if isinstance(target, ast.Name) else {}
-
-
-def _agree(left: Value, right: Value, line: int) -> None:
-    """A name bound to both must keep one type: elements joined with an integer are integers."""
-    marks.alike(left, right)
-    for value, other in ((left, right), (right, left)):
-        if marks.is_integer(value.dtype) and value.dtype != "i1" and isinstance(other.dtype, Slot):
-            marks.elements_integer(other, line)
 
 
 def _leaves(body: list[ast.stmt]) -> bool:
