@@ -20,6 +20,8 @@ def choose(namespace: Namespace, name: str) -> list[Unit]:
     """
     units = namespace.scope.by_name.get(name, [])
     binders = [unit for unit in units if name in unit.binds]
+    if any(unit.alias is not None for unit in binders):
+        units = binders  # what changes an imported module would change it for the whole process
     if not any(unit.guards for unit in units):
         return units
     for unit in binders:

@@ -28,6 +28,11 @@ _FLOATS = {  # (max, smallest normal, eps): the formats' own definitions
     "float8_e4m3fnuz": (240.0, 2.0**-7, 2.0**-3),
     "float8_e5m2fnuz": (57344.0, 2.0**-15, 2.0**-2),
 }
+# What torch itself does not have; vendors' extensions add them, and code tells vendors apart by them.
+ABSENT = frozenset(
+    f"torch.{name}"
+    for name in ("mlu", "musa", "npu", "ptpu", "gcu", "corex", "hpu", "txda", "sdaa", "maca", "aipu", "xla", "privateuseone")
+)
 _CAPABILITY_DEFAULT = (9, 0)
 
 
@@ -131,6 +136,8 @@ def known_facts(backend: str, arch: str) -> dict[str, Any]:
         "torch.xpu.is_available": lambda: False,
         "torch.mps.is_available": lambda: False,
         "torch.backends.mps.is_available": lambda: False,
+        "torch.utils._triton.has_triton": lambda: True,
+        "torch.utils._triton.has_triton_package": lambda: True,
         "torch.compiler.is_compiling": lambda: False,
         "torch.distributed.is_initialized": lambda: False,
         "torch.distributed.is_available": lambda: True,

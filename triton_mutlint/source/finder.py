@@ -17,15 +17,15 @@ HEAVY = frozenset({
     "packaging", "PIL", "sympy", "networkx", "ray", "deepspeed_kernels",
     "intel_extension_for_pytorch", "mpmath",
 })  # fmt: skip
-# Standard modules whose use would reach out of the process.
+# Standard modules whose use would reach out of the process, or wait for another thread.
 _UNSAFE = frozenset({
     "antigravity", "asyncio", "concurrent", "ctypes", "ftplib", "http", "idlelib", "imaplib",
     "multiprocessing", "poplib", "shutil", "smtplib", "socket", "socketserver", "ssl",
-    "subprocess", "telnetlib", "this", "tkinter", "turtle", "turtledemo", "urllib", "webbrowser",
+    "subprocess", "telnetlib", "threading", "signal", "tempfile", "sqlite3", "sched", "curses", "readline", "pty", "this", "tkinter", "turtle", "turtledemo", "urllib", "webbrowser",
     "xmlrpc",
 })  # fmt: skip
 _MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
-_LEVELS = 6
+_LEVELS = 12
 
 
 def is_real(name: str) -> bool:

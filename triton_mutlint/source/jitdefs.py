@@ -48,11 +48,12 @@ def define(namespace: Namespace, node: ast.FunctionDef) -> JitDefinition:
     index = max(i for i, d in enumerate(node.decorator_list) if mentions_jit(d))
     definition.outer = list(reversed(node.decorator_list[:index]))
     try:
+        maker = _maker(namespace, node.decorator_list[index], node)
         function = plain_function(namespace, node)
         for below in reversed(node.decorator_list[index + 1 :]):
             function = namespace.evaluate(below)(function)
         definition.bound = function
-        definition.jit = _jit(namespace, node.decorator_list[index], function, node)
+        definition.jit = _jit(namespace, node.decorator_list[index], maker, function)
         definition.bound = _decorated(definition)
     except KeyboardInterrupt:
         raise
@@ -81,6 +82,9 @@ def plain_function(namespace: Namespace, node: ast.FunctionDef) -> Any:
         finally:
             namespace.module.flags = flags
     function = dict.__getitem__(caught, node.name)
+    for name, annotation in dict(function.__annotations__).items():
+        if isinstance(annotation, Missing):  # Triton asks for an annotation's truth; its text will do
+            function.__annotations__[name] = annotation.mutlint_path
     if namespace.parent is not None or _shares_name(namespace, node):
         # Triton names helper symbols by module and qualified name: two helpers must not share one.
         function.__qualname__ = f"{node.name}_{node.lineno}" if namespace.parent is None else _qualname(namespace, node)
@@ -131,10 +135,18 @@ def _lenient_arguments(namespace: Namespace, args: ast.arguments, caught: _Caugh
     )
 
 
-def _jit(namespace: Namespace, decorator: ast.expr, function: Any, node: ast.FunctionDef) -> Any:
-    """Apply the jit decorator. Raises `NotJitError`, `PlaceholderError`, or what Triton raises."""
+def _maker(namespace: Namespace, decorator: ast.expr, node: ast.FunctionDef) -> Any:
+    """What the jit decorator's name stands for; Triton's own where a wrapper of it is not installed.
+
+    Raises `NotJitError` for another library's.
+    """
     target = decorator.func if isinstance(decorator, ast.Call) else decorator
-    maker = namespace.evaluate(target)
+    try:
+        maker = namespace.evaluate(target)
+    except (Exception, UndecidedError) as error:
+        if dotted(target)[:1] == ("triton",) or _speaks_triton(namespace, node):
+            raise
+        raise NotJitError(ast.unparse(target)) from error
     if is_gluon_jit(maker):
         raise NotJitError("gluon")
     if isinstance(maker, Missing):
@@ -142,13 +154,20 @@ def _jit(namespace: Namespace, decorator: ast.expr, function: Any, node: ast.Fun
             raise NotJitError(maker.mutlint_path)
         import triton
 
-        return triton.jit(function)  # a wrapper of jit that is not installed
-    result = (_call(namespace, decorator, maker) if isinstance(decorator, ast.Call) else maker)(function)
-    jit = unwrap(result)
+        return triton.jit
+    return maker
+
+
+def _jit(namespace: Namespace, decorator: ast.expr, maker: Any, function: Any) -> Any:
+    """Apply the jit decorator. Raises `NotJitError`, `PlaceholderError`, or what Triton raises."""
+    made = _call(namespace, decorator, maker) if isinstance(decorator, ast.Call) else maker
+    jit = unwrap(made(function))
     if jit is None:
-        if dotted(target)[:1] == ("triton",) or _speaks_triton(namespace, node):
-            raise PlaceholderError(f"`{ast.unparse(target)}` is not Triton's here: it makes no jit function")
-        raise NotJitError(ast.unparse(target))
+        node = namespace.module.function_at(function.__code__.co_firstlineno)
+        name = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
+        if name.startswith("triton.") or (node is not None and _speaks_triton(namespace, node)):
+            raise PlaceholderError(f"`{name}` is not Triton's here: it makes no jit function")
+        raise NotJitError(name)
     return jit
 
 
@@ -167,13 +186,16 @@ def _speaks_triton(namespace: Namespace, node: ast.FunctionDef) -> bool:
 
 def _call(namespace: Namespace, decorator: ast.Call, maker: Any) -> Any:
     try:
-        return namespace.evaluate(decorator)
+        made = namespace.evaluate(decorator)
+        if not isinstance(made, Missing):
+            return made
     except (Exception, UndecidedError):  # one option that cannot be evaluated, such as repr=: keep those that can
-        options = {}
-        for keyword in decorator.keywords:
-            if keyword.arg and isinstance(keyword.value, (ast.Constant, ast.List, ast.Tuple)):
-                options[keyword.arg] = namespace.evaluate(keyword.value)
-        return maker(**options)
+        pass
+    options = {}
+    for keyword in decorator.keywords:
+        if keyword.arg and isinstance(keyword.value, (ast.Constant, ast.List, ast.Tuple)):
+            options[keyword.arg] = namespace.evaluate(keyword.value)
+    return maker(**options)
 
 
 def _decorated(definition: JitDefinition) -> Any:

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from triton_mutlint.model import StageError
-from triton_mutlint.source.facts import known_facts
+from triton_mutlint.source.facts import ABSENT, known_facts
 from triton_mutlint.source.finder import Finder, Place, is_real, is_stood_in
 from triton_mutlint.source.namespace import Namespace
 from triton_mutlint.source.session import PRIVATE, Session, safe_builtins
@@ -120,7 +120,7 @@ class Modules:
         self.given = dict(given)
         self.finder = Finder()
         self.session = Session(backend, arch)
-        self.stand_ins = StandIns(self.given, known_facts(backend, arch), backend)
+        self.stand_ins = StandIns(self.given, known_facts(backend, arch), backend, ABSENT)
         self.builtins = safe_builtins(self._import)
         self._sliced: dict[Path, SlicedModule] = {}
         self._imported: set[Path] = set()

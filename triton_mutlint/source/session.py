@@ -10,6 +10,7 @@ import contextlib
 import importlib
 import inspect
 import io
+import os
 import sys
 import threading
 import warnings
@@ -122,8 +123,8 @@ class Session:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """No output, no warnings, no torch; a recursion limit that deep import chains fit in."""
-    limit, blocker = sys.getrecursionlimit(), _NoTorch()
+    """No output, no warnings, no torch, the environment as it was; a recursion limit that deep import chains fit in."""
+    limit, blocker, environ = sys.getrecursionlimit(), _NoTorch(), dict(os.environ)
     sys.meta_path.insert(0, blocker)
     try:
         sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
@@ -134,6 +135,9 @@ def _quiet() -> Iterator[None]:
     finally:
         sys.meta_path.remove(blocker)
         sys.setrecursionlimit(limit)
+        if environ != os.environ:
+            os.environ.clear()
+            os.environ.update(environ)
 
 
 @contextlib.contextmanager

@@ -156,12 +156,20 @@ for _name in ("lt", "le", "gt", "ge", "neg", "pos", "abs", "invert"):
 class StandIns:
     """Makes stand-in modules and their attributes.
 
-    `given` are the spec's `globals:`; `facts` are values known without the module (`torch.version`).
+    `given` are the spec's `globals:`; `facts` are values known without the module (`torch.version`),
+    `absent` are attributes known not to exist.
     `lenient` is true while a file loads; afterwards a call of a missing value is an error.
     """
 
-    def __init__(self, given: Mapping[str, object], facts: Mapping[str, object], backend: str) -> None:
+    def __init__(
+        self,
+        given: Mapping[str, object],
+        facts: Mapping[str, object],
+        backend: str,
+        absent: frozenset[str] = frozenset(),
+    ) -> None:
         self._facts = {**facts, **given}
+        self._absent = absent
         self._inner = {p.rsplit(".", i)[0] for p in self._facts for i in range(1, p.count(".") + 1)}
         self._true = _TRUE_PREDICATES.get(backend, frozenset())
         self._modules: dict[str, ModuleType] = {}
@@ -174,9 +182,10 @@ class StandIns:
             module.__dict__["__path__"] = []
 
             def lookup(attribute: str) -> Any:
-                if attribute.startswith("__") and attribute != "__version__":
-                    raise AttributeError(attribute)
-                value = self.attribute(f"{name}.{attribute}")
+                path = f"{name}.{attribute}"
+                if path in self._absent or (attribute.startswith("__") and attribute != "__version__"):
+                    raise AttributeError(f"module '{name}' has no attribute '{attribute}'")
+                value = self.attribute(path)
                 setattr(module, attribute, value)
                 return value
 
