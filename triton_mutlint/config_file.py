@@ -18,6 +18,7 @@ from triton_mutlint.levels import FAIL_LEVELS
 from triton_mutlint.model import EMPTY, Severity, UsageError
 
 T = TypeVar("T")
+KnownRules = Callable[[], Collection[str]]
 
 OWN_FILE = "triton-mutlint.toml"
 PYPROJECT = "pyproject.toml"
@@ -48,10 +49,11 @@ def _has_table(path: Path) -> bool:
     return TABLE in _tool_tables(_parse(path))
 
 
-def load(start: Path, path: Path | None = None, known_rules: Collection[str] = ()) -> Config:
+def load(start: Path, path: Path | None = None, known_rules: KnownRules = tuple) -> Config:
     """The configuration in `path`, else in the nearest file upward from `start`, else the defaults.
 
-    `known_rules`, when given, are the rule codes that selectors must cover at least one of.
+    `known_rules` gives the rule codes that selectors must cover at least one of (none: any code
+    will do); it is asked only if the file has selectors.
     Raises UsageError with file and line for whatever is wrong in the file.
     """
     found = path or find(start)
@@ -101,7 +103,7 @@ class _Reader:
     """Takes the keys out of one table; every complaint carries file and line."""
 
     def __init__(
-        self, table: dict[str, Any], text: str, shown: str, path: Path, known: Collection[str]
+        self, table: dict[str, Any], text: str, shown: str, path: Path, known: KnownRules
     ) -> None:
         self.table, self.text, self.shown, self.path, self.known = table, text, shown, path, known
         self.keys: list[str] = []
@@ -200,7 +202,7 @@ class _Reader:
     def _selectors(self, key: str, value: Any) -> tuple[str, ...]:
         codes = self._strings(key, value)
         for code in codes:
-            problem = selector_problem(code, self.known)
+            problem = selector_problem(code, self.known())
             if problem:
                 raise self._error(key, f"{key}: {problem}")
         return codes
@@ -215,7 +217,7 @@ class _Reader:
             raise self._error(key, f"{key} must be a table of code = level, not {_kind(value)}")
         levels = [s.value for s in Severity]
         for code, level in value.items():
-            problem = selector_problem(code, self.known, whole=True)
+            problem = selector_problem(code, self.known(), whole=True)
             if problem:
                 raise self._error(key, f"{key}: {problem}")
             if level not in levels:

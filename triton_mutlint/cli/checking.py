@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from triton_mutlint.cli.options import Output, merged, parse_outputs, split_codes
+from triton_mutlint.cli.options import Output, known_rules, merged, parse_outputs, split_codes
 from triton_mutlint.cli.output import check_writable, is_unicode, use_color, width, write_file, write_stdout
 from triton_mutlint.cli.progress import Progress
 from triton_mutlint.config import Config
@@ -19,7 +19,6 @@ from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.sources import SourceLines
 from triton_mutlint.report.summary import fails
 from triton_mutlint.request import Request
-from triton_mutlint.rules import RULES
 
 _SELECTORS = ("select", "extend_select", "ignore")
 
@@ -32,7 +31,7 @@ def check(paths: tuple[str, ...], options: dict[str, Any]) -> int:
     _refuse_contradictions(paths, options)
     outputs = parse_outputs(options["formats"], options["output"])
     chosen = {name: split_codes(name, options[name]) for name in _SELECTORS}
-    file = Config() if options["isolated"] else load(Path.cwd(), options["config_file"], RULES)
+    file = Config() if options["isolated"] else load(Path.cwd(), options["config_file"], known_rules)
     request = make_request(paths, merged(file, {**options, **chosen}), options)
     return run(request, outputs, options)
 

@@ -12,7 +12,6 @@ import click
 
 from triton_mutlint.config import Config, selector_problem
 from triton_mutlint.report import FORMATS
-from triton_mutlint.rules import RULES
 
 
 @dataclass(frozen=True)
@@ -52,11 +51,18 @@ def _parse_output(value: str) -> Output:
     return Output(name, Path(file) if file else None)
 
 
+def known_rules() -> Collection[str]:
+    """The codes of all rules; loading them is put off until somebody selects some."""
+    from triton_mutlint.rules import RULES
+
+    return RULES
+
+
 def split_codes(name: str, values: tuple[str, ...]) -> tuple[str, ...]:
     """Selectors, comma-separated or from a repeated option; refuses what covers no rule."""
     codes = tuple(code.strip() for value in values for code in value.split(",") if code.strip())
     for code in codes:
-        problem = selector_problem(code, RULES)
+        problem = selector_problem(code, known_rules())
         if problem:
             raise click.BadParameter(problem, param_hint=f"'--{name.replace('_', '-')}'")
     return codes

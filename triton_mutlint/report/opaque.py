@@ -18,7 +18,7 @@ _NAMES = {
 }
 _EFFECTS = {
     "none": "touches no memory",
-    "reads": "reads memory, writes none",
+    "reads": "only reads memory",
     "writes": "writes memory",
     "unanalyzable": "not understood",
 }
