@@ -6,11 +6,14 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from triton_mutlint.contracts.comments import MUTATES, Comments, Directive, Problem, read_comments
 from triton_mutlint.contracts.spans import FunctionNode, functions, header, parse
 from triton_mutlint.model import LoadedKernel, Location, SourceFile
-from triton_mutlint.signature.spec_model import KernelSpec
+
+if TYPE_CHECKING:  # reading YAML is slow to import, and rules need no spec
+    from triton_mutlint.signature.spec_model import KernelSpec
 
 SPEC, COMMENT = "spec", "comment"
 

@@ -45,6 +45,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from triton_mutlint.contracts.declarations import Declaration, covers
 from triton_mutlint.model import AccessKind, Finding, Mutation, ParameterReport, Related, Severity
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
@@ -66,13 +67,23 @@ def _undeclared(subject: KernelSubject, parameter: ParameterReport) -> Finding:
     names = ", ".join(f"`{name}`" for name in declared.mutates) or "nothing"
     where = "its spec entry" if declared.origin == "spec" else "its comment"
     place = Related(f"declared to write {names} here", declared.location)
-    complete = (*declared.mutates, parameter.name)
+    complete = _complete(subject, declared)
     wanted = f"mutates: [{', '.join(complete)}]" if declared.origin == "spec" else f"mutates={','.join(complete)}"
     return RULE.finding(
         f"{what}, but {where} does not list it under `mutates`", subject.place_of(parameter.name),
         kernel=subject.report, parameter=parameter.name, related=(place, *_writes(parameter)),
         help=f"if the write is meant, declare it: `{wanted}`; otherwise remove it",
     )
+
+
+def _complete(subject: KernelSubject, declared: Declaration) -> list[str]:
+    """What the declaration should name: what it names now, if it exists, and every write."""
+    report = subject.report
+    kept = [n for n in declared.mutates if any(covers(n, p.name) for p in report.parameters)]
+    added = [n for n in report.mutated if not declared.names(n)]
+    order = {p.name: i for i, p in enumerate(report.parameters)}
+    first = {n: min(i for p, i in order.items() if covers(n, p)) for n in (*kept, *added)}
+    return sorted(first, key=first.__getitem__)
 
 
 def _const(subject: KernelSubject, parameter: ParameterReport) -> Finding:

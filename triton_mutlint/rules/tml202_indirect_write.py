@@ -5,7 +5,7 @@
 Reports each store or atomic whose address comes out of a parameter's memory (a table of pointers)
 or out of an integer parameter. Such a write is not a write of that parameter's own memory, and
 which tensor it hits cannot be told from the kernel. A declaration that names the parameter
-acknowledges the write, and it is not reported.
+acknowledges the write, and it is not reported; nor are ops that TML201 reports.
 
 ## Why
 
@@ -48,8 +48,10 @@ from triton_mutlint.rules.subject import KernelSubject
 
 def check(subject: KernelSubject) -> Iterator[Finding]:
     declared = subject.declaration
+    undecided = {(op.op, op.location) for op in subject.report.unanalyzable_ops}  # TML201 speaks for these
     for write in subject.report.indirect_writes:
-        if declared is None or not declared.names(write.through):
+        acknowledged = declared is not None and declared.names(write.through)
+        if not acknowledged and (write.op, write.location) not in undecided:
             yield _indirect(subject, write)
 
 

@@ -73,6 +73,10 @@ _WHY = {
     Rerun.RESET_BY_KERNEL: "updates (and sets to zero itself)",
     Rerun.READ_BACK: "writes and then reads back",
 }
+_UNLESS = {
+    Rerun.RESET_BY_KERNEL: ": harmless only if each launch leaves zeros",
+    Rerun.READ_BACK: ": harmless only if every value that it reads was written by the same launch",
+}
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,7 @@ def _finding(subject: KernelSubject, autotune: Autotune, parameter: ParameterRep
     # A hook may undo what the kernel did, but not bring back what `reset_to_zero` wiped.
     excused = hooked and parameter.name not in autotune.reset_to_zero
     condition = f" when {' or '.join(parameter.when)}" if parameter.when else ""
-    unless = ", unless a hook undoes that" if excused else ""
+    unless = ", unless a hook undoes that" if excused else _UNLESS.get(rerun, "")
     return RULE.finding(
         f"`{subject.report.name}` {_WHY[rerun]} `{parameter.name}`{condition}, {_outcome(autotune, parameter)}{unless}",
         place, kernel=subject.report, parameter=parameter.name, related=_accesses(parameter),

@@ -13,21 +13,21 @@ A kernel that was not analysed must not pass as clean.
 ## Bad
 
 ```python
-LANES = __import__("settings_that_are_not_installed").LANES
-
 @triton.jit
-def spread(out_ptr):
-    tl.store(out_ptr + tl.arange(0, LANES), 0.0)
+def copy(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.load(x_ptr + i) + OFFSET)  # OFFSET is not defined in this file
 ```
 
 ## Good
 
 ```python
-LANES = tl.constexpr(32)
+OFFSET = tl.constexpr(1)
 
 @triton.jit
-def spread(out_ptr):
-    tl.store(out_ptr + tl.arange(0, LANES), 0.0)
+def copy(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.load(x_ptr + i) + OFFSET)
 ```
 
 ## How to fix

@@ -15,18 +15,18 @@ wrong; sometimes the kernel is.
 
 ```python
 @triton.jit
-def copy(x_ptr, out_ptr, BLOCK: tl.constexpr):
-    i = tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, tl.load(x_ptr + i) + undefined_name)
+def copy(x_ptr, out_ptr):
+    i = tl.arange(0, 100)  # not a power of two
+    tl.store(out_ptr + i, tl.load(x_ptr + i))
 ```
 
 ## Good
 
 ```python
 @triton.jit
-def copy(x_ptr, out_ptr, BLOCK: tl.constexpr):
-    i = tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, tl.load(x_ptr + i))
+def copy(x_ptr, out_ptr):
+    i = tl.arange(0, 128)
+    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < 100), mask=i < 100)
 ```
 
 ## How to fix
