@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from functools import total_ordering
+from types import SimpleNamespace
 from typing import Any
 
 _BITS = {
@@ -109,6 +110,34 @@ class Properties:
         self.regs_per_multiprocessor = 65536
 
 
+class InlineThread:
+    """`threading.Thread` that runs its target in `start`: sliced code never outlives its caller."""
+
+    def __init__(self, group: object = None, target: Any = None, name: str = "", **options: Any) -> None:
+        self.name, self.daemon = name, True
+        self._target = target
+        self._args, self._kwargs = options.get("args", ()), options.get("kwargs") or {}
+
+    def start(self) -> None:
+        if self._target is not None:
+            self._target(*self._args, **self._kwargs)
+
+    def join(self, timeout: float | None = None) -> None:
+        """It has run already."""
+
+
+def _probe(tool: str) -> Any:
+    """`subprocess.run` that starts nothing: only the target's own device tool seems to be there."""
+
+    def run(command: Any = "", *args: object, **kwargs: object) -> SimpleNamespace:
+        words = command.split() if isinstance(command, str) else [str(word) for word in command]
+        if not words or words[0].rpartition("/")[2] != tool:
+            raise FileNotFoundError(f"nothing is run while a file is loaded: {command}")
+        return SimpleNamespace(returncode=0, stdout="", stderr="")
+
+    return run
+
+
 def known_facts(backend: str, arch: str) -> dict[str, Any]:
     """Dotted name → value. `backend` is `cuda` or `hip`, `arch` as in a target (`90`, `gfx942`)."""
     cuda = backend == "cuda"
@@ -125,6 +154,8 @@ def known_facts(backend: str, arch: str) -> dict[str, Any]:
         "torch.version.cuda": "13.0" if cuda else None,
         "torch.version.hip": None if cuda else "7.0",
         "torch.version.xpu": None,
+        "subprocess.run": _probe("nvidia-smi" if cuda else "rocm-smi"),
+        "threading.Thread": InlineThread,
         "torch.finfo": FormatInfo,
         "torch.iinfo": FormatInfo,
         "torch.cuda.is_available": lambda: True,

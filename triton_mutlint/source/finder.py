@@ -28,10 +28,14 @@ _MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 _LEVELS = 12
 
 
+# Small libraries that register things as they are imported, so that a slice of them would lack those.
+_WHOLE = frozenset({"triton", "yaml", "typing_extensions"})
+
+
 def is_real(name: str) -> bool:
     """Whether the module is really imported: Triton and the harmless part of the standard library."""
     top = name.partition(".")[0]
-    return top == "triton" or (top in sys.stdlib_module_names and top not in _UNSAFE)
+    return top in _WHOLE or (top in sys.stdlib_module_names and top not in _UNSAFE)
 
 
 def is_stood_in(name: str) -> bool:

@@ -199,7 +199,10 @@ class Globals(Mapping[str, Any]):
 
 def _needed(kernel: str, need: Need, location: Location) -> Failure:
     message = f"kernel {kernel} needs `{need.name}`, which {need.reason}"
-    return Failure(Stage.LOAD, message, location, f"give `{need.name}` in the spec under `globals:`")
+    hint = f"give `{need.name}` in the spec under `globals:`"
+    if "in the installed triton" in need.reason:
+        hint = "analyse it with the Triton version (or vendor's Triton) that it is written for"
+    return Failure(Stage.LOAD, message, location, hint)
 
 
 def _unknown(source: SourceFile, names: list[str]) -> Iterator[NamedFailure]:

@@ -46,7 +46,7 @@ class SlicedModule:
         self.namespace = Namespace(self, self.scope, None)
         self.namespace.update(self._dunders())
         self.proxy = ModuleType(self.dotted)
-        self.proxy.__dict__.update(self._dunders(), __getattr__=self.attribute)
+        self.proxy.__dict__.update(self._dunders(), __name__=self.dotted, __getattr__=self.attribute)
         self._scopes: dict[ast.AST, Namespace] = {}
         if tree.body:
             modules.session.sources.add(str(path), text, self.functions)

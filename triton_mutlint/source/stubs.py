@@ -199,7 +199,7 @@ class StandIns:
             return self._facts[path]
         if path in self._inner:
             return self.module(path)
-        return Missing(self, path, owner.mutlint_reason if owner else "is not installed")
+        return Missing(self, path, owner.mutlint_reason if owner else _why(path))
 
     def missing(self, path: str, reason: str) -> Missing:
         return Missing(self, path, reason)
@@ -208,6 +208,14 @@ class StandIns:
         """What `….is_cuda()` and its kind answer: the target decides them."""
         name = path.rpartition(".")[2]
         return name in self._true if name in _PREDICATES else None
+
+
+def _why(path: str) -> str:
+    if path.partition(".")[0] != "triton":
+        return "is not installed"
+    import triton
+
+    return f"is not in the installed triton {triton.__version__}"
 
 
 def find_missing(value: object) -> Missing | None:

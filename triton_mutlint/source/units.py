@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-_MUTATORS = frozenset({"add", "append", "extend", "insert", "setdefault", "update"})
+_MUTATORS = ("add", "append", "extend", "insert", "register", "set", "update")  # how such methods begin
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,8 +138,9 @@ def _bind(target: ast.expr, binds: dict[str, None], mutates: dict[str, None]) ->
 
 def _mutated(node: ast.expr) -> Iterator[str]:
     function = node.func if isinstance(node, ast.Call) else None
-    if isinstance(function, ast.Attribute) and function.attr in _MUTATORS and isinstance(function.value, ast.Name):
-        yield function.value.id
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+        if function.attr.startswith(_MUTATORS):
+            yield function.value.id
 
 
 @dataclass(frozen=True, eq=False)
