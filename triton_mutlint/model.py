@@ -14,6 +14,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Union
 
+
 class EmptyMapping(Mapping[str, Any]):
     """An empty mapping that can be a dataclass default: immutable and hashable."""
 

@@ -47,11 +47,10 @@ def test_a_loop_result_is_initial_or_yielded() -> None:
 
 def test_rotation_through_three_arguments_needs_more_than_one_pass() -> None:
     effects = run("""
-    %r:3 = scf.for %i = %c0 to %n step %c1 iter_args(%p = %a, %q = %b, %s = %d)
-        -> (!tt.ptr<f32>, !tt.ptr<f32>, !tt.ptr<f32>)  : i32 {
+    %r:3 = scf.for %i = %c0 to %n step %c1 iter_args(%p = %a, %q = %b, %s = %d) -> (P, P, P)  : i32 {
       tt.store %p, %one : !tt.ptr<f32>
-      scf.yield %q, %s, %p : !tt.ptr<f32>, !tt.ptr<f32>, !tt.ptr<f32>
-    }""", arguments=ABN + ", %d: !tt.ptr<f32>")
+      scf.yield %q, %s, %p : P, P, P
+    }""".replace("P", "!tt.ptr<f32>"), arguments=ABN + ", %d: !tt.ptr<f32>")
     assert written(effects) == {"a", "b", "d"}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from triton_mutlint.analysis.constants import integer_constant
 from triton_mutlint.analysis.contexts import Calls, Context, call_chains
 from triton_mutlint.analysis.lattice import Lattice, bits
 from triton_mutlint.analysis.opaque import EXTERN, INLINE_ASM, OpaqueReader
@@ -109,8 +110,7 @@ class EffectReader:
         if index is None or len(site.op.operands) <= index:
             return False
         mask = self._solver.producer(site.context, site.op.operands[index])
-        return mask is not None and mask.name == "arith.constant" and \
-            mask.attrs.get("value", "").split(":")[0].strip() in ("false", "dense<false>")
+        return mask is not None and integer_constant(mask) == 0
 
     def _memory_op(self, site: _Site, info: OpInfo) -> None:
         for kind, indices in ((AccessKind.READ, info.reads), (AccessKind.WRITE, info.writes),

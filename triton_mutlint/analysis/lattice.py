@@ -28,7 +28,7 @@ class Lattice:
 
     @property
     def indirect(self) -> int:
-        """Every `loaded` and `integer` root: those that can weaken."""
+        """Every `loaded` and `integer` root."""
         return ((1 << 3 * self.n) - 1) ^ self.params
 
     @property
@@ -50,8 +50,8 @@ class Lattice:
         return (strong & self.params) << self.n | strong & ~self.params
 
     def weaken(self, value: int) -> int:
-        """`value` with its `loaded` and `integer` roots moved from strong to weak."""
-        moving = value & self.indirect
+        """`value` with all but its `param` roots moved from strong to weak."""
+        moving = value & (self.indirect | self.unknown)
         return value ^ moving | moving << self.width
 
     def strong(self, value: int) -> int:

@@ -32,8 +32,8 @@ class Memory:
     def load(self, address: int) -> int:
         """The strong set of what a load through the strong set `address` may yield."""
         found = self._lattice.loaded_from(address) | self._elsewhere
-        if address & ~self._lattice.params:
+        if address & self._lattice.unknown:
             return found | self._everything
-        for index in bits(address):
+        for index in bits(address & self._lattice.params):
             found |= self._cells[index]
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from triton_mutlint.analysis import transfer
+from triton_mutlint.analysis.constants import SAME_VALUE, integer_constant
 from triton_mutlint.analysis.contexts import Context, Contexts
 from triton_mutlint.analysis.control import ControlFlow, entry_block
 from triton_mutlint.analysis.lattice import Lattice
@@ -16,6 +17,8 @@ from triton_mutlint.ttir.ops import Flow, OpInfo, lookup
 
 Handler = Callable[[Context, Op], None]
 
+REMAINDERS = ("arith.andi", "arith.remui", "arith.remsi")
+INDEX_LIMIT = 4096
 BY_OP: dict[str, transfer.Transfer] = {
     "arith.addi": transfer.addi,
     "arith.subi": transfer.subi,
@@ -196,9 +199,20 @@ class Solver:
             self._memory_op(context, op, info)
         elif op.results:
             function = BY_OP.get(op.name) or BY_FLOW[info.flow]
+            if op.name in REMAINDERS and context.values[op.operands[0]] & self.lattice.params and \
+                    self._is_index(context, op):
+                function = transfer.low_bits
             state = function(self.lattice, self.states(context, op.operands))
             for result in op.results:
                 self._set(context, result, state)
+
+    def _is_index(self, context: Context, op: Op) -> bool:
+        """Whether a constant bounds the result of a remainder or mask by a page."""
+        made = self.producer(context, op.operands[1])
+        while made is not None and made.name in SAME_VALUE:
+            made = self.producer(context, made.operands[0])
+        value = integer_constant(made) if made is not None else None
+        return value is not None and 0 <= value < INDEX_LIMIT
 
     def _memory_op(self, context: Context, op: Op, info: OpInfo) -> None:
         operands = self.states(context, op.operands)

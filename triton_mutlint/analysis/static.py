@@ -6,25 +6,22 @@ only change a verdict where a condition, loop bound, mask or factor is known at 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import Final, Union
+from typing import Final
 
+from triton_mutlint.analysis.constants import SAME_VALUE, integer_constant
 from triton_mutlint.analysis.control import ControlFlow
 from triton_mutlint.analysis.widths import Width, width_of
 from triton_mutlint.ttir.ir import Function, Module, Op, Region
 from triton_mutlint.ttir.ops import Flow, lookup
 
 COMPUTED: Final = "computed"  # from constants alone, by an op whose value is not worked out here
-Known = Union[int, str, None]  # an integer constant, COMPUTED, or None: not known at compile time
+Known = int | str | None  # an integer constant, COMPUTED, or None: not known at compile time
 
 _CONDITIONS = {"scf.if": 0, "cf.cond_br": 0, "cf.switch": 0, "scf.index_switch": 0, "scf.condition": 0}
 _MASKS = {"tt.store": 2, "tt.atomic_rmw": 2}
 _ABSORBING = ("arith.muli", "arith.andi")  # with zero, whatever the other operand is
-_SAME_VALUE = ("tt.splat", "tt.broadcast", "tt.reshape", "tt.expand_dims", "arith.extsi", "arith.extui", "arith.trunci",
-               "arith.index_cast")
 _MANY_VALUES = ("tt.make_range", "tt.get_program_id", "tt.get_num_programs")  # no operands, yet no constant
-_LITERAL = re.compile(r"(?:dense<)?(-?\d+|true|false)>?(?: :.*)?")
 
 
 def may_simplify(module: Module) -> bool:
@@ -56,17 +53,25 @@ class _Scan:
 
     def _follow(self, op: Op, known: list[Known]) -> None:
         if op.name == "arith.constant":
-            known[op.results[0]] = _literal(op.attrs.get("value", ""))
+            value = integer_constant(op)
+            _mark(op, COMPUTED if value is None else value, known)
         elif op.name == "tt.call":
             passed = {i for i, v in enumerate(op.operands) if known[v] is not None}
             self._arguments.setdefault(op.attrs.get("callee", "").lstrip("@"), set()).update(passed)
+            if len(passed) == len(op.operands):
+                _mark(op, COMPUTED, known)
+        elif op.name in _ABSORBING and any(known[v] in (0, COMPUTED) for v in op.operands):
+            _mark(op, COMPUTED, known)
         elif op.operands and all(known[v] is not None for v in op.operands):
             info = lookup(op.name)
             if info is None or info.touches_memory or info.flow is Flow.SPECIAL or op.name in _MANY_VALUES:
                 return
-            value = known[op.operands[0]] if op.name in _SAME_VALUE else COMPUTED
-            for result in op.results:
-                known[result] = value
+            _mark(op, known[op.operands[0]] if op.name in SAME_VALUE else COMPUTED, known)
+
+
+def _mark(op: Op, value: Known, known: list[Known]) -> None:
+    for result in op.results:
+        known[result] = value
 
 
 def _decides(function: Function, op: Op, known: Sequence[Known]) -> bool:
@@ -80,7 +85,7 @@ def _decides(function: Function, op: Op, known: Sequence[Known]) -> bool:
         return lower == COMPUTED or upper == COMPUTED or _is_empty(lower, upper)
     mask = _MASKS.get(op.name)
     if mask is not None:
-        return len(op.operands) > mask and known[op.operands[mask]] == COMPUTED
+        return len(op.operands) > mask and known[op.operands[mask]] in (0, COMPUTED)
     if op.name in _ABSORBING:
         return any(known[v] in (0, COMPUTED) for v in op.operands) and _carries(function, op)
     return False
@@ -93,11 +98,3 @@ def _is_empty(lower: Known, upper: Known) -> bool:
 def _carries(function: Function, op: Op) -> bool:
     """Whether a result can hold an address at all."""
     return any(width_of(function.types[r]) is Width.FULL for r in op.results)
-
-
-def _literal(text: str) -> Known:
-    match = _LITERAL.fullmatch(text.strip())
-    if match is None:
-        return COMPUTED
-    words = {"true": 1, "false": 0}
-    return words[match[1]] if match[1] in words else int(match[1])

@@ -82,6 +82,13 @@ def select(_: Lattice, operands: Sequence[int]) -> int:
     return operands[1] | operands[2]
 
 
+def low_bits(lattice: Lattice, operands: Sequence[int]) -> int:
+    """Section 3.6: a few bits of an address are an index, though many such pieces may make an address."""
+    value = lattice.weaken(join(lattice, operands))
+    params = value & lattice.params
+    return value ^ params | lattice.difference(params, 0)
+
+
 def _cancelled(lattice: Lattice, strong: int, offset: int) -> int:
     """a + (b - a) is b: the plus roots of `offset` if one of its minus roots is among `strong`."""
     return lattice.plus(offset) if strong & lattice.minus(offset) else 0

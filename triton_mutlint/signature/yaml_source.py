@@ -175,7 +175,7 @@ class _Reader:
         own: dict[str, Entry] = {}
         merged: list[Node] = []
         for key_node, value_node in node.value:
-            if key_node.value == "<<" and isinstance(key_node, yaml.ScalarNode) and key_node.style is None:
+            if key_node.value == "<<" and isinstance(key_node, yaml.ScalarNode) and not key_node.style:
                 merged += self.merge_sources(value_node, path, depth)
                 continue
             if not isinstance(key_node, yaml.ScalarNode):
@@ -203,7 +203,7 @@ class _Reader:
 
     def scalar(self, node: yaml.Node, path: KeyPath) -> Scalar:
         text, tag = str(node.value), node.tag
-        plain = isinstance(node, yaml.ScalarNode) and node.style is None
+        plain = isinstance(node, yaml.ScalarNode) and not node.style
         if plain and tag == f"{_TAG}str" and _OLD_BOOL.fullmatch(text):
             wanted = "true" if text.lower() in ("yes", "on") else "false"
             self.report(node, path, f"{text!r} is ambiguous; write {wanted}, or quote it for the text")

@@ -1,0 +1,23 @@
+"""Integer constants as TTIR prints them."""
+
+from __future__ import annotations
+
+import re
+
+from triton_mutlint.ttir.ir import Op
+
+# Ops that leave a splat constant what it is.
+SAME_VALUE = ("tt.splat", "tt.broadcast", "tt.reshape", "tt.expand_dims", "arith.extsi", "arith.extui", "arith.trunci",
+              "arith.index_cast")
+_LITERAL = re.compile(r"(?:dense<)?(-?\d+|true|false)>?(?: :.*)?")
+_WORDS = {"true": 1, "false": 0}
+
+
+def integer_constant(op: Op) -> int | None:
+    """The value of an integer or boolean `arith.constant`, all elements alike; else None."""
+    if op.name != "arith.constant":
+        return None
+    match = _LITERAL.fullmatch(op.attrs.get("value", "").strip())
+    if match is None:
+        return None
+    return _WORDS[match[1]] if match[1] in _WORDS else int(match[1])
