@@ -191,3 +191,9 @@ def test_sarif_is_valid(sample: str) -> None:
 def test_every_format_is_listed_and_loads() -> None:
     for name in FORMATS:
         assert isinstance(shown(name, replace(SIMPLE, kernels=(ADD_KERNEL,))), str)
+
+
+def test_markdown_keeps_code_as_code() -> None:
+    finding = replace(EVIL, message="`a_b|c` is *written* by `k`", help="")
+    (row,) = [line for line in shown("markdown", replace(SIMPLE, findings=(finding,))).splitlines() if "TML201" in line]
+    assert row.endswith("| `a_b\\|c` is \\*written\\* by `k` |")

@@ -58,8 +58,9 @@ def _cells(kernel: KernelReport) -> list[str]:
 
 
 def escape(text: str) -> str:
-    """`text` as plain words of a Markdown paragraph or table cell."""
-    return _SPECIAL.sub(r"\\\1", flat(text))
+    """`text` for a Markdown paragraph or table cell: words and, between backticks, code."""
+    pieces = re.split("`([^`]+)`", flat(text))
+    return "".join(code(piece) if i % 2 else _SPECIAL.sub(r"\\\1", piece) for i, piece in enumerate(pieces))
 
 
 def code(text: str) -> str:
