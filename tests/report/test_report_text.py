@@ -182,10 +182,21 @@ def test_headlines(mutations: str, headline: str) -> None:
     assert shown.splitlines()[0] == f"kernels.py:9 add_kernel  {headline}"
 
 
+def test_a_long_headline_breaks_after_the_name() -> None:
+    names = [f"a_rather_long_output_{i}" for i in range(5)]
+    parameters = tuple(parameter(name, i, "*i8", Mutation.WRITTEN) for i, name in enumerate(names))
+    shown = render(replace(SIMPLE, kernels=(replace(ADD_KERNEL, parameters=parameters),)))
+    assert shown.splitlines()[:3] == [
+        "kernels.py:9 add_kernel",
+        "  writes a_rather_long_output_0, a_rather_long_output_1, a_rather_long_output_2,",
+        "    a_rather_long_output_3, a_rather_long_output_4",
+    ]
+
+
 def test_a_kernel_that_writes_only_indirectly_does_not_read_as_harmless() -> None:
     kernel = replace(NORM_KERNEL, parameters=(), unanalyzable_ops=(), opaque_ops=())
     shown = render(replace(FULL, kernels=(kernel,)))
-    assert "writes none of its parameters directly" in shown
+    assert shown.splitlines()[0] == "nn/norm.py:7 norm_kernel  writes through addresses from table"
     assert "indirect write through an address loaded from table" in shown
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from triton_mutlint.model import Failure, Finding, KernelReport, Mutation, Origin, Stage, Status
+from triton_mutlint.report import order
 from triton_mutlint.report.accesses import access_lines, indented, where
 from triton_mutlint.report.opaque import indirect_lines, opaque_lines, unanalyzable_lines
 from triton_mutlint.report.options import RenderOptions
@@ -60,20 +61,30 @@ def _title(kernel: KernelReport) -> Text:
 
 def _headline(kernel: KernelReport, width: int) -> Lines:
     """What an author wants first: the parameters this kernel writes."""
+    return _titled(_title(kernel), _written(kernel), width)
+
+
+def _titled(title: Text, pieces: list[Text], width: int) -> Lines:
+    """Side by side where that fits on a line, else one above the other."""
+    if title.cell_len + 2 + sum(piece.cell_len + 1 for piece in pieces) - 1 <= width:
+        return flow(pieces, width, title.append("  "))
+    return [title, *flow(pieces, width, Text("  "), 4)]
+
+
+def _written(kernel: KernelReport) -> list[Text]:
     by = {m: [p.name for p in kernel.parameters if p.mutation is m] for m in Mutation}
-    pieces = []
-    if by[Mutation.WRITTEN]:
-        pieces += [Text("writes"), *joined(by[Mutation.WRITTEN], MUTATION[Mutation.WRITTEN])]
-    if by[Mutation.CONDITIONAL]:
-        lead = "and sometimes" if pieces else "sometimes writes"
-        pieces += [Text(lead), *joined(by[Mutation.CONDITIONAL], MUTATION[Mutation.CONDITIONAL])]
-    if by[Mutation.UNKNOWN]:
-        lead = "· may write" if pieces else "may write"
-        pieces += [Text(lead), *joined(by[Mutation.UNKNOWN], MUTATION[Mutation.UNKNOWN])]
-    if not pieces:
-        indirect = "none of its parameters directly" if kernel.indirect_writes else "nothing"
-        pieces = words(f"writes {indirect}")
-    return flow(pieces, width, _title(kernel).append("  "), 4)
+    through = list(dict.fromkeys(w.through for w in order.placed(kernel.indirect_writes)))
+    clauses = (
+        ("writes", "writes", by[Mutation.WRITTEN], MUTATION[Mutation.WRITTEN]),
+        ("sometimes writes", "and sometimes", by[Mutation.CONDITIONAL], MUTATION[Mutation.CONDITIONAL]),
+        ("may write", "· may write", by[Mutation.UNKNOWN], MUTATION[Mutation.UNKNOWN]),
+        ("writes through addresses from", "· through addresses from", through, MUTATION[Mutation.UNKNOWN]),
+    )
+    pieces: list[Text] = []
+    for alone, after, names, style in clauses:
+        if names:
+            pieces += [*words(after if pieces else alone), *joined(names, style)]
+    return pieces or words("writes nothing")
 
 
 def _circumstances(kernel: KernelReport, width: int) -> Lines:
@@ -90,10 +101,9 @@ def _circumstances(kernel: KernelReport, width: int) -> Lines:
 def _failed(kernel: KernelReport, finding: Finding | None, options: RenderOptions) -> Lines:
     failure = kernel.failure
     assert failure is not None, "a failed kernel carries its failure"
-    title = _title(kernel).append("  ")
     what = _STAGES[failure.stage]
     code = [Text(f"[{finding.rule}]", DIM)] if finding else []
-    lines = flow([*words(what, FAILED), *code], options.width, title, 4)
+    lines = _titled(_title(kernel), [*words(what, FAILED), *code], options.width)
     lines += failure_lines(failure, options)
     return lines + [line for note in kernel.notes for line in note_lines(note, options.width, 2)]
 
