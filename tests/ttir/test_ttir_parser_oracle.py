@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests_ttir_lowering import ENTRIES, lowering
+from tests_ttir_lowering import ENTRIES, Lowering, lowering
 
 from triton_mutlint.ttir.ir import Function, Module, Op, walk
 from triton_mutlint.ttir.parser import parse
@@ -49,12 +49,27 @@ def assert_same(module: Any, text: str) -> None:
     assert len(set(numbers.values())) == len(numbers)
 
 
-@pytest.mark.parametrize("target", ["cuda", "hip"])
-@pytest.mark.parametrize("name", sorted(ENTRIES))
-def test_agrees_with_the_bindings(name: str, target: str) -> None:
-    lower = lowering(target)
-    module = lower.module(ENTRIES[name])
+def assert_same_everywhere(lower: Lowering, module: Any) -> None:
     assert_same(module, str(module))
     assert_same(module, module.str_nodebug())
     lower.optimize(module)
     assert_same(module, str(module))
+
+
+@pytest.mark.parametrize("target", ["cuda", "hip"])
+@pytest.mark.parametrize("name", sorted(ENTRIES))
+def test_agrees_with_the_bindings(name: str, target: str) -> None:
+    lower = lowering(target)
+    assert_same_everywhere(lower, lower.case(ENTRIES[name]))
+
+
+@pytest.mark.parametrize("name", ["many_ops", "block_pointers"])
+def test_agrees_on_most_ops_of_the_language(name: str) -> None:
+    import ttir_ops_kernels
+
+    lower = lowering("cuda")
+    signature = {"x": "*fp32", "y": "*fp32", "z": "*i32", "n": "i32", "BLOCK": "constexpr"}
+    kernel = getattr(ttir_ops_kernels, name)
+    signature = {arg: signature[arg] for arg in kernel.arg_names}
+    constants = {(i,): 128 for i, arg in enumerate(kernel.arg_names) if arg == "BLOCK"}
+    assert_same_everywhere(lower, lower.module(kernel, signature, constants, required=name == "many_ops"))

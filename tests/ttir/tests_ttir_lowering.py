@@ -32,23 +32,30 @@ class Lowering:
         ir.load_dialects(self.context)
         self.backend.load_dialects(self.context)
 
-    def module(self, case: dict[str, Any]) -> Any:
-        """The module of a case; skips the test where this Triton cannot compile its kernel."""
-        from triton.compiler import ASTSource
-        from triton.compiler.errors import CompilationError
-
+    def case(self, case: dict[str, Any]) -> Any:
+        """The module of a known-answer case."""
         kernels = importlib.import_module(Path(case["file"]).stem)
         constants: dict[tuple[int, ...], Any] = {}
         signature = {
             arg["name"]: _type(arg, kernels, (i,), constants) for i, arg in enumerate(case["args"])
         }
-        source = ASTSource(getattr(kernels, case["kernel"]), signature, constants, {})
+        return self.module(getattr(kernels, case["kernel"]), signature, constants)
+
+    def module(self, kernel: Any, signature: dict[str, Any], constants: dict[Any, Any],
+               required: bool = False) -> Any:
+        """The module of a kernel; unless `required`, skips the test where this Triton cannot compile it."""
+        from triton.compiler import ASTSource
+        from triton.compiler.errors import CompilationError
+
+        source = ASTSource(kernel, signature, constants, {})
         generators = self.backend.get_codegen_implementation(self.options)
         try:
             return source.make_ir(
                 self.target, self.options, generators, self.backend.get_module_map(), self.context
             )
         except CompilationError as error:
+            if required:
+                raise
             pytest.skip(f"this Triton cannot compile it: {str(error).splitlines()[-1]}")
 
     def optimize(self, module: Any) -> None:
