@@ -78,6 +78,15 @@ def test_a_tab_moves_the_caret_along() -> None:
     assert lines[at].index("tl.store") == lines[at + 1].index("^")
 
 
+def test_a_column_in_the_indentation_points_at_the_first_word() -> None:
+    write = access(AccessKind.WRITE, "tt.store", "t.py", 1, 1)
+    kernel = replace(ADD_KERNEL, parameters=(parameter("p", 0, "*i8", Mutation.WRITTEN, write),))
+    options = RenderOptions(sources=SourceLines({"t.py": "    tl.store(p, 1)"}))
+    lines = text.render(replace(SIMPLE, kernels=(kernel,)), options).splitlines()
+    at = next(i for i, line in enumerate(lines) if "tl.store" in line)
+    assert lines[at].index("tl.store") == lines[at + 1].index("^")
+
+
 @pytest.mark.parametrize("column", [1, 60, 150, 299])
 def test_long_lines_are_cropped_around_the_caret(column: int) -> None:
     source = "".join(chr(0x21 + i % 90) for i in range(300))
