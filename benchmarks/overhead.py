@@ -62,7 +62,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5)
     repeat = parser.parse_args().repeat
     with tempfile.TemporaryDirectory() as name:
-        for book in BOOKS:
+        for book in (b for b in BOOKS if not b.endswith("amd")):
             measure(book, Path(name))
             best = min((measure(book, Path(name)) for _ in range(repeat)), key=lambda m: (m[1] - m[0]) / m[0])
             lowering, total, count = best

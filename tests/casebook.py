@@ -15,7 +15,7 @@ from triton_mutlint.model import KernelReport, Report
 from triton_mutlint.request import Request
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
-BOOKS = ("cases", "tutorials", "hard")
+BOOKS = ("cases", "tutorials", "hard", "hard/amd")
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,10 @@ def _value(arg: dict[str, Any]) -> Any:
 
 
 @lru_cache
-def report_of(book: str, folder: Path, *, with_spec: bool = True, target: str = "cuda:90") -> Report:
+def report_of(book: str, folder: Path, *, with_spec: bool = True) -> Report:
     """One run over all files of a book; the spec is written into `folder`."""
-    spec = folder / f"{book}.yaml"
+    spec = folder / f"{book.replace('/', '-')}.yaml"
+    target = "hip:gfx942" if book.endswith("amd") else "cuda:90"
     spec.write_text(yaml.safe_dump(spec_of(book), sort_keys=False), encoding="utf-8")
     files = sorted({c["file"] for c in raw(book)})
     return run(Request(tuple(files), FIXTURES / book, spec=spec if with_spec else None, use_spec=with_spec,

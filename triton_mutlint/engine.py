@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,9 +22,11 @@ from triton_mutlint.model import (
     Location,
     Report,
     SourceFile,
+    Stage,
     StageError,
     Status,
     Target,
+    UsageError,
 )
 from triton_mutlint.pipeline import Tools, analyze_kernel, failed
 from triton_mutlint.places import SourcePlaces
@@ -123,7 +126,11 @@ class _Run:
 
     def _load(self, source: SourceFile, spec: Spec | None) -> LintedFile:
         self._progress(0, 0, f"loading {source.display}")
-        result = load(source, globals_=spec.globals if spec else {}, true_import=self._request.true_import)
+        try:
+            result = load(source, globals_=spec.globals if spec else {}, true_import=self._request.true_import)
+        except Exception as error:  # the file's own Python runs in there; one file must not end the run
+            result = LoadResult(failures=(("", _defect(Stage.LOAD, error, Location(source.display, 1))),),
+                                sources=(source.path,))
         return LintedFile(source, spec, result)
 
     def _tools(self, sources: Sequence[SourceFile]) -> Tools:
@@ -151,11 +158,17 @@ class _Run:
         def guess(asked: LoadedKernel, known: Mapping[str, ArgType]) -> Mapping[str, Inferred]:
             return infer(asked, known, helpers=visible) if len(known) < len(asked.parameters) else {}
 
+        stage = Stage.SIGNATURE
         try:
             plan = build_plan(kernel, entry, file.spec, inferred=guess, max_variants=self._request.max_variants)
+            stage = Stage.ANALYZE
+            return analyze_kernel(kernel, plan, targets, tools)
         except StageError as error:
             return failed(kernel, error.failure, targets)
-        return analyze_kernel(kernel, plan, targets, tools)
+        except UsageError:
+            raise
+        except Exception as error:  # the kernel's own heuristics and globals run in there
+            return failed(kernel, _defect(stage, error, kernel.location), targets)
 
     def _targets(self, entry: KernelSpec | None) -> tuple[Target, ...]:
         """Named on the command line, else by the kernel's spec entry, else active or default."""
@@ -167,6 +180,14 @@ class _Run:
             targets = self._default_targets
         self._used_targets.update(dict.fromkeys(targets))
         return targets
+
+
+def _defect(stage: Stage, error: Exception, location: Location) -> Failure:
+    """An exception that no stage expected, as a failure of the one kernel or file it happened in."""
+    if os.environ.get("TRITON_MUTLINT_DEBUG"):
+        raise error
+    hint = "if the source is sound, please report this; TRITON_MUTLINT_DEBUG=1 shows the traceback"
+    return Failure(stage, f"{type(error).__name__}: {error}", location, hint)
 
 
 def _discover(request: Request) -> tuple[tuple[SourceFile, ...], Failures]:

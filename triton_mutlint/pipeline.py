@@ -71,7 +71,7 @@ def analyze_kernel(kernel: LoadedKernel, plan: SignaturePlan, targets: Sequence[
                         targets=tuple(targets), notes=(*plan.notes, *_notes(outcome)))
     fatal = _fatal(plan, outcome)
     if fatal is not None:
-        return replace(base, failure=fatal, analyzed_variants=0)
+        return replace(base, failure=_shown(fatal, tools.places), analyzed_variants=0)
     effects = [a.effects for a in outcome.analyzed]
     positions = {name: index for index, name in enumerate(plan.variants[0].args)}
     return replace(
@@ -157,6 +157,13 @@ def _fatal(plan: SignaturePlan, outcome: _Outcome) -> Failure | None:
             label = ", ".join(f"{n}={v}" for n, v in variant.choices)
             return replace(failure, message=f"{failure.message}\n(with {label})" if label else failure.message)
     return None
+
+
+def _shown(failure: Failure, places: Places) -> Failure:
+    """The failure with its file as reports name it."""
+    if failure.location is None:
+        return failure
+    return replace(failure, location=replace(failure.location, file=places.display(failure.location.file)))
 
 
 def _optional(plan: SignaturePlan, variant: Variant, failure: Failure) -> bool:

@@ -12,6 +12,9 @@ from triton_mutlint.ttir.parser import parse
 class PrintedPlaces:
     """Locations exactly as printed; functions are not named."""
 
+    def display(self, file: str) -> str:
+        return file
+
     def location(self, entry: Entry | None, op: str) -> Location:
         return Location(*entry) if entry else Location("<unknown>", 1, 1)
 

@@ -31,6 +31,9 @@ Entry = tuple[str, int, int]
 class Places(Protocol):
     """Turns printed locations into reported ones."""
 
+    def display(self, file: str) -> str:
+        """The name under which reports show a file."""
+
     def location(self, entry: Entry | None, op: str) -> Location:
         """Where the op that was printed with `entry` stands."""
 
