@@ -36,7 +36,8 @@ def choose(namespace: Namespace, name: str) -> list[Unit]:
         return sure
     alternatives = [unit for unit in open_ if name in unit.binds] or binders
     if open_:
-        namespace.notes[name] = f"the condition above `{name}` (line {alternatives[0].node.lineno}) is not known"
+        line = alternatives[0].guards[-1].node.lineno if alternatives[0].guards else alternatives[0].node.lineno
+        namespace.notes[name] = f"the condition above `{name}` (line {line}) is not known"
     same = alternatives[0].guards
     return [unit for unit in units if unit in sure or (unit.guards == same and verdicts[unit] is not True)]
 

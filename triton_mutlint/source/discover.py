@@ -11,7 +11,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from triton_mutlint.model import Failure, Location, SourceFile, Stage, StageError
-from triton_mutlint.source.text import decode_source, has_kernels, read_source
+from triton_mutlint.source.text import decode_source, has_kernels, may_have_kernels, read_bytes
 
 SKIPPED_DIRECTORIES = frozenset(
     {"__pycache__", "node_modules", "site-packages", "dist-packages", "venv", "virtualenv", "env"}
@@ -51,7 +51,10 @@ def discover(
     for item in wanted.values():
         display = display_path(item.path, cwd)
         try:
-            text = read_source(item.path, display)
+            data = read_bytes(item.path, display)
+            if not item.explicit and not may_have_kernels(data):
+                continue
+            text = decode_source(data, display)
         except StageError as error:
             failures.append((display, error.failure))
             continue
@@ -117,7 +120,8 @@ def _walk(root: Path, cwd: Path, exclude: Sequence[str]) -> Iterator[Path]:
         )
         for name in sorted(files):
             path = here / name
-            if name.endswith(".py") and not name.startswith(".") and not _excluded(path, cwd, exclude):
+            wanted = name.endswith(".py") and not name.startswith(".") and not _excluded(path, cwd, exclude)
+            if wanted and path.is_file():  # not a pipe or device, which would be waited for
                 yield path
 
 

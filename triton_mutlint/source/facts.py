@@ -32,7 +32,7 @@ _FLOATS = {  # (max, smallest normal, eps): the formats' own definitions
 # What torch itself does not have; vendors' extensions add them, and code tells vendors apart by them.
 ABSENT = frozenset(
     f"torch.{name}"
-    for name in ("mlu", "musa", "npu", "ptpu", "gcu", "corex", "hpu", "txda", "sdaa", "maca", "aipu", "xla", "privateuseone")
+    for name in ("mlu", "musa", "npu", "ptpu", "gcu", "corex", "hpu", "txda", "sdaa", "maca", "aipu")
 )
 _CAPABILITY_DEFAULT = (9, 0)
 

@@ -21,7 +21,8 @@ HEAVY = frozenset({
 _UNSAFE = frozenset({
     "antigravity", "asyncio", "concurrent", "ctypes", "ftplib", "http", "idlelib", "imaplib",
     "multiprocessing", "poplib", "shutil", "smtplib", "socket", "socketserver", "ssl",
-    "subprocess", "telnetlib", "threading", "signal", "tempfile", "sqlite3", "sched", "curses", "readline", "pty", "this", "tkinter", "turtle", "turtledemo", "urllib", "webbrowser",
+    "subprocess", "telnetlib", "threading",
+    "signal", "tempfile", "sqlite3", "sched", "curses", "readline", "pty", "this", "tkinter", "turtle", "turtledemo", "urllib", "webbrowser",
     "xmlrpc",
 })  # fmt: skip
 _MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg")

@@ -4,6 +4,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import contextlib
 import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -185,13 +186,12 @@ def _speaks_triton(namespace: Namespace, node: ast.FunctionDef) -> bool:
 
 
 def _call(namespace: Namespace, decorator: ast.Call, maker: Any) -> Any:
-    try:
+    made = None
+    with contextlib.suppress(Exception, UndecidedError):
         made = namespace.evaluate(decorator)
-        if not isinstance(made, Missing):
-            return made
-    except (Exception, UndecidedError):  # one option that cannot be evaluated, such as repr=: keep those that can
-        pass
-    options = {}
+    if made is not None and not isinstance(made, Missing):
+        return made
+    options = {}  # one of them cannot be evaluated, such as repr=: keep those that can
     for keyword in decorator.keywords:
         if keyword.arg and isinstance(keyword.value, (ast.Constant, ast.List, ast.Tuple)):
             options[keyword.arg] = namespace.evaluate(keyword.value)

@@ -11,8 +11,8 @@ from typing import Any
 from triton_mutlint.model import Parameter
 from triton_mutlint.source import jitdefs
 from triton_mutlint.source.jitdefs import JitDefinition, NotJitError, PlaceholderError
-from triton_mutlint.source.modules import SlicedModule
 from triton_mutlint.source.names import dotted, may_be_jit
+from triton_mutlint.source.sliced import SlicedModule
 from triton_mutlint.source.stubs import Missing
 from triton_mutlint.source.tuning import Tuning
 from triton_mutlint.source.units import Function, functions

@@ -19,9 +19,10 @@ from triton_mutlint.model import (
     StageError,
 )
 from triton_mutlint.source.kernels import Candidate, candidates, has_candidates
-from triton_mutlint.source.modules import Modules, SlicedModule
+from triton_mutlint.source.modules import Modules
 from triton_mutlint.source.names import called_names, launches, returns_value
 from triton_mutlint.source.needs import Need, Needs, code_names
+from triton_mutlint.source.sliced import SlicedModule
 from triton_mutlint.source.text import parse_source
 from triton_mutlint.source.true_import import load_by_import
 

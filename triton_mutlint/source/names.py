@@ -118,8 +118,9 @@ def called_names(node: ast.AST) -> frozenset[str]:
     for child in walk(node):
         if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load):
             found.add(child.id)
-        elif isinstance(child, ast.Attribute) and isinstance(child.value, ast.Name):
-            if child.value.id not in _TRITON:
+        elif isinstance(child, ast.Attribute):
+            owner = dotted(child)[:1]
+            if owner and owner[0] not in _TRITON:
                 found.add(child.attr)
     return frozenset(found)
 

@@ -19,7 +19,7 @@ from triton_mutlint.source.stubs import Missing, MissingValueError, UndecidedErr
 from triton_mutlint.source.units import Function, Scope, Unit
 
 if TYPE_CHECKING:
-    from triton_mutlint.source.modules import SlicedModule
+    from triton_mutlint.source.sliced import SlicedModule
 
 _BUILTINS = frozenset(vars(builtins))
 

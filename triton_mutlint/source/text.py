@@ -20,16 +20,25 @@ def has_kernels(text: str) -> bool:
     return "triton" in text and _JIT.search(text) is not None
 
 
+def may_have_kernels(data: bytes) -> bool:
+    """`has_kernels` on undecoded bytes, erring towards yes."""
+    return b"triton" in data and b"jit" in data
+
+
 def read_source(path: Path, display: str) -> str:
     """The text of a Python file, decoded by its coding cookie, newlines as `\\n`.
 
     Raises `StageError` for a file that cannot be read or decoded.
     """
+    return decode_source(read_bytes(path, display), display)
+
+
+def read_bytes(path: Path, display: str) -> bytes:
+    """The bytes of a file. Raises `StageError`."""
     try:
-        data = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise _error(display, f"cannot read {display}: {error.strerror or error}", "") from error
-    return decode_source(data, display)
 
 
 def decode_source(data: bytes, display: str) -> str:
@@ -37,8 +46,7 @@ def decode_source(data: bytes, display: str) -> str:
     if b"\0" in data:
         raise _error(display, f"{display} is not Python source: it holds null bytes", "leave it out of the run")
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        text = data.decode(encoding)
+        text = data.decode(_encoding(data))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         reason = f"{display} is not {error.encoding}: byte 0x{data[error.start]:02x}"
@@ -46,6 +54,16 @@ def decode_source(data: bytes, display: str) -> str:
     except (SyntaxError, LookupError) as error:
         raise _error(display, f"{display}: {error}", _ENCODING) from error
     return io.StringIO(text, newline=None).read()
+
+
+def _encoding(data: bytes) -> str:
+    """The declared encoding. Raises `SyntaxError`, or `UnicodeDecodeError` where that is the cause."""
+    try:
+        return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+    except SyntaxError as error:
+        if "unknown encoding" not in str(error):
+            data.decode("utf-8")
+        raise
 
 
 def parse_source(text: str, filename: str, display: str) -> ast.Module:

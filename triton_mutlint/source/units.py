@@ -138,9 +138,9 @@ def _bind(target: ast.expr, binds: dict[str, None], mutates: dict[str, None]) ->
 
 def _mutated(node: ast.expr) -> Iterator[str]:
     function = node.func if isinstance(node, ast.Call) else None
-    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
-        if function.attr.startswith(_MUTATORS):
-            yield function.value.id
+    owner = function.value if isinstance(function, ast.Attribute) else None
+    if isinstance(owner, ast.Name) and isinstance(function, ast.Attribute) and function.attr.startswith(_MUTATORS):
+        yield owner.id
 
 
 @dataclass(frozen=True, eq=False)

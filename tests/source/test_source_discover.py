@@ -1,0 +1,146 @@
+"""Which files an argument names, and what is wrong with the others."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from triton_mutlint.source import discover, has_kernels
+from triton_mutlint.source.discover import source_from_stdin
+
+KERNEL = "import triton\n\n@triton.jit\ndef k(x):\n    pass\n"
+
+
+def write(path: Path, text: str = KERNEL) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def names(cwd: Path, *arguments: str, exclude: tuple[str, ...] = ()) -> list[str]:
+    return [file.display for file in discover(arguments, cwd, exclude)[0]]
+
+
+def test_a_directory_gives_its_kernel_files_in_order(tmp_path: Path) -> None:
+    write(tmp_path / "b.py")
+    write(tmp_path / "a" / "z.py")
+    write(tmp_path / "plain.py", "x = 1\n")
+    write(tmp_path / "notes.txt")
+    assert names(tmp_path, ".") == ["b.py", "a/z.py"]
+
+
+@pytest.mark.parametrize("folder", [".hidden", "__pycache__", "site-packages", "venv", "x.egg-info"])
+def test_environment_and_cache_folders_are_left_out(tmp_path: Path, folder: str) -> None:
+    write(tmp_path / folder / "k.py")
+    write(tmp_path / "k.py")
+    assert names(tmp_path, ".") == ["k.py"]
+
+
+def test_a_virtual_environment_under_any_name_is_left_out(tmp_path: Path) -> None:
+    write(tmp_path / "my-env" / "pyvenv.cfg", "")
+    write(tmp_path / "my-env" / "lib" / "k.py")
+    assert names(tmp_path, ".") == []
+
+
+def test_symlink_loops_end_and_a_file_reached_twice_is_linted_once(tmp_path: Path) -> None:
+    write(tmp_path / "pkg" / "k.py")
+    (tmp_path / "pkg" / "loop").symlink_to(tmp_path, target_is_directory=True)
+    (tmp_path / "alias.py").symlink_to(tmp_path / "pkg" / "k.py")
+    assert len(names(tmp_path, ".", "pkg/k.py", "pkg")) == 1
+
+
+def test_exclude_matches_paths_names_and_folders(tmp_path: Path) -> None:
+    for name in ("a/k.py", "b/k.py", "c/skip_me.py", "d/k.py"):
+        write(tmp_path / name)
+    assert names(tmp_path, ".", exclude=("a", "b/*.py", "skip_*")) == ["d/k.py"]
+
+
+def test_a_kernel_of_a_file(tmp_path: Path) -> None:
+    write(tmp_path / "k.py")
+    (file,), failures = discover(["k.py::k", "k.py::other"], tmp_path)
+    assert file.kernels == {"k", "other"}
+    assert failures == ()
+
+
+def test_asking_for_the_whole_file_too_asks_for_all_kernels(tmp_path: Path) -> None:
+    write(tmp_path / "k.py")
+    (file,), _ = discover(["k.py::k", "k.py"], tmp_path)
+    assert file.kernels == frozenset()
+
+
+def test_a_module_is_found_without_importing_it(tmp_path: Path) -> None:
+    write(tmp_path / "pkg" / "__init__.py", "raise RuntimeError('imported')\n")
+    write(tmp_path / "pkg" / "ops.py")
+    (file,), failures = discover(["pkg.ops:k"], tmp_path)
+    assert (file.display, file.kernels, failures) == ("pkg/ops.py", {"k"}, ())
+
+
+def test_what_is_not_there_is_named_with_a_hint(tmp_path: Path) -> None:
+    write(tmp_path / "kernels.py")
+    files, failures = discover(["kernel.py", "nope.mod:k", "kernels.py"], tmp_path)
+    assert [file.display for file in files] == ["kernels.py"]
+    (_, missing), (_, module) = failures
+    assert missing.message == "no such file or directory: kernel.py"
+    assert missing.hint == "did you mean kernels.py?"
+    assert module.message == "no module named `nope`"
+
+
+@pytest.mark.parametrize(
+    ("data", "message", "line"),
+    [
+        (b"import triton\n\0jit", "null bytes", 1),
+        ("# triton jit\n# \xe9\n".encode("latin-1"), "not utf-8", 2),
+        (b"# -*- coding: nonsense -*-\n# triton jit\n", "nonsense", 1),
+    ],
+)
+def test_undecodable_files_fail_and_the_others_go_on(
+    tmp_path: Path, data: bytes, message: str, line: int
+) -> None:
+    (tmp_path / "bad.py").write_bytes(data)
+    write(tmp_path / "good.py")
+    files, ((name, failure),) = discover(["."], tmp_path)
+    assert [file.display for file in files] == ["good.py"]
+    assert name == "bad.py"
+    assert message in failure.message
+    assert failure.location is not None
+    assert (failure.location.file, failure.location.line) == ("bad.py", line)
+
+
+def test_a_coding_cookie_is_honoured(tmp_path: Path) -> None:
+    (tmp_path / "latin.py").write_bytes(b"# coding: latin-1\nimport triton  # jit \xe9\r\n")
+    (file,), failures = discover(["latin.py"], tmp_path)
+    assert failures == ()
+    assert file.text.endswith("jit é\n")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_an_unreadable_file_fails(tmp_path: Path) -> None:
+    write(tmp_path / "k.py").chmod(0)
+    _, ((_, failure),) = discover(["k.py"], tmp_path)
+    assert failure.message == "cannot read k.py: Permission denied"
+
+
+def test_a_fifo_named_k_py_below_a_directory_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "k.py")
+    assert discover(["."], tmp_path) == ((), ())
+
+
+def test_stdin_is_linted_as_if_at_its_path(tmp_path: Path) -> None:
+    source = source_from_stdin(KERNEL.encode(), Path("pkg/new.py"), tmp_path)
+    assert (source.path, source.display) == (tmp_path / "pkg" / "new.py", "pkg/new.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (KERNEL, True),
+        ("from triton import jit\n@jit\ndef k(): ...", True),
+        ("import triton\n", False),
+        ("@numba.njit\ndef triton(): ...", False),
+        ("@numba.jit\ndef k(): ...", False),
+    ],
+)
+def test_the_text_scan(text: str, expected: bool) -> None:
+    assert has_kernels(text) is expected

@@ -1,0 +1,106 @@
+"""One module of a slice: its text, tree and lazily evaluated namespace."""
+
+from __future__ import annotations
+import __future__
+
+import ast
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from triton_mutlint.source.finder import Place
+from triton_mutlint.source.namespace import Namespace
+from triton_mutlint.source.session import PRIVATE
+from triton_mutlint.source.units import FoundFunction, Function, Scope, cut, functions
+
+if TYPE_CHECKING:
+    from triton_mutlint.source.modules import Modules
+
+
+class SlicedModule:
+    """A module whose names are evaluated when asked for; `proxy` is what importers get."""
+
+    def __init__(self, modules: Modules, path: Path, text: str, tree: ast.Module) -> None:
+        self.linted = False
+        self.modules, self.path, self.text, self.tree = modules, path, text, tree
+        self.place = Place(path)
+        self.dotted = self.place.dotted
+        self.scope: Scope = cut(tree.body)
+        self.flags = _future_flags(tree)
+        self.is_package = path.is_dir() or path.name == "__init__.py"
+        self.namespace = Namespace(self, self.scope, None)
+        self.namespace.update(self._dunders())
+        self.proxy = ModuleType(self.dotted)
+        self.proxy.__dict__.update(self._dunders(), __name__=self.dotted, __getattr__=self.attribute)
+        self._scopes: dict[ast.AST, Namespace] = {}
+        if tree.body:
+            modules.session.sources.add(str(path), text, self.functions)
+
+    def _dunders(self) -> dict[str, Any]:
+        package = self.dotted if self.is_package else self.dotted.rpartition(".")[0]
+        names: dict[str, Any] = {
+            "__name__": f"{PRIVATE}.{self.dotted}",
+            "__file__": str(self.path),
+            "__package__": package,
+            "__builtins__": self.modules.builtins,
+            "__doc__": None,
+            "__spec__": None,
+        }
+        return names | ({"__path__": [str(self.place.folder)]} if self.is_package else {})
+
+    def attribute(self, name: str) -> Any:
+        """A name of the module, or a submodule. Raises `AttributeError` if there is neither."""
+        try:
+            return self.namespace[name]
+        except KeyError:
+            pass
+        if self.is_package:
+            path = self.modules.finder.below(self.place.folder, name)
+            if path is not None:
+                self.place.asked.add(str(path))
+                return self.modules.at(path)
+        raise AttributeError(f"module `{self.dotted}` defines no `{name}`")
+
+    @cached_property
+    def functions(self) -> list[FoundFunction]:
+        return functions(self.tree)
+
+    @cached_property
+    def _by_line(self) -> dict[int, Function]:
+        lines = {found.first_line: found.node for found in self.functions}
+        return lines | {found.node.lineno: found.node for found in self.functions}
+
+    def function_at(self, line: int) -> ast.FunctionDef | None:
+        """The function that starts on a line, at its `def` or first decorator."""
+        node = self._by_line.get(line)
+        return node if isinstance(node, ast.FunctionDef) else None
+
+    @cached_property
+    def _tries(self) -> list[tuple[int, int]]:
+        bodies = (n.body for n in ast.walk(self.tree) if isinstance(n, ast.Try) and n.handlers)
+        return [(body[0].lineno, body[-1].end_lineno or body[-1].lineno) for body in bodies]
+
+    def in_try(self, line: int) -> bool:
+        """Whether a line stands in the body of a `try` that has handlers."""
+        return any(first <= line <= last for first, last in self._tries)
+
+    def inner(self, parents: tuple[Function | ast.ClassDef, ...]) -> Namespace:
+        """The namespace of code nested in `parents` (functions and classes, outermost first)."""
+        if not parents:
+            return self.namespace
+        node = parents[-1]
+        if node not in self._scopes:
+            outer = self.inner(parents[:-1])
+            self._scopes[node] = Namespace(self, cut(node.body), outer, node)
+        return self._scopes[node]
+
+
+def _future_flags(tree: ast.Module) -> int:
+    flags = 0
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+            for alias in node.names:
+                feature = getattr(__future__, alias.name, None)
+                flags |= feature.compiler_flag if feature else 0
+    return flags
