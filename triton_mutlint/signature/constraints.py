@@ -90,12 +90,12 @@ def solve(
     current = dict(values)
     hopeless: set[int] = set()
     for _ in range(ROUNDS):
-        broken = [(c, names) for c in constraints if (names := c.violated(current)) is not None]
+        broken = [(c, reads) for c in constraints if (reads := c.violated(current)) is not None]
         target = next(((c, names) for c, names in broken if id(c) not in hopeless), None)
         if target is None:
             break
-        names = [n for n in target[1] if n in domains]
-        change = _improve(constraints, current, domains, names, len(broken), target[0])
+        wanted = [n for n in target[1] if n in domains]
+        change = _improve(constraints, current, domains, wanted, len(broken), target[0])
         if change is None:
             hopeless.add(id(target[0]))
         else:

@@ -40,6 +40,7 @@ class Evaluator:
 
     def __init__(self, program: Program, scope: Scope, env: dict[str, Value]) -> None:
         self.program = program
+        self.file = ""
         self.scope = scope
         self.env = env
         self.constraints: list[Constraint] = []
@@ -327,7 +328,8 @@ class Evaluator:
             if name == "static_range":
                 for slot in value.base | value.mixed:
                     slot.unroll = slot.unroll or node.lineno
-        return INT
+        step = args[2] if len(args) > 2 else kwargs.get("step")
+        return INT if step is None else Value(dtype="i32", factors=_factors(step))
 
     def _arguments(self, node: ast.Call) -> tuple[tuple[Value, ...], dict[str, Value]]:
         args: list[Value] = []

@@ -66,12 +66,13 @@ class Slot:
     kin: list[Slot] = field(default_factory=list)  # a name holds this slot or one of those
     same_elem: Slot | None = None  # union-find parent: elements must have one type
     children: dict[int | str, Slot] = field(default_factory=dict)
+    parent: Slot | None = None
     length: int = 0  # of a tuple, where an unpacking says so
 
     def child(self, key: int | str) -> Slot:
         found = self.children.get(key)
         if found is None:
-            found = self.children[key] = Slot(self.name, (*self.path, key), self.constexpr)
+            found = self.children[key] = Slot(self.name, (*self.path, key), self.constexpr, parent=self)
         return found
 
     def root(self) -> Slot:

@@ -7,9 +7,8 @@ import inspect
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
-from triton_mutlint.model import LoadedKernel
 from triton_mutlint.signature import marks
 from triton_mutlint.signature.constraints import Constraint
 from triton_mutlint.signature.evaluate import UNKNOWN, Scope, own
@@ -25,6 +24,7 @@ class Helper:
 
     node: ast.FunctionDef
     namespace: Mapping[str, Any]
+    file: str = ""
 
 
 @dataclass(eq=False)
@@ -37,6 +37,14 @@ class Summary:
     scope: Scope = field(default_factory=lambda: Scope({}))
 
 
+class Watch(Protocol):
+    """Sees the statements of one walk, and the arguments of the helpers it calls."""
+
+    def statement(self, walk: Evaluator, node: ast.stmt) -> None: ...
+
+    def passed(self, slots: Mapping[str, Slot], bound: Mapping[str, Value]) -> None: ...
+
+
 class Program:
     """The jit functions that one kernel can call, and their summaries."""
 
@@ -45,6 +53,7 @@ class Program:
         self._helpers: dict[int, tuple[Any, Helper | None]] = {}
         self._summaries: dict[int, Summary] = {}
         self._depth = 0
+        self.watch: Watch | None = None
 
     def lookup(self, name: str, scope: Scope) -> Any:
         return scope.namespace.get(name, UNKNOWN)
@@ -67,7 +76,10 @@ class Program:
         if function is None or str(getattr(function, "__module__", "")).startswith("triton."):
             return None
         node = _definition(jit, function)
-        return Helper(node, getattr(function, "__globals__", {})) if node is not None else None
+        if node is None:
+            return None
+        code = getattr(function, "__code__", None)
+        return Helper(node, getattr(function, "__globals__", {}), getattr(code, "co_filename", ""))
 
     def method(self, owner: Value, name: str) -> Helper | None:
         """The jit method `name` of an aggregate built in the body."""
@@ -94,6 +106,8 @@ class Program:
         names = list(summary.slots)
         bound = dict(zip(names, args))
         bound.update((k, v) for k, v in kwargs.items() if k in summary.slots)
+        if self.watch is not None:
+            self.watch.passed(summary.slots, bound)
         for name, value in bound.items():
             slot = summary.slots[name]
             apply(slot, value, node.lineno)

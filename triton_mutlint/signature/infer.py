@@ -105,7 +105,7 @@ def _shaped(
 ) -> Inferred:
     """Give descriptors the block shape that launch sites or the offsets they are accessed at suggest."""
     passed = dossier.passed("descriptor")
-    given = list(passed.value) if passed else []
+    given = list(passed.value) if passed and any(d != 1 for d in passed.value) else []
 
     def size(name: str) -> int | None:
         type_ = known.get(name) or (guesses[name].main if name in guesses else None)

@@ -128,9 +128,10 @@ def _assigned(target: ast.expr, value: ast.expr | None, found: dict[str, ast.exp
         found[target.id] = value if target.id not in found else _either(found[target.id], value)
     elif isinstance(target, (ast.Tuple, ast.List)):
         values = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
-        shape = isinstance(value, ast.Attribute) and value.attr == "shape"
         for i, item in enumerate(target.elts):
-            of_shape = ast.copy_location(ast.Subscript(value, ast.Constant(i), ast.Load()), value) if shape else None
+            of_shape = None
+            if isinstance(value, ast.Attribute) and value.attr == "shape":
+                of_shape = ast.copy_location(ast.Subscript(value, ast.Constant(i), ast.Load()), value)
             _assigned(item, values[i] if i < len(values) else of_shape, found)
 
 
@@ -308,7 +309,6 @@ class _Reader:
         if isinstance(node.func, ast.Attribute) and not node.args and name in _CASTS:
             return self.of("tensor", _CASTS[name])
         if name in ("contiguous", "view", "reshape", "flatten", "clone", "detach", "cuda", "squeeze", "unsqueeze"):
-            assert isinstance(node.func, ast.Attribute) or isinstance(node.func, ast.Name)
             inner = self.read(node.func.value, depth + 1) if isinstance(node.func, ast.Attribute) else []
             return [e for e in inner if e.kind == "tensor"] or self.of("tensor")
         return self.of("tensor")

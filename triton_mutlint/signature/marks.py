@@ -9,7 +9,6 @@ from triton_mutlint.signature.facts import NONE, Slot, Value, every
 from triton_mutlint.signature.names import named_like_pointer
 
 
-
 def is_floating(dtype: object) -> bool:
     return isinstance(dtype, str) and dtype in FLOATING
 

@@ -115,7 +115,7 @@ def _plain(dossier: Dossier) -> tuple[ArgType, str]:
 
 def by_name(slot: Slot) -> tuple[ArgType, str]:
     used = slot.branch or slot.literals or slot.bounds
-    if named_like_pointer(slot.name) and not used or (slot.none_test and not used):
+    if not used and (named_like_pointer(slot.name) or slot.none_test):
         return PointerType(element(slot, ())), "by its name"
     if named_like_float(slot.name):
         return ScalarType("fp32"), "by its name"
@@ -164,7 +164,7 @@ def tuple_type(slot: Slot, namespace: Any) -> TupleType:
     """A tuple with the elements or fields that the body uses."""
     names = [k for k in slot.children if isinstance(k, str) and k != "*"]
     if names:
-        cls = _class_with(names, namespace) or namedtuple(slot.name, names)  # type: ignore[misc]
+        cls: Any = _class_with(names, namespace) or namedtuple(slot.name, names)
         fields: tuple[str, ...] = tuple(cls._fields)
         return TupleType(tuple(_element(slot.child(f)) for f in fields), fields, cls)
     numbers = [k for k in slot.children if isinstance(k, int)]

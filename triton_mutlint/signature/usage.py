@@ -13,7 +13,7 @@ from triton_mutlint.signature.constraints import Constraint
 from triton_mutlint.signature.evaluate import Scope
 from triton_mutlint.signature.expressions import Evaluator
 from triton_mutlint.signature.facts import NOTHING, Slot, Value
-from triton_mutlint.signature.helpers import Helper, Program, Summary, formal_slots
+from triton_mutlint.signature.helpers import Helper, Program, Summary, Watch, formal_slots
 from triton_mutlint.signature.intrinsics import merge
 
 
@@ -25,7 +25,9 @@ class Usage:
     constraints: tuple[Constraint, ...]
 
 
-def usage(kernel: LoadedKernel, helpers: Mapping[str, LoadedKernel] | None = None) -> Usage:
+def usage(
+    kernel: LoadedKernel, helpers: Mapping[str, LoadedKernel] | None = None, watch: Watch | None = None
+) -> Usage:
     """Walk the body of `kernel`; `helpers` are for names that its namespace does not hold."""
     functions = {name: Helper(h.node, h.namespace) for name, h in (helpers or {}).items()}
     if not kernel.namespace:
@@ -33,11 +35,12 @@ def usage(kernel: LoadedKernel, helpers: Mapping[str, LoadedKernel] | None = Non
             if isinstance(node, ast.FunctionDef) and node is not kernel.node:
                 functions.setdefault(node.name, Helper(node, kernel.namespace))
     program = Program(functions)
+    program.watch = watch
     slots = formal_slots(kernel.node)
     for parameter in kernel.parameters:
         slots.setdefault(parameter.name, Slot(parameter.name)).constexpr |= parameter.is_constexpr
     summary = Summary(slots)
-    walk_function(program, Helper(kernel.node, kernel.namespace), summary)
+    walk_function(program, Helper(kernel.node, kernel.namespace, str(kernel.path)), summary)
     return Usage(summary.slots, tuple(summary.constraints))
 
 
@@ -47,6 +50,7 @@ def walk_function(program: Program, helper: Helper, summary: Summary) -> None:
     summary.scope = Scope(helper.namespace, local)
     env = {name: Value(frozenset((slot,))) for name, slot in summary.slots.items()}
     walker = Walker(program, summary.scope, env, local)
+    walker.file = helper.file
     walker.block(helper.node.body)
     summary.returns = walker.returned
     summary.constraints = walker.constraints
@@ -64,10 +68,15 @@ class Walker(Evaluator):
         self.returned = NOTHING
 
     def block(self, body: list[ast.stmt]) -> None:
+        watch = self.program.watch
         for statement in body:
             handler = _STATEMENTS.get(type(statement))
+            if watch is not None:
+                watch.statement(self, statement)
             if handler is not None:
                 handler(self, statement)
+                if watch is not None and isinstance(statement, (ast.If, ast.For, ast.While)):
+                    watch.statement(self, statement)
 
     # ----------------------------------------------------------------- names
 

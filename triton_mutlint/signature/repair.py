@@ -1,0 +1,88 @@
+"""Read a lowering error to decide which guess to change, and how.
+
+Triton's message says what is wrong; the line it gives says where; the parameters behind the
+expressions of that line are the ones whose guesses are changed, one change at a time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from triton_mutlint.model import ArgType, Failure, LoadedKernel, TupleType
+from triton_mutlint.signature.probe import Target, probe
+from triton_mutlint.signature.repair_rules import RULES, Change, Scene, fallback
+
+_MLIR_PLACE = re.compile(r"(\S+\.py):(\d+):\d+: error:")
+HOPELESS = ("have been removed", "unsupported AST node type", "is not defined", "not installed")
+
+
+def repair(
+    kernel: LoadedKernel,
+    args: Mapping[str, ArgType],
+    inferred: frozenset[str],
+    failure: Failure,
+    tried: set[str],
+) -> Mapping[str, ArgType] | None:
+    """The next arguments to try after `failure`, or None when nothing is left to try.
+
+    Only parameters in `inferred` change. `tried` is the caller's memory of one repair: every set of
+    arguments that was proposed or has failed is kept in it, so that none is proposed twice.
+    """
+    tried.add(_key(args))
+    if any(text in failure.message for text in HOPELESS):
+        return None
+    location = failure.location
+    inside = _MLIR_PLACE.search(failure.message)
+    file, line = (inside[1], int(inside[2])) if inside else (location.file, location.line) if location else ("", 0)
+    parts, names = probe(kernel, file, line)
+    scene = Scene(args, inferred, parts, names)
+    for change in _changes(scene, failure.message):
+        proposal = _applied(args, change, inferred)
+        if proposal is not None and _key(proposal) not in tried:
+            tried.add(_key(proposal))
+            return proposal
+    return None
+
+
+def _changes(scene: Scene, message: str) -> Iterator[Change]:
+    for pattern, rule in RULES:
+        match = pattern.search(message)
+        if match is not None:
+            yield from rule(scene, match)
+    yield from fallback(scene)
+
+
+def _key(args: Mapping[str, ArgType]) -> str:
+    return "; ".join(f"{name}={type_}" for name, type_ in args.items())
+
+
+def _applied(
+    args: Mapping[str, ArgType], change: Change, inferred: frozenset[str]
+) -> Mapping[str, ArgType] | None:
+    changed = dict(args)
+    for target, type_ in change.items():
+        if target.name not in inferred:
+            return None
+        changed[target.name] = _placed(changed[target.name], target, type_)
+    return changed
+
+
+def _placed(whole: ArgType, target: Target, type_: ArgType) -> ArgType:
+    if not target.path or not isinstance(whole, TupleType):
+        return type_
+    elements = list(whole.elements)
+    for index in _positions(whole, target.path[0]):
+        inner = Target(target.name, target.path[1:], target.element)
+        elements[index] = _placed(elements[index], inner, type_)
+    return replace(whole, elements=tuple(elements))
+
+
+def _positions(whole: TupleType, key: Any) -> list[int]:
+    if key == "*":
+        return list(range(len(whole.elements)))
+    if isinstance(key, str):
+        return [whole.fields.index(key)] if key in whole.fields else []
+    return [key] if 0 <= key < len(whole.elements) else []
