@@ -68,6 +68,7 @@ PTX = [
     ("discard.global.L2 [$1], 128; mov.u32 $0, 0;", "=r,l", 1, reading(writes={0})),
     ("wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [$1], {$2}, 16; mov.u32 $0, 0;", "=r,l,f", 2,
      reading(writes={0})),
+    (".loc 1 2 3\nst.global.b32 [$1], 0; mov.u32 $0, 0;", "=r,l", 1, reading(writes={0})),
     # control flow, labels, escapes and comments
     ("$$loop: ld.global.acquire.sys.b32 $0, [$1]; setp.ne.u32 p, $0, 1; @p bra $$loop;", "=r,l", 1,
      reading(reads={0})),
@@ -113,6 +114,8 @@ NOT_UNDERSTOOD = [
     ("{ mov.b32 a, 1; { x: y { call foo; } }", "=r,l", 1, ""),
     ("st.global.b32 [$1], $2;", "=r,r,r,r,r", 2, "packed"),
     ("mov.b64 $0, $1;", "=l,1", 1, "ties"),
+    ("$(st.global.b32 [$1], 0;$|nop;$)", "=r,l", 1, "`$`"),
+    (".global .u32 g = 1; mov.u32 $0, 0;", "=r", 0, "initial value"),
 ]
 
 
@@ -145,6 +148,8 @@ GCN = [
     ("v_mov_b32 v0, $1\nv_mov_b32 v1, $2\nglobal_store_dword v[0:1], $3, off\nv_mov_b32 $0, 0", "=v,v,v,v", 3,
      reading(writes={0, 1})),
     ("loop: global_load_dword $0, $1, off ; spin\ns_cbranch_scc1 loop", "=v,v", 1, reading(reads={0})),
+    ("v_dual_mov_b32 v0, $1 :: v_dual_mov_b32 v1, $2\nglobal_store_dword v[0:1], $2, off\nv_mov_b32 $0, 0",
+     "=v,v,v", 2, reading(writes={0, 1})),
     ("s_nop 0; global_store_dword $1, $2, off\nv_mov_b32 $0, 0", "=v,v,v", 2, reading(writes={0})),
 ]
 

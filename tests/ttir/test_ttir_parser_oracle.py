@@ -63,6 +63,7 @@ def test_agrees_with_the_bindings(name: str, target: str) -> None:
     assert_same_everywhere(lower, lower.case(ENTRIES[name]))
 
 
+@pytest.mark.filterwarnings("ignore:tl.(make_block_ptr|advance):DeprecationWarning")
 @pytest.mark.parametrize("name", ["many_ops", "block_pointers"])
 def test_agrees_on_most_ops_of_the_language(name: str) -> None:
     import ttir_ops_kernels

@@ -65,7 +65,10 @@ def read_asm(
         if decode is None:
             raise NotUnderstoodError(f"no instruction set is known for backend {backend!r}")
         names = _registers(constraints, n_operands, registers)
-        steps = decode(_REFERENCE.sub(_name_register, text))
+        named = _REFERENCE.sub(_name_register, text)
+        if "$" in named or OPERAND_MARK in text:
+            raise NotUnderstoodError("a `$` that names no operand")
+        steps = decode(named)
         return _trace(steps, names, n_operands)
     except NotUnderstoodError as error:
         return AsmReading(understood=False, reason=str(error))

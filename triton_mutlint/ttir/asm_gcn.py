@@ -35,7 +35,7 @@ def decode_gcn(text: str) -> list[Step]:
         for index, part in enumerate(line.split(";")):
             part = re.sub(r"^\s*[\w.$]+:(?=\s|$)", "", part).strip()
             if part and (index == 0 or _PREFIX.match(part)):
-                steps.append(_decode(part))
+                steps += [_decode(half.strip()) for half in part.split("::")]  # `::` issues two at once
     return steps
 
 

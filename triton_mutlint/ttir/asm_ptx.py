@@ -25,7 +25,7 @@ _STATEMENT = re.compile(
 )
 # Declarations and debugging marks: no instruction. Others (`.func`, `.macro`, ..) are not understood.
 _DIRECTIVES = {
-    "reg", "pragma", "loc", "file", "shared", "local", "const", "param", "global", "align",
+    "reg", "pragma", "shared", "local", "const", "param", "global", "align",
     "branchtargets",
 }  # fmt: skip
 _OWN_SPACES = ("shared", "local", "param", "const")  # no parameter points there
@@ -84,6 +84,8 @@ def _decode(statement: str) -> Step | None:
         return None
     if statement[0] == ".":
         name = re.match(r"\.(\w*)", statement)
+        if name is not None and name[1] in ("loc", "file"):  # these end with their line
+            return _decode(statement.partition("\n")[2].strip())
         if name is None or name[1] not in _DIRECTIVES:
             raise NotUnderstoodError(f"directive {statement.split()[0]}")
         if "=" in statement:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from triton_mutlint.ttir.frames import Frame
-from triton_mutlint.ttir.ir import NO_ATTRS, UNKNOWN_LOC, Loc, Op, ParseError
+from triton_mutlint.ttir.ir import NO_ATTRS, UNKNOWN_LOC, Loc, Op, ParseError, make_op
 from triton_mutlint.ttir.locations import Locations
 from triton_mutlint.ttir.syntax import AttrReader, Head
 from triton_mutlint.ttir.types import UNKNOWN_TYPE, result_types
@@ -44,7 +44,7 @@ class OpBuilder:
             types = self.types(name, signature, 1)
             results = (values.define(lhs, types[0], line),)
         attrs = self.reader.merged(name, words, "") if words else NO_ATTRS
-        block.ops.append(Op(name, operands, results, attrs, (), (), loc, line))
+        block.ops.append(make_op(name, operands, results, attrs, loc, line))
         return True
 
     def plain(self, name: str, lhs: str | None, head: Head, loc: Loc, line: int) -> Op:
@@ -61,7 +61,7 @@ class OpBuilder:
             types = self.types(name, head.signature, len(results))
             for number, type_ in zip(results, types, strict=False):
                 values.types[number] = type_
-        return Op(name, operands, results, head.attrs, (), (), loc, line)
+        return make_op(name, operands, results, head.attrs, loc, line)
 
     def types(self, name: str, signature: str, count: int) -> tuple[str, ...]:
         key = (name, signature, count)

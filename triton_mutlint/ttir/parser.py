@@ -60,10 +60,12 @@ class _Parser(OpBuilder):
         while index < end:
             text = lines[index].strip()
             index += 1
+            if not text or text[0] == "#":
+                continue
             match = plain(text)
             if match is not None and self.fast(match, index):
                 continue
-            if not text or text[0] == "#" or text.startswith("//"):
+            if text.startswith("//"):
                 continue
             if text.startswith("{-#"):
                 break
