@@ -28,6 +28,7 @@ class Case:
     indirect: frozenset[str]
     unknown: frozenset[str]
     lowers: bool  # on the installed Triton
+    undecidable: bool  # `unknown` parameters must be named, not only may be
 
     def report(self, report: Report) -> KernelReport:
         return next(k for k in report.kernels if (k.location.file, k.name) == (self.file, self.kernel))
@@ -42,7 +43,7 @@ def raw(book: str) -> tuple[dict[str, Any], ...]:
 def cases(book: str) -> tuple[Case, ...]:
     return tuple(
         Case(book, c["name"], c["file"], c["kernel"], frozenset(c["truth"]), frozenset(c.get("truth_indirect") or ()),
-             frozenset(c.get("unknown") or ()), _lowers(c))
+             frozenset(c.get("unknown") or ()), _lowers(c), "unknown" in c.get("tags", ()))
         for c in raw(book)
     )
 

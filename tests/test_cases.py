@@ -9,6 +9,7 @@ import pytest
 from tests.casebook import BOOKS, Case, cases, report_of
 from triton_mutlint.model import Stage, Status
 
+
 @pytest.fixture(scope="session")
 def spec_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("specs")
@@ -26,3 +27,5 @@ def test_verdict_is_the_truth(case: Case, spec_folder: Path) -> None:
     assert case.truth <= found | unknown, "missed a write"
     assert case.indirect <= {w.through for w in kernel.indirect_writes} | found | unknown, "missed an indirect write"
     assert (found | unknown) - case.truth <= case.unknown
+    if case.undecidable:
+        assert case.unknown <= found | unknown, "called something decided that nobody can decide"

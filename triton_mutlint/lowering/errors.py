@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.model import Failure, LoadedKernel, Location, Stage
+
+
+_ADDRESS = re.compile(r" (?:object )?at 0x[0-9a-f]+")  # differs from run to run
 
 
 def failure(error: BaseException, kernel: LoadedKernel, printed: str) -> Failure:
@@ -42,6 +46,7 @@ def _message(error: BaseException, printed: str) -> str:
         own = type(error).__name__
     if type(error).__module__ == "builtins" and not isinstance(error, RuntimeError):
         own = f"{type(error).__name__}: {own}"
+    own = _ADDRESS.sub("", own)
     diagnostics = [line for line in printed.splitlines() if "error:" in line]
     return "\n".join([own, *diagnostics[:3]]) if diagnostics else own
 

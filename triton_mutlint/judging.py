@@ -1,0 +1,61 @@
+"""From reports and declarations to findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from triton_mutlint.contracts.declarations import declaration_of
+from triton_mutlint.contracts.stale_entries import stale_entries
+from triton_mutlint.model import Failure, Finding, KernelReport, LoadedKernel, LoadResult, Location, SourceFile
+from triton_mutlint.request import Request
+from triton_mutlint.rules.run import judge
+from triton_mutlint.rules.subject import KernelSubject, RunSubject
+from triton_mutlint.signature.spec import KernelSpec, Spec
+
+
+@dataclass(frozen=True)
+class LintedFile:
+    """One file with the spec that holds for it, what loading gave, and a report per kernel."""
+
+    source: SourceFile
+    spec: Spec | None
+    result: LoadResult
+    reports: tuple[tuple[LoadedKernel | None, KernelReport], ...] = ()
+
+    def entry(self, kernel: LoadedKernel) -> KernelSpec | None:
+        """The spec's entry for a kernel of this file."""
+        if self.spec is None:
+            return None
+        return self.spec.entry_for(kernel.path, kernel.name, kernel.qualname, kernel.location.line)
+
+
+def findings_of(
+    files: Sequence[LintedFile], failures: Sequence[tuple[str, Failure]], request: Request
+) -> tuple[Finding, ...]:
+    """What the rules say of the linted files, and of the arguments that could not be read."""
+    subjects = []
+    for file in files:
+        for kernel, report in file.reports:
+            entry = file.entry(kernel) if kernel else None
+            subjects.append(KernelSubject(
+                report, kernel, declaration_of(kernel, file.source, entry) if kernel else None,
+                has_spec_entry=entry is not None,
+                allow=frozenset(d.name for d in entry.allow) if entry else frozenset(),
+            ))
+    unnamed = [(file.source.display, failure) for file in files for name, failure in file.result.failures if not name]
+    return judge(RunSubject(
+        tuple(subjects), tuple(file.source for file in files), (*failures, *unnamed),
+        tuple(_stale(files, request)), request.cwd,
+    ), request.config)
+
+
+def _stale(files: Sequence[LintedFile], request: Request) -> Iterator[tuple[str, Location]]:
+    """What each spec says that holds for nothing."""
+    specs = {id(file.spec): file.spec for file in files if file.spec is not None}
+    for spec in specs.values():
+        own = [file for file in files if file.spec is spec]
+        kernels = [k for file in own for k in (*file.result.kernels, *file.result.helpers)]
+        failed = [name for file in own for name, _ in file.result.failures if name]
+        root = request.cwd if request.spec else (request.cwd / spec.file).parent
+        yield from stale_entries(spec, [file.source for file in own], kernels, failed, root)
