@@ -5,9 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from rule_samples import TWO, subject_of
+from rule_samples import FILE, TWO, subject_of
 
-from triton_mutlint.model import Autotune, AutotuneConfig, Finding, ParameterKind, Severity
+from triton_mutlint.model import (
+    Access,
+    AccessKind,
+    Autotune,
+    AutotuneConfig,
+    Finding,
+    Frame,
+    Location,
+    ParameterKind,
+    Severity,
+)
 from triton_mutlint.rules import RULES
 from triton_mutlint.rules.access_calls import AccessCalls
 from triton_mutlint.rules.rerun import Rerun, rerun_of
@@ -28,6 +38,14 @@ BODIES = {
     "counter_reset": "if tl.atomic_add(x, 1) == 7:\n        tl.store(x, 0)",
     "write_then_read": "tl.store(x + i, 1.0)\n    tl.store(y + i, tl.load(x + i))",
     "write_sometimes": "if y:\n        tl.store(x + i, 1.0)\n    tl.store(y + i, tl.load(x + i))",
+    "loop_then_read": "for j in range(4):\n        tl.store(x + j, 1.0)\n"
+    "    for j in range(4):\n        tl.store(x + j, tl.load(x + j) + 1)",
+    "same_branch": "if y:\n        tl.store(x + i, 1.0)\n    if y:\n        tl.store(x + i, tl.load(x + i) * 2)",
+    "other_branch": "if y:\n        tl.store(x + i, 1.0)\n    else:\n        tl.store(x + i, tl.load(x + i) * 2)",
+    "store_then_add": "tl.store(x + i, 1.0)\n    if y:\n        tl.atomic_add(x + i, 1.0)",
+    "read_in_same_loop": "for j in range(4):\n        c = tl.load(x + j)\n        tl.store(x + j, c * 2)",
+    "reassigned": "c = tl.load(x + i)\n    c = c * 2\n    c = 1 + y\n    tl.store(x + i, c)",
+    "scaled_sum": "c = tl.load(x + i)\n    c += 1.0\n    c *= 2.0\n    tl.store(x + i, c)",
     "read_then_write": "tl.store(y + i, tl.load(x + i))\n    tl.store(x + i, 1.0)",
 }
 
@@ -46,7 +64,9 @@ def found(body: str, **autotune: object) -> list[Finding]:
     ("overwrite", Rerun.SAFE), ("read", Rerun.SAFE), ("maximum", Rerun.SAFE), ("maximum_used", Rerun.ACCUMULATED),
     ("exchange", Rerun.SAFE), ("exchange_used", Rerun.ACCUMULATED), ("lock", Rerun.SAFE),
     ("lock_kept", Rerun.ACCUMULATED), ("counter_reset", Rerun.RESET_BY_KERNEL), ("write_then_read", Rerun.READ_BACK),
-    ("write_sometimes", Rerun.IN_PLACE), ("read_then_write", Rerun.IN_PLACE),
+    ("loop_then_read", Rerun.READ_BACK), ("same_branch", Rerun.READ_BACK), ("other_branch", Rerun.IN_PLACE),
+    ("store_then_add", Rerun.READ_BACK), ("read_in_same_loop", Rerun.IN_PLACE), ("reassigned", Rerun.IN_PLACE),
+    ("scaled_sum", Rerun.IN_PLACE), ("write_sometimes", Rerun.IN_PLACE), ("read_then_write", Rerun.IN_PLACE),
 ])
 def test_what_a_rerun_does(body: str, expected: Rerun) -> None:
     subject = subject_of(kernel(BODIES[body]))
@@ -152,3 +172,47 @@ def test_where_it_points() -> None:
     assert finding.location.line == 1
     assert finding.parameter == "x"
     assert [r.message for r in finding.related] == ["written here by tt.store", "read here by tt.load"]
+
+
+HELPERS = """
+def first(x, i):
+    tl.store(x + i, 1.0)
+
+def second(x, i, y):
+    if y:
+        tl.store(x + i, tl.load(x + i) * 2)
+"""
+
+
+@pytest.mark.parametrize(("order", "expected"), [(("first", "second"), Rerun.READ_BACK),
+                                                 (("second", "first"), Rerun.IN_PLACE)])
+def test_order_is_followed_into_helpers(order: tuple[str, str], expected: Rerun) -> None:
+    text = f"def k(x, y, BLOCK):\n    i = 0\n    {order[0]}(x, i, y)\n    {order[1]}(x, i, y)\n{HELPERS}"
+    subject = subject_of(text)
+    parameter = subject.parameter("x")
+    assert parameter is not None
+    assert subject.kernel is not None
+    calls = {"first": 3 + order.index("first"), "second": 3 + order.index("second")}
+    places = {"first": [(AccessKind.WRITE, 7, 5)], "second": [(AccessKind.WRITE, 11, 9), (AccessKind.READ, 11, 25)]}
+    accesses = tuple(
+        Access(kind, f"tt.{'load' if kind is AccessKind.READ else 'store'}", Location(FILE, line, column),
+               (Frame("k", FILE, calls[name]), Frame(name, FILE, line)))
+        for name in order for kind, line, column in places[name])
+    assert rerun_of(replace(parameter, accesses=accesses), AccessCalls(subject.kernel)) is expected
+
+
+PRUNED = """
+def prune(configs, named, **rest):
+    return [triton.Config(c.kwargs, pre_hook=clear) for c in configs]
+
+@triton.autotune([], key=[], prune_configs_by={"early_config_prune": prune})
+def k(x, y, BLOCK):
+    tl.atomic_add(x, 1.0)
+"""
+
+
+def test_a_pruner_may_bring_hooks() -> None:
+    for text, severity in ((PRUNED, Severity.INFO), (PRUNED.replace(", pre_hook=clear", ""), Severity.ERROR)):
+        subject = subject_of(text[text.index("@"):] + text[: text.index("@")], Autotune(TWO, line=1))
+        (finding,) = RULES["TML301"].check(subject)
+        assert finding.severity is severity

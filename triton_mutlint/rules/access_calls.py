@@ -46,6 +46,7 @@ class AccessCalls:
     def __init__(self, kernel: LoadedKernel | None) -> None:
         self._file = kernel.location.file if kernel else ""
         self._by_line: dict[int, list[AccessCall]] = {}
+        self._statements: list[tuple[ast.stmt, tuple[ast.stmt, ...]]] = []
         if kernel is not None:
             self._visit(kernel.tree.body, ())
 
@@ -59,17 +60,49 @@ class AccessCalls:
             return exact[-1]
         return wanted[0] if len(wanted) == 1 else None
 
+    def chain(self, access: Access) -> tuple[ast.stmt, ...] | None:
+        """From the kernel's body inwards, through calls of helpers, the statements that hold `access`."""
+        found = self.at(access)
+        if found is None:
+            return None
+        steps: list[ast.stmt] = []
+        for frame in access.path[:-1]:
+            holder = self._holder(frame.line) if frame.file == self._file else None
+            if holder is None:
+                return None
+            steps += holder
+        return (*steps, *_within_function(found.enclosing), found.statement)
+
+    def _holder(self, line: int) -> tuple[ast.stmt, ...] | None:
+        """The innermost statement on `line`, after those that enclose it within its function."""
+        covering = [(s, e) for s, e in self._statements if s.lineno <= line <= (s.end_lineno or s.lineno)]
+        if not covering:
+            return None
+        statement, enclosing = max(covering, key=lambda item: len(item[1]))
+        return (*_within_function(enclosing), statement)
+
     def _visit(self, body: Iterable[ast.stmt], enclosing: tuple[ast.stmt, ...]) -> None:
         for statement in body:
-            blocks = [getattr(statement, name, None) or [] for name in ("body", "orelse", "finalbody")]
+            self._statements.append((statement, enclosing))
             for node in _expressions(statement):
                 if isinstance(node, ast.Call):
                     found = _access_call(node, statement, enclosing)
                     self._by_line.setdefault(node.lineno, []).append(found)
-            for block in blocks:
+            for block in blocks(statement):
                 self._visit(block, (*enclosing, statement))
-            for handler in getattr(statement, "handlers", ()):
-                self._visit(handler.body, (*enclosing, statement))
+
+
+def blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
+    """The statement lists that a compound statement holds."""
+    held = [getattr(statement, name, None) or [] for name in ("body", "orelse", "finalbody")]
+    held += [handler.body for handler in getattr(statement, "handlers", ())]
+    return [*held, *(case.body for case in getattr(statement, "cases", ()))]
+
+
+def _within_function(enclosing: tuple[ast.stmt, ...]) -> tuple[ast.stmt, ...]:
+    """The part of an enclosing chain below its innermost function."""
+    starts = [i + 1 for i, s in enumerate(enclosing) if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return enclosing[starts[-1] :] if starts else enclosing
 
 
 def _expressions(statement: ast.stmt) -> Iterable[ast.AST]:

@@ -9,11 +9,12 @@ nothing from 3.9.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from triton_mutlint.model import Autotune, ParameterKind
+from triton_mutlint.model import Autotune, LoadedKernel, ParameterKind
 from triton_mutlint.rules.subject import KernelSubject
 
 
@@ -64,6 +65,21 @@ def replaced(autotune: Autotune) -> dict[str, tuple[str, ...]]:
         still_reset = autotune.reset_to_zero  # zeroing is the other hook's work
         return {"restore_value": tuple(n for n in autotune.restore_value if n not in still_reset)}
     return {}
+
+
+def may_prune_to_hooks(kernel: LoadedKernel) -> bool:
+    """Whether `prune_configs_by` may hand back configs with a `pre_hook` that those listed lack.
+
+    True where the decorator prunes and its file makes configs with a `pre_hook`.
+    """
+    decorators = [node for d in kernel.node.decorator_list for node in ast.walk(d)]
+    if not any(isinstance(node, ast.keyword) and node.arg == "prune_configs_by" for node in decorators):
+        return False
+    calls = (node for node in ast.walk(kernel.tree) if isinstance(node, ast.Call))
+    return any(
+        ast.unparse(call.func).rpartition(".")[2] == "Config" and any(k.arg == "pre_hook" for k in call.keywords)
+        for call in calls
+    )
 
 
 def _replaced(subject: KernelSubject, autotune: Autotune) -> Iterator[Fault]:

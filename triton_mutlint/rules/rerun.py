@@ -13,6 +13,7 @@ from enum import Enum
 
 from triton_mutlint.model import Access, AccessKind, ParameterReport
 from triton_mutlint.rules.access_calls import AccessCall, AccessCalls, literal
+from triton_mutlint.rules.access_order import precedes
 
 _IDEMPOTENT = frozenset({"atomic_max", "atomic_min", "atomic_and", "atomic_or"})
 _STORES = frozenset({"atomic_xchg", "atomic_store"})
@@ -44,11 +45,11 @@ def rerun_of(parameter: ParameterReport, calls: AccessCalls) -> Rerun:
     uses = _uses(parameter, calls)
     if uses.locks and _is_released(uses, calls):
         return Rerun.SAFE
+    if uses.stores and (uses.reads or uses.updates) and not uses.locks and _is_written_first(uses, calls):
+        return Rerun.READ_BACK
     if uses.updates or uses.locks:
         return Rerun.RESET_BY_KERNEL if _is_reset(uses, calls) else Rerun.ACCUMULATED
     if uses.reads and (uses.stores or uses.monotone):
-        if uses.stores and _reads_follow(uses, calls):
-            return Rerun.READ_BACK
         return Rerun.ACCUMULATED if _adds_up(uses, calls) else Rerun.IN_PLACE
     return Rerun.SAFE
 
@@ -85,23 +86,11 @@ def _is_reset(uses: _Uses, calls: AccessCalls) -> bool:
     return bool(uses.stores) and all(_stored(access, calls) == 0 for access in uses.stores)
 
 
-def _reads_follow(uses: _Uses, calls: AccessCalls) -> bool:
-    """Whether an unconditional store of the kernel itself comes before every read."""
-    stores, reads = [calls.at(a) for a in uses.stores], [calls.at(a) for a in uses.reads]
-    first = [c.call.lineno for c, a in zip(stores, uses.stores, strict=True) if c and _is_unconditional(c, a)]
-    lines = [c.call.lineno for c, a in zip(reads, uses.reads, strict=True) if c and len(a.path) <= 1]
-    return bool(first) and len(lines) == len(reads) and min(first) < min(lines)
-
-
-def _is_unconditional(call: AccessCall, access: Access) -> bool:
-    is_inside = [s for s in call.enclosing if not isinstance(s, (ast.FunctionDef, ast.ClassDef))]
-    top_level = [s for s in is_inside if isinstance(s, (ast.For, ast.While)) or _holds_no_function(s)]
-    return not top_level and len(access.path) <= 1
-
-
-def _holds_no_function(statement: ast.stmt) -> bool:
-    """An `if` around a whole kernel is no condition inside it."""
-    return not any(isinstance(node, ast.FunctionDef) for node in ast.walk(statement))
+def _is_written_first(uses: _Uses, calls: AccessCalls) -> bool:
+    """Whether before every read or update the kernel has stored to the parameter."""
+    stores = [chain for a in uses.stores if (chain := calls.chain(a)) is not None]
+    others = [calls.chain(a) for a in (*uses.reads, *uses.updates)]
+    return all(o is not None and any(precedes(s, o) for s in stores) for o in others)
 
 
 def _adds_up(uses: _Uses, calls: AccessCalls) -> bool:
@@ -117,33 +106,35 @@ def _is_sum(value: ast.expr | None, store: AccessCall, loads: set[int]) -> bool:
     function = next((s for s in reversed(store.enclosing) if isinstance(s, ast.FunctionDef)), None)
     if function is None or value is None:
         return False
-    return _Sums(function, loads).holds(value, frozenset())
+    return _Sums(function, loads).holds(value, store.call.lineno)
 
 
 class _Sums:
-    """Follows names to their assignments within one function."""
+    """Follows names to what they were last assigned, line by line, within one function."""
 
     def __init__(self, function: ast.FunctionDef, loads: set[int]) -> None:
         self._loads = loads
-        self._assigned: dict[str, list[ast.expr]] = {}
+        self._assigned: dict[str, list[tuple[int, ast.expr]]] = {}
         for node in ast.walk(function):
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-                self._assigned.setdefault(node.targets[0].id, []).append(node.value)
+                self._assigned.setdefault(node.targets[0].id, []).append((node.lineno, node.value))
             elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-                kept = isinstance(node.op, (ast.Add, ast.Sub))
                 value = ast.BinOp(ast.Name(node.target.id, ast.Load()), node.op, node.value)
-                self._assigned.setdefault(node.target.id, []).append(value if kept else node.value)
+                self._assigned.setdefault(node.target.id, []).append((node.lineno, value))
 
-    def holds(self, value: ast.expr, seen: frozenset[str]) -> bool:
-        """Whether `value` is a loaded value plus (or minus) something."""
+    def holds(self, value: ast.expr, line: int) -> bool:
+        """Whether `value`, read on `line`, is a loaded value plus (or minus) something."""
         if id(value) in self._loads:
             return True
         if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
-            return self.holds(value.left, seen) or self.holds(value.right, seen)
+            return self.holds(value.left, line) or self.holds(value.right, line)
         if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub):
-            return self.holds(value.left, seen)
+            return self.holds(value.left, line)
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "to":
-            return self.holds(value.func.value, seen)
-        if isinstance(value, ast.Name) and value.id not in seen:
-            return any(self.holds(v, seen | {value.id}) for v in self._assigned.get(value.id, ()))
+            return self.holds(value.func.value, line)
+        if isinstance(value, ast.Name):
+            before = [(at, assigned) for at, assigned in self._assigned.get(value.id, ()) if at < line]
+            if before:
+                at, assigned = max(before, key=lambda item: item[0])
+                return self.holds(assigned, at)
         return False

@@ -61,7 +61,7 @@ from dataclasses import dataclass
 from triton_mutlint.model import AccessKind, Autotune, Finding, Location, ParameterKind, ParameterReport, Severity
 from triton_mutlint.model import Related as Note
 from triton_mutlint.rules.access_calls import AccessCalls
-from triton_mutlint.rules.autotune_names import faults, replaced
+from triton_mutlint.rules.autotune_names import faults, may_prune_to_hooks, replaced
 from triton_mutlint.rules.rerun import Rerun, rerun_of
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
@@ -128,6 +128,7 @@ def _unrestored(subject: KernelSubject, autotune: Autotune, place: Location) -> 
 def _finding(subject: KernelSubject, autotune: Autotune, parameter: ParameterReport, rerun: Rerun,
              restorable: Sequence[str], place: Location) -> Finding:
     hooked = autotune.has_pre_hook or autotune.has_post_hook or any(c.has_pre_hook for c in autotune.configs)
+    hooked = hooked or (subject.kernel is not None and may_prune_to_hooks(subject.kernel))
     # A hook may undo what the kernel did, but not bring back what `reset_to_zero` wiped.
     excused = hooked and parameter.name not in autotune.reset_to_zero
     condition = f" when {' or '.join(parameter.when)}" if parameter.when else ""
