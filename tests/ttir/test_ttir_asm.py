@@ -100,6 +100,7 @@ NOT_UNDERSTOOD = [
     ("call (retval), helper, (param0);", "=r,l", 1, "call"),
     ("call.uni helper; mov.u32 $0, 0;", "=r", 0, "call"),
     ("frobnicate.global [$1], $2;", "=r,l,r", 2, "frobnicate"),
+    ("frobnicate.x7 $0, <$1>;", "=r,l", 1, "no registers"),
     ("sust.b.2d.v4.b32 [$1, {$2, $2}], {$2, $2, $2, $2};", "=r,l,r", 2, "sust"),
     ("ld.global.b64 %rd1, [$1]; st.global.b32 [%rd1], $2;", "=r,l,r", 2, "loads"),
     ("st.global.b32 [%rd9], $1;", "=r,r", 1, "no operand"),

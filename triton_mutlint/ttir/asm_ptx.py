@@ -23,6 +23,7 @@ _STATEMENT = re.compile(
     r"(?P<name>[A-Za-z_][\w.:]*)\s*(?P<rest>.*)",
     re.DOTALL,
 )
+_VALUE = re.compile(r"[\w§%.{},\s|!+-]*")  # registers, vectors of them, numbers
 # Declarations and debugging marks: no instruction. Others (`.func`, `.macro`, ..) are not understood.
 _DIRECTIVES = {
     "reg", "pragma", "shared", "local", "const", "param", "global", "align",
@@ -122,6 +123,8 @@ def _instruction(base: str, modifiers: list[str], operands: list[str], text: str
         return Step(text, tokens(*operands[:1]))
     if base in _ARITHMETIC:
         return Step(text, tokens(*operands[:1]), tokens(*operands[1:]))
+    if not all(_VALUE.fullmatch(operand) for operand in operands):
+        raise NotUnderstoodError(f"{text}: {base} is not known, and its operands are no registers")
     return Step(text, tokens(*operands), tokens(*operands))  # which is the target is not known
 
 
