@@ -62,7 +62,7 @@ def _with_default(slot: Slot, default: Any) -> Inferred:
     default = getattr(default, "value", default) if type(default).__name__ == "constexpr" else default
     reason = f"its default is {default!r}"
     if isinstance(default, bool):
-        return Inferred(_values((default, not default)), reason)
+        return Inferred(_values((default, not default) if slot.matters else (default,)), reason)
     others = [v for v in slot.literals if type(v) is type(default) and v != default]
     if isinstance(default, (int, str)):
         return Inferred(_values((default, *others)), reason)
@@ -82,7 +82,7 @@ def _passed(dossier: Dossier) -> Inferred | None:
     line = 0
     for evidence in dossier.launches:
         if evidence.kind == "bool":
-            found: list[Any] = [False, True]
+            found: list[Any] = [False, True] if evidence.value is None else [evidence.value]
         elif evidence.kind in ("int", "float", "value") and evidence.value is not None:
             found = [evidence.value]
         elif evidence.kind == "none":
@@ -103,6 +103,10 @@ def _passed(dossier: Dossier) -> Inferred | None:
     if dossier.slot.shape:
         values = [v for v in values if not isinstance(v, bool)] or values
     values.sort(key=lambda v: v is None)
+    if any(isinstance(v, bool) for v in values):
+        if not dossier.slot.matters:
+            return Inferred(_values(values[:1]), f"launch site line {line}")
+        values = [False, True, *(v for v in values if not isinstance(v, bool))]
     return Inferred(_values(values), f"launch site line {line}")
 
 
@@ -136,9 +140,9 @@ def _number(slot: Slot, literals: list[Any]) -> Inferred:
     numbers = [v for v in literals if isinstance(v, int) and not isinstance(v, bool)]
     arithmetic = slot.integer or slot.weak_int
     if flags or (slot.branch and not numbers and not arithmetic and not slot.bounds):
-        return Inferred(_values((False, True)), f"decides a branch at line {slot.branch or slot.none_test}")
+        return _flag(slot, f"decides a branch at line {slot.branch or slot.none_test}")
     if named_like_flag(slot.name) and not numbers and not arithmetic and not slot.bounds:
-        return Inferred(_values((False, True)), "by its name")
+        return _flag(slot, "by its name")
     if slot.exponent:
         return Inferred(_values((4,)), f"a number of bits at line {slot.exponent}")
     if slot.unroll:
@@ -154,6 +158,13 @@ def _number(slot: Slot, literals: list[Any]) -> Inferred:
     if named_like_float(slot.name) and not arithmetic:
         return Inferred(_values((1.0,)), "by its name")
     return Inferred(_values((SIZES[0],)), "nothing tells: a size")
+
+
+def _flag(slot: Slot, reason: str) -> Inferred:
+    """Both values where they may decide what is written; else one."""
+    if slot.matters:
+        return Inferred(_values((False, True)), f"{reason}; decides what is written at line {slot.matters}")
+    return Inferred(_values((False,)), f"{reason}; writes are the same either way")
 
 
 def _sequence(slot: Slot) -> Inferred:

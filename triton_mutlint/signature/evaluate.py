@@ -110,7 +110,7 @@ class Evaluation:
 
     def compare(self, node: ast.Compare, scopes: Sequence[Scope]) -> Any:
         left = self(node.left, scopes)
-        for op, item in zip(node.ops, node.comparators):
+        for op, item in zip(node.ops, node.comparators, strict=True):
             right = self(item, scopes)
             if left is UNKNOWN or right is UNKNOWN:
                 return UNKNOWN

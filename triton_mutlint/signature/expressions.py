@@ -5,59 +5,32 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from triton_mutlint.signature import marks
-from triton_mutlint.signature.constraints import Constraint
-from triton_mutlint.signature.dtype_names import TL_NAMES, promoted, short_name
-from triton_mutlint.signature.evaluate import UNKNOWN, Scope, dotted, plain
-from triton_mutlint.signature.facts import INT, NO_CONST, NONE, NOTHING, Dtype, Slot, Value, every, union
-from triton_mutlint.signature.intrinsics import (
-    DESCRIPTOR_METHODS,
-    HANDLERS,
-    Call,
-    blend,
-    cast,
-    descriptor_access,
-    merge,
-)
+from triton_mutlint.signature.dtype_names import TL_NAMES, short_name
+from triton_mutlint.signature.evaluate import UNKNOWN, dotted, plain
+from triton_mutlint.signature.facts import INT, NOTHING, Dtype, Value
+from triton_mutlint.signature.intrinsic_call import Call, blend, merge
+from triton_mutlint.signature.intrinsics import HANDLERS
+from triton_mutlint.signature.memory_ops import DESCRIPTOR_METHODS, descriptor_access
+from triton_mutlint.signature.operators import Operators, factors
+from triton_mutlint.signature.value_ops import cast
 
-if TYPE_CHECKING:
-    from triton_mutlint.signature.helpers import Program
-
-_BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift)
-_ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _TENSOR_ATTRIBUTES = frozenset(
     ("shape", "T", "numel", "handle", "type", "dtype", "element_ty", "scalar", "block_shape", "value",
      "primitive_bitwidth", "name", "ndim", "strides")
 )  # fmt: skip
-_BUILTINS = frozenset(("range", "min", "max", "len", "int", "float", "bool", "abs", "print", "isinstance", "tuple"))
+_HOST_FUNCTIONS = frozenset(("min", "max", "len", "int", "float", "bool", "abs", "print", "isinstance", "tuple"))
 _EMPTY_CALL: Any = MappingProxyType({})
 
 
-class Evaluator:
-    """The walk over one function body: its names and what it says of its parameters."""
-
-    def __init__(self, program: Program, scope: Scope, env: dict[str, Value]) -> None:
-        self.program = program
-        self.file = ""
-        self.scope = scope
-        self.env = env
-        self.constraints: list[Constraint] = []
-        self.conditions: list[tuple[ast.expr, bool, int]] = []
-        self.repeated = False  # a second pass over a loop body: say nothing twice
+class Evaluator(Operators):
+    """The walk over one function body: its names, calls and subscripts."""
 
     def eval(self, node: ast.expr) -> Value:
         handler = _EXPRESSIONS.get(type(node))
         return handler(self, node) if handler is not None else NOTHING
-
-    def constraint(self, kind: str, node: ast.Call | ast.expr | None, line: int = 0) -> None:
-        if self.repeated or len(self.constraints) >= 256:
-            return
-        if kind == "assert" and isinstance(node, ast.Call):
-            node = node.args[0] if node.args else None
-        line = line or (node.lineno if node is not None else 0)
-        self.constraints.append(Constraint(kind, node, line, (self.scope,), tuple(self.conditions)))
 
     # ----------------------------------------------------------------- leaves
 
@@ -116,116 +89,6 @@ class Evaluator:
         if name in _TENSOR_ATTRIBUTES or owner.mixed or owner.memory:
             return NOTHING
         return Value(frozenset(s.child(name) for s in owner.base)) if owner.base else NOTHING
-
-    # ----------------------------------------------------------------- operators
-
-    def binary(self, node: ast.BinOp) -> Value:
-        left, right = self.eval(node.left), self.eval(node.right)
-        if left.items is not None or right.items is not None:
-            return _concatenate(left, right)
-        line, op = node.lineno, node.op
-        for slot in left.bare | right.bare:
-            slot.arithmetic = slot.arithmetic or line
-        if isinstance(op, (ast.Add, ast.Sub)):
-            return self._sum(left, right, line)
-        if isinstance(op, _BITWISE):
-            self._bitwise(left, right, line, isinstance(op, (ast.LShift, ast.RShift)))
-        elif isinstance(op, ast.FloorDiv):
-            marks.weakly_integer(left, line)
-            marks.weakly_integer(right, line)
-        else:
-            _hint(left, right, line)
-            _hint(right, left, line)
-        if isinstance(op, (ast.Pow, ast.LShift)):
-            for slot in right.base | right.mixed:
-                slot.exponent = slot.exponent or line
-        value = blend((left, right), None if not isinstance(op, ast.Div) else _divided(left, right))
-        if isinstance(op, ast.Mult):
-            names = _factors(left) | _factors(right)
-            if names:
-                return Value(NONE, value.mixed, value.memory, value.dtype, NO_CONST, None, names)
-        return value
-
-    def _bitwise(self, left: Value, right: Value, line: int, shift: bool) -> None:
-        for value in (left, right):
-            if value.dtype == "bool" or isinstance(value.const, bool):
-                continue
-            if shift or any(v.dtype not in ("i1", None) for v in (left, right) if v is not value):
-                marks.integer(value, line)
-            elif value.memory:
-                marks.weakly_integer(Value(memory=value.memory, dtype=value.dtype), line)
-            elif value.base and not value.mixed:
-                marks.weakly_integer(value, line)
-
-    def _sum(self, left: Value, right: Value, line: int) -> Value:
-        base, extra = marks.base_and_offset(left, right)
-        _hint(left, right, line)
-        _hint(right, left, line)
-        pointed = isinstance(left.dtype, str) and left.dtype.startswith("*")
-        dtype = left.dtype if pointed else promoted(left.dtype, right.dtype)
-        mixed = union(union(left.mixed, right.mixed), extra)
-        return Value(base, mixed, union(left.memory, right.memory), dtype, NO_CONST, None,
-                     left.factors | right.factors)  # fmt: skip
-
-    def unary(self, node: ast.UnaryOp) -> Value:
-        value = self.eval(node.operand)
-        if isinstance(node.op, ast.Not):
-            self.condition(node.operand, value)
-            return Value(dtype="i1")
-        if isinstance(node.op, ast.Invert):
-            if value.dtype not in ("i1", None) or value.memory:
-                marks.weakly_integer(value, node.lineno)
-            return value
-        if isinstance(value.const, (int, float)):
-            return Value(dtype=value.dtype, const=-value.const)
-        return value
-
-    def boolean(self, node: ast.BoolOp) -> Value:
-        for part in node.values:
-            self.condition(part, self.eval(part))
-        return Value(dtype="i1")
-
-    def compare(self, node: ast.Compare) -> Value:
-        left = self.eval(node.left)
-        for op, item in zip(node.ops, node.comparators):
-            right = self.eval(item)
-            self._compared(op, left, right, node.lineno)
-            self._compared(op, right, left, node.lineno)
-            left = right
-        return Value(dtype="i1")
-
-    def _compared(self, op: ast.cmpop, value: Value, other: Value, line: int) -> None:
-        if other.const is None:
-            for part in value.bare:
-                part.none_test = part.none_test or line
-            return
-        if other.is_dtype:
-            marks.note(value, "dtype", line)
-            return
-        literals = _literals(other)
-        for slot in value.bare if literals else ():
-            if isinstance(op, _ORDER):
-                slot.bounds = _extended(slot.bounds, literals)
-            else:
-                slot.literals = _extended(slot.literals, literals)
-        for slot in value.bare if other.dtype is not None else ():
-            slot.scalar = slot.scalar or line
-            if isinstance(other.const, float) and not slot.constexpr:
-                slot.floating = slot.floating or line
-        _hint(value, other, line)
-        if other.dtype == "int" and isinstance(value.dtype, Slot):
-            for slot in value.memory:
-                slot.elem_weak_int = slot.elem_weak_int or line
-
-    def conditional(self, node: ast.IfExp) -> Value:
-        self.condition(node.test, self.eval(node.test))
-        left, right = self.eval(node.body), self.eval(node.orelse)
-        marks.agree(left, right, node.lineno)
-        return merge(left, right)
-
-    def condition(self, node: ast.expr, value: Value) -> None:
-        """`value`, of `node`, decides a branch."""
-        marks.note(value, "branch", node.lineno)
 
     # ----------------------------------------------------------------- tuples and subscripts
 
@@ -288,6 +151,8 @@ class Evaluator:
         for slot in value.bare:
             slot.called = slot.called or node.lineno
             slot.arity = len(args) + len(kwargs)
+            slot.matters = slot.matters or node.lineno
+        self.effects += 1
         return blend((*args, *kwargs.values()))
 
     def _global_call(self, node: ast.Call, target: Any, name: str) -> Value:
@@ -309,6 +174,8 @@ class Evaluator:
             for slot in args[0].bare if args else ():
                 slot.child("*")
             return Value(dtype="int")
+        if not (name in _HOST_FUNCTIONS or ".extra" in str(module) or "libdevice" in str(module)):
+            self.effects += 1  # what it does is not known here
         return blend((*args, *kwargs.values()))
 
     def intrinsic(self, name: str, node: ast.Call) -> Value:
@@ -329,7 +196,7 @@ class Evaluator:
                 for slot in value.base | value.mixed:
                     slot.unroll = slot.unroll or node.lineno
         step = args[2] if len(args) > 2 else kwargs.get("step")
-        return INT if step is None else Value(dtype="i32", factors=_factors(step))
+        return INT if step is None else Value(dtype="i32", factors=factors(step))
 
     def _arguments(self, node: ast.Call) -> tuple[tuple[Value, ...], dict[str, Value]]:
         args: list[Value] = []
@@ -354,6 +221,7 @@ class Evaluator:
         if method is not None:
             return self.program.call(self, method, node, (owner, *args), kwargs)
         if name in DESCRIPTOR_METHODS and not (owner.memory or owner.mixed):
+            self.effects += name not in ("load", "gather")
             return descriptor_access(owner, name, (*args, *kwargs.values()), node.lineno)
         if owner.ref is not None:
             return self._called(Value(ref=getattr(owner.ref, name, None)), node)
@@ -362,51 +230,10 @@ class Evaluator:
         return blend((owner, *args))
 
 
-def _hint(value: Value, other: Value, line: int) -> None:
-    """Arithmetic with, or a comparison to, something of a known kind."""
-    if not (value.base and not value.memory):
-        return
-    if other.dtype in ("i32", "i64", "int"):
-        if other.dtype != "int":
-            for slot in value.base:
-                slot.weak_int = slot.weak_int or line
-    elif other.dtype is not None and (marks.is_floating(other.dtype) or isinstance(other.dtype, Slot)):
-        marks.weakly_floating(value, line)
-
-
-def _divided(left: Value, right: Value) -> str | Slot:
-    for value in (left, right):
-        if isinstance(value.dtype, Slot) or marks.is_floating(value.dtype):
-            return value.dtype  # type: ignore[return-value]
-    return "fp32"
-
-
-def _factors(value: Value) -> frozenset[str]:
-    names = {s.name for s in value.base if s.constexpr}
-    return value.factors | names if names else value.factors
-
-
-def _literals(value: Value) -> tuple[Any, ...]:
-    if value.items is not None:
-        return tuple(v.const for v in value.items.values() if v.const is not NO_CONST)
-    if value.const is NO_CONST:
-        return ()
-    return value.const if isinstance(value.const, tuple) else (value.const,)
-
-
-def _extended(seen: tuple[Any, ...], more: tuple[Any, ...]) -> tuple[Any, ...]:
-    return seen + tuple(v for v in more if not any(v is s or (type(v) is type(s) and v == s) for s in seen))
-
-
 def _slices(index: ast.expr) -> bool:
     """Does a subscript only add dimensions (`x[:, None]`)?"""
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
     return any(isinstance(p, ast.Slice) or (isinstance(p, ast.Constant) and p.value is None) for p in parts)
-
-
-def _concatenate(left: Value, right: Value) -> Value:
-    values = [*(left.items or {}).values(), *(right.items or {}).values()]
-    return Value(items=dict(enumerate(values)))
 
 
 def _walrus(walk: Evaluator, node: ast.NamedExpr) -> Value:
@@ -426,5 +253,3 @@ _EXPRESSIONS: dict[type[ast.expr], Callable[[Evaluator, Any], Value]] = {
     ast.ListComp: Evaluator.comprehension, ast.GeneratorExp: Evaluator.comprehension,
     ast.NamedExpr: _walrus, ast.JoinedStr: _formatted,
 }  # fmt: skip
-
-__all__ = ["Evaluator", "every"]

@@ -41,6 +41,7 @@ class Slot:
     ranks: tuple[tuple[frozenset[str], ...], ...] = ()  # per access: parameters scaling each offset
     branch: int = 0  # used as a condition
     none_test: int = 0
+    matters: int = 0  # decides whether something is written, or through which pointer
     dtype: int = 0
     shape: int = 0  # a dimension of a tensor: a power of two
     dot: int = 0
@@ -63,6 +64,7 @@ class Slot:
     elem_dtype: str = ""
     elem_bits: int = 0
     gathered: int = 0  # rows gathered or scattered: a descriptor block of one row
+    movers: set[Slot] = field(default_factory=set)  # what decides whether a name holds this or another
     kin: list[Slot] = field(default_factory=list)  # a name holds this slot or one of those
     same_elem: Slot | None = None  # union-find parent: elements must have one type
     children: dict[int | str, Slot] = field(default_factory=dict)
@@ -92,7 +94,7 @@ NONE: Slots = frozenset()
 class Value:
     """An abstract value; never changed after it was made."""
 
-    __slots__ = ("base", "const", "dtype", "factors", "is_dtype", "items", "memory", "mixed", "ref")
+    __slots__ = ("base", "const", "dtype", "factors", "is_dtype", "items", "memory", "mixed", "ref", "tests")
 
     def __init__(
         self,
@@ -105,6 +107,7 @@ class Value:
         factors: frozenset[str] = frozenset(),
         is_dtype: bool = False,
         ref: Any = None,
+        tests: Slots = NONE,
     ) -> None:
         self.base = base  # alternatives: the value is one of these, perhaps plus offsets
         self.mixed = mixed  # scalars that took part in it
@@ -114,6 +117,7 @@ class Value:
         self.items = items  # elements of a tuple, fields of an aggregate
         self.factors = factors  # names of the parameters it was multiplied by
         self.is_dtype = is_dtype  # the value is a dtype: `dtype` says which
+        self.tests = tests  # slots that decided which compile-time value it is
         self.ref = ref  # a Python object (function, class) that a name stands for
 
     @property

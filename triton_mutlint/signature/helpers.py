@@ -13,7 +13,8 @@ from triton_mutlint.signature import marks
 from triton_mutlint.signature.constraints import Constraint
 from triton_mutlint.signature.evaluate import UNKNOWN, Scope, own
 from triton_mutlint.signature.expressions import Evaluator
-from triton_mutlint.signature.facts import NO_CONST, NONE, NOTHING, Slot, Value, union
+from triton_mutlint.signature.facts import NOTHING, Slot, Value
+from triton_mutlint.signature.transfer import apply, substitute
 
 MAX_DEPTH = 24
 
@@ -33,6 +34,7 @@ class Summary:
 
     slots: dict[str, Slot]
     returns: Value = NOTHING
+    effects: bool = False  # it may write memory
     constraints: list[Constraint] = field(default_factory=list)
     scope: Scope = field(default_factory=lambda: Scope({}))
 
@@ -88,7 +90,7 @@ class Program:
     def construct(self, cls: type, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Value:
         """An instance of an aggregate or namedtuple: its fields by name and by position."""
         names = list(getattr(cls, "_fields", ()) or getattr(cls, "__annotations__", {}))
-        items: dict[int | str, Value] = dict(zip(names, args))
+        items: dict[int | str, Value] = dict(zip(names, args, strict=False))
         items.update(kwargs)
         return Value(items=items, ref=cls)
 
@@ -104,7 +106,7 @@ class Program:
         """Apply a helper's facts to the arguments of one call; what it returns."""
         summary = self.summary(helper)
         names = list(summary.slots)
-        bound = dict(zip(names, args))
+        bound = dict(zip(names, args, strict=False))
         bound.update((k, v) for k, v in kwargs.items() if k in summary.slots)
         if self.watch is not None:
             self.watch.passed(summary.slots, bound)
@@ -113,6 +115,11 @@ class Program:
             apply(slot, value, node.lineno)
             for other in slot.kin:
                 marks.alike(value, bound.get(other.name, NOTHING))
+            for mover in slot.movers:
+                chosen = bound.get(mover.name, NOTHING)
+                for moved in value.base:
+                    moved.movers.update(chosen.tests | chosen.base)
+        walk.effects += summary.effects
         if adopt and not walk.repeated and summary.constraints and len(walk.constraints) < 256:
             self._adopt(walk, summary, node, helper.node, len(args) - len(node.args))
         return substitute(summary.returns, bound)
@@ -120,11 +127,10 @@ class Program:
     def _adopt(self, walk: Evaluator, summary: Summary, node: ast.Call, definition: ast.FunctionDef, skip: int) -> None:
         names = list(summary.slots)
         expressions: dict[str, ast.expr] = {}
-        positional = definition.args.args
-        for parameter, default in zip(positional[len(positional) - len(definition.args.defaults) :],
-                                      definition.args.defaults):  # fmt: skip
-            expressions[parameter.arg] = default
-        expressions.update(zip(names[max(skip, 0) :], node.args))
+        defaults = definition.args.defaults
+        with_default = definition.args.args[len(definition.args.args) - len(defaults) :]
+        expressions.update((p.arg, default) for p, default in zip(with_default, defaults, strict=True))
+        expressions.update(zip(names[max(skip, 0) :], node.args, strict=False))
         expressions.update((k.arg, k.value) for k in node.keywords if k.arg is not None)
         inner = Scope(summary.scope.namespace, summary.scope.locals, expressions)
         for item in summary.constraints:
@@ -168,95 +174,3 @@ def _definition(jit: Any, function: Any) -> ast.FunctionDef | None:
         return None
     ast.increment_lineno(tree, start - 1)
     return next((n for n in tree.body if isinstance(n, ast.FunctionDef)), None)
-
-
-_COPIED = ("arithmetic", "scalar", "exponent", "to_int", "address_int", "branch", "none_test", "dtype", "shape", "dot", "unroll", "text", "called",
-           "boolean", "gathered")  # fmt: skip
-
-
-def apply(formal: Slot, actual: Value, line: int) -> None:
-    """What a helper does with a parameter, said of the argument passed for it."""
-    if formal.pointer:
-        marks.address(actual, line)
-    if formal.integer:
-        marks.integer(actual, line)
-    if formal.floating:
-        marks.floating(actual, line)
-    if formal.weak_int:
-        marks.weakly_integer(actual, line)
-    if formal.weak_float:
-        marks.weakly_floating(actual, line)
-    for slot in actual.base:
-        _apply_elements(formal, slot, line)
-    bare = actual.bare
-    if formal.boolean and not bare:
-        marks.mask(actual, line)
-    for slot in bare:
-        _apply_value(formal, slot, line)
-    for key, child in formal.children.items():
-        apply(child, item(actual, key), line)
-
-
-def _apply_value(formal: Slot, slot: Slot, line: int) -> None:
-    for name in _COPIED:
-        if getattr(formal, name) and not getattr(slot, name):
-            setattr(slot, name, line)
-    if formal.descriptor and not slot.pointer:
-        slot.descriptor = slot.descriptor or line
-        slot.ranks += tuple(tuple(frozenset() for _ in rank) for rank in formal.ranks)
-    slot.keyword = slot.keyword or formal.keyword
-    slot.arity = max(slot.arity, formal.arity)
-    slot.literals += tuple(v for v in formal.literals if v not in slot.literals)
-    slot.bounds += tuple(v for v in formal.bounds if v not in slot.bounds)
-    slot.length = slot.length or formal.length
-
-
-def _apply_elements(formal: Slot, slot: Slot, line: int) -> None:
-    for name in ("loaded", "stored", "elem_int", "elem_weak_int", "elem_float", "elem_bool", "elem_address", "elem_dot"):
-        if getattr(formal, name) and not getattr(slot, name):
-            setattr(slot, name, line)
-    root = slot.root()
-    root.elem_dtype = root.elem_dtype or formal.root().elem_dtype
-    slot.elem_bits = slot.elem_bits or formal.elem_bits
-
-
-def item(value: Value, key: int | str) -> Value:
-    if value.items is not None:
-        if key == "*":
-            return Value(items=value.items)
-        return value.items.get(key, NOTHING)
-    return Value(frozenset(s.child(key) for s in value.bare))
-
-
-def _resolve(slot: Slot, bound: Mapping[str, Value]) -> Value:
-    value = bound.get(slot.name, NOTHING)
-    for key in slot.path:
-        value = item(value, key)
-    return value
-
-
-def substitute(value: Value, bound: Mapping[str, Value]) -> Value:
-    """A helper's result, with the arguments in place of its parameters."""
-    if value is NOTHING:
-        return value
-    items = None if value.items is None else {k: substitute(v, bound) for k, v in value.items.items()}
-    base, mixed, memory = NONE, NONE, NONE
-    dtype = value.dtype
-    for slot in value.base:
-        actual = _resolve(slot, bound)
-        if items is None and actual.items is not None and len(value.base) == 1 and not value.mixed:
-            return actual
-        base, mixed = union(base, actual.base), union(mixed, actual.mixed)
-        memory = union(memory, actual.memory)
-        dtype = actual.dtype if dtype is None else dtype
-    for slot in value.mixed:
-        actual = _resolve(slot, bound)
-        mixed = union(union(mixed, actual.base), actual.mixed)
-        memory = union(memory, actual.memory)
-    for slot in value.memory:
-        memory = union(memory, _resolve(slot, bound).base)
-    if isinstance(dtype, Slot):
-        actual = _resolve(dtype, bound)
-        dtype = next(iter(actual.base), None)
-    return Value(base, mixed, memory, dtype, NO_CONST if value.const is NO_CONST else value.const, items,
-                 is_dtype=value.is_dtype, ref=value.ref)  # fmt: skip

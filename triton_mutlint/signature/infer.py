@@ -17,6 +17,7 @@ from triton_mutlint.signature.constraints import Constraint, solve
 from triton_mutlint.signature.evaluate import PRESENT
 from triton_mutlint.signature.evidence import Dossier, gather
 from triton_mutlint.signature.inferred import Inferred
+from triton_mutlint.signature.optional import optional_by_heuristics, with_none
 from triton_mutlint.signature.runtime import runtime
 
 NO_HELPERS: Mapping[str, LoadedKernel] = MappingProxyType({})
@@ -40,6 +41,8 @@ def infer(
         if parameter.name not in known:
             dossier = evidence.dossiers[parameter.name]
             guesses[parameter.name] = _tuned(kernel, parameter.name) or _guess(dossier)
+    for name in optional_by_heuristics(kernel, evidence.dossiers, known) & guesses.keys():
+        guesses[name] = with_none(guesses[name])
     _satisfy(evidence.constraints, guesses, known)
     for name, guess in guesses.items():
         if any(isinstance(a, DescriptorType) for a in guess.alternatives):

@@ -162,7 +162,7 @@ def arguments(
 
 def bound(call: ast.Call, parameters: Sequence[str]) -> Iterator[tuple[str, ast.expr]]:
     """Parameters and the expressions passed for them; stops at a starred argument."""
-    for name, expression in zip(parameters, call.args):
+    for name, expression in zip(parameters, call.args, strict=False):
         if isinstance(expression, ast.Starred):
             break
         yield name, expression

@@ -153,6 +153,32 @@ def spread(slots: Iterable[Slot]) -> None:
                 pending.append(other)
 
 
+def matters(value: Value, line: int) -> None:
+    """What a compile-time value decides here can change what is written, or where."""
+    for slot in value.base | value.mixed | value.tests:
+        if slot.constexpr or slot.none_test or slot.branch:
+            slot.matters = first(slot.matters, line)
+
+
+def moves(one: Value, other: Value, tests: frozenset[Slot], line: int) -> None:
+    """A test chooses between two values; when they turn out to be pointers, it matters."""
+    opaque = any(isinstance(v.dtype, str) and v.dtype.startswith("*") for v in (one, other))
+    if one.ref is not other.ref or (opaque and one.base != other.base) or (opaque and not one.base):
+        for slot in tests:
+            slot.matters = first(slot.matters, line)
+    for slot in one.base ^ other.base:
+        if not slot.constexpr:
+            slot.movers.update(tests)
+
+
+def settle(slots: Iterable[Slot]) -> None:
+    """Now that pointers are known: what chooses between them matters."""
+    for slot in slots:
+        if slot.pointer or slot.descriptor:
+            for mover in slot.movers:
+                mover.matters = first(mover.matters, slot.pointer or slot.descriptor)
+
+
 def shape(value: Value, line: int) -> None:
     for part in every((value,)):
         for slot in part.base | part.mixed:

@@ -192,7 +192,7 @@ def _variable(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
         yield from _retyped(scene, targets, floats, _integers)
         return
     for wanted, have in ((first, second), (second, first)):
-        yield from _retyped(scene, targets, wanted, lambda dtype, have=have: dtype == have)
+        yield from _retyped(scene, targets, wanted, have.__eq__)
 
 
 def _kind(text: str) -> str:
@@ -248,12 +248,11 @@ def _smaller(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
 
 def _shapes(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     """Two dimensions that should be one: of a descriptor, or given by a block size."""
-    groups = [list(map(int, re.findall(r"\d+", part))) for part in re.findall(r"\[[^\]]*\d[^\]]*\]", match.group(0))]
-    if len(groups) == 2 and len(groups[0]) == len(groups[1]):
-        pairs = [(a, b) for a, b in zip(*groups) if a != b]
-    else:
-        numbers = [int(n) for n in re.findall(r"\d+", match.group(0))][-2:]
-        pairs = [(numbers[0], numbers[1])] if len(numbers) == 2 else []
+    numbers = list(map(int, re.findall(r"\d+", match.group(0))))
+    if len(numbers) % 2:
+        numbers = numbers[-2:]  # "dimensions at index 0: 64 and 16"
+    half = len(numbers) // 2
+    pairs = dict.fromkeys((a, b) for a, b in zip(numbers[:half], numbers[half:], strict=True) if a != b)
     for first, second in pairs:
         yield from _resized(scene, first, second)
         yield from _resized(scene, second, first)
@@ -263,12 +262,12 @@ def _resized(scene: Scene, have: int, wanted: int) -> Iterator[Change]:
     for target in scene.targets() + scene.open(t for name in scene.names.values() for t in name):
         type_ = scene.type(target)
         if isinstance(type_, DescriptorType) and have in type_.block_shape:
+            whole = tuple(wanted if size == have else size for size in type_.block_shape)
+            yield {target: DescriptorType(type_.element, whole)}
             for axis, size in enumerate(type_.block_shape):
                 if size == have:
                     shape = (*type_.block_shape[:axis], wanted, *type_.block_shape[axis + 1 :])
                     yield {target: DescriptorType(type_.element, shape)}
-            shape = tuple(wanted if size == have else size for size in type_.block_shape)
-            yield {target: DescriptorType(type_.element, shape)}
         elif isinstance(type_, ConstexprValue) and type(type_.value) is int and type_.value == have:
             yield {target: ConstexprValue(wanted)}
 
@@ -346,7 +345,8 @@ RULES: tuple[tuple[re.Pattern[str], Rule], ...] = (
     _rule(r"[Mm]ask", _masked),
     _rule(r"should have M >=|K >= \d+|N >= \d+", _larger),
     _rule(r"power of (2|two)", _power_of_2),
-    _rule(r"incompatible dimensions.*|must be equal but.*|[Cc]annot broadcast.*|should be equal.*|expected value shape.*", _shapes),
+    _rule(r"(incompatible dimensions|must be equal but|[Cc]annot broadcast|should be equal|expected value shape).*",
+          _shapes),
     _rule(r"cannot change total number of elements|reshape", _reshaped),
     _rule(r"numel .*exceeds|exceeds triton maximum", _smaller),
     _rule(r"Nonrepresentable integer|negative shift|out of range for type", _smaller),

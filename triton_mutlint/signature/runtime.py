@@ -31,6 +31,8 @@ def runtime(dossier: Dossier) -> Inferred:
     if slot.pointer and slot.scalar and isinstance(main, PointerType) and not slot.to_int:
         return Inferred((main, ScalarType("i32")), f"{reason}; a number at line {slot.scalar}")
     optional = slot.none_test or (slot.branch and isinstance(main, (PointerType, DescriptorType)))
+    if optional and not slot.matters and isinstance(main, (PointerType, DescriptorType)):
+        return Inferred((main,), f"{reason}; writes are the same if it is None")
     if optional:
         return Inferred((main, NONE_VALUE), f"{reason}; may be None (tested at line {optional})")
     idle = not (slot.pointer or slot.descriptor or slot.integer or slot.children)

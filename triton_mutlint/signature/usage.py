@@ -12,9 +12,10 @@ from triton_mutlint.signature import marks
 from triton_mutlint.signature.constraints import Constraint
 from triton_mutlint.signature.evaluate import Scope
 from triton_mutlint.signature.expressions import Evaluator
-from triton_mutlint.signature.facts import NOTHING, Slot, Value
+from triton_mutlint.signature.facts import NONE, NOTHING, Slot, Slots, Value
 from triton_mutlint.signature.helpers import Helper, Program, Summary, Watch, formal_slots
-from triton_mutlint.signature.intrinsics import merge
+from triton_mutlint.signature.intrinsic_call import merge
+from triton_mutlint.signature.operators import decided, decided_by
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +55,9 @@ def walk_function(program: Program, helper: Helper, summary: Summary) -> None:
     walker.block(helper.node.body)
     summary.returns = walker.returned
     summary.constraints = walker.constraints
+    summary.effects = walker.effects > 0
     marks.spread(summary.slots.values())
+    marks.settle(summary.slots.values())
 
 
 class Walker(Evaluator):
@@ -122,8 +125,10 @@ class Walker(Evaluator):
     # ----------------------------------------------------------------- control flow
 
     def branch(self, node: ast.If) -> None:
-        self.condition(node.test, self.eval(node.test))
+        test = self.eval(node.test)
+        self.condition(node.test, test)
         before, entry = dict(self.env), dict(self.env)
+        effects = self.effects
         self.conditions.append((node.test, True, 0))
         self.block(node.body)
         then = self.env
@@ -131,18 +136,30 @@ class Walker(Evaluator):
         self.conditions[-1] = (node.test, False, 0)
         self.block(node.orelse)
         self.conditions.pop()
-        for env in (then, self.env):
+        leaves = _leaves(node.body), bool(node.orelse) and _leaves(node.orelse)
+        if self.effects > effects or any(leaves):
+            marks.matters(test, node.lineno)
+        self._rebound(entry, then, self.env, decided(test), node.lineno)
+        if leaves[0]:
+            return
+        self.env = then if leaves[1] else self._join(then, self.env, node.lineno, decided(test))
+
+    def _rebound(
+        self, entry: dict[str, Value], then: dict[str, Value], other: dict[str, Value], tests: Slots, line: int
+    ) -> None:
+        """Names that hold something else after one side of a branch than after the other."""
+        for env in (then, other):
             for name, value in entry.items():
                 if env[name] is not value:
                     marks.alike(value, env[name])
-        if _leaves(node.body):
-            return
-        if node.orelse and _leaves(node.orelse):
-            self.env = then
-            return
-        self.env = self._join(then, self.env, node.lineno)
+        for name, value in then.items():
+            beside = other.get(name, NOTHING)
+            if value is not beside and value.base != beside.base:
+                marks.moves(value, beside, tests, line)
 
-    def _join(self, left: dict[str, Value], right: dict[str, Value], line: int) -> dict[str, Value]:
+    def _join(
+        self, left: dict[str, Value], right: dict[str, Value], line: int, tests: Slots = NONE
+    ) -> dict[str, Value]:
         joined = dict(left)
         for name, value in right.items():
             other = left.get(name)
@@ -150,7 +167,7 @@ class Walker(Evaluator):
                 joined[name] = value
             elif other is not value:
                 marks.agree(other, value, line)
-                joined[name] = merge(other, value)
+                joined[name] = decided_by(merge(other, value), tests)
         return joined
 
     def loop(self, node: ast.For) -> None:

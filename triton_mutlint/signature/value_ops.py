@@ -1,0 +1,144 @@
+"""Functions that make or convert values: shapes, dtypes, products, inline asm."""
+
+from __future__ import annotations
+
+from triton_mutlint.signature import marks
+from triton_mutlint.signature.dtype_names import bits
+from triton_mutlint.signature.facts import INT, NO_CONST, NOTHING, Slot, Value, union
+from triton_mutlint.signature.intrinsic_call import Call, blend, merge
+from triton_mutlint.signature.memory_ops import note_options
+
+
+def use_dtype(kind: Value, line: int) -> None:
+    if not kind.is_dtype:
+        marks.note(kind, "dtype", line)
+
+
+def cast_call(call: Call) -> Value:
+    bitcast = call.get(3, "bitcast") if call.name == "cast" else call.kwargs.get("bitcast", NOTHING)
+    return cast(call.get(0, "input"), call.get(1, "dtype"), call.line, bitcast.const is True)
+
+
+def cast(value: Value, kind: Value, line: int, bitcast: bool = False) -> Value:
+    """`value.to(dtype)`, also to a pointer type."""
+    use_dtype(kind, line)
+    dtype = kind.dtype
+    if isinstance(dtype, str) and dtype.startswith("*"):
+        _cast_to_pointer(value, line, bitcast)
+        return Value(value.base, dtype=dtype)
+    if bitcast and isinstance(dtype, str):
+        for slot in value.memory:
+            slot.elem_bits = slot.elem_bits or bits(dtype)
+        return Value(dtype=dtype)
+    if dtype in ("i64", "u64"):
+        for slot in value.base:
+            slot.to_int = slot.to_int or line
+    elif dtype is not None:
+        for slot in value.bare:
+            slot.scalar = slot.scalar or line
+    if marks.is_integer(dtype) and dtype not in ("i64", "u64"):
+        marks.weakly_integer(Value(memory=value.memory, dtype=value.dtype), line)
+    return Value(value.base, value.mixed, value.memory, dtype, NO_CONST, None, value.factors)
+
+
+def _cast_to_pointer(value: Value, line: int, bitcast: bool) -> None:
+    for slot in value.memory:
+        slot.elem_address = slot.elem_address or line
+    for slot in value.base:
+        if slot.to_int:
+            slot.pointer = slot.pointer or line
+        elif not (slot.pointer or bitcast):
+            slot.address_int = slot.address_int or line
+    for slot in value.mixed if not value.base else ():
+        if slot.to_int and not slot.integer:
+            slot.pointer = slot.pointer or line  # an address that asm or arithmetic passed on
+
+
+def dot(call: Call) -> Value:
+    left, right = call.get(0, "input"), call.get(1, "other")
+    marks.same_dtype(left, right)
+    for slot in left.memory | right.memory:
+        slot.elem_dot = slot.elem_dot or call.line
+    for value in (left, right):
+        if isinstance(value.dtype, Slot):
+            value.dtype.elem_dot = value.dtype.elem_dot or call.line
+    note_options(call)
+    acc = call.get(2, "acc")
+    kind = call.kwargs.get("out_dtype", NOTHING)
+    use_dtype(kind, call.line)
+    dtype = acc.dtype if isinstance(acc.dtype, str) else kind.dtype or "fp32"
+    memory = union(left.memory, right.memory)
+    return Value(memory=memory, dtype=dtype)
+
+
+def dot_scaled(call: Call) -> Value:
+    formats = {"e2m1": "u8", "e4m3": "fp8e4nv", "e5m2": "fp8e5", "bf16": "bf16", "fp16": "fp16"}
+    for position, prefix in ((0, "lhs"), (3, "rhs")):
+        value, kind = call.get(position, prefix), call.get(position + 2, f"{prefix}_format")
+        scale = call.get(position + 1, f"{prefix}_scale")
+        for slot in value.memory:
+            marks.give_dtype(slot, formats.get(kind.const if isinstance(kind.const, str) else "", "fp8e5"))
+        for slot in scale.memory:
+            marks.give_dtype(slot, "u8")
+        for slot in kind.bare:
+            slot.keyword = slot.keyword or "format"
+    return Value(dtype="fp32")
+
+
+def where(call: Call) -> Value:
+    condition, left, right = call.get(0, "condition"), call.get(1, "x"), call.get(2, "y")
+    if isinstance(condition.dtype, Slot):
+        for slot in condition.memory:
+            slot.elem_weak_int = slot.elem_weak_int or call.line
+    marks.alike(left, right)
+    return merge(left, right)
+
+
+def asm(call: Call) -> Value:
+    call.walk.effects += 1
+    text, values = call.get(1, "constraints"), call.get(2, "args")
+    kind = call.get(3, "dtype")
+    use_dtype(kind, call.line)
+    parts = list((values.items or {}).values())
+    if isinstance(text.const, str):
+        inputs = [c.strip() for c in text.const.split(",") if not c.strip().startswith(("=", "~"))]
+        for constraint, value in zip(inputs, parts, strict=False):
+            if constraint == "l" and isinstance(value.dtype, Slot | None):
+                marks.address(Value(value.base), call.line)
+    return blend(tuple(parts), kind.dtype or "i32")
+
+
+def pointer_type(call: Call) -> Value:
+    kind = call.get(0, "element_ty")
+    use_dtype(kind, call.line)
+    return Value(dtype=f"*{kind.dtype if isinstance(kind.dtype, str) else ''}", is_dtype=True)
+
+
+def filled(call: Call) -> Value:
+    shape = call.get(0, "shape")
+    marks.shape(shape, call.line)
+    call.walk.constraint("shape", call.node)
+    position = 2 if call.name == "full" else 1
+    kind = call.get(position, "dtype")
+    use_dtype(kind, call.line)
+    return Value(dtype=kind.dtype)
+
+
+def arange(call: Call) -> Value:
+    for value in call.values:
+        marks.shape(value, call.line)
+    call.walk.constraint("arange", call.node)
+    return INT
+
+
+def reshape(call: Call) -> Value:
+    value = call.get(0, "input")
+    for part in call.args[1:]:
+        marks.shape(part, call.line)
+    return value
+
+
+def random(call: Call) -> Value:
+    for value in call.args[:2]:
+        marks.integer(value, call.line)
+    return Value(dtype="i32" if "int" in call.name or call.name == "philox" else "fp32")
