@@ -83,8 +83,6 @@ PTX = [
     ("add.u64 $0, $1, $2; st.global.b32 [$0], 7;", "=l,l,l", 2, reading(writes={0, 1}, flows={0, 1})),
     # a result that is never set may share an input's register
     ("st.global.b32 [$1], $2;", "=r,l,r", 2, reading(writes={0}, flows={0, 1})),
-    # names that nobody knows are arithmetic when they touch no brackets
-    ("frobnicate.f32 $0, $1, $2;", "=f,f,f", 2, reading(flows={0, 1})),
     ("selp.b64 $0, $1, $2, p;", "=l,l,l", 2, reading(flows={0, 1})),
     ("setp.eq.u64 p, $1, $2; selp.u32 $0, 1, 0, p;", "=r,l,l", 2, reading()),
     ("st.global.b32 [$1], $$1;", "=r,l", 1, reading(writes={0}, flows={0})),
@@ -100,7 +98,9 @@ NOT_UNDERSTOOD = [
     ("call (retval), helper, (param0);", "=r,l", 1, "call"),
     ("call.uni helper; mov.u32 $0, 0;", "=r", 0, "call"),
     ("frobnicate.global [$1], $2;", "=r,l,r", 2, "frobnicate"),
-    ("frobnicate.x7 $0, <$1>;", "=r,l", 1, "no registers"),
+    ("frobnicate.x7 $0, <$1>;", "=r,l", 1, "frobnicate"),
+    ("frobnicate.f32 $0, $1, $2;", "=f,f,f", 2, "frobnicate"),
+    ("global_store_dword $1, $2, off", "=r,l,r", 2, "global_store_dword"),
     ("sust.b.2d.v4.b32 [$1, {$2, $2}], {$2, $2, $2, $2};", "=r,l,r", 2, "sust"),
     ("ld.global.b64 %rd1, [$1]; st.global.b32 [%rd1], $2;", "=r,l,r", 2, "loads"),
     ("st.global.b32 [%rd9], $1;", "=r,r", 1, "no operand"),

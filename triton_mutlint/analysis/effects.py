@@ -146,7 +146,7 @@ class EffectReader:
             self._indirect[IndirectWrite(through, via, site.op.name, self._location(site))] = None
 
     def _inline_asm(self, site: _Site) -> None:
-        reading = self._opaque.asm(site.op)
+        reading = self._opaque.asm(site.op, site.context.function.types)
         if not reading.understood:
             self._undecided(site, reading.reason)
             self._opaque_op(site, "unanalyzable", site.op.operands)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from triton_mutlint.analysis.widths import bits_of
 from triton_mutlint.ttir.asm import AsmReading, read_asm
 from triton_mutlint.ttir.ir import Op
 
 INLINE_ASM = "tt.elementwise_inline_asm"
 EXTERN = "tt.extern_elementwise"
+DISTRUSTED = AsmReading(understood=False, reason="impure inline asm under --opaque-asm")
+REGISTER_BITS = 32
 
 
 class OpaqueReader:
@@ -15,21 +20,18 @@ class OpaqueReader:
     def __init__(self, backend: str, distrust: bool = False) -> None:
         self._backend = backend
         self._distrust = distrust
-        self._readings: dict[tuple[str, str, int, bool], AsmReading] = {}
+        self._readings: dict[tuple[object, ...], AsmReading] = {}
 
-    def asm(self, op: Op) -> AsmReading:
-        """How the text of an inline asm op was read."""
+    def asm(self, op: Op, types: Sequence[str]) -> AsmReading:
+        """How the text of an inline asm op was read; `types` are those of its function's values."""
         text, constraints = op.attrs.get("asm_string", ""), op.attrs.get("constraints", "")
-        pure = self.is_pure(op)
-        key = (text, constraints, len(op.operands), pure)
+        registers = _registers(op, types)
+        key = (text, constraints, len(op.operands), registers, self.is_pure(op))
         if key not in self._readings:
-            self._readings[key] = self._read(text, constraints, len(op.operands), pure)
+            distrusted = self._distrust and not self.is_pure(op)
+            self._readings[key] = DISTRUSTED if distrusted else read_asm(
+                text, constraints, len(op.operands), self._backend, registers)
         return self._readings[key]
-
-    def _read(self, text: str, constraints: str, operands: int, pure: bool) -> AsmReading:
-        if self._distrust and not pure:
-            return AsmReading(understood=False, reason="impure inline asm under --opaque-asm")
-        return read_asm(text, constraints, operands, self._backend)
 
     @staticmethod
     def is_pure(op: Op) -> bool:
@@ -41,3 +43,18 @@ class OpaqueReader:
         if op.name == INLINE_ASM:
             return op.attrs.get("asm_string", "")
         return op.attrs.get("symbol", "") or op.attrs.get("callee", "")
+
+
+def _registers(op: Op, types: Sequence[str]) -> tuple[int, ...] | None:
+    """Input registers per operand: Triton packs elements below 32 bits into whole registers."""
+    packed = op.attrs.get("packed_element", "1").split(" ")[0]
+    if not packed.isdigit():
+        return None
+    counts = []
+    for operand in op.operands:
+        bits = bits_of(types[operand])
+        if bits == 1:
+            return None  # how Triton widens an i1 is its own business
+        per_register = max(1, REGISTER_BITS // bits) if bits else 1
+        counts.append(-(-int(packed) // per_register))
+    return tuple(counts)

@@ -264,7 +264,7 @@ class Solver:
         return table.get(value)
 
     def _inline_asm(self, context: Context, op: Op) -> None:
-        reading = self._opaque.asm(op)
+        reading = self._opaque.asm(op, context.function.types)
         operands = self.states(context, op.operands)
         if not reading.understood:
             self._unknown(context, op)

@@ -17,16 +17,19 @@ class Width(IntEnum):
 
 
 @lru_cache(maxsize=4096)
+def bits_of(type_text: str) -> int | None:
+    """Bits of one element of an integer or float type; None for others."""
+    match = _ELEMENT.match(_element(type_text.strip()))
+    return int(match.group(1)) if match else None
+
+
+@lru_cache(maxsize=4096)
 def width_of(type_text: str) -> Width:
     """The width of one element of a printed MLIR type; FULL when in doubt."""
-    element = _element(type_text.strip())
-    match = _ELEMENT.match(element)
-    if match is None:
-        return Width.FULL
-    bits = int(match.group(1))
+    bits = bits_of(type_text)
     if bits == 1:
         return Width.BIT
-    return Width.NARROW if bits < ADDRESS_BITS else Width.FULL
+    return Width.NARROW if bits is not None and bits < ADDRESS_BITS else Width.FULL
 
 
 def _element(text: str) -> str:

@@ -1,7 +1,6 @@
 """PTX instructions (the PTX ISA reference, version 8.7): which access memory, and through what.
 
-PTX writes every address in brackets, so an instruction without brackets that is not in the tables is
-arithmetic, whatever its name; one with brackets that is not in the tables is not understood.
+An instruction that is not in the tables is not understood, whatever its operands.
 """
 
 from __future__ import annotations
@@ -46,7 +45,9 @@ _ARITHMETIC = {
     "neg", "fma", "rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh", "min", "max", "popc", "clz",
     "bfind", "fns", "brev", "bfe", "bfi", "bmsk", "szext", "dp4a", "dp2a", "selp", "slct", "and", "or",
     "xor", "not", "cnot", "lop3", "shf", "shl", "shr", "mov", "prmt", "cvt", "cvta", "mapa", "getctarank",
-    "match", "redux", "shfl", "copysign", "movmatrix", "mma",
+    "match", "redux", "shfl", "copysign", "movmatrix", "mma", "vadd", "vsub", "vabsdiff", "vmin", "vmax",
+    "vshl", "vshr", "vmad", "vset", "vadd2", "vsub2", "vavrg2", "vabsdiff2", "vmin2", "vmax2", "vset2", "vadd4",
+    "vsub4", "vavrg4", "vabsdiff4", "vmin4", "vmax4", "vset4",
 }  # fmt: skip
 
 
@@ -123,9 +124,7 @@ def _instruction(base: str, modifiers: list[str], operands: list[str], text: str
         return Step(text, tokens(*operands[:1]))
     if base in _ARITHMETIC:
         return Step(text, tokens(*operands[:1]), tokens(*operands[1:]))
-    if not all(_VALUE.fullmatch(operand) for operand in operands):
-        raise NotUnderstoodError(f"{text}: {base} is not known, and its operands are no registers")
-    return Step(text, tokens(*operands), tokens(*operands))  # which is the target is not known
+    raise NotUnderstoodError(f"{text}: {base} is not a known instruction")
 
 
 def _address(operand: str) -> str:
