@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -37,6 +38,8 @@ BODIES = {
     "lock_method": "while x.atomic_cas(0, 1) == 1:\n        pass\n    tl.atomic_xchg(x, 0)",
     "counter_reset": "if tl.atomic_add(x, 1) == 7:\n        tl.store(x, 0)",
     "write_then_read": "tl.store(x + i, 1.0)\n    tl.store(y + i, tl.load(x + i))",
+    "flag_then_in_place": "tl.store(x, 1.0)\n    tl.store(x + i, tl.load(x + i) * 2)",
+    "write_then_read_elsewhere": "tl.store(x + i, 1.0)\n    tl.store(y + i, tl.load(x + i + 1))",
     "write_sometimes": "if y:\n        tl.store(x + i, 1.0)\n    tl.store(y + i, tl.load(x + i))",
     "loop_then_read": "for j in range(4):\n        tl.store(x + j, 1.0)\n"
     "    for j in range(4):\n        tl.store(x + j, tl.load(x + j) + 1)",
@@ -63,9 +66,10 @@ def found(body: str, **autotune: object) -> list[Finding]:
     ("in_place", Rerun.IN_PLACE), ("atomic", Rerun.ACCUMULATED), ("sum", Rerun.ACCUMULATED),
     ("overwrite", Rerun.SAFE), ("read", Rerun.SAFE), ("maximum", Rerun.SAFE), ("maximum_used", Rerun.ACCUMULATED),
     ("exchange", Rerun.SAFE), ("exchange_used", Rerun.ACCUMULATED), ("lock", Rerun.SAFE),
-    ("lock_kept", Rerun.ACCUMULATED), ("counter_reset", Rerun.RESET_BY_KERNEL), ("write_then_read", Rerun.READ_BACK),
-    ("loop_then_read", Rerun.READ_BACK), ("same_branch", Rerun.READ_BACK), ("other_branch", Rerun.IN_PLACE),
-    ("store_then_add", Rerun.READ_BACK), ("read_in_same_loop", Rerun.IN_PLACE), ("reassigned", Rerun.IN_PLACE),
+    ("lock_kept", Rerun.ACCUMULATED), ("counter_reset", Rerun.RESET_BY_KERNEL), ("write_then_read", Rerun.SAFE),
+    ("write_then_read_elsewhere", Rerun.READ_BACK), ("flag_then_in_place", Rerun.READ_BACK),
+    ("loop_then_read", Rerun.SAFE), ("same_branch", Rerun.SAFE), ("other_branch", Rerun.IN_PLACE),
+    ("store_then_add", Rerun.SAFE), ("read_in_same_loop", Rerun.IN_PLACE), ("reassigned", Rerun.IN_PLACE),
     ("scaled_sum", Rerun.IN_PLACE), ("write_sometimes", Rerun.IN_PLACE), ("read_then_write", Rerun.IN_PLACE),
 ])
 def test_what_a_rerun_does(body: str, expected: Rerun) -> None:
@@ -184,7 +188,7 @@ def second(x, i, y):
 """
 
 
-@pytest.mark.parametrize(("order", "expected"), [(("first", "second"), Rerun.READ_BACK),
+@pytest.mark.parametrize(("order", "expected"), [(("first", "second"), Rerun.SAFE),
                                                  (("second", "first"), Rerun.IN_PLACE)])
 def test_order_is_followed_into_helpers(order: tuple[str, str], expected: Rerun) -> None:
     text = f"def k(x, y, BLOCK):\n    i = 0\n    {order[0]}(x, i, y)\n    {order[1]}(x, i, y)\n{HELPERS}"
@@ -216,3 +220,25 @@ def test_a_pruner_may_bring_hooks() -> None:
         subject = subject_of(text[text.index("@"):] + text[: text.index("@")], Autotune(TWO, line=1))
         (finding,) = RULES["TML301"].check(subject)
         assert finding.severity is severity
+
+
+@pytest.mark.parametrize(("body", "expected"), [
+    ("x.store([0, y], x.load([0, y]) * 2)", Rerun.IN_PLACE),
+    ("x.store([0, y], x.load([0, y]) + 1)", Rerun.ACCUMULATED),
+    ("x.store([0, 0], 1.0)\n    x.store([0, y], x.load([0, y]) * 2)", Rerun.READ_BACK),
+    ("x.store([0, y], 1.0)\n    x.store([0, y], x.load([0, y]) * 2)", Rerun.SAFE),
+    ("x.atomic_max([0, y], 1.0)", Rerun.SAFE),
+    ("x.atomic_add([0, y], 1.0)", Rerun.ACCUMULATED),
+])
+def test_descriptors(body: str, expected: Rerun) -> None:
+    subject = subject_of(kernel(body))
+    found = {"load": (AccessKind.READ, "tt.descriptor_load"), "store": (AccessKind.WRITE, "tt.descriptor_store"),
+             "atomic": (AccessKind.ATOMIC, "tt.descriptor_reduce")}
+    accesses = []
+    for offset, line in enumerate(kernel(body).splitlines(), 1):
+        for match in re.finditer(r"x\.(load|store|atomic)", line):
+            kind, op = found[match[1]]
+            place = Location(FILE, offset, match.start() + 1)
+            accesses.append(Access(kind, op, place, (Frame("k", FILE, offset),)))
+    parameter = replace(subject.report.parameters[0], accesses=tuple(accesses))
+    assert rerun_of(parameter, AccessCalls(subject.kernel)) is expected

@@ -17,7 +17,7 @@ _MODULES = frozenset({"tl", "language", "libdevice"})
 
 @dataclass(frozen=True, eq=False)
 class AccessCall:
-    """The call that made an access: its last name and its arguments after the address.
+    """The call that made an access: its last name, its address and the arguments after that.
 
     `statement` is the statement it stands in, `enclosing` the compound statements and functions
     around that, outermost first.
@@ -25,6 +25,7 @@ class AccessCall:
 
     name: str
     call: ast.Call
+    address: ast.expr | None
     arguments: tuple[ast.expr, ...]
     keywords: dict[str, ast.expr]
     statement: ast.stmt
@@ -117,10 +118,11 @@ def _expressions(statement: ast.stmt) -> Iterable[ast.AST]:
 def _access_call(call: ast.Call, statement: ast.stmt, enclosing: tuple[ast.stmt, ...]) -> AccessCall:
     function = call.func
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    is_method = isinstance(function, ast.Attribute) and _last_name(function.value) not in _MODULES
-    arguments = tuple(call.args) if is_method else tuple(call.args[1:])
     keywords = {k.arg: k.value for k in call.keywords if k.arg}
-    return AccessCall(name, call, arguments, keywords, statement, enclosing)
+    if isinstance(function, ast.Attribute) and _last_name(function.value) not in _MODULES:
+        return AccessCall(name, call, function.value, tuple(call.args), keywords, statement, enclosing)
+    address = next(iter(call.args), keywords.get("pointer"))
+    return AccessCall(name, call, address, tuple(call.args[1:]), keywords, statement, enclosing)
 
 
 def _last_name(node: ast.expr) -> str:

@@ -17,6 +17,7 @@ from triton_mutlint.rules.access_order import precedes
 
 _IDEMPOTENT = frozenset({"atomic_max", "atomic_min", "atomic_and", "atomic_or"})
 _STORES = frozenset({"atomic_xchg", "atomic_store"})
+_DESCRIPTORS = frozenset({"tt.descriptor_load", "tt.descriptor_store", "tt.descriptor_reduce"})
 
 
 class Rerun(Enum):
@@ -26,7 +27,7 @@ class Rerun(Enum):
     ACCUMULATED = "accumulated"  # right if it starts from zero (or is restored)
     IN_PLACE = "in place"  # right only if the caller's values are restored
     RESET_BY_KERNEL = "reset by the kernel"  # updated, but the kernel also stores zero to it
-    READ_BACK = "read back"  # written first, in every program, then read
+    READ_BACK = "read back"  # written first, in every program, then read, but elsewhere
 
 
 @dataclass
@@ -45,8 +46,10 @@ def rerun_of(parameter: ParameterReport, calls: AccessCalls) -> Rerun:
     uses = _uses(parameter, calls)
     if uses.locks and _is_released(uses, calls):
         return Rerun.SAFE
-    if uses.stores and (uses.reads or uses.updates) and not uses.locks and _is_written_first(uses, calls):
-        return Rerun.READ_BACK
+    if uses.stores and (uses.reads or uses.updates) and not uses.locks:
+        first = _written_first(uses, calls)
+        if first is not None:
+            return first
     if uses.updates or uses.locks:
         return Rerun.RESET_BY_KERNEL if _is_reset(uses, calls) else Rerun.ACCUMULATED
     if uses.reads and (uses.stores or uses.monotone):
@@ -71,9 +74,16 @@ def _uses(parameter: ParameterReport, calls: AccessCalls) -> _Uses:
     return uses
 
 
-def _stored(access: Access, calls: AccessCalls) -> object:
+def _value(access: Access, calls: AccessCalls) -> ast.expr | None:
+    """What a store stores; a descriptor's offsets come before it."""
     call = calls.at(access)
-    return literal(call.argument(0, "value") or call.keywords.get("val")) if call else ...
+    if call is None:
+        return None
+    return call.argument(1 if access.op in _DESCRIPTORS else 0, "value") or call.keywords.get("val")
+
+
+def _stored(access: Access, calls: AccessCalls) -> object:
+    return literal(_value(access, calls))
 
 
 def _is_released(uses: _Uses, calls: AccessCalls) -> bool:
@@ -86,27 +96,45 @@ def _is_reset(uses: _Uses, calls: AccessCalls) -> bool:
     return bool(uses.stores) and all(_stored(access, calls) == 0 for access in uses.stores)
 
 
-def _is_written_first(uses: _Uses, calls: AccessCalls) -> bool:
-    """Whether before every read or update the kernel has stored to the parameter."""
-    stores = [chain for a in uses.stores if (chain := calls.chain(a)) is not None]
-    others = [calls.chain(a) for a in (*uses.reads, *uses.updates)]
-    return all(o is not None and any(precedes(s, o) for s in stores) for o in others)
+def _written_first(uses: _Uses, calls: AccessCalls) -> Rerun | None:
+    """SAFE if before every read or update the kernel stores to the same address as written in the
+    source, READ_BACK if it stores somewhere in the parameter, None if it may store nothing.
+    """
+    stores = [(chain, _address(a, calls)) for a in uses.stores if (chain := calls.chain(a)) is not None]
+    outcome = Rerun.SAFE
+    for access in (*uses.reads, *uses.updates):
+        chain = calls.chain(access)
+        before = {address for first, address in stores if chain is not None and precedes(first, chain)}
+        if not before:
+            return None
+        if _address(access, calls) not in before - {""}:
+            outcome = Rerun.READ_BACK
+    return outcome
+
+
+def _address(access: Access, calls: AccessCalls) -> str:
+    """The source text of where an access goes; a descriptor's offsets are part of that."""
+    call = calls.at(access)
+    if call is None or call.address is None:
+        return ""
+    offsets = call.argument(0, "offsets") if access.op in _DESCRIPTORS else None
+    return ast.unparse(call.address) + (f" @ {ast.unparse(offsets)}" if offsets else "")
 
 
 def _adds_up(uses: _Uses, calls: AccessCalls) -> bool:
     """Whether every store puts back what was loaded plus something: `c = tl.load(p); c += x; tl.store(p, c)`."""
-    stores, reads = [calls.at(a) for a in uses.stores], [calls.at(a) for a in uses.reads]
-    if not stores or uses.monotone or None in stores or None in reads:
+    reads = [calls.at(a) for a in uses.reads]
+    if not uses.stores or uses.monotone or None in reads:
         return False
     loads = {id(c.call) for c in reads if c}
-    return all(c is not None and _is_sum(c.argument(0, "value"), c, loads) for c in stores)
+    return all(_is_sum(_value(a, calls), calls.at(a), loads) for a in uses.stores)
 
 
-def _is_sum(value: ast.expr | None, store: AccessCall, loads: set[int]) -> bool:
-    function = next((s for s in reversed(store.enclosing) if isinstance(s, ast.FunctionDef)), None)
-    if function is None or value is None:
+def _is_sum(value: ast.expr | None, store: AccessCall | None, loads: set[int]) -> bool:
+    if value is None or store is None:
         return False
-    return _Sums(function, loads).holds(value, store.call.lineno)
+    function = next((s for s in reversed(store.enclosing) if isinstance(s, ast.FunctionDef)), None)
+    return function is not None and _Sums(function, loads).holds(value, store.call.lineno)
 
 
 class _Sums:

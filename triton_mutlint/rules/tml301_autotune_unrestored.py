@@ -13,9 +13,9 @@ Looks at kernels with more than one autotune config and reports
 
 Where hooks are given (also by a config) the tool cannot see what they do, and reports an unnamed
 parameter as a note only. So it does for a parameter that the kernel itself sets back to zero, and
-for one that every program writes before it is read. A lock that is always set back to its free
-value, and an atomic maximum or minimum whose result is not used, are left alone: running them again
-changes nothing.
+for one that is written first and then read at other addresses. What runs as well a second time is
+left alone: a parameter that is written before it is read, a lock that is always set back to its
+free value, an atomic maximum or minimum whose result is not used.
 
 ## Why
 
@@ -71,7 +71,7 @@ _WHY = {
     Rerun.ACCUMULATED: "accumulates into",
     Rerun.IN_PLACE: "reads and writes",
     Rerun.RESET_BY_KERNEL: "updates (and sets to zero itself)",
-    Rerun.READ_BACK: "writes and then reads back",
+    Rerun.READ_BACK: "writes, then reads elsewhere,",
 }
 _UNLESS = {
     Rerun.RESET_BY_KERNEL: ": harmless only if each launch leaves zeros",
