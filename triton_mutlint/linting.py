@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import ast
-import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 from triton_mutlint.judging import LintedFile, findings_of
 from triton_mutlint.lowering import Lowerer, parse_target, resolve_targets
 from triton_mutlint.lowering.triton_api import column_base, locates_calls, triton_version
 from triton_mutlint.model import (
-    ArgType,
     Environment,
     Failure,
     KernelReport,
     LoadedKernel,
-    LoadResult,
     Location,
     Report,
     SourceFile,
@@ -27,54 +22,32 @@ from triton_mutlint.model import (
     Target,
     UsageError,
 )
-from triton_mutlint.pipeline import Tools, analyze_kernel, failed
+from triton_mutlint.pipeline import Observe, Tools, analyze_kernel, failed, ignore
 from triton_mutlint.places import SourcePlaces
+from triton_mutlint.planning import Specs, load_file, plan_kernel, unexpected
 from triton_mutlint.request import Request
-from triton_mutlint.signature.infer import infer
-from triton_mutlint.signature.inferred import Inferred
-from triton_mutlint.signature.plan import build_plan
 from triton_mutlint.signature.repair import repair
-from triton_mutlint.signature.spec import KernelSpec, Spec, find_spec, load_spec
-from triton_mutlint.source.load import load
+from triton_mutlint.signature.spec import KernelSpec, Spec
 
 Progress = Callable[[int, int, str], None]  # kernels done, kernels in all, what is at work
 
 
 def lint(request: Request, sources: Sequence[SourceFile], failures: Sequence[tuple[str, Failure]],
-         progress: Progress) -> Report:
+         progress: Progress, observe: Observe = ignore) -> Report:
     """The report on `sources`; `failures` are the arguments that could not be read.
 
-    Raises UsageError for a spec or a target that cannot be used.
+    `observe` is told of every analysed variant. Raises UsageError for a spec or a target that
+    cannot be used.
     """
-    return _Run(request, progress).report(sources, tuple(failures))
-
-
-@dataclass
-class _Specs:
-    """Finds the spec of each file, reading every spec once."""
-
-    request: Request
-    read: dict[Path, Spec] = field(default_factory=dict)
-
-    def of(self, source: SourceFile) -> Spec | None:
-        """Raises SpecError for a spec that cannot be used."""
-        if not self.request.use_spec:
-            return None
-        path = self.request.spec or find_spec(source.path)
-        if path is None:
-            return None
-        if path not in self.read:
-            inside = path.is_absolute() and path.is_relative_to(self.request.cwd)
-            self.read[path] = load_spec(path, str(path.relative_to(self.request.cwd)) if inside else str(path))
-        return self.read[path]
+    return _Run(request, progress, observe).report(sources, tuple(failures))
 
 
 class _Run:
     """The state of one run: everything that kernels share."""
 
-    def __init__(self, request: Request, progress: Progress) -> None:
-        self._request, self._progress = request, progress
-        self._specs = _Specs(request)
+    def __init__(self, request: Request, progress: Progress, observe: Observe) -> None:
+        self._request, self._progress, self._observe = request, progress, observe
+        self._specs = Specs(request)
         self._lowerer = Lowerer()
         self._default_targets: tuple[Target, ...] | None = None
         self._used_targets: dict[Target, None] = {}
@@ -98,18 +71,13 @@ class _Run:
 
     def _load(self, source: SourceFile, spec: Spec | None) -> LintedFile:
         self._progress(0, 0, f"loading {source.display}")
-        try:
-            result = load(source, globals_=spec.globals if spec else {}, true_import=self._request.true_import)
-        except Exception as error:  # the file's own Python runs in there; one file must not end the run
-            result = LoadResult(failures=(("", _defect(Stage.LOAD, error, Location(source.display, 1))),),
-                                sources=(source.path,))
-        return LintedFile(source, spec, result)
+        return LintedFile(source, spec, load_file(source, spec, self._request))
 
     def _tools(self, sources: Sequence[SourceFile]) -> Tools:
         displays = {str(s.path): s.display for s in sources}
         texts = {str(s.path): s.text for s in sources}
         places = SourcePlaces(self._request.cwd, displays, texts, column_base(), locates_calls())
-        return Tools(self._lowerer, places, repair, self._request.opaque_asm)
+        return Tools(self._lowerer, places, repair, self._request.opaque_asm, self._observe)
 
     def _lint(self, file: LintedFile, tools: Tools, done: int, total: int) -> LintedFile:
         reports: list[tuple[LoadedKernel | None, KernelReport]] = []
@@ -125,14 +93,9 @@ class _Run:
     def _analyze(self, file: LintedFile, kernel: LoadedKernel, tools: Tools) -> KernelReport:
         entry = file.entry(kernel)
         targets = self._targets(entry)
-        visible = {h.name: h for h in (*file.result.helpers, *file.result.kernels)}
-
-        def guess(asked: LoadedKernel, known: Mapping[str, ArgType]) -> Mapping[str, Inferred]:
-            return infer(asked, known, helpers=visible) if len(known) < len(asked.parameters) else {}
-
         stage = Stage.SIGNATURE
         try:
-            plan = build_plan(kernel, entry, file.spec, inferred=guess, max_variants=self._request.max_variants)
+            plan = plan_kernel(kernel, entry, file.spec, file.result, self._request.max_variants)
             stage = Stage.ANALYZE
             return analyze_kernel(kernel, plan, targets, tools)
         except StageError as error:
@@ -140,7 +103,7 @@ class _Run:
         except UsageError:
             raise
         except Exception as error:  # the kernel's own heuristics and globals run in there
-            return failed(kernel, _defect(stage, error, kernel.location), targets)
+            return failed(kernel, unexpected(stage, error, kernel.location), targets)
 
     def _targets(self, entry: KernelSpec | None) -> tuple[Target, ...]:
         """Named on the command line, else by the kernel's spec entry, else active or default."""
@@ -164,11 +127,3 @@ def _definition(source: SourceFile, name: str, failure: Failure) -> Location:
         return Location(source.display, line)
     node = max(around, key=lambda n: n.lineno)
     return Location(source.display, node.lineno, node.col_offset + 1)
-
-
-def _defect(stage: Stage, error: Exception, location: Location) -> Failure:
-    """An exception that no stage expected, as a failure of the one kernel or file it happened in."""
-    if os.environ.get("TRITON_MUTLINT_DEBUG"):
-        raise error
-    hint = "if the source is sound, please report this; TRITON_MUTLINT_DEBUG=1 shows the traceback"
-    return Failure(stage, f"{type(error).__name__}: {error}", location, hint)

@@ -28,6 +28,7 @@ from triton_mutlint.ttir.parser import parse
 
 MAX_REPAIRS = 12
 Types = Mapping[str, ArgType]
+Observe = Callable[[LoadedKernel, Variant, VariantEffects], None]
 Repair = Callable[[LoadedKernel, Types, frozenset[str], Failure, set[str]], "Types | None"]
 
 
@@ -39,14 +40,22 @@ class Lowers(Protocol):
         """The same kernel with constants folded and calls inlined."""
 
 
+def ignore(kernel: LoadedKernel, variant: Variant, effects: VariantEffects) -> None:
+    """Nobody wants to know of the variants."""
+
+
 @dataclass(frozen=True)
 class Tools:
-    """What the pipeline works with; `repair` proposes other types for inferred parameters."""
+    """What the pipeline works with; `repair` proposes other types for inferred parameters.
+
+    `observe` is told of each variant that was analysed, with the arguments as they were lowered.
+    """
 
     lowerer: Lowers
     places: Places
     repair: Repair
     opaque_asm: bool = False
+    observe: Observe = ignore
 
 
 @dataclass
@@ -111,6 +120,7 @@ def _analyze_variant(kernel: LoadedKernel, plan: SignaturePlan, variant: Variant
             current = replace(current, args=proposal)
             continue
         _remember(variant, current, outcome)
+        tools.observe(kernel, current, effects)
         choices = (("target", str(target)), *current.choices) if named else current.choices
         flat = {name: t for owner, arg in current.args.items() for name, t in flat_names(owner, arg)}
         outcome.analyzed.append(AnalyzedVariant(flat, choices, effects))

@@ -1,0 +1,85 @@
+"""What comes before lowering: the spec of a file, its kernels, and each kernel's signature plan."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from triton_mutlint.model import (
+    ArgType,
+    Failure,
+    LoadedKernel,
+    LoadResult,
+    Location,
+    SignaturePlan,
+    SourceFile,
+    Stage,
+)
+from triton_mutlint.request import Request
+from triton_mutlint.signature.infer import infer
+from triton_mutlint.signature.inferred import Inferred
+from triton_mutlint.signature.plan import build_plan
+from triton_mutlint.signature.spec import KernelSpec, Spec, find_spec, load_spec
+from triton_mutlint.source.load import load
+
+
+@dataclass
+class Specs:
+    """Finds the spec of each file, reading every spec once."""
+
+    request: Request
+    read: dict[Path, Spec] = field(default_factory=dict)
+
+    def path_of(self, source: SourceFile) -> Path | None:
+        """The spec file that holds for `source`, if any."""
+        if not self.request.use_spec:
+            return None
+        return self.request.spec or find_spec(source.path)
+
+    def of(self, source: SourceFile) -> Spec | None:
+        """Raises SpecError for a spec that cannot be used."""
+        path = self.path_of(source)
+        if path is None:
+            return None
+        if path not in self.read:
+            inside = path.is_absolute() and path.is_relative_to(self.request.cwd)
+            self.read[path] = load_spec(path, str(path.relative_to(self.request.cwd)) if inside else str(path))
+        return self.read[path]
+
+
+def load_file(source: SourceFile, spec: Spec | None, request: Request) -> LoadResult:
+    """What the file holds; whatever its own Python does wrong is a failure in the result."""
+    try:
+        return load(source, globals_=spec.globals if spec else {}, true_import=request.true_import)
+    except Exception as error:  # the file's own Python runs in there; one file must not end the run
+        failure = unexpected(Stage.LOAD, error, Location(source.display, 1))
+        return LoadResult(failures=(("", failure),), sources=(source.path,))
+
+
+def entry_of(spec: Spec | None, kernel: LoadedKernel) -> KernelSpec | None:
+    """The spec's entry for a kernel."""
+    if spec is None:
+        return None
+    return spec.entry_for(kernel.path, kernel.name, kernel.qualname, kernel.location.line)
+
+
+def plan_kernel(
+    kernel: LoadedKernel, entry: KernelSpec | None, spec: Spec | None, result: LoadResult, max_variants: int
+) -> SignaturePlan:
+    """The variants to analyse of a kernel of `result`; raises StageError, as `build_plan` does."""
+    visible = {h.name: h for h in (*result.helpers, *result.kernels)}
+
+    def guess(asked: LoadedKernel, known: Mapping[str, ArgType]) -> Mapping[str, Inferred]:
+        return infer(asked, known, helpers=visible) if len(known) < len(asked.parameters) else {}
+
+    return build_plan(kernel, entry, spec, inferred=guess, max_variants=max_variants)
+
+
+def unexpected(stage: Stage, error: Exception, location: Location) -> Failure:
+    """An exception that no stage expected, as a failure of the one kernel or file it happened in."""
+    if os.environ.get("TRITON_MUTLINT_DEBUG"):
+        raise error
+    hint = "if the source is sound, please report this; TRITON_MUTLINT_DEBUG=1 shows the traceback"
+    return Failure(stage, f"{type(error).__name__}: {error}", location, hint)
