@@ -337,8 +337,8 @@ def test_what_bodies_may_refer_to(load_text) -> None:
 def test_first_party_modules(load_text, write) -> None:
     write("pkg/__init__.py", "from .first import *\nraise RuntimeError('imported')\n")
     write("pkg/first.py", "from pkg.second import helper as exported\n__all__ = ['exported']\n")
-    write("pkg/second.py", "import triton\nfrom .sub.third import WIDTH\n@triton.jit\ndef helper(x): return x + WIDTH\n")
-    write("pkg/sub/third.py", "import pkg.first\nfrom triton import language as tl\nWIDTH = tl.constexpr(4)\n")
+    write("pkg/second.py", "import triton\nfrom .sub.third import W\n@triton.jit\ndef helper(x): return x + W\n")
+    write("pkg/sub/third.py", "import pkg.first\nfrom triton import language as tl\nW = tl.constexpr(4)\n")
     result = load_text(
         """
         from . import second
@@ -428,6 +428,38 @@ def test_what_is_not_installed_is_named(load_text) -> None:
     given = load_text(text, globals_={"vllm.envs.MAX_LANES": 32, "vllm.scalars.SCALE": 2.0})
     assert given.failures == ()
     assert kernels(given) == ["unguarded", "through_helper", "guarded", "unconcerned"]
+
+
+def test_a_default_that_is_not_there_is_no_default(load_text) -> None:
+    kernel = the_kernel(
+        load_text(
+            """
+            import torch
+            from absent import platform
+            INFO = torch.finfo(platform.fp8_dtype())
+            @triton.jit
+            def k(x, LOW: tl.constexpr = INFO.min, HIGH: tl.constexpr = 4):
+                tl.store(x, HIGH)
+            """
+        )
+    )
+    assert [p.has_default for p in kernel.parameters] == [False, False, True]
+
+
+def test_a_module_that_makes_names_on_demand(load_text, write) -> None:
+    write("platforms.py", "def __getattr__(name):\n    raise RuntimeError('asks a device')\n")
+    kernel = the_kernel(
+        load_text(
+            """
+            from platforms import current
+            WIDTH = tl.constexpr(64 if current.is_rocm() else 32)
+            @triton.jit
+            def k(x):
+                tl.store(x, WIDTH)
+            """
+        )
+    )
+    assert kernel.namespace["WIDTH"].value == 32
 
 
 def test_a_missing_value_says_so_when_it_is_used_after_loading(load_text) -> None:

@@ -20,10 +20,9 @@ HEAVY = frozenset({
 # Standard modules whose use would reach out of the process, or wait for another thread.
 _UNSAFE = frozenset({
     "antigravity", "asyncio", "concurrent", "ctypes", "ftplib", "http", "idlelib", "imaplib",
-    "multiprocessing", "poplib", "shutil", "smtplib", "socket", "socketserver", "ssl",
-    "subprocess", "telnetlib", "threading",
-    "signal", "tempfile", "sqlite3", "sched", "curses", "readline", "pty", "this", "tkinter", "turtle", "turtledemo", "urllib", "webbrowser",
-    "xmlrpc",
+    "multiprocessing", "poplib", "shutil", "smtplib", "socket", "socketserver", "ssl", "subprocess",
+    "telnetlib", "threading", "signal", "tempfile", "sqlite3", "sched", "curses", "readline", "pty",
+    "this", "tkinter", "turtle", "turtledemo", "urllib", "webbrowser", "xmlrpc",
 })  # fmt: skip
 _MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 _LEVELS = 12

@@ -145,10 +145,12 @@ def _maker(namespace: Namespace, decorator: ast.expr, node: ast.FunctionDef) -> 
     try:
         maker = namespace.evaluate(target)
     except (Exception, UndecidedError) as error:
+        if "gluon" in dotted(target):
+            raise NotJitError("gluon") from error
         if dotted(target)[:1] == ("triton",) or _speaks_triton(namespace, node):
             raise
         raise NotJitError(ast.unparse(target)) from error
-    if is_gluon_jit(maker):
+    if is_gluon_jit(maker) or (isinstance(maker, Missing) and "gluon" in dotted(target)):
         raise NotJitError("gluon")
     if isinstance(maker, Missing):
         if not _speaks_triton(namespace, node):

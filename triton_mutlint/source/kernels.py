@@ -13,7 +13,7 @@ from triton_mutlint.source import jitdefs
 from triton_mutlint.source.jitdefs import JitDefinition, NotJitError, PlaceholderError
 from triton_mutlint.source.names import dotted, may_be_jit
 from triton_mutlint.source.sliced import SlicedModule
-from triton_mutlint.source.stubs import Missing
+from triton_mutlint.source.stubs import Missing, find_missing
 from triton_mutlint.source.tuning import Tuning
 from triton_mutlint.source.units import Function, functions
 
@@ -55,7 +55,7 @@ class Candidate:
         for i, param in enumerate(self.jit.params):
             annotation = written.get(param.name)
             default = signature[param.name].default
-            has_default = default is not inspect.Parameter.empty
+            has_default = default is not inspect.Parameter.empty and find_missing(default) is None
             result.append(
                 Parameter(
                     name=param.name,

@@ -60,6 +60,9 @@ class SlicedModule:
             if path is not None:
                 self.place.asked.add(str(path))
                 return self.modules.at(path)
+        if self.scope.binds("__getattr__") and not name.startswith("__"):
+            # made on demand, from what is there at run time: not known, but it exists
+            return self.modules.stand_ins.missing(f"{self.dotted}.{name}", "is only made at run time")
         raise AttributeError(f"module `{self.dotted}` defines no `{name}`")
 
     @cached_property

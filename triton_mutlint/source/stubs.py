@@ -199,7 +199,7 @@ class StandIns:
             return self._facts[path]
         if path in self._inner:
             return self.module(path)
-        return Missing(self, path, owner.mutlint_reason if owner else _why(path))
+        return Missing(self, path, owner.mutlint_reason if owner is not None else _why(path))
 
     def missing(self, path: str, reason: str) -> Missing:
         return Missing(self, path, reason)
