@@ -1,0 +1,50 @@
+"""The examples in the rules' documentation do what the documentation says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from triton_mutlint.config import Config
+from triton_mutlint.model import Finding
+from triton_mutlint.request import Request
+from triton_mutlint.rules import RULES
+
+_IMPORTS = "import triton\nimport triton.language as tl\n\n\n"
+
+
+def section(code: str, title: str) -> str:
+    match = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", RULES[code].doc, re.MULTILINE | re.DOTALL)
+    assert match
+    return match[1]
+
+
+def lint(code: str, title: str, folder: Path) -> tuple[Finding, ...]:
+    pytest.importorskip("triton")
+    from triton_mutlint.engine import run
+
+    text = section(code, title)
+    example = re.search(r"```python\n(.*?)```", text, re.DOTALL) or re.search(
+        r"```python\n(.*?)```", section(code, "Bad"), re.DOTALL)
+    spec = re.search(r"```yaml\n(.*?)```", text, re.DOTALL)
+    assert example
+    (folder / "kernels.py").write_text(_IMPORTS + example[1])
+    if spec:
+        (folder / "triton-mutlint.yaml").write_text("version: 1\n" + spec[1])
+    required = code == "TML903"
+    off = RULES[code].default_severity.value == "off" and not required
+    config = Config(extend_select=(code,) if off else (), require_spec=required)
+    request = Request(("kernels.py",), folder, use_spec=spec is not None, config=config, require_spec=required)
+    return run(request).findings
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_the_bad_example_is_found(code: str, tmp_path: Path) -> None:
+    assert code in {f.rule for f in lint(code, "Bad", tmp_path)}
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_the_good_example_is_clean(code: str, tmp_path: Path) -> None:
+    assert [f.message for f in lint(code, "Good", tmp_path)] == []
