@@ -39,28 +39,36 @@ def lint(request: Request, sources: Sequence[SourceFile], failures: Sequence[tup
     `observe` is told of every analysed variant. Raises UsageError for a spec or a target that
     cannot be used.
     """
-    return _Run(request, progress, observe).report(sources, tuple(failures))
+    run = Run(request, progress, observe)
+    return run.report(run.files(sources), tuple(failures))
 
 
-class _Run:
+class Run:
     """The state of one run: everything that kernels share."""
 
     def __init__(self, request: Request, progress: Progress, observe: Observe) -> None:
         self._request, self._progress, self._observe = request, progress, observe
         self._specs = Specs(request)
         self._lowerer = Lowerer()
+        self._tools = self._make_tools(())
         self._default_targets: tuple[Target, ...] | None = None
         self._used_targets: dict[Target, None] = {}
 
-    def report(self, sources: Sequence[SourceFile], failures: tuple[tuple[str, Failure], ...]) -> Report:
+    def files(self, sources: Sequence[SourceFile]) -> tuple[LintedFile, ...]:
+        """The files with a report per kernel; raises UsageError for a spec that cannot be used."""
         specs = [self._specs.of(source) for source in sources]  # a wrong spec ends the run before any work
         loaded = [self._load(s, spec) for s, spec in zip(sources, specs, strict=True)]
         total = sum(len(file.result.kernels) for file in loaded)
-        tools = self._tools(sources)
-        files, done = [], 0
+        self._tools = self._make_tools(sources)
+        files: list[LintedFile] = []
+        done = 0
         for file in loaded:
-            files.append(self._lint(file, tools, done, total))
+            files.append(self._lint(file, done, total))
             done += len(file.result.kernels)
+        return tuple(files)
+
+    def report(self, files: Sequence[LintedFile], failures: tuple[tuple[str, Failure], ...]) -> Report:
+        """The report on what `files` gave, with what the rules say of it."""
         reports = sorted((r for f in files for _, r in f.reports), key=lambda r: (r.location, r.name))
         holding = [f for f in files if f.reports or f.result.helpers or f.result.failures]
         return Report(
@@ -73,31 +81,31 @@ class _Run:
         self._progress(0, 0, f"loading {source.display}")
         return LintedFile(source, spec, load_file(source, spec, self._request))
 
-    def _tools(self, sources: Sequence[SourceFile]) -> Tools:
+    def _make_tools(self, sources: Sequence[SourceFile]) -> Tools:
         displays = {str(s.path): s.display for s in sources}
         texts = {str(s.path): s.text for s in sources}
         places = SourcePlaces(self._request.cwd, displays, texts, column_base(), locates_calls())
         return Tools(self._lowerer, places, repair, self._request.opaque_asm, self._observe)
 
-    def _lint(self, file: LintedFile, tools: Tools, done: int, total: int) -> LintedFile:
+    def _lint(self, file: LintedFile, done: int, total: int) -> LintedFile:
         reports: list[tuple[LoadedKernel | None, KernelReport]] = []
         for i, kernel in enumerate(file.result.kernels):
             self._progress(done + i, total, f"{file.source.display}: {kernel.name}")
-            reports.append((kernel, self._analyze(file, kernel, tools)))
+            reports.append((kernel, self.analyze(file, kernel, file.entry(kernel))))
         for name, failure in file.result.failures:
             if name:
                 place = _definition(file.source, name, failure)
                 reports.append((None, KernelReport(name, place, Status.FAILED, failure=failure)))
         return LintedFile(file.source, file.spec, file.result, tuple(reports))
 
-    def _analyze(self, file: LintedFile, kernel: LoadedKernel, tools: Tools) -> KernelReport:
-        entry = file.entry(kernel)
+    def analyze(self, file: LintedFile, kernel: LoadedKernel, entry: KernelSpec | None) -> KernelReport:
+        """The verdict on one kernel of a file of this run, with the arguments that `entry` gives."""
         targets = self._targets(entry)
         stage = Stage.SIGNATURE
         try:
             plan = plan_kernel(kernel, entry, file.spec, file.result, self._request.max_variants)
             stage = Stage.ANALYZE
-            return analyze_kernel(kernel, plan, targets, tools)
+            return analyze_kernel(kernel, plan, targets, self._tools)
         except StageError as error:
             return failed(kernel, error.failure, targets)
         except UsageError:
