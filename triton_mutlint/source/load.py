@@ -25,6 +25,7 @@ from triton_mutlint.source.needs import Need, Needs, code_names
 from triton_mutlint.source.sliced import SlicedModule
 from triton_mutlint.source.text import parse_source
 from triton_mutlint.source.true_import import load_by_import
+from triton_mutlint.source.watchdog import TooLongError
 
 NamedFailure = tuple[str, Failure]
 
@@ -52,7 +53,11 @@ def load(
     if true_import:
         return load_by_import(source, tree)
     modules = _modules(_frozen(globals_), target)
-    return _Load(modules, source, modules.linted(source.path, source.text, tree)).result()
+    try:
+        return _Load(modules, source, modules.linted(source.path, source.text, tree)).result()
+    except TooLongError as error:
+        failure = Failure(Stage.LOAD, f"loading {source.display}: {error}", Location(source.display, 1))
+        return LoadResult(failures=(("", failure),), sources=(source.path,))
 
 
 def _frozen(globals_: Mapping[str, object]) -> tuple[tuple[str, str, Any], ...]:

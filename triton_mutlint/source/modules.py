@@ -166,12 +166,12 @@ class Modules:
         except AttributeError:
             pass
         dotted = module.__name__
-        if is_real(dotted) and hasattr(module, "__path__"):
-            try:
-                return importlib.import_module(f"{dotted}.{name}")
-            except Exception:  # not a submodule, or one that cannot be imported here
-                return self.stand_ins.missing(f"{dotted}.{name}", f"is not in {installed(dotted)}")
-        return self.stand_ins.missing(f"{dotted}.{name}", f"is not defined by `{dotted}`")
+        if not is_real(dotted):
+            return self.stand_ins.missing(f"{dotted}.{name}", f"is not defined by `{dotted}`")
+        try:
+            return importlib.import_module(f"{dotted}.{name}")
+        except Exception:  # not a submodule, or one that cannot be imported here
+            return self.stand_ins.missing(f"{dotted}.{name}", f"is not in {installed(dotted)}")
 
     def available(self, node: ast.stmt, place: Place) -> bool:
         """Whether an import statement would succeed (torch and its kind count as installed)."""

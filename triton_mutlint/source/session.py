@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 from triton_mutlint.source.text import split_lines
 from triton_mutlint.source.units import FoundFunction
+from triton_mutlint.source.watchdog import watched
 
 _RECURSION_LIMIT = 6000  # a chain of sliced modules nests some ten Python frames per module
 PRIVATE = "_mutlint_"  # begins the module name of every sliced function
@@ -106,6 +107,7 @@ class Session:
                 with contextlib.ExitStack() as stack:
                     stack.enter_context(_quiet())
                     stack.enter_context(_triton_patches(self._driver, self.sources))
+                    stack.enter_context(watched())
                     self._stack = stack.pop_all()
             self._depth += 1
         except BaseException:

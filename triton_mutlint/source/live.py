@@ -1,0 +1,65 @@
+"""Jit functions that exist already, in a running program, as loaded kernels."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from pathlib import Path
+from typing import Any
+
+from triton_mutlint.model import LoadedKernel, Location, UsageError
+from triton_mutlint.source.jitdefs import JitDefinition, unwrap
+from triton_mutlint.source.kernels import Candidate
+
+
+def kernel_of(value: Any) -> LoadedKernel:
+    """The kernel of a `JITFunction`, autotuner or other wrapper around one.
+
+    Raises UsageError for anything else, and for a function without source.
+    """
+    jit = unwrap(value)
+    if jit is None:
+        raise UsageError(f"{value!r} is no Triton kernel: pass what @triton.jit or @triton.autotune returned")
+    function = jit.fn
+    file = function.__code__.co_filename
+    tree, node = _definition(jit, file)
+    name = function.__name__
+    candidate = Candidate(name, name, JitDefinition(node, None, jit, jit), jit)  # type: ignore[arg-type]
+    candidate.objects.append((value, node.lineno))
+    tuning = candidate.tuning(with_decorators=True)
+    namespace = {**function.__globals__, **_closure(function)}
+    return LoadedKernel(
+        name=name, location=Location(file, node.lineno, node.col_offset + 1), jit=jit,
+        parameters=candidate.parameters(), node=node, tree=tree, path=Path(file), namespace=namespace,
+        autotune=tuning.autotune, heuristics=tuning.heuristics, qualname=name,
+    )
+
+
+def _definition(jit: Any, file: str) -> tuple[ast.Module, ast.FunctionDef]:
+    """The function's `def` in its file, or in its own source where the file cannot be read (a notebook)."""
+    first = jit.fn.__code__.co_firstlineno
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        tree = ast.Module([], [])
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == jit.fn.__name__ and \
+                min([node.lineno, *(d.lineno for d in node.decorator_list)]) == first:
+            return tree, node
+    own = ast.parse(jit.src)
+    ast.increment_lineno(own, first - 1)
+    node = own.body[0]
+    if not isinstance(node, ast.FunctionDef):
+        raise UsageError(f"{jit.fn.__name__} has no `def` in its source")
+    return own, node
+
+
+def _closure(function: Any) -> dict[str, Any]:
+    """Closure variables that have a value."""
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:
+            continue  # not assigned yet
+    return found
