@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from rule_samples import FILE, TWO, subject_of
+from rule_samples import FILE, TWO, source_of, subject_of
 
 from triton_mutlint.model import (
     Access,
@@ -38,6 +38,11 @@ BODIES = {
     "lock_method": "while x.atomic_cas(0, 1) == 1:\n        pass\n    tl.atomic_xchg(x, 0)",
     "counter_reset": "if tl.atomic_add(x, 1) == 7:\n        tl.store(x, 0)",
     "write_then_read": "tl.store(x + i, 1.0)\n    tl.store(y + i, tl.load(x + i))",
+    "signal": "while tl.load(x) == 0:\n        pass\n    tl.store(x + 1, 1)",
+    "look_back": "tl.store(x + i, 1)\n    s = tl.load(x + i - 1)\n    while s == 0:\n"
+    "        s = tl.load(x + i - 1)",
+    "long_loop": "j = 0\n    while j < 4:\n        tl.store(y + j, tl.load(x + j))\n        j += 1\n"
+    "    tl.store(x, 1.0)",
     "flag_then_in_place": "tl.store(x, 1.0)\n    tl.store(x + i, tl.load(x + i) * 2)",
     "write_then_read_elsewhere": "tl.store(x + i, 1.0)\n    tl.store(y + i, tl.load(x + i + 1))",
     "write_sometimes": "if y:\n        tl.store(x + i, 1.0)\n    tl.store(y + i, tl.load(x + i))",
@@ -68,6 +73,7 @@ def found(body: str, **autotune: object) -> list[Finding]:
     ("exchange", Rerun.SAFE), ("exchange_used", Rerun.ACCUMULATED), ("lock", Rerun.SAFE),
     ("lock_kept", Rerun.ACCUMULATED), ("counter_reset", Rerun.RESET_BY_KERNEL), ("write_then_read", Rerun.SAFE),
     ("write_then_read_elsewhere", Rerun.READ_BACK), ("flag_then_in_place", Rerun.READ_BACK),
+    ("signal", Rerun.POLLED), ("look_back", Rerun.POLLED), ("long_loop", Rerun.IN_PLACE),
     ("loop_then_read", Rerun.SAFE), ("same_branch", Rerun.SAFE), ("other_branch", Rerun.IN_PLACE),
     ("store_then_add", Rerun.SAFE), ("read_in_same_loop", Rerun.IN_PLACE), ("reassigned", Rerun.IN_PLACE),
     ("scaled_sum", Rerun.IN_PLACE), ("write_sometimes", Rerun.IN_PLACE), ("read_then_write", Rerun.IN_PLACE),
@@ -97,6 +103,8 @@ def test_without_the_source_an_atomic_counts_as_accumulation() -> None:
     ("atomic", {"reset_to_zero": ("x",), "restore_value": ("x",)}, 0),
     ("sum", {"reset_to_zero": ("x",)}, 0),
     ("atomic", {"reset_to_zero": ("y",)}, 1),
+    ("signal", {}, 1),
+    ("signal", {"reset_to_zero": ("x",)}, 0),
     ("overwrite", {}, 0),
     ("in_place", {"configs": TWO[:1]}, 0),
     ("in_place", {"configs": ()}, 0),
@@ -242,3 +250,13 @@ def test_descriptors(body: str, expected: Rerun) -> None:
             accesses.append(Access(kind, op, place, (Frame("k", FILE, offset),)))
     parameter = replace(subject.report.parameters[0], accesses=tuple(accesses))
     assert rerun_of(parameter, AccessCalls(subject.kernel)) is expected
+
+
+def test_helpers_in_other_files_are_read_where_they_are_known() -> None:
+    helper = source_of("def put(p):\n    tl.atomic_max(p, 1)\n", "helpers.py")
+    subject = subject_of("def k(x):\n    put(x)\n")
+    place = Location("helpers.py", 2, 5)
+    access = Access(AccessKind.ATOMIC, "tt.atomic_rmw", place, (Frame("k", FILE, 2), Frame("put", "helpers.py", 2)))
+    parameter = replace(subject.report.parameters[0], accesses=(access,))
+    assert rerun_of(parameter, AccessCalls(subject.kernel)) is Rerun.ACCUMULATED
+    assert rerun_of(parameter, AccessCalls(subject.kernel, (helper,))) is Rerun.SAFE

@@ -10,7 +10,8 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from triton_mutlint.model import Access, LoadedKernel
+from triton_mutlint.contracts.spans import parse
+from triton_mutlint.model import Access, LoadedKernel, SourceFile
 
 _MODULES = frozenset({"tl", "language", "libdevice"})
 
@@ -36,30 +37,37 @@ class AccessCall:
         """Whether the call's result is not used."""
         return isinstance(self.statement, ast.Expr) and self.statement.value is self.call
 
+    @property
+    def is_polled(self) -> bool:
+        """Whether the call is all that a `while` loop does: it waits for somebody else."""
+        if isinstance(self.statement, ast.While):
+            return True  # an expression of the loop itself: its condition
+        loop = self.enclosing[-1] if self.enclosing else None
+        if not isinstance(loop, ast.While):
+            return False
+        return all(s is self.statement or isinstance(s, ast.Pass) for s in loop.body)
+
     def argument(self, index: int, name: str) -> ast.expr | None:
         """The argument at `index` after the address, or by keyword."""
         return self.arguments[index] if index < len(self.arguments) else self.keywords.get(name)
 
 
 class AccessCalls:
-    """Finds the calls of one kernel's accesses; empty where the file is not the kernel's own."""
+    """Finds the calls of one kernel's accesses, in its own file and in those given as `sources`.
 
-    def __init__(self, kernel: LoadedKernel | None) -> None:
-        self._file = kernel.location.file if kernel else ""
-        self._by_line: dict[int, list[AccessCall]] = {}
-        self._statements: list[tuple[ast.stmt, tuple[ast.stmt, ...]]] = []
+    Files are indexed when an access in them is asked for; in any other file nothing is found.
+    """
+
+    def __init__(self, kernel: LoadedKernel | None, sources: Iterable[SourceFile] = ()) -> None:
+        self._texts = {source.display: source.text for source in sources}
+        self._files: dict[str, _File | None] = {}
         if kernel is not None:
-            self._visit(kernel.tree.body, ())
+            self._files[kernel.location.file] = _File(kernel.tree)
 
     def at(self, access: Access) -> AccessCall | None:
         """The call that made `access`, or None when that cannot be told."""
-        if access.location.file != self._file:
-            return None
-        wanted = [c for c in self._by_line.get(access.location.line, ()) if _makes(c.name, access.op)]
-        exact = [c for c in wanted if c.call.col_offset + 1 == access.location.column]
-        if exact:
-            return exact[-1]
-        return wanted[0] if len(wanted) == 1 else None
+        file = self._file(access.location.file)
+        return file.call(access) if file else None
 
     def chain(self, access: Access) -> tuple[ast.stmt, ...] | None:
         """From the kernel's body inwards, through calls of helpers, the statements that hold `access`."""
@@ -68,13 +76,36 @@ class AccessCalls:
             return None
         steps: list[ast.stmt] = []
         for frame in access.path[:-1]:
-            holder = self._holder(frame.line) if frame.file == self._file else None
+            file = self._file(frame.file)
+            holder = file.holder(frame.line) if file else None
             if holder is None:
                 return None
             steps += holder
         return (*steps, *_within_function(found.enclosing), found.statement)
 
-    def _holder(self, line: int) -> tuple[ast.stmt, ...] | None:
+    def _file(self, display: str) -> _File | None:
+        if display not in self._files:
+            text = self._texts.get(display)
+            self._files[display] = None if text is None else _File(parse(text))
+        return self._files[display]
+
+
+class _File:
+    """The calls and statements of one file, by line."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._by_line: dict[int, list[AccessCall]] = {}
+        self._statements: list[tuple[ast.stmt, tuple[ast.stmt, ...]]] = []
+        self._visit(tree.body, ())
+
+    def call(self, access: Access) -> AccessCall | None:
+        wanted = [c for c in self._by_line.get(access.location.line, ()) if _makes(c.name, access.op)]
+        exact = [c for c in wanted if c.call.col_offset + 1 == access.location.column]
+        if exact:
+            return exact[-1]
+        return wanted[0] if len(wanted) == 1 else None
+
+    def holder(self, line: int) -> tuple[ast.stmt, ...] | None:
         """The innermost statement on `line`, after those that enclose it within its function."""
         covering = [(s, e) for s, e in self._statements if s.lineno <= line <= (s.end_lineno or s.lineno)]
         if not covering:

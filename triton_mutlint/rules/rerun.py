@@ -26,6 +26,7 @@ class Rerun(Enum):
     SAFE = "safe"
     ACCUMULATED = "accumulated"  # right if it starts from zero (or is restored)
     IN_PLACE = "in place"  # right only if the caller's values are restored
+    POLLED = "polled"  # a signal between programs: right if nobody has signalled before
     RESET_BY_KERNEL = "reset by the kernel"  # updated, but the kernel also stores zero to it
     READ_BACK = "read back"  # written first, in every program, then read, but elsewhere
 
@@ -46,6 +47,8 @@ def rerun_of(parameter: ParameterReport, calls: AccessCalls) -> Rerun:
     uses = _uses(parameter, calls)
     if uses.locks and _is_released(uses, calls):
         return Rerun.SAFE
+    if uses.stores and not uses.locks and any((call := calls.at(a)) and call.is_polled for a in uses.reads):
+        return Rerun.POLLED
     if uses.stores and (uses.reads or uses.updates) and not uses.locks:
         first = _written_first(uses, calls)
         if first is not None:

@@ -30,6 +30,7 @@ class _Raised:
 
 def judge(run: RunSubject, config: Config) -> tuple[Finding, ...]:
     """The findings of one run in a stable order, suppressed ones among them."""
+    run = replace(run, kernels=tuple(replace(k, sources=k.sources or run.sources) for k in run.kernels))
     levels = _Levels(config, run.cwd)
     comments = _Comments(run)
     raised = [r for r in _raise(run, levels) if r.finding.severity is not Severity.OFF]

@@ -16,7 +16,8 @@ from triton_mutlint.model import Failure, KernelReport, LoadedKernel, Location, 
 class KernelSubject:
     """One kernel: the verdict, the loaded function (None if it did not load), what is declared.
 
-    `allow` holds the codes that its spec entry allows.
+    `allow` holds the codes that its spec entry allows; `sources` the files in which its helpers may
+    stand (`judge` fills in those of the run).
     """
 
     report: KernelReport
@@ -24,6 +25,7 @@ class KernelSubject:
     declaration: Declaration | None = None
     has_spec_entry: bool = False
     allow: frozenset[str] = frozenset()
+    sources: tuple[SourceFile, ...] = ()
 
     def parameter(self, name: str) -> ParameterReport | None:
         """The report of the parameter called `name`, as flattened (`ptrs.0`)."""

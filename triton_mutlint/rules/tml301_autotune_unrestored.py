@@ -5,8 +5,8 @@
 Looks at kernels with more than one autotune config and reports
 
 * a parameter that is read and written, unless `restore_value` names it;
-* a parameter that is accumulated into (atomics, or load, add and store), unless `restore_value` or
-  `reset_to_zero` names it;
+* a parameter that is accumulated into (atomics, or load, add and store), or through which programs
+  wait for each other, unless `restore_value` or `reset_to_zero` names it;
 * a `pre_hook` or `post_hook` of `@triton.autotune` itself that replaces the hook which carries out
   `restore_value` or `reset_to_zero`, so that these do nothing;
 * a name in those lists that is no parameter, or one that Triton cannot clone.
@@ -66,10 +66,11 @@ from triton_mutlint.rules.rerun import Rerun, rerun_of
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
 
-_CERTAIN = (Rerun.ACCUMULATED, Rerun.IN_PLACE)
+_CERTAIN = (Rerun.ACCUMULATED, Rerun.IN_PLACE, Rerun.POLLED)
 _WHY = {
     Rerun.ACCUMULATED: "accumulates into",
     Rerun.IN_PLACE: "reads and writes",
+    Rerun.POLLED: "waits for what other programs write to",
     Rerun.RESET_BY_KERNEL: "updates (and sets to zero itself)",
     Rerun.READ_BACK: "writes, then reads elsewhere,",
 }
@@ -112,7 +113,7 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
 
 
 def _unrestored(subject: KernelSubject, autotune: Autotune, place: Location) -> Iterator[Finding]:
-    calls = AccessCalls(subject.kernel)
+    calls = AccessCalls(subject.kernel, subject.sources)
     protection = _Protection.of(autotune)
     reported = {name for names in replaced(autotune).values() for name in names}
     exposed = []
@@ -161,7 +162,7 @@ def _advice(autotune: Autotune, parameter: ParameterReport, rerun: Rerun, restor
         kept = [name for name in autotune.reset_to_zero if name != parameter.name]
         rest = f"`reset_to_zero={_listing(kept)}`" if kept else "no `reset_to_zero`"
         return f"give {argument} and {rest}"
-    if rerun is Rerun.ACCUMULATED:
+    if rerun in (Rerun.ACCUMULATED, Rerun.POLLED):
         zeros = _listing(list(dict.fromkeys((*autotune.reset_to_zero, parameter.name))))
         return f"add {argument}, or `reset_to_zero={zeros}` if callers always pass zeros"
     if rerun is Rerun.IN_PLACE:
