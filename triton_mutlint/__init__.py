@@ -1,5 +1,40 @@
-"""Which parameters may a Triton kernel write? See README.md."""
+"""Which parameters may a Triton kernel write?
+
+    import triton_mutlint
+
+    report = triton_mutlint.analyze(add_kernel, {"x_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32", "BLOCK": 128})
+    assert report.mutated == ("out_ptr",)
+
+`analyze` looks at one kernel of a running program, `lint` at files, as the command line does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from triton_mutlint.version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:  # imported on first use: `triton-mutlint --version` needs none of it
+    from triton_mutlint.api import analyze
+    from triton_mutlint.engine import run as lint
+    from triton_mutlint.model import KernelReport, Report
+    from triton_mutlint.request import Request
+
+__all__ = ["KernelReport", "Report", "Request", "__version__", "analyze", "lint"]
+
+_HOMES = {
+    "analyze": ("triton_mutlint.api", "analyze"),
+    "lint": ("triton_mutlint.engine", "run"),
+    "Request": ("triton_mutlint.request", "Request"),
+    "KernelReport": ("triton_mutlint.model", "KernelReport"),
+    "Report": ("triton_mutlint.model", "Report"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(home[0]), home[1])

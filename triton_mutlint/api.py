@@ -1,0 +1,42 @@
+"""The Python API: analyse one kernel of a running program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from triton_mutlint.lowering import Lowerer, resolve_targets
+from triton_mutlint.lowering.triton_api import column_base, locates_calls
+from triton_mutlint.model import KernelReport, LoadResult, StageError
+from triton_mutlint.pipeline import Tools, analyze_kernel, failed
+from triton_mutlint.places import SourcePlaces
+from triton_mutlint.planning import plan_kernel
+from triton_mutlint.signature.entry_values import entry_of_values
+from triton_mutlint.signature.repair import repair
+from triton_mutlint.source.live import kernel_of
+
+
+def analyze(kernel: Any, signature: Mapping[str, Any] | None = None, *, target: str | None = None,
+            max_variants: int = 64, opaque_asm: bool = False) -> KernelReport:
+    """The verdict on one kernel: which parameters it may write, and where.
+
+    `kernel` is what `@triton.jit` (or `@triton.autotune`, `@triton.heuristics`) returned. `signature`
+    maps parameters to a type in Triton's notation (`"*fp32"`), a tensor, a tensor descriptor or a plain
+    value; a list gives several variants; what it leaves out is inferred. `target` is `cuda:90`,
+    `hip:gfx942`, ...: by default the active GPU's, else `cuda:90`. The kernel is lowered, never run.
+
+    A kernel that cannot be analysed gives a report with `failure` set. Raises `UsageError` for an
+    argument that cannot be used.
+    """
+    places = SourcePlaces(Path.cwd(), column_base=column_base(), locates_calls=locates_calls())
+    loaded = kernel_of(kernel)
+    loaded = replace(loaded, location=replace(loaded.location, file=places.display(loaded.location.file)))
+    entry = entry_of_values(loaded, signature or {})
+    targets = resolve_targets((target,) if target else ())
+    try:
+        plan = plan_kernel(loaded, entry, None, LoadResult((loaded,)), max_variants)
+        return analyze_kernel(loaded, plan, targets, Tools(Lowerer(), places, repair, opaque_asm))
+    except StageError as error:
+        return failed(loaded, error.failure, targets)
