@@ -68,11 +68,11 @@ from triton_mutlint.rules.subject import KernelSubject
 
 _CERTAIN = (Rerun.ACCUMULATED, Rerun.IN_PLACE, Rerun.POLLED)
 _WHY = {
-    Rerun.ACCUMULATED: "accumulates into",
-    Rerun.IN_PLACE: "reads and writes",
-    Rerun.POLLED: "waits for what other programs write to",
-    Rerun.RESET_BY_KERNEL: "updates (and sets to zero itself)",
-    Rerun.READ_BACK: "writes, then reads elsewhere,",
+    Rerun.ACCUMULATED: "accumulates into {}",
+    Rerun.IN_PLACE: "reads and writes {}",
+    Rerun.POLLED: "waits for what other programs write to {}",
+    Rerun.RESET_BY_KERNEL: "updates {} and sets it to zero itself",
+    Rerun.READ_BACK: "writes {} and then reads it at other addresses",
 }
 _UNLESS = {
     Rerun.RESET_BY_KERNEL: ": harmless only if each launch leaves zeros",
@@ -133,9 +133,10 @@ def _finding(subject: KernelSubject, autotune: Autotune, parameter: ParameterRep
     # A hook may undo what the kernel did, but not bring back what `reset_to_zero` wiped.
     excused = hooked and parameter.name not in autotune.reset_to_zero
     condition = f" when {' or '.join(parameter.when)}" if parameter.when else ""
+    what = _WHY[rerun].format(f"`{parameter.name}`")
     unless = ", unless a hook undoes that" if excused else _UNLESS.get(rerun, "")
     return RULE.finding(
-        f"`{subject.report.name}` {_WHY[rerun]} `{parameter.name}`{condition}, {_outcome(autotune, parameter)}{unless}",
+        f"`{subject.report.name}` {what}{condition}, {_outcome(autotune, parameter)}{unless}",
         place, kernel=subject.report, parameter=parameter.name, related=_accesses(parameter),
         help=_advice(autotune, parameter, rerun, restorable),
         severity=None if rerun in _CERTAIN and not excused else Severity.INFO,
