@@ -27,6 +27,7 @@ class Slot:
     constexpr: bool = False
     # how the value itself is used
     pointer: int = 0
+    direct: int = 0  # computed with as it stands, not only through a cast
     to_int: int = 0  # `.to(tl.int64)`: an address, if it is cast back
     address_int: int = 0  # an integer cast to a pointer type
     integer: int = 0
@@ -131,7 +132,13 @@ class Value:
             and self.mixed == other.mixed
             and self.memory == other.memory
             and self.dtype == other.dtype
+            and self._same_items(other)
         )
+
+    def _same_items(self, other: Value) -> bool:
+        if self.items is None or other.items is None:
+            return self.items is other.items
+        return self.items.keys() == other.items.keys() and all(v.same(other.items[k]) for k, v in self.items.items())
 
 
 NOTHING = Value()

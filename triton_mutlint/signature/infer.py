@@ -131,6 +131,7 @@ def _shaped(
     deep = max(map(len, ranks), default=0) > 2
     # of three or more offsets, one that no block size scales counts rows of a batch: a block of one
     scaled = [any(rank[i] for rank in ranks if i < len(rank)) for i in range(9)] if deep else []
+    scaled = scaled if any(scaled) else []
     alternatives = tuple(
         DescriptorType(a.element, tuple(dimension(i, d) for i, d in enumerate(a.block_shape)))
         if isinstance(a, DescriptorType)

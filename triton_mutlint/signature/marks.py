@@ -47,8 +47,10 @@ def address(value: Value, line: int) -> None:
 
 
 def offsets(value: Value, line: int) -> None:
+    cast = value.dtype in ("i64", "u64")
     for slot in value.mixed:
-        slot.integer = first(slot.integer, line)
+        if not (cast and slot.to_int):
+            slot.integer = first(slot.integer, line)
     if value.base or value.mixed or isinstance(value.dtype, Slot):
         elements_integer(value, line)
 
@@ -63,8 +65,10 @@ def elements_integer(value: Value, line: int) -> None:
 def integer(value: Value, line: int) -> None:
     """`value` must be an integer, and so must all that it was made of."""
     for part in every((value,)):
+        cast = part.dtype in ("i64", "u64")
         for slot in part.base | part.mixed:
-            slot.integer = first(slot.integer, line)
+            if not (cast and slot.to_int):  # an address, or a number made wider: the cast did it
+                slot.integer = first(slot.integer, line)
         elements_integer(part, line)
 
 
@@ -134,22 +138,29 @@ def alike(left: Value, right: Value) -> None:
 
 def agree(left: Value, right: Value, line: int) -> None:
     """A name bound to both must keep one type: elements joined with an integer are integers."""
+    if left.items is not None and right.items is not None:
+        for key, value in left.items.items():
+            if key in right.items:
+                agree(value, right.items[key], line)
+        return
     alike(left, right)
     for value, other in ((left, right), (right, left)):
         if is_integer(value.dtype) and value.dtype != "i1" and isinstance(other.dtype, Slot):
             elements_integer(other, line)
+        if value.dtype == "int" and other.dtype is None and not other.memory:
+            weakly_integer(other, line)
         if is_floating(value.dtype) and other.dtype is None and not other.memory:
             weakly_floating(other, line)
 
 
 def spread(slots: Iterable[Slot]) -> None:
     """A pointer makes pointers of its kin."""
-    pending = [s for s in slots if s.pointer]
+    pending = [s for s in slots if s.pointer or s.descriptor]
     while pending:
         slot = pending.pop()
         for other in slot.kin:
-            if not (other.pointer or other.constexpr):
-                other.pointer = slot.pointer
+            if not (other.pointer or other.descriptor or other.constexpr):
+                other.pointer, other.descriptor, other.ranks = slot.pointer, slot.descriptor, slot.ranks
                 pending.append(other)
 
 

@@ -14,7 +14,7 @@ _FLOAT = re.compile(
 )
 _INTEGER = re.compile(
     r"(^|_)(strides?|size|sizes|len|num|n|m|k|dim|dims|numel|count|seed|offset|start|end|idx|index|rows?|"
-    r"cols?|heads?|batch|seqlen|block|blocks|tokens?|elements?|steps?|rank|world)(_|\d|$)|^[A-Z]{1,3}$|"
+    r"cols?|heads?|batch|seqlen|block|blocks|tokens?|elements?|steps?|rank|world)(_|\d|$)|"
     r"^stride|_stride",
     re.IGNORECASE,
 )
@@ -42,7 +42,7 @@ def named_like_float(name: str) -> bool:
 
 
 def named_like_integer(name: str) -> bool:
-    return _INTEGER.search(name) is not None
+    return _INTEGER.search(name) is not None or (len(name) <= 3 and name.isupper())
 
 
 def named_like_index(name: str) -> bool:

@@ -50,8 +50,11 @@ class Operators:
         if left.items is not None or right.items is not None:
             return _concatenate(left, right)
         line, op = node.lineno, node.op
-        for slot in left.bare | right.bare:
-            slot.arithmetic = slot.arithmetic or line
+        for value in (left, right):
+            for slot in value.bare:
+                slot.arithmetic = slot.arithmetic or line
+                if value.dtype is None or isinstance(op, ast.Mult):
+                    slot.direct = slot.direct or line
         if isinstance(op, (ast.Add, ast.Sub)):
             return self._sum(left, right, line)
         if isinstance(op, _BITWISE):
@@ -141,6 +144,7 @@ class Operators:
                 slot.literals = _extended(slot.literals, literals)
         for slot in value.bare if other.dtype is not None else ():
             slot.scalar = slot.scalar or line
+            slot.direct = slot.direct or (line if value.dtype is None else 0)
             if isinstance(other.const, float) and not slot.constexpr:
                 slot.floating = slot.floating or line
         _hint(value, other, line)

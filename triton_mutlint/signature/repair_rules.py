@@ -179,6 +179,10 @@ def _variable(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     name = found.get("name") or ""
     first, second = _kind(found["a"]), _kind(found["b"])
     targets = scene.open(scene.names.get(name, [])) or scene.targets()
+    blocks = [t for t in targets if isinstance(scene.type(t), DescriptorType)]
+    yield from _one_block(scene, blocks)
+    if blocks:
+        return
     if "pointer" in (first, second):
         for target in targets:
             type_ = scene.type(target)
@@ -193,6 +197,19 @@ def _variable(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
         return
     for wanted, have in ((first, second), (second, first)):
         yield from _retyped(scene, targets, wanted, have.__eq__)
+
+
+def _one_block(scene: Scene, targets: list[Target]) -> Iterator[Change]:
+    """Descriptors that take turns have one type: each one's in turn."""
+    for model in targets:
+        shared = scene.type(model)
+        if isinstance(shared, DescriptorType):
+            yield dict.fromkeys(targets, shared)
+
+
+def _turns(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
+    everything = scene.open(dict.fromkeys(t for name in scene.names.values() for t in name))
+    yield from _one_block(scene, [t for t in everything if isinstance(scene.type(t), DescriptorType)])
 
 
 def _kind(text: str) -> str:
@@ -275,8 +292,10 @@ def _resized(scene: Scene, have: int, wanted: int) -> Iterator[Change]:
 def _reshaped(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     for target in scene.targets(element=True):
         type_ = scene.type(target)
-        if isinstance(type_, DescriptorType) and len(type_.block_shape) > 2 and type_.block_shape[0] > 1:
-            yield {target: DescriptorType(type_.element, (1, *type_.block_shape[1:]))}
+        rank = len(type_.block_shape) if isinstance(type_, DescriptorType) else 0
+        for ones in range(1, rank):
+            assert isinstance(type_, DescriptorType)
+            yield {target: DescriptorType(type_.element, (*(1,) * ones, *type_.block_shape[ones:]))}
 
 
 def _present(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
@@ -329,14 +348,16 @@ def _rule(pattern: str, rule: Rule) -> tuple[re.Pattern[str], Rule]:
 
 RULES: tuple[tuple[re.Pattern[str], Rule], ...] = (
     _rule(r"(Loop-carried variable|Mismatched type for|initial value for) `?(?P<name>\w+)`?.*?"
-          r"(?P<a>pointer<\w+>|<\[.*?\], \w+>|\b(?:u?int\d+|fp\d\w*|bf16)\b).*?"
-          r"(?P<b>pointer<\w+>|<\[.*?\], \w+>|\b(?:u?int\d+|fp\d\w*|bf16)\b)", _variable),
+          r"(?P<a>tensordesc\S+|pointer<\w+>|<\[.*?\], \w+>|\b(?:u?int\d+|fp\d\w*|bf16)\b).*?"
+          r"(?P<b>tensordesc\S+|pointer<\w+>|<\[.*?\], \w+>|\b(?:u?int\d+|fp\d\w*|bf16)\b)", _variable),
+    _rule(r"control flow edge|successor operand type", _turns),
     _rule(r"inconsistent types (?P<a>\S+) and (?P<b>\S+)", _variable),
     _rule(r"cannot cast pointer<\w+>(\[\])? to (?P<to>\w+)", _to_number),
     _rule(r"(invalid operands|IncompatibleType).*pointer<", _pointer_met_number),
     _rule(r"(invalid operands of type|unexpected type|IncompatibleType)", _to_integer),
     _rule(r"unexpected type|Expected dtype|only supports? float|must be a float", _to_float),
     _rule(r"[Uu]nsupported ptr type", _to_pointer),
+    _rule(r"bounds and step must all be ints|Return type mismatch", _to_integer),
     _rule(r"has no attribute 'element_ty'", _to_pointer),
     _rule(r"same dtype.*?Got (?P<a>\w+) and (?P<b>\w+)", _same_dtype),
     _rule(r"descriptor element type '(?P<a>\w+)' and tensor element type '(?P<b>\w+)'", _same_dtype),

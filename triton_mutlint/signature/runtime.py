@@ -45,6 +45,8 @@ def _main(dossier: Dossier) -> tuple[ArgType, str]:
     slot, parameter = dossier.slot, dossier.parameter
     if parameter.is_const:
         return PointerType(element(slot, dossier.launches), const=True), "annotated tl.const"
+    if slot.address_int and (dossier.passed("address") or "addr" in slot.name.lower()):
+        return ScalarType("i64"), f"cast to a pointer at line {slot.address_int}"
     if slot.pointer:
         return pointer(slot, dossier.launches), _used_as(slot)
     written = _annotated(parameter.annotation)
@@ -97,6 +99,8 @@ def _article(kind: str) -> str:
 
 def _plain(dossier: Dossier) -> tuple[ArgType, str]:
     slot, default = dossier.slot, dossier.parameter.default
+    if slot.to_int and not (slot.direct or slot.integer or slot.shape or named_like_integer(slot.name)):
+        return pointer(slot, ()), f"used as an address at line {slot.to_int}"
     if slot.address_int:
         return ScalarType("i64"), f"cast to a pointer at line {slot.address_int}"
     for fact, type_, what in (

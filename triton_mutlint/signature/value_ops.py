@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from triton_mutlint.signature import marks
 from triton_mutlint.signature.dtype_names import bits
 from triton_mutlint.signature.facts import INT, NO_CONST, NOTHING, Slot, Value, union
 from triton_mutlint.signature.intrinsic_call import Call, blend, merge
 from triton_mutlint.signature.memory_ops import note_options
+
+_MEMORY = re.compile(r"\b(ld|st|atom|red|cp)\.|\b(global|flat|buffer|scratch)_\w+")
 
 
 def use_dtype(kind: Value, line: int) -> None:
@@ -103,7 +107,12 @@ def asm(call: Call) -> Value:
     if isinstance(text.const, str):
         inputs = [c.strip() for c in text.const.split(",") if not c.strip().startswith(("=", "~"))]
         for constraint, value in zip(inputs, parts, strict=False):
-            if constraint == "l" and isinstance(value.dtype, Slot | None):
+            if constraint == "l":
+                marks.address(Value(value.base), call.line)
+    code = call.get(0, "asm").const
+    if isinstance(code, str) and _MEMORY.search(code):
+        for value in parts:
+            if value.dtype is None or any(s.to_int for s in value.base):
                 marks.address(Value(value.base), call.line)
     return blend(tuple(parts), kind.dtype or "i32")
 
