@@ -5,6 +5,7 @@ Files without kernels cost next to nothing: what analyses kernels is imported wh
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +25,8 @@ def run(request: Request, progress: Progress | None = None) -> Report:
     """
     sources, failures = _discover(request)
     if sources:
+        # With it, Triton's jit makes interpreted functions, which have no TTIR.
+        os.environ.pop("TRITON_INTERPRET", None)
         from triton_mutlint.linting import lint
 
         return lint(request, sources, failures, progress or _silent)
