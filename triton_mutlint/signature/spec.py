@@ -24,6 +24,7 @@ __all__ = [
     "find_spec",
     "load_spec",
     "parse_spec",
+    "project_root",
     "unused",
 ]
 
@@ -70,6 +71,12 @@ def find_spec(file: Path, root: Path | None = None) -> Path | None:
         if folder == stop or (stop is None and any(_exists(folder / mark) for mark in _ROOT_MARKS)):
             return None
     return None
+
+
+def project_root(file: Path) -> Path | None:
+    """The nearest folder above `file` with `.git` or `pyproject.toml`."""
+    marked = (f for f in file.absolute().parents if any(_exists(f / mark) for mark in _ROOT_MARKS))
+    return next(marked, None)
 
 
 def _exists(path: Path, *, file_only: bool = False) -> bool:
