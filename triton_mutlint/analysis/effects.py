@@ -173,11 +173,12 @@ class EffectReader:
 
     def _undecided(self, site: _Site, reason: str) -> None:
         """The op may write whatever reaches its operands."""
-        roots = self._closure(self._reaching(site, site.op.operands))
+        reaching = self._reaching(site, site.op.operands)
+        roots = self._closure(reaching)
         if roots & self._lattice.unknown:
             roots |= self._addresses
         self._report_undecided(site, reason, roots)
-        self._indirect_writes(site, roots)
+        self._indirect_writes(site, reaching)
 
     def _report_undecided(self, site: _Site, reason: str, roots: int) -> None:
         names = self._names(roots)
