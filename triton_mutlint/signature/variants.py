@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, product
+from itertools import combinations, islice, product
 
 from triton_mutlint.model import ArgType, Variant
 
 Index = tuple[int, ...]  # per factor, which of its alternatives
+FLAG = 3  # alternatives that a flag or an optional pointer has at most
 
 
 def orders(sizes: Sequence[int], cap: int) -> Iterator[Index]:
@@ -40,7 +41,11 @@ def _by_use(sizes: Sequence[int], cap: int) -> Iterator[Index]:
     if singles <= cap:
         yield from changes(sizes)
     else:
-        # One factor at a time does not fit: move all of them at once, each through its alternatives.
+        # One factor at a time does not fit for all: flags first, so that a condition names the right one,
+        # then all of them at once, each through its alternatives.
+        flags = [size if size <= FLAG else 1 for size in sizes]
+        yield from islice(changes(flags), max(1, cap // 2))
+        yield tuple(size - 1 for size in sizes)
         for row in range(max(sizes)):
             yield tuple(row % size for size in sizes)
     yield tuple(size - 1 for size in sizes)  # the base's opposite: every flag on
