@@ -119,9 +119,10 @@ def _from_body(dossier: Dossier) -> Inferred:
     slot = dossier.slot
     if slot.called:
         return _function(dossier)
-    if slot.dtype or (named_like_dtype(slot.name) and not slot.literals and not slot.branch):
+    named = named_like_dtype(slot.name) and not (slot.literals or slot.branch or slot.arithmetic)
+    if slot.dtype or named:
         where = f"used as a dtype at line {slot.dtype}" if slot.dtype else "by its name"
-        return Inferred((dtype_value("fp32"),), where)
+        return Inferred((dtype_value(_dtype(slot)),), where)
     if slot.keyword and slot.keyword in _OPTIONS:
         return Inferred((_value(_OPTIONS[slot.keyword]),), f"passed as {slot.keyword}")
     if slot.children:
@@ -131,6 +132,13 @@ def _from_body(dossier: Dossier) -> Inferred:
     if text:
         return Inferred(_values((*text[:5], "none")), f"compared with {', '.join(map(repr, text))}")
     return _number(slot, literals)
+
+
+def _dtype(slot: Slot) -> str:
+    """Which dtype a dtype parameter stands for, from what is done with values cast to it."""
+    if slot.elem_bits:
+        return {8: "fp8e4nv", 16: "fp16", 64: "fp64"}.get(slot.elem_bits, "fp32")
+    return slot.root().elem_dtype or ("i32" if slot.elem_int else "fp32")
 
 
 def _number(slot: Slot, literals: list[Any]) -> Inferred:

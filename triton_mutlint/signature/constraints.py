@@ -8,7 +8,7 @@ Read as constraints: `tl.static_assert` and `assert`, conditions that lead to a 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,6 +112,9 @@ def _improve(
     target: Constraint,
 ) -> dict[str, Any] | None:
     singles = [{n: v} for n in names for v in domains[n]]
+    asked = {n: v for n, v in _equalities(target.node) if n in domains} if len(target.scopes) == 1 else {}
+    if asked:
+        singles.insert(0, asked)
     best, best_count = None, count
     for change in singles:
         found = _count(constraints, {**current, **change}, target)
@@ -127,6 +130,17 @@ def _improve(
                     if _count(constraints, {**current, **change}, target) < count:
                         return change
     return None
+
+
+def _equalities(node: ast.expr | None) -> Iterator[tuple[str, Any]]:
+    """The `NAME == literal` parts that an assertion joins with `and`."""
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+        for part in node.values:
+            yield from _equalities(part)
+    elif isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq):
+        left, right = node.left, node.comparators[0]
+        if isinstance(left, ast.Name) and isinstance(right, ast.Constant):
+            yield left.id, right.value
 
 
 def _count(constraints: Sequence[Constraint], values: Mapping[str, Any], target: Constraint) -> int:

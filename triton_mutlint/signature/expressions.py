@@ -10,7 +10,7 @@ from typing import Any
 from triton_mutlint.signature import marks
 from triton_mutlint.signature.dtype_names import TL_NAMES, short_name
 from triton_mutlint.signature.evaluate import UNKNOWN, dotted, plain
-from triton_mutlint.signature.facts import INT, NOTHING, Dtype, Value
+from triton_mutlint.signature.facts import INT, NONE, NOTHING, Dtype, Value
 from triton_mutlint.signature.intrinsic_call import Call, blend, merge
 from triton_mutlint.signature.intrinsics import HANDLERS
 from triton_mutlint.signature.memory_ops import DESCRIPTOR_METHODS, descriptor_access
@@ -75,12 +75,12 @@ class Evaluator(Operators):
     def field(self, owner: Value, name: str) -> Value:
         if name in ("dtype", "element_ty", "scalar", "type"):
             if owner.is_dtype:
-                return owner
+                return Value(dtype=owner.dtype, is_dtype=True) if owner.base else owner
             if owner.base:
                 element: Dtype = next(iter(owner.base))
                 if isinstance(owner.dtype, str) and owner.dtype.startswith("*"):
                     element = owner.dtype[1:] or None
-                return Value(dtype=element, is_dtype=True)
+                return Value(owner.base if name in ("dtype", "type") else NONE, dtype=element, is_dtype=True)
             return Value(dtype=owner.dtype, is_dtype=owner.dtype is not None)
         if name in ("T", "value", "handle"):
             return owner

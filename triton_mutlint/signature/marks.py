@@ -70,6 +70,8 @@ def integer(value: Value, line: int) -> None:
             if not (cast and slot.to_int):  # an address, or a number made wider: the cast did it
                 slot.integer = first(slot.integer, line)
         elements_integer(part, line)
+        if isinstance(part.dtype, Slot) and part.dtype.constexpr:
+            part.dtype.elem_int = first(part.dtype.elem_int, line)  # a dtype parameter
 
 
 def weakly_integer(value: Value, line: int) -> None:

@@ -110,9 +110,10 @@ def _offsets(descriptor: Value, offsets: tuple[Value, ...], line: int) -> None:
         marks.integer(offset, line)
     for slot in descriptor.base:
         if not slot.pointer:
-            slot.ranks = (*slot.ranks, tuple(o.factors for o in offsets))
+            slot.ranks = (*slot.ranks, tuple(_WHOLE if o.const == 0 else o.factors for o in offsets))
 
 
+_WHOLE = frozenset(("",))  # a constant offset of 0: that dimension is taken whole
 _INTEGRAL = frozenset(("atomic_max", "atomic_min", "atomic_and", "atomic_or", "atomic_xor"))
 DESCRIPTOR_METHODS = frozenset(
     ("load", "store", "gather", "scatter", "atomic_add", "atomic_max", "atomic_min", "atomic_and", "atomic_or",

@@ -60,8 +60,9 @@ class Operators:
         if isinstance(op, _BITWISE):
             self._bitwise(left, right, line, isinstance(op, (ast.LShift, ast.RShift)))
         elif isinstance(op, ast.FloorDiv):
-            marks.weakly_integer(left, line)
-            marks.weakly_integer(right, line)
+            for value in (left, right):
+                if any(not s.constexpr for s in value.base | value.mixed) or value.memory:
+                    marks.integer(value, line)
         else:
             _hint(left, right, line)
             _hint(right, left, line)
@@ -163,6 +164,8 @@ class Operators:
     def condition(self, node: ast.expr, value: Value) -> None:
         """`value`, of `node`, decides a branch."""
         marks.note(value, "branch", node.lineno)
+        if value.memory:
+            marks.weakly_integer(value, node.lineno)
 
 
 def _hint(value: Value, other: Value, line: int) -> None:

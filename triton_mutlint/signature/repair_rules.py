@@ -142,6 +142,19 @@ def _to_pointer(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
                 yield {target: new}
 
 
+def _known_float8(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
+    for name, type_ in scene.args.items():
+        if name in scene.inferred and _dtype(type_).startswith("fp8") and _dtype(type_) != "fp8e4nv":
+            new = _as_dtype(type_, "fp8e4nv")
+            if new is not None:
+                yield {Target(name, (), True): new}
+
+
+def _scaled_format(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
+    wanted = {"e4m3": "fp8e4nv", "e5m2": "fp8e5", "e2m1": "u8"}.get(match.group("format"), "fp8e5")
+    yield from _retyped(scene, scene.targets(element=True), wanted, lambda dtype: dtype != wanted)
+
+
 def _masked(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     masks = [p for p in scene.parts if isinstance(p.node, (ast.Name, ast.Call, ast.BinOp))]
     targets = scene.open(dict.fromkeys(t for p in reversed(masks) for t in p.targets))
@@ -162,7 +175,7 @@ def _same_dtype(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
 
 def _width(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     size, wanted = int(match.group("a")), int(match.group("b"))
-    for dtype in {8: ("i8", "u8"), 16: ("fp16", "i16"), 32: ("fp32", "i32"), 64: ("fp64", "i64")}.get(wanted, ()):
+    for dtype in {1: ("i1",), 8: ("i8", "u8"), 16: ("fp16", "i16"), 32: ("fp32", "i32"), 64: ("fp64", "i64")}.get(wanted, ()):
         everything = scene.targets() + scene.open(t for name in scene.names.values() for t in name)
         pointers = [Target(n, (), True) for n in sorted(scene.inferred)]
 
@@ -296,6 +309,20 @@ def _reshaped(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
         for ones in range(1, rank):
             assert isinstance(type_, DescriptorType)
             yield {target: DescriptorType(type_.element, (*(1,) * ones, *type_.block_shape[ones:]))}
+    sizes = {t: v.value for t, v in _constants(scene) if type(v.value) is int and v.value > 0}
+    others = {Target(n, (), False): t.value for n, t in scene.args.items() if n in scene.inferred
+              and isinstance(t, ConstexprValue) and type(t.value) is int and 1 < t.value <= 256}  # fmt: skip
+    whole = 1
+    for size in sizes.values():
+        whole *= size
+    for target, size in others.items():
+        if target not in sizes:
+            yield {target: ConstexprValue(size * 2)}
+            if size != whole <= 4096:
+                yield {target: ConstexprValue(whole)}
+    for target, size in sizes.items():
+        for smaller in (size // 2, 1):
+            yield {target: ConstexprValue(max(smaller, 1))}
 
 
 def _present(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
@@ -357,7 +384,9 @@ RULES: tuple[tuple[re.Pattern[str], Rule], ...] = (
     _rule(r"(invalid operands of type|unexpected type|IncompatibleType)", _to_integer),
     _rule(r"unexpected type|Expected dtype|only supports? float|must be a float", _to_float),
     _rule(r"[Uu]nsupported ptr type", _to_pointer),
-    _rule(r"bounds and step must all be ints|Return type mismatch", _to_integer),
+    _rule(r"not supported in this architecture", _known_float8),
+    _rule(r"Unexpected dtype for (?P<format>e\w+)", _scaled_format),
+    _rule(r"only supported for integers|bounds and step must all be ints|Return type mismatch", _to_integer),
     _rule(r"has no attribute 'element_ty'", _to_pointer),
     _rule(r"same dtype.*?Got (?P<a>\w+) and (?P<b>\w+)", _same_dtype),
     _rule(r"descriptor element type '(?P<a>\w+)' and tensor element type '(?P<b>\w+)'", _same_dtype),
@@ -369,6 +398,7 @@ RULES: tuple[tuple[re.Pattern[str], Rule], ...] = (
     _rule(r"(incompatible dimensions|must be equal but|[Cc]annot broadcast|should be equal|expected value shape).*",
           _shapes),
     _rule(r"cannot change total number of elements|reshape", _reshaped),
+    _rule(r"must not exceed the size", _smaller),
     _rule(r"numel .*exceeds|exceeds triton maximum", _smaller),
     _rule(r"Nonrepresentable integer|negative shift|out of range for type", _smaller),
     _rule(r"NoneType", _present),

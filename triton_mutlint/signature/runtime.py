@@ -21,6 +21,7 @@ from triton_mutlint.signature.names import (
 
 NONE_VALUE = ConstexprValue(None, "None")
 BLOCK = 64
+_VENDOR = frozenset(("fp8e4b8", "fp8e5b16", "fp8e4b15"))
 _INTEGERS = frozenset(("i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"))
 
 
@@ -139,7 +140,7 @@ def element(slot: Slot, launched: tuple[Evidence, ...]) -> str:
     if slot.elem_address:
         return "i64"
     root = slot.root()
-    passed = next((e.element for e in launched if e.element), "")
+    passed = next((e.element for e in launched if e.element and e.element not in _VENDOR), "")
     integral = slot.elem_int or root.elem_int
     for known in (root.elem_dtype, passed):
         if known and not (integral and known not in _INTEGERS):

@@ -26,12 +26,14 @@ def cast_call(call: Call) -> Value:
 def cast(value: Value, kind: Value, line: int, bitcast: bool = False) -> Value:
     """`value.to(dtype)`, also to a pointer type."""
     use_dtype(kind, line)
-    dtype = kind.dtype
+    dtype = kind.dtype if kind.is_dtype else next((s for s in kind.bare if s.constexpr), None)
+    if kind.is_dtype and kind.base and marks.likely_pointer(kind.base):
+        dtype = "*"  # `.to(ptr.dtype)`
     if isinstance(dtype, str) and dtype.startswith("*"):
         _cast_to_pointer(value, line, bitcast)
         return Value(value.base, dtype=dtype)
     if bitcast and isinstance(dtype, str):
-        for slot in value.memory:
+        for slot in {*value.memory, value.dtype} if isinstance(value.dtype, Slot) else value.memory:
             slot.elem_bits = slot.elem_bits or bits(dtype)
         return Value(dtype=dtype)
     if dtype in ("i64", "u64"):
