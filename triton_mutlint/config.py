@@ -41,6 +41,8 @@ class Config:
     opaque_asm: bool = False
     require_spec: bool = False
     helpers: bool = False
+    snapshot: Path | None = None
+    baseline: Path | None = None
     root: Path | None = None
     source: Path | None = None
     origins: Mapping[str, str] = EMPTY

@@ -120,7 +120,7 @@ class _Reader:
             severity=self._take("severity", self._severities, EMPTY),
             exclude=self._take("exclude", strings, ()),
             force_exclude=self._take("force-exclude", self._flag, False),
-            spec=self._take("spec", lambda key, value: root / self._string(key, value), None),
+            spec=self._take("spec", self._path, None),
             targets=self._take("targets", strings, ()),
             fail_on=self._take("fail-on", self._level, "error"),
             max_variants=self._take("max-variants", self._count, DEFAULT_MAX_VARIANTS),
@@ -128,6 +128,8 @@ class _Reader:
             opaque_asm=self._take("opaque-asm", self._flag, False),
             require_spec=self._take("require-spec", self._flag, False),
             helpers=self._take("helpers", self._flag, False),
+            snapshot=self._take("snapshot", self._path, None),
+            baseline=self._take("baseline", self._path, None),
             root=root,
             source=self.path,
             origins=self.origins,
@@ -177,6 +179,9 @@ class _Reader:
         if not isinstance(value, str) or not value:
             raise self._error(key, f"{key} must be a string, not {_kind(value)}")
         return value
+
+    def _path(self, key: str, value: Any) -> Path:
+        return self.path.parent / self._string(key, value)
 
     def _strings(self, key: str, value: Any) -> tuple[str, ...]:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):

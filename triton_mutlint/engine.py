@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from triton_mutlint.model import Environment, Failure, Report, SourceFile
@@ -23,14 +24,20 @@ def run(request: Request, progress: Progress | None = None) -> Report:
     Raises UsageError for a spec, a target or an option that cannot be used; whatever goes wrong
     with a file or a kernel is in the report.
     """
-    sources, failures = _discover(request)
+    compared = request.snapshot is not None or request.baseline is not None
+    if compared:
+        from triton_mutlint.judging import baseline_of, snapshot_of
+
+        snapshot_of(request), baseline_of(request)  # what is wrong with them is told before the work
+    sources, failures = sources_of(request)
+    sources = tuple(replace(s, text=request.texts.get(s.display, s.text)) for s in sources)
     if sources:
         # With it, Triton's jit makes interpreted functions, which have no TTIR.
         os.environ.pop("TRITON_INTERPRET", None)
         from triton_mutlint.linting import lint
 
         return lint(request, sources, failures, progress or _silent)
-    if not failures:
+    if not failures and not compared:
         return Report(Environment(None))
     from triton_mutlint.judging import findings_of
 
@@ -41,7 +48,7 @@ def _silent(done: int, total: int, label: str) -> None:
     """No progress wanted."""
 
 
-def _discover(request: Request) -> tuple[tuple[SourceFile, ...], Failures]:
+def sources_of(request: Request) -> tuple[tuple[SourceFile, ...], Failures]:
     """The files to lint, standard input among them where `-` was given."""
     named = tuple(a for a in request.arguments if a != "-")
     sources, failures = discover(named, request.cwd, request.config.exclude) if named else ((), ())

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from triton_mutlint.contracts.baseline import Baseline
+from triton_mutlint.contracts.baseline_file import read_baseline
 from triton_mutlint.contracts.declarations import declaration_of
+from triton_mutlint.contracts.snapshot import Snapshot, read_snapshot
 from triton_mutlint.contracts.stale_entries import stale_entries
 from triton_mutlint.model import Failure, Finding, KernelReport, LoadedKernel, LoadResult, Location, SourceFile
 from triton_mutlint.request import Request
 from triton_mutlint.rules.run import judge
 from triton_mutlint.rules.subject import KernelSubject, RunSubject
 from triton_mutlint.signature.spec import KernelSpec, Spec
+from triton_mutlint.source.discover import display_path
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,24 @@ def findings_of(
     unnamed = [(file.source.display, failure) for file in files for name, failure in file.result.failures if not name]
     return judge(RunSubject(
         tuple(subjects), tuple(file.source for file in files), (*failures, *unnamed),
-        tuple(_stale(files, request)), request.cwd,
+        tuple(_stale(files, request)), request.cwd, request.arguments, snapshot_of(request), baseline_of(request),
     ), request.config)
+
+
+def snapshot_of(request: Request) -> Snapshot | None:
+    """What contracts are compared with; raises UsageError for a file that cannot be read."""
+    if request.snapshot is None:
+        return None
+    path = request.cwd / request.snapshot
+    return read_snapshot(path, display_path(path, request.cwd))
+
+
+def baseline_of(request: Request) -> Baseline | None:
+    """The findings that are accepted; raises UsageError for a file that cannot be read."""
+    if request.baseline is None:
+        return None
+    path = request.cwd / request.baseline
+    return read_baseline(path, display_path(path, request.cwd))
 
 
 def _stale(files: Sequence[LintedFile], request: Request) -> Iterator[tuple[str, Location]]:

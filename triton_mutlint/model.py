@@ -470,6 +470,31 @@ class Related:
     location: Location
 
 
+class ListKind(str, Enum):
+    """The lists in users' files that a fix can edit."""
+
+    SPEC_MUTATES = "the spec's `mutates`"
+    COMMENT_MUTATES = "the `mutates` comment"
+    RESTORE_VALUE = "`restore_value`"
+    RESET_TO_ZERO = "`reset_to_zero`"
+    IGNORE = "the `ignore` comment"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One name to put into a list of the user's, or to take out: what would settle a finding.
+
+    `location` is that of the list (the spec's key, the comment) or of the decorator it belongs to;
+    an empty `name` stands for the whole list. `order` are the names of the kernel's parameters.
+    """
+
+    kind: ListKind
+    name: str
+    add: bool
+    location: Location
+    order: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class Finding:
     rule: str  # "TML101"
@@ -483,6 +508,8 @@ class Finding:
     suppressed: bool = False
     related: tuple[Related, ...] = ()
     help: str = ""
+    suppressed_by: str = ""  # "comment", "spec" or "baseline"
+    changes: tuple[Change, ...] = ()  # what would settle it
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from triton_mutlint.config import Config
+from triton_mutlint.model import EMPTY
 
 
 @dataclass(frozen=True)
@@ -31,4 +33,7 @@ class Request:
     stdin_text: str | None = None
     stdin_filename: str | None = None
     require_spec: bool = False
+    snapshot: Path | None = None  # to compare contracts with
+    baseline: Path | None = None  # of findings that are accepted
     config: Config = field(default_factory=Config)
+    texts: Mapping[str, str] = EMPTY  # to read in place of files and specs, by the path as reports show it

@@ -12,6 +12,7 @@ DEFAULT = "check"
 # Name -> (module, what `--help` says); a command is imported when called. A new one is a file and a line.
 COMMANDS = {
     "check": ("triton_mutlint.cli.check", "Analyse files and report what their kernels write (the default)."),
+    "snapshot": ("triton_mutlint.cli.snapshot", "Write down what every kernel may write, to compare with later."),
     "init": ("triton_mutlint.cli.init", "Write a spec with inferred signatures, or complete one."),
     "list": ("triton_mutlint.cli.list_kernels", "List kernels, their signatures and where each part came from."),
     "rules": ("triton_mutlint.cli.rules", "List the rules."),

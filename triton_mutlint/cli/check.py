@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from triton_mutlint.cli.sections import Sectioned
+from triton_mutlint.cli.snapshot_option import DEFAULT_SNAPSHOT, Checking
 from triton_mutlint.levels import FAIL_LEVELS
 from triton_mutlint.report import FORMATS
 from triton_mutlint.version import __version__
@@ -15,7 +15,7 @@ from triton_mutlint.version import __version__
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.command(cls=Sectioned, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.command(cls=Checking, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--spec", type=_FILE, metavar="FILE", help="Signatures to use instead of the file found upward.")
 @click.option("--no-spec", is_flag=True, help="Infer every signature, whatever specs there are.")
@@ -28,6 +28,10 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--select", multiple=True, metavar="CODES", help="Only these rules.")
 @click.option("--extend-select", multiple=True, metavar="CODES", help="These too.")
 @click.option("--ignore", multiple=True, metavar="CODES", help="Not these rules.")
+@click.option("--check-snapshot", "snapshot", type=click.Path(path_type=Path), metavar="[=FILE]",
+              help=f"Report contracts that differ from the snapshot (TML107; {DEFAULT_SNAPSHOT}).")
+@click.option("--baseline", type=click.Path(path_type=Path), metavar="FILE", help="Accept the findings listed there.")
+@click.option("--update-baseline", is_flag=True, help="Write what is found now to the baseline.")
 @click.option("--fail-on", type=click.Choice(FAIL_LEVELS), help="Least severity for exit code 1 (error).")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the findings.")
 @click.option("--format", "formats", multiple=True, metavar="NAME[=FILE]", help=f"{', '.join(FORMATS)}; repeatable.")

@@ -11,6 +11,7 @@ import click
 from triton_mutlint.cli.options import Output, known_rules, merged, parse_outputs, split_codes
 from triton_mutlint.cli.output import check_writable, is_unicode, use_color, width, write_file, write_stdout
 from triton_mutlint.cli.progress import Progress
+from triton_mutlint.cli.updating import update_baseline
 from triton_mutlint.config import Config
 from triton_mutlint.config_file import load
 from triton_mutlint.model import Report, UsageError
@@ -28,15 +29,20 @@ def check(paths: tuple[str, ...], options: dict[str, Any]) -> int:
 
     Raises click.UsageError and MutlintError for what cannot be done.
     """
-    _refuse_contradictions(paths, options)
+    refuse_contradictions(paths, options)
     outputs = parse_outputs(options["formats"], options["output"])
     chosen = {name: split_codes(name, options[name]) for name in _SELECTORS}
     file = Config() if options["isolated"] else load(Path.cwd(), options["config_file"], known_rules)
-    request = make_request(paths, merged(file, {**options, **chosen}), options)
+    config = merged(file, {**options, **chosen})
+    if options["update_baseline"] and config.baseline is None:
+        raise click.UsageError("--update-baseline needs a file to write: --baseline FILE, or `baseline` in the "
+                               "configuration")
+    request = make_request(paths, config, options)
     return run(request, outputs, options)
 
 
-def _refuse_contradictions(paths: tuple[str, ...], options: dict[str, Any]) -> None:
+def refuse_contradictions(paths: tuple[str, ...], options: dict[str, Any]) -> None:
+    """Raises click.UsageError for options that exclude each other."""
     for one, other in (("spec", "no_spec"), ("quiet", "verbose"), ("config_file", "isolated")):
         if options[one] and options[other]:
             flags = [f"--{name.removesuffix('_file').replace('_', '-')}" for name in (one, other)]
@@ -60,6 +66,8 @@ def make_request(paths: tuple[str, ...], config: Config, options: dict[str, Any]
         stdin_text=_read_stdin() if "-" in paths else None,
         stdin_filename=options["stdin_filename"],
         require_spec=config.require_spec,
+        snapshot=config.snapshot,
+        baseline=None if options["update_baseline"] else config.baseline,
         config=config,
     )
 
@@ -75,11 +83,14 @@ def run(request: Request, outputs: tuple[Output, ...], options: dict[str, Any]) 
     """Analyse, write every output, and give the exit code."""
     from triton_mutlint import engine  # here: a wrong option is told before the analysis is loaded
 
-    for output in outputs:
-        if output.file is not None:
-            check_writable(output.file)
+    written = [output.file for output in outputs]
+    for file in [*written, request.config.baseline] if options["update_baseline"] else written:
+        if file is not None:
+            check_writable(file)
     with Progress() as progress:
         report = engine.run(request, progress)
+    if options["update_baseline"]:
+        report = update_baseline(report, request)
     for output in outputs:
         _write(report, request, output, options)
     failed = any(fails(finding, request.config.fail_on) for finding in report.findings)

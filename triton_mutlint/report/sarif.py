@@ -60,7 +60,8 @@ def _result(finding: Finding, kernels: Sequence[KernelReport], sources: SourceLi
         result["relatedLocations"] = related
     if steps:
         result["codeFlows"] = [{"threadFlows": [{"locations": flow}]} for flow in steps]
-    result["suppressions"] = [{"kind": "inSource"}] if finding.suppressed else []
+    kind = "external" if finding.suppressed_by in ("baseline", "spec") else "inSource"
+    result["suppressions"] = [{"kind": kind}] if finding.suppressed else []
     return result
 
 

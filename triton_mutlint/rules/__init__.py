@@ -5,6 +5,7 @@ from __future__ import annotations
 from triton_mutlint.rules import (
     tml101_undeclared_mutation,
     tml102_stale_mutation,
+    tml107_contract_changed,
     tml201_unanalyzable_op,
     tml202_indirect_write,
     tml203_asm_purity,
@@ -24,6 +25,7 @@ __all__ = ["RULES", "Rule"]
 _MODULES = (
     tml101_undeclared_mutation,
     tml102_stale_mutation,
+    tml107_contract_changed,
     tml201_unanalyzable_op,
     tml202_indirect_write,
     tml203_asm_purity,

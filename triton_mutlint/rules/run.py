@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from triton_mutlint.config import Config
+from triton_mutlint.contracts.baseline import accept, unmet
 from triton_mutlint.contracts.spans import header
 from triton_mutlint.contracts.suppressions import Suppression, read_suppressions
 from triton_mutlint.model import Finding, Severity
 from triton_mutlint.rules import RULES
+from triton_mutlint.rules.accepted import idle_entry
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject, RunSubject
 
@@ -40,7 +42,21 @@ def judge(run: RunSubject, config: Config) -> tuple[Finding, ...]:
         levelled = levels.apply(RULES[_LAST], finding)
         if levelled.severity is not Severity.OFF:
             findings.append(_settle(_Raised(levelled), comments))
-    return tuple(sorted(dict.fromkeys(findings), key=_order))
+    return _accepted(sorted(dict.fromkeys(findings), key=_order), run, levels)
+
+
+def _accepted(findings: list[Finding], run: RunSubject, levels: _Levels) -> tuple[Finding, ...]:
+    """The findings with those of the baseline suppressed, and what the baseline lists in vain."""
+    baseline = run.baseline
+    if baseline is None:
+        return tuple(findings)
+    findings, used = accept(baseline, findings, run.cwd)
+    covered = run.covered({kind.file for kind in baseline.entries}, baseline.folder)
+    for kind, left, place in unmet(baseline, used, covered):
+        if levels.is_on(kind.rule, str(baseline.folder / kind.file)):
+            idle = idle_entry(kind, baseline.entries[kind].count, left, place)
+            findings.append(levels.apply(RULES[_LAST], idle))
+    return tuple(sorted((f for f in findings if f.severity is not Severity.OFF), key=_order))
 
 
 def _raise(run: RunSubject, levels: _Levels) -> Iterator[_Raised]:
@@ -61,7 +77,8 @@ def _settle(raised: _Raised, comments: _Comments) -> Finding:
     allowed = subject is not None and finding.rule in subject.allow
     # Asked even when allowed: the comment is then needed by nobody else, but it is not idle.
     commented = comments.suppress(finding, subject)
-    return replace(finding, suppressed=True) if allowed or commented else finding
+    by = "comment" if commented else "spec" if allowed else ""
+    return replace(finding, suppressed=bool(by), suppressed_by=by)
 
 
 def _order(finding: Finding) -> tuple[object, ...]:
@@ -85,6 +102,10 @@ class _Levels:
         if finding.severity is not rule.default_severity:
             level = min(level, finding.severity, key=_RANK.__getitem__)
         return replace(finding, severity=level)
+
+    def is_on(self, code: str, file: str) -> bool:
+        """Whether a rule reports in `file`; one that does not exist counts as on."""
+        return code not in RULES or self._level(RULES[code], file) is not Severity.OFF
 
     def active(self, run: RunSubject) -> dict[str, frozenset[str]]:
         """By file, the codes of the rules that are on."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
+from triton_mutlint.contracts.baseline import Baseline
 from triton_mutlint.contracts.declarations import Declaration
+from triton_mutlint.contracts.portable import covered
+from triton_mutlint.contracts.snapshot import Snapshot
 from triton_mutlint.contracts.suppressions import Suppression
 from triton_mutlint.model import Failure, KernelReport, LoadedKernel, Location, ParameterReport, SourceFile
 
@@ -49,7 +52,8 @@ class RunSubject:
     `failures` are those that no kernel's report carries, by file or kernel name. `spec_unused` are
     messages about spec entries that hold for nothing. `cwd` is what displayed paths are relative
     to. `matched` and `active` are filled in by `judge`: the suppressions that were needed, each
-    with the code it suppressed, and by file the codes of the rules that are on.
+    with the code it suppressed, and by file the codes of the rules that are on. `arguments` are
+    those of the run, as typed; `snapshot` and `baseline` what it is to be compared with, if anything.
     """
 
     kernels: tuple[KernelSubject, ...] = ()
@@ -57,8 +61,15 @@ class RunSubject:
     failures: tuple[tuple[str, Failure], ...] = ()
     spec_unused: tuple[tuple[str, Location], ...] = ()
     cwd: Path = Path()
+    arguments: tuple[str, ...] = ()
+    snapshot: Snapshot | None = None
+    baseline: Baseline | None = None
     matched: frozenset[tuple[Suppression, str]] = frozenset()
     active: Mapping[str, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))
+
+    def covered(self, files: Collection[str], folder: Path) -> frozenset[str]:
+        """Which of `files` (relative to `folder`) this run looked at as a whole."""
+        return covered(files, folder, self.sources, self.arguments, self.cwd, self.is_complete)
 
     def is_complete(self, source: SourceFile) -> bool:
         """Whether every kernel of `source` was asked for and has a verdict."""

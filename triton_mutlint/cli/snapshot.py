@@ -1,0 +1,39 @@
+"""`triton-mutlint snapshot`: write down what every kernel may write, for CI to hold later runs against."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from triton_mutlint.cli.sections import Sectioned
+from triton_mutlint.cli.snapshot_option import DEFAULT_SNAPSHOT
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command(cls=Sectioned, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help=f"The snapshot ({DEFAULT_SNAPSHOT}).")
+@click.option("--spec", type=_FILE, metavar="FILE", help="Signatures to use instead of the file found upward.")
+@click.option("--no-spec", is_flag=True, help="Infer every signature, whatever specs there are.")
+@click.option("--target", "targets", multiple=True, metavar="ARCH", help="cuda:90, hip:gfx942, ...; repeatable.")
+@click.option("--max-variants", type=click.IntRange(min=1), metavar="N", help="Variants per kernel, at most (64).")
+@click.option("--opaque-asm", is_flag=True, help="Do not read impure inline asm: count it as unanalyzable.")
+@click.option("--import", "true_import", is_flag=True, help="Really import the files, with what that runs.")
+@click.option("--helpers", is_flag=True, help="Report jit functions that other jit functions call, too.")
+@click.option("--config", "config_file", type=_FILE, metavar="FILE", help="Instead of the one found upward.")
+@click.option("--isolated", is_flag=True, help="Use no configuration file.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def command(paths: tuple[str, ...], **options: Any) -> int:
+    """Write the contract of every kernel to a file: what it writes, when, and what is undecided.
+
+    Commit that file, and `check --check-snapshot` fails when a write appears or vanishes (TML107).
+    Entries of files that exist and are not under PATH stay as they are.
+
+    Exit code: 0, or 1 when a file or kernel could not be analysed (the rest is written all the same).
+    """
+    from triton_mutlint.cli.snapshotting import snapshot
+
+    return snapshot(paths, options)

@@ -1,0 +1,59 @@
+"""The work of `snapshot`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from triton_mutlint.cli.checking import make_request, refuse_contradictions
+from triton_mutlint.cli.options import known_rules, merged
+from triton_mutlint.cli.output import check_writable, write_stdout
+from triton_mutlint.cli.progress import Progress
+from triton_mutlint.cli.snapshot_option import DEFAULT_SNAPSHOT
+from triton_mutlint.cli.updating import write_snapshot
+from triton_mutlint.config import Config
+from triton_mutlint.config_file import load
+from triton_mutlint.contracts.snapshot import read_snapshot
+from triton_mutlint.model import EMPTY
+from triton_mutlint.report import render
+from triton_mutlint.report.options import RenderOptions
+from triton_mutlint.report.summary import plural, summarize
+from triton_mutlint.source.discover import display_path
+
+_UNSAID = {"quiet": False, "verbose": False, "update_baseline": False, "stdin_filename": None}
+_SETTINGS = ("spec", "targets", "max_variants", "opaque_asm", "helpers")
+
+
+def snapshot(paths: tuple[str, ...], options: dict[str, Any]) -> int:
+    """The exit code of `snapshot PATHS`; raises click.UsageError and MutlintError for what cannot be done."""
+    options = {**options, **_UNSAID}
+    if "-" in paths:
+        raise click.UsageError("snapshot reads files, not standard input (-)")
+    refuse_contradictions(paths, options)
+    file = Config() if options["isolated"] else load(Path.cwd(), options["config_file"], known_rules)
+    path: Path = Path.cwd() / (options["output"] or file.snapshot or DEFAULT_SNAPSHOT)
+    shown = display_path(path, Path.cwd())
+    check_writable(path)
+    if path.exists():
+        read_snapshot(path, shown)  # a file that is none is not overwritten, and told before the work
+    config = _failures_only(merged(file, {name: options[name] for name in _SETTINGS}))
+    request = make_request(paths, config, options)
+    from triton_mutlint import engine  # here: a wrong option is told before the analysis is loaded
+
+    with Progress() as progress:
+        report = engine.run(request, progress)
+    contracts = write_snapshot(report, request, path)
+    click.echo(render("concise", report, RenderOptions()), err=True, nl=False)
+    counts = summarize(report)
+    rest = f"; {counts.failed} could not be analysed" if counts.failed else ""
+    write_stdout(f"{shown}: {plural(len(contracts), 'kernel')}, {len(report.kernels)} of this run{rest}\n")
+    return int(counts.errors > 0)
+
+
+def _failures_only(config: Config) -> Config:
+    """The configuration without anything to hold the kernels against: only what failed is a finding."""
+    return replace(config, select=("TML901", "TML902"), ignore=(), extend_select=(), per_file_ignores=EMPTY,
+                   severity=EMPTY, snapshot=None, baseline=None, require_spec=False)

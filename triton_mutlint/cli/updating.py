@@ -1,0 +1,62 @@
+"""Writing what a run found into the files that later runs compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+from triton_mutlint.cli.output import write_file
+from triton_mutlint.contracts import baseline_file
+from triton_mutlint.contracts.baseline import Accepted, Baseline, Kind, accept, counted, kept
+from triton_mutlint.contracts.contract import Contract, Key, contract_of, keyed
+from triton_mutlint.contracts.portable import covered
+from triton_mutlint.contracts.snapshot import dump, read_snapshot
+from triton_mutlint.model import Report
+from triton_mutlint.request import Request
+from triton_mutlint.source.discover import display_path
+
+
+def update_baseline(report: Report, request: Request) -> Report:
+    """Accept what is in `report` from now on; gives the report with all of that suppressed.
+
+    Entries of files that the run did not look at stay. Raises UsageError if the old file is no
+    baseline or the new one cannot be written, and leaves the old one as it was.
+    """
+    given = request.config.baseline
+    assert given is not None, "the command line refuses --update-baseline without a file"
+    path = request.cwd / given
+    shown = display_path(path, request.cwd)
+    counts: dict[Kind, int] = {}
+    if path.exists():
+        old = baseline_file.read_baseline(path, shown)
+        counts = kept(old, _looked_at({kind.file for kind in old.entries}, report, path.parent, request))
+    counts |= counted(report.findings, request.cwd, path.parent)
+    write_file(path, baseline_file.dump(counts))
+    new = Baseline(shown, path.parent, {kind: Accepted(count) for kind, count in counts.items()})
+    return replace(report, findings=tuple(accept(new, report.findings, request.cwd)[0]))
+
+
+def write_snapshot(report: Report, request: Request, path: Path) -> dict[Key, Contract]:
+    """Write the contracts of the report's kernels to `path`, and give all that stand there now.
+
+    Those of files that the run did not look at stay. Raises UsageError as `update_baseline` does.
+    """
+    contracts: dict[Key, Contract] = {}
+    if path.exists():
+        old = read_snapshot(path, display_path(path, request.cwd))
+        redone = _looked_at({key.file for key in old.entries}, report, path.parent, request)
+        contracts = {key: entry.contract for key, entry in old.entries.items() if key.file not in redone}
+    contracts |= {k: contract_of(r) for k, r in keyed(report.kernels, request.cwd, path.parent).items()}
+    write_file(path, dump(contracts))
+    return contracts
+
+
+def _looked_at(files: Collection[str], report: Report, folder: Path, request: Request) -> frozenset[str]:
+    """Which of `files` (relative to `folder`) the run judged as a whole, or found to be gone."""
+    from triton_mutlint.engine import sources_of
+
+    sources, _ = sources_of(request)
+    unread = {f.location.file for f in report.findings if f.rule == "TML901" and f.kernel is None}
+    return covered(files, folder, sources, request.arguments, request.cwd,
+                   lambda source: not source.kernels and source.display not in unread)

@@ -1,0 +1,66 @@
+"""What a kernel may write, as one sees it from outside: no lines, no ops, no types."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from triton_mutlint.contracts.portable import portable
+from triton_mutlint.model import KernelReport, Mutation, Status
+
+WRITTEN, CONDITIONAL, UNKNOWN = (m.value for m in (Mutation.WRITTEN, Mutation.CONDITIONAL, Mutation.UNKNOWN))
+
+
+@dataclass(frozen=True, order=True)
+class Key:
+    """One kernel of one file; `ordinal` counts those of one name in a file, from 1."""
+
+    file: str
+    name: str
+    ordinal: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.file}::{self.name}" + (f"#{self.ordinal}" if self.ordinal > 1 else "")
+
+
+@dataclass(frozen=True)
+class Contract:
+    """`writes` maps a parameter to (how, when): "written", "conditional" or "unknown".
+
+    `indirect` holds (parameter, via) of every indirect write. A kernel that has no verdict is not
+    `analyzed`, and writes nothing that is known.
+    """
+
+    writes: Mapping[str, tuple[str, str]] = field(default_factory=lambda: MappingProxyType({}))
+    indirect: frozenset[tuple[str, str]] = frozenset()
+    analyzed: bool = True
+
+
+def contract_of(report: KernelReport) -> Contract:
+    """The contract of one analysed kernel."""
+    if report.status is Status.FAILED:
+        return Contract(analyzed=False)
+    writes = {
+        p.name: (p.mutation.value, _one_line(" or ".join(p.when)) if p.mutation is Mutation.CONDITIONAL else "")
+        for p in report.parameters if p.mutation is not Mutation.UNWRITTEN
+    }
+    return Contract(MappingProxyType(writes), frozenset((w.through, w.via) for w in report.indirect_writes))
+
+
+def keyed(reports: Iterable[KernelReport], cwd: Path, folder: Path) -> dict[Key, KernelReport]:
+    """The kernels by what names them in a file that lies in `folder`, sorted."""
+    seen: Counter[tuple[str, str]] = Counter()
+    found = {}
+    for report in sorted(reports, key=lambda r: (r.location, r.name)):
+        if report.name:
+            file = portable(report.location.file, cwd, folder)
+            seen[file, report.name] += 1
+            found[Key(file, report.name, seen[file, report.name])] = report
+    return dict(sorted(found.items()))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,55 @@
+"""Names of files in what is committed (snapshots, baselines): relative to its folder, one line each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Sequence
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+
+from triton_mutlint.model import SourceFile
+
+
+def portable(file: str, cwd: Path, folder: Path) -> str:
+    """`file`, as displayed in a run in `cwd`, relative to `folder`, with forward slashes.
+
+    Characters that would break a line, and bytes that are no text, are written as escapes.
+    """
+    path = os.path.relpath(os.path.realpath(cwd / file), os.path.realpath(folder))
+    return "".join(_shown(char) for char in Path(path).as_posix())
+
+
+def _shown(char: str) -> str:
+    if char.isprintable() and char != "\\":
+        return char
+    return char.encode("unicode_escape", "surrogatepass").decode()
+
+
+def covered(files: Collection[str], folder: Path, sources: Sequence[SourceFile], arguments: Sequence[str], cwd: Path,
+            is_complete: Callable[[SourceFile], bool]) -> frozenset[str]:
+    """Which of `files` (relative to `folder`) a run over `arguments` looked at as a whole.
+
+    Among them are files that are gone, or hold no kernel any more, where an argument names them
+    or a folder above them.
+    """
+    linted = {portable(s.display, cwd, folder): s for s in sources}
+    named = {Path(os.path.realpath(cwd / argument)) for argument in arguments}
+    return frozenset(
+        file for file in files
+        if (is_complete(linted[file]) if file in linted else _is_emptied(folder / file, named))
+    )
+
+
+def _is_emptied(file: Path, named: AbstractSet[Path]) -> bool:
+    """Whether a file that has no kernels to lint was asked for, by itself or with a folder."""
+    from triton_mutlint.source.text import may_have_kernels  # here: a run without such files needs none of it
+
+    path = Path(os.path.realpath(file))
+    if named.isdisjoint((path, *path.parents)):
+        return False
+    try:
+        return not may_have_kernels(path.read_bytes())
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False

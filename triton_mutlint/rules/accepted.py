@@ -1,0 +1,16 @@
+"""What the baseline accepts in vain: findings of TML905, as a comment would be that suppresses nothing."""
+
+from __future__ import annotations
+
+from triton_mutlint.contracts.baseline import Kind
+from triton_mutlint.model import Finding, Location
+from triton_mutlint.rules.tml905_unused_suppression import RULE
+
+
+def idle_entry(kind: Kind, count: int, left: int, place: Location) -> Finding:
+    """What is said of an entry that accepts `count` findings where `left` are left."""
+    what = ", ".join(f"`{part}`" for part in (kind.kernel or kind.op, kind.parameter) if part)
+    of = f" of {what}" if what else ""
+    there = f"{left} {'is' if left == 1 else 'are'} left" if left else "none is left"
+    return RULE.finding(f"the baseline accepts {count} {kind.rule}{of} in {kind.file}, but {there}", place,
+                        help="`--update-baseline` brings it up to date")
