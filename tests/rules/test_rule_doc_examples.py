@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.config import Config
+from triton_mutlint.contracts.snapshot import MAGIC, VERSION
 from triton_mutlint.model import Finding
 from triton_mutlint.request import Request
 from triton_mutlint.rules import RULES
@@ -31,12 +32,16 @@ def lint(code: str, title: str, folder: Path) -> tuple[Finding, ...]:
     spec = re.search(r"```yaml\n(.*?)```", text, re.DOTALL)
     assert example
     (folder / "kernels.py").write_text(_IMPORTS + example[1])
+    snapshot = re.search(r"```snapshot\n(.*?)```", text, re.DOTALL)
+    if snapshot:
+        (folder / "snapshot").write_text(f"{MAGIC}{VERSION}\n{snapshot[1]}")
     if spec:
         (folder / "triton-mutlint.yaml").write_text("version: 1\n" + spec[1])
     required = code == "TML903"
     off = RULES[code].default_severity.value == "off" and not required
     config = Config(extend_select=(code,) if off else (), require_spec=required)
-    request = Request(("kernels.py",), folder, use_spec=spec is not None, config=config, require_spec=required)
+    request = Request(("kernels.py",), folder, use_spec=spec is not None, config=config, require_spec=required,
+                      snapshot=Path("snapshot") if snapshot else None)
     return run(request).findings
 
 

@@ -50,8 +50,9 @@ def lint(file: Path) -> tuple[Finding, ...]:
     required = code == "TML903"
     config = Config(extend_select=(code,) if off and not required else (), require_spec=required)
     spec = file.with_suffix(".yaml")
+    snapshot = file.with_suffix(".snapshot")
     request = Request((file.name,), file.parent, spec=spec if spec.exists() else None, use_spec=spec.exists(),
-                      config=config, require_spec=required)
+                      config=config, require_spec=required, snapshot=snapshot if snapshot.exists() else None)
     return run(request).findings
 
 
