@@ -69,7 +69,8 @@ def survey(folder: Path, exclude: Sequence[str]) -> Survey:
     linting.load_file = _timed(linting.load_file, seconds, "load")
     triton_api.Backend.make_ir = _timed(triton_api.Backend.make_ir, seconds, "lower")  # type: ignore[method-assign]
     start = time.perf_counter()
-    request = Request((str(folder),), folder, use_spec=False, targets=("cuda:90",), config=Config(exclude=tuple(exclude)))
+    config = Config(exclude=tuple(exclude))
+    request = Request((str(folder),), folder, use_spec=False, targets=("cuda:90",), config=config)
     sources, failures = discover(request.arguments, folder, request.config.exclude)
     run = linting.Run(request, lambda done, total, label: None, ignore)
     files = run.files(sources)
@@ -90,7 +91,7 @@ def _summary(files: Sequence[LintedFile], report: Report, sources: Sequence[Sour
         (*(_failed(k, k.failure) for k in report.kernels if k.failure is not None), *unnamed),
         {_key(k.location, k.name): list(k.mutated) for k in report.kernels if k.failure is None},
         {_key(k.location, k.name): list(k.unknown) for k in report.kernels if k.unknown},
-        tuple(f"{f.location.file}:{f.location.line} {f.kernel}: {f.message}" for f in report.findings if f.rule == "TML301"),
+        tuple(f"{_key(f.location, f.kernel or '')}: {f.message}" for f in report.findings if f.rule == "TML301"),
         round(seconds["load"], 2), round(seconds["lower"], 2), round(total, 2),
         round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
     )

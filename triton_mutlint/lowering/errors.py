@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from triton_mutlint.lowering import triton_api
-from triton_mutlint.model import Failure, LoadedKernel, Location, Stage
-
+from triton_mutlint.lowering.advice import advice
+from triton_mutlint.model import ArgType, Failure, LoadedKernel, Location, Stage
 
 _ADDRESS = re.compile(r" (?:object )?at 0x[0-9a-f]+")  # differs from run to run
 
 
-def failure(error: BaseException, kernel: LoadedKernel, printed: str) -> Failure:
-    """What to report for `error`, raised while lowering `kernel`; `printed` is MLIR's own output."""
+def failure(error: BaseException, kernel: LoadedKernel, printed: str, args: Mapping[str, ArgType]) -> Failure:
+    """What to report for `error`, raised while lowering `kernel` with `args`; `printed` is MLIR's own output."""
     innermost = _innermost(error)
     message = _message(innermost, printed)
     location = _location(innermost) or kernel.location
-    return Failure(Stage.LOWER, message, location)
+    return Failure(Stage.LOWER, message, location, advice(kernel, message, _kernel_line(error), args))
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -66,13 +66,28 @@ def _location(error: BaseException) -> Location | None:
     return Location(str(generator.file_name), int(generator.begin_line) + line, column)
 
 
+def _kernel_line(error: BaseException) -> int | None:
+    """The line of the kernel's own body at which `error` was raised, in it or in a helper called there."""
+    for raised in _chain(error):
+        for generator in _generators(raised):
+            line = getattr(generator.cur_node, "lineno", None)
+            return None if line is None else int(generator.begin_line) + int(line)
+    return None
+
+
 def _generator(error: BaseException) -> Any:
     """The last CodeGenerator on the error's traceback; Triton keeps no other link to the file."""
     found = None
+    for generator in _generators(error):
+        found = generator
+    return found
+
+
+def _generators(error: BaseException) -> Iterator[Any]:
+    """The CodeGenerators on the error's traceback, the kernel's own first."""
     traceback = error.__traceback__
     while traceback is not None:
         owner = traceback.tb_frame.f_locals.get("self")
         if hasattr(owner, "cur_node") and hasattr(owner, "file_name") and hasattr(owner, "begin_line"):
-            found = owner
+            yield owner
         traceback = traceback.tb_next
-    return found

@@ -35,7 +35,7 @@ class Lowerer:
             except Exception as error:  # the kernel's own Python runs in there: anything may be raised
                 raised = error
         if raised is not None:
-            raise StageError(errors.failure(raised, kernel, printed.text)) from raised
+            raise StageError(errors.failure(raised, kernel, printed.text, variant.args)) from raised
         return LoweredKernel(str(module), module.get_entry_func_name(), tuple(arguments.owners), target, module)
 
     def simplify(self, lowered: LoweredKernel) -> LoweredKernel:

@@ -1,0 +1,105 @@
+"""A kernel that does not lower says which arguments to give."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from triton_mutlint.engine import run
+from triton_mutlint.lowering import triton_api
+from triton_mutlint.model import Failure, Stage
+from triton_mutlint.request import Request
+
+HEAD = "import triton\nimport triton.language as tl\n\n\n"
+
+
+def failure_of(body: str, folder: Path, spec: str = "") -> Failure:
+    (folder / "kernels.py").write_text(HEAD + textwrap.dedent(body), encoding="utf-8")
+    (folder / "spec.yaml").write_text(textwrap.dedent(spec) or "version: 1\n", encoding="utf-8")
+    report = run(Request(("kernels.py",), folder, spec=folder / "spec.yaml", targets=("cuda:90",)))
+    failures = [k.failure for k in report.kernels if k.failure is not None]
+    assert len(failures) == 1
+    return failures[0]
+
+
+IMPOSSIBLE = """
+    @triton.jit
+    def helper(p, value, SIZE: tl.constexpr):
+        tl.static_assert(SIZE == 7 and SIZE == 8, "no size will do")
+        tl.store(p + tl.arange(0, 16), value)
+
+    @triton.jit
+    def kernel(x, unrelated, n, BLOCK: tl.constexpr):
+        half: tl.constexpr = BLOCK // 2
+        tl.store(unrelated, n)
+        helper(x, 1, half)
+"""
+
+
+def test_the_hint_names_what_reaches_the_statement_in_the_kernel(tmp_path: Path) -> None:
+    failure = failure_of(IMPOSSIBLE, tmp_path)
+    assert failure.stage is Stage.LOWER
+    assert failure.location is not None
+    assert failure.location.line == 8, "the helper's line"
+    assert "`kernels: kernel: args:`" in failure.hint
+    assert "x: *" in failure.hint
+    assert "BLOCK: " in failure.hint
+    assert "unrelated" not in failure.hint
+
+
+def test_the_hint_shows_the_arguments_of_the_spec(tmp_path: Path) -> None:
+    spec = """
+        version: 1
+        kernels:
+          kernel:
+            args: {x: "*fp32", unrelated: "*fp32", n: i32, BLOCK: 64}
+    """
+    failure = failure_of(IMPOSSIBLE, tmp_path, spec)
+    assert failure.hint.endswith("it was lowered with x: *fp32, BLOCK: 64")
+
+
+def test_a_name_that_no_branch_defined_points_at_the_conditions(tmp_path: Path) -> None:
+    body = """
+        @triton.jit
+        def kernel(x, MODE: tl.constexpr, OTHER: tl.constexpr):
+            if MODE == "one":
+                width: tl.constexpr = 1
+            elif MODE == "two":
+                width: tl.constexpr = 2
+            tl.store(x, width)
+    """
+    spec = """
+        version: 1
+        kernels:
+          kernel: {args: {x: "*fp32", MODE: three, OTHER: 1}}
+    """
+    failure = failure_of(body, tmp_path, spec)
+    assert "width is not defined" in failure.message
+    assert "MODE: 'three'" in failure.hint
+    assert "OTHER" not in failure.hint
+
+
+def test_an_api_that_this_triton_lacks_is_no_matter_of_arguments(tmp_path: Path) -> None:
+    body = """
+        @triton.jit
+        def kernel(x):
+            tl.store(x, tl.math.gone_since(tl.load(x)))
+    """
+    failure = failure_of(body, tmp_path)
+    assert "gone_since" in failure.message
+    assert "Triton version" in failure.hint
+
+
+@pytest.mark.skipif(triton_api.version() < (3, 9), reason="this Triton still has block pointers")
+def test_removed_features_are_told_by_their_message(tmp_path: Path) -> None:
+    body = """
+        @triton.jit
+        def kernel(x):
+            p = tl.make_block_ptr(x, (64,), (1,), (0,), (64,), (0,))
+            tl.store(p, tl.load(p))
+    """
+    failure = failure_of(body, tmp_path)
+    assert failure.message.startswith("Block pointers have been removed")
+    assert failure.hint == "analyse it with the Triton version that it is written for"

@@ -1,0 +1,88 @@
+"""What the user can add to the spec when a kernel does not lower: the arguments that the error hangs on."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+
+from triton_mutlint.model import ArgType, LoadedKernel
+
+_SHOWN = 4  # parameters named in one piece of advice
+_OTHER_TRITON = re.compile(
+    r"Block pointers have been removed"
+    r"|module ['\"]triton[\w.]*['\"] has no attribute|cannot import name .* from ['\"]triton"
+)
+
+
+def advice(kernel: LoadedKernel, message: str, line: int | None, args: Mapping[str, ArgType]) -> str:
+    """One sentence for the `hint` of a failure at `line` of the kernel's own file (None: not known).
+
+    It names the arguments that the statement there is computed from, as they were lowered: the
+    nearest first, or all that a type could be given for when none is found.
+    """
+    if _OTHER_TRITON.search(message):
+        return "analyse it with the Triton version that it is written for"
+    names = _reaching(kernel, line) if line is not None else []
+    shown = [f"{name}: {args[name]}" for name in names if name in args][:_SHOWN]
+    place = f"in the spec under `kernels: {kernel.name}: args:`"
+    if not shown:
+        return f"give the argument types {place} (`triton-mutlint init` writes a first version)"
+    return f"give other arguments {place}; it was lowered with {', '.join(shown)}"
+
+
+def _reaching(kernel: LoadedKernel, line: int) -> list[str]:
+    """The parameters that the statement at `line` is computed from, nearest first."""
+    statement = _statement(kernel.node, line)
+    if statement is None:
+        return []
+    wanted = set(kernel.parameter_names)
+    sources = _assigned_from(kernel.node)
+    names = list(dict.fromkeys(_names(statement)))
+    for name in names:  # grows while it is walked
+        names.extend(n for n in sources.get(name, ()) if n not in names)
+    return [name for name in names if name in wanted]
+
+
+def _statement(function: ast.FunctionDef, line: int) -> ast.stmt | None:
+    """The innermost statement that holds a line."""
+    found = None
+    for node in ast.walk(function):
+        if isinstance(node, ast.stmt) and node is not function and node.lineno <= line <= (node.end_lineno or line):
+            found = node  # ast.walk goes from the outside in
+    return found
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    """Names that a statement reads; of a compound one, those of its head only."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Name):
+            yield child.id
+        elif not isinstance(child, ast.stmt):
+            yield from _names(child)
+
+
+def _assigned_from(function: ast.FunctionDef) -> dict[str, list[str]]:
+    """For each local name, the names that its assignments read, and those that decide whether they run."""
+    found: dict[str, list[str]] = {}
+    pending: list[tuple[ast.AST, list[str]]] = [(function, [])]
+    while pending:
+        node, conditions = pending.pop()
+        for name in _bound(node):
+            found.setdefault(name, []).extend([*_names(node), *conditions])
+        if isinstance(node, (ast.If, ast.While)):
+            conditions = [*_names(ast.Expr(node.test)), *conditions]
+        pending.extend((child, conditions) for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt))
+    return found
+
+
+def _bound(statement: ast.AST) -> Iterator[str]:
+    """The names that a statement assigns to."""
+    if isinstance(statement, ast.Assign):
+        targets = statement.targets
+    elif isinstance(statement, (ast.AugAssign, ast.AnnAssign, ast.For)):
+        targets = [statement.target]
+    else:
+        return
+    for target in targets:
+        yield from _names(ast.Expr(target))
