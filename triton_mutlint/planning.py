@@ -21,7 +21,7 @@ from triton_mutlint.request import Request
 from triton_mutlint.signature.infer import infer
 from triton_mutlint.signature.inferred import Inferred
 from triton_mutlint.signature.plan import build_plan
-from triton_mutlint.signature.spec import KernelSpec, Spec, find_spec, load_spec
+from triton_mutlint.signature.spec import KernelSpec, Spec, find_spec, load_spec, parse_spec
 from triton_mutlint.source.load import load
 
 
@@ -45,7 +45,9 @@ class Specs:
             return None
         if path not in self.read:
             inside = path.is_absolute() and path.is_relative_to(self.request.cwd)
-            self.read[path] = load_spec(path, str(path.relative_to(self.request.cwd)) if inside else str(path))
+            display = str(path.relative_to(self.request.cwd)) if inside else str(path)
+            text = self.request.texts.get(display)
+            self.read[path] = load_spec(path, display) if text is None else parse_spec(text, display)
         return self.read[path]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from triton_mutlint.cli.fixing import fix, refuse_fixing, settled, show
 from triton_mutlint.cli.options import Output, known_rules, merged, parse_outputs, split_codes
 from triton_mutlint.cli.output import check_writable, is_unicode, use_color, width, write_file, write_stdout
 from triton_mutlint.cli.progress import Progress
@@ -30,6 +31,7 @@ def check(paths: tuple[str, ...], options: dict[str, Any]) -> int:
     Raises click.UsageError and MutlintError for what cannot be done.
     """
     refuse_contradictions(paths, options)
+    refuse_fixing(paths, options)
     outputs = parse_outputs(options["formats"], options["output"])
     chosen = {name: split_codes(name, options[name]) for name in _SELECTORS}
     file = Config() if options["isolated"] else load(Path.cwd(), options["config_file"], known_rules)
@@ -89,6 +91,12 @@ def run(request: Request, outputs: tuple[Output, ...], options: dict[str, Any]) 
             check_writable(file)
     with Progress() as progress:
         report = engine.run(request, progress)
+        if options["fix"] or options["diff"]:
+            outcome = settled(report, request, lambda asked: engine.run(asked, progress))
+    if options["diff"]:
+        return int(show(outcome) and not options["exit_zero"])
+    if options["fix"]:
+        report = fix(outcome)
     if options["update_baseline"]:
         report = update_baseline(report, request)
     for output in outputs:

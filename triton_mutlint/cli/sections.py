@@ -10,6 +10,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "What to analyse": ("spec", "no_spec", "targets", "max_variants", "opaque_asm", "true_import", "helpers"),
     "Rules": ("select", "extend_select", "ignore", "require_spec", "fail_on", "exit_zero"),
     "Comparing": ("snapshot", "baseline", "update_baseline"),
+    "Fixing": ("fix", "diff"),
     "Output": ("formats", "output", "quiet", "verbose", "color"),
 }
 _REST = "Other options"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from triton_mutlint.contracts.comments import MUTATES, Comments, Directive, Problem, read_comments
 from triton_mutlint.contracts.spans import FunctionNode, functions, header, parse
-from triton_mutlint.model import LoadedKernel, Location, SourceFile
+from triton_mutlint.model import Change, ListKind, LoadedKernel, Location, SourceFile
 
 if TYPE_CHECKING:  # reading YAML is slow to import, and rules need no spec
     from triton_mutlint.signature.spec_model import KernelSpec
@@ -52,6 +52,13 @@ class DeclarationComments:
 def covers(declared: str, parameter: str) -> bool:
     """Whether declaring `declared` declares `parameter`: itself, or a tuple that holds it."""
     return parameter == declared or parameter.startswith(f"{declared}.")
+
+
+def change_of(declared: Declaration, name: str, parameters: Sequence[str], *, add: bool) -> Change:
+    """The change that adds `name` to what is declared, or takes it out."""
+    kind = ListKind.SPEC_MUTATES if declared.origin == SPEC else ListKind.COMMENT_MUTATES
+    place = declared.place_of(name) if declared.origin == COMMENT and not add else declared.location
+    return Change(kind, name, add, place, tuple(parameters))
 
 
 def from_spec(entry: KernelSpec | None) -> Declaration | None:

@@ -14,8 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from triton_mutlint.model import Autotune, LoadedKernel, ParameterKind
+from triton_mutlint.model import Autotune, ListKind, LoadedKernel, ParameterKind
 from triton_mutlint.rules.subject import KernelSubject
+
+_LISTS = {"restore_value": ListKind.RESTORE_VALUE, "reset_to_zero": ListKind.RESET_TO_ZERO}
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class Fault:
     message: str
     help: str
     parameter: str | None = None
+    redundant: ListKind | None = None  # the list that `parameter` only has to be taken out of
 
 
 def faults(subject: KernelSubject, autotune: Autotune) -> Iterator[Fault]:
@@ -46,7 +49,8 @@ def _name_fault(subject: KernelSubject, argument: str, name: str) -> Iterator[Fa
         hint = f"did you mean `{close[0]}`?" if close else f"the parameters are {', '.join(known)}"
         yield Fault(f"`{argument}` names `{name}`, which is no parameter of `{kernel.name}`", hint, name)
     elif any(p.name == name and p.is_constexpr for p in kernel.parameters):
-        yield Fault(f"`{argument}` names `{name}`, a constexpr: it has no {method}", f"remove `{name}`", name)
+        yield Fault(f"`{argument}` names `{name}`, a constexpr: it has no {method}", f"remove `{name}`", name,
+                    _LISTS[argument])
     elif parameter is not None and parameter.kind is ParameterKind.DESCRIPTOR:
         hint = "handle `desc.base` in hooks, or pass a pointer"
         yield Fault(f"`{argument}` names `{name}`, a tensor descriptor: it has no {method}", hint, name)

@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.contracts.declarations import Declaration, covers
+from triton_mutlint.contracts.declarations import Declaration, change_of, covers
 from triton_mutlint.model import AccessKind, Finding, Mutation, ParameterReport, Related, Severity
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
@@ -73,6 +73,7 @@ def _undeclared(subject: KernelSubject, parameter: ParameterReport) -> Finding:
         f"{what}, but {where} does not list it under `mutates`", subject.place_of(parameter.name),
         kernel=subject.report, parameter=parameter.name, related=(place, *_writes(parameter)),
         help=f"if the write is meant, declare it: `{wanted}`; otherwise remove it",
+        changes=[change_of(declared, parameter.name, [p.name for p in subject.report.parameters], add=True)],
     )
 
 

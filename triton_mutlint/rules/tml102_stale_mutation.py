@@ -41,10 +41,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.contracts.declarations import Declaration, covers
+from triton_mutlint.contracts.declarations import Declaration, change_of, covers
 from triton_mutlint.model import Finding, Mutation, ParameterReport, Related, Severity, Status
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.rules.unexplored import may_branch_otherwise
 
 
 def check(subject: KernelSubject) -> Iterator[Finding]:
@@ -70,6 +71,7 @@ def _stale(subject: KernelSubject, declared: Declaration, name: str, elements: l
         declared.place_of(name), kernel=report, parameter=name,
         related=(Related("the parameter", subject.place_of(name)),),
         help=f"remove `{name}` from `mutates`, or add the constexpr values under which it is written to the spec",
+        changes=() if may_branch_otherwise(subject) else [change_of(declared, name, (), add=False)],
     )
 
 

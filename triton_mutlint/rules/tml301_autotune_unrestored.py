@@ -58,7 +58,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from triton_mutlint.model import AccessKind, Autotune, Finding, Location, ParameterKind, ParameterReport, Severity
+from triton_mutlint.model import (
+    AccessKind,
+    Autotune,
+    Change,
+    Finding,
+    ListKind,
+    Location,
+    ParameterKind,
+    ParameterReport,
+    Severity,
+)
 from triton_mutlint.model import Related as Note
 from triton_mutlint.rules.access_calls import AccessCalls
 from triton_mutlint.rules.autotune_names import faults, may_prune_to_hooks, replaced
@@ -107,7 +117,9 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
         return
     place = Location(subject.report.location.file, autotune.line or subject.report.location.line)
     for fault in faults(subject, autotune):
-        yield RULE.finding(fault.message, place, kernel=subject.report, parameter=fault.parameter, help=fault.help)
+        changes = [Change(fault.redundant, fault.parameter or "", False, place)] if fault.redundant else []
+        yield RULE.finding(fault.message, place, kernel=subject.report, parameter=fault.parameter, help=fault.help,
+                           changes=changes)
     if len(autotune.configs) > 1:
         yield from _unrestored(subject, autotune, place)
 
@@ -140,7 +152,19 @@ def _finding(subject: KernelSubject, autotune: Autotune, parameter: ParameterRep
         place, kernel=subject.report, parameter=parameter.name, related=_accesses(parameter),
         help=_advice(autotune, parameter, rerun, restorable),
         severity=None if rerun in _CERTAIN and not excused else Severity.INFO,
+        changes=() if hooked or rerun not in _CERTAIN else _changes(subject, autotune, parameter, place),
     )
+
+
+def _changes(subject: KernelSubject, autotune: Autotune, parameter: ParameterReport,
+             place: Location) -> Iterator[Change]:
+    """Restoring is right whatever callers pass; `None` it cannot copy before Triton 3.8."""
+    name = parameter.name
+    if not _is_plain(parameter) or "None" in parameter.type.split(" | "):
+        return
+    yield Change(ListKind.RESTORE_VALUE, name, True, place, tuple(p.name for p in subject.report.parameters))
+    if name in autotune.reset_to_zero:
+        yield Change(ListKind.RESET_TO_ZERO, name, False, place)
 
 
 def _outcome(autotune: Autotune, parameter: ParameterReport) -> str:

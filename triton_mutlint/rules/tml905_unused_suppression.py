@@ -39,7 +39,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from triton_mutlint.contracts.suppressions import Suppression, read_suppressions
-from triton_mutlint.model import Finding, Severity, SourceFile
+from triton_mutlint.model import Change, Finding, ListKind, Severity, SourceFile
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import RunSubject
 
@@ -63,9 +63,12 @@ def _unused(run: RunSubject, source: SourceFile, suppression: Suppression) -> It
         names = ", ".join(idle)
         rest = [code for code in suppression.codes if code not in idle]
         advice = f"shorten it to `ignore[{','.join(rest)}]`" if rest else "remove the comment"
-        yield RULE.finding(f"this comment suppresses no finding of {names}", suppression.location, help=advice)
+        changes = [Change(ListKind.IGNORE, code, False, suppression.location) for code in idle]
+        yield RULE.finding(f"this comment suppresses no finding of {names}", suppression.location, help=advice,
+                           changes=changes)
     elif not suppression.codes and not needed:
-        yield RULE.finding("this comment suppresses nothing", suppression.location, help="remove the comment")
+        yield RULE.finding("this comment suppresses nothing", suppression.location, help="remove the comment",
+                           changes=[Change(ListKind.IGNORE, "", False, suppression.location)])
 
 
 def check_run(run: RunSubject) -> Iterator[Finding]:

@@ -1,0 +1,86 @@
+"""`check --fix` and `check --diff`: settle what can be settled, then report or show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from triton_mutlint.cli.output import write_stdout
+from triton_mutlint.model import Finding, Report
+from triton_mutlint.report.summary import plural
+from triton_mutlint.request import Request
+
+if TYPE_CHECKING:  # fixing is loaded when asked for
+    from triton_mutlint.fixes.edit import Refusal
+    from triton_mutlint.fixes.session import Outcome
+
+Analyse = Callable[[Request], Report]
+
+
+def refuse_fixing(paths: tuple[str, ...], options: dict[str, Any]) -> None:
+    """Raises click.UsageError for what does not go together with --fix and --diff."""
+    if options["fix"] and options["diff"]:
+        raise click.UsageError("--fix and --diff contradict each other")
+    if options["fix"] and "-" in paths:
+        raise click.UsageError("--fix cannot write to standard input; --diff shows what it would do")
+    if options["diff"] and (options["formats"] or options["output"]):
+        raise click.UsageError("--diff prints a diff, not a report: leave --format and --output out")
+
+
+def settled(report: Report, request: Request, analyse: Analyse) -> Outcome:
+    """What can be fixed; writes nothing."""
+    from triton_mutlint.fixes.session import settle
+
+    return settle(report, request, analyse)
+
+
+def fix(outcome: Outcome) -> Report:
+    """Write what was fixed, say so on standard error, and give the report on what is left.
+
+    Raises UsageError for a file that cannot be written.
+    """
+    from triton_mutlint.fixes.write import write_document
+
+    for document in outcome.changed:
+        write_document(document)
+    for done in outcome.fixed:
+        _say(f"fixed {_place(done.findings)}: {done.message}")
+    _refusals(outcome.refused)
+    if outcome.changed:
+        _say(f"{_count(outcome)} fixed in {plural(len(outcome.changed), 'file')}")
+    return outcome.report
+
+
+def show(outcome: Outcome) -> bool:
+    """Print what fixing would change; whether that is anything."""
+    from triton_mutlint.fixes.diff import unified
+
+    write_stdout("".join(unified(outcome.original(document), document) for document in outcome.changed))
+    _refusals(outcome.refused)
+    if outcome.changed:
+        _say(f"{_count(outcome)} would be fixed in {plural(len(outcome.changed), 'file')}")
+    else:
+        _say("nothing can be fixed")
+    return bool(outcome.changed)
+
+
+def _count(outcome: Outcome) -> str:
+    return plural(sum(len(done.findings) for done in outcome.fixed), "finding")
+
+
+def _refusals(refused: Sequence[Refusal]) -> None:
+    for refusal in refused:
+        _say(f"not fixed {_place(refusal.findings)}: {refusal.reason}")
+
+
+def _place(findings: Sequence[Finding]) -> str:
+    """Where the first of the findings is, and which rules they are of."""
+    first = findings[0].location
+    rules = ", ".join(dict.fromkeys(finding.rule for finding in findings))
+    return f"{first.file}:{first.line} {rules}"
+
+
+def _say(message: str) -> None:
+    click.echo(message, err=True)

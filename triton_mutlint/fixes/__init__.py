@@ -1,0 +1,1 @@
+"""Mechanical fixes: from the changes that findings ask for to text edits, each analysed before it is written."""
