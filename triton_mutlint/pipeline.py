@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Protocol
 
 from triton_mutlint.analysis import Places, VariantEffects, analyze_module
@@ -27,6 +28,7 @@ from triton_mutlint.ttir.ir import ParseError
 from triton_mutlint.ttir.parser import parse
 
 MAX_REPAIRS = 12
+MAX_REPAIRS_PER_KERNEL = 48
 Types = Mapping[str, ArgType]
 Observe = Callable[[LoadedKernel, Variant, VariantEffects], None]
 Repair = Callable[[LoadedKernel, Types, frozenset[str], Failure, set[str]], "Types | None"]
@@ -63,6 +65,11 @@ class _Outcome:
     analyzed: list[AnalyzedVariant] = field(default_factory=list)
     failures: list[tuple[Variant, Failure]] = field(default_factory=list)
     repaired: dict[tuple[str, str], ArgType] = field(default_factory=dict)  # by parameter and first guess
+    repairs: int = 0
+
+    def may_repair(self, attempts: int) -> bool:
+        """Whether another guess may be tried, for this variant and for the kernel as a whole."""
+        return attempts < MAX_REPAIRS and self.repairs < MAX_REPAIRS_PER_KERNEL
 
 
 def analyze_kernel(kernel: LoadedKernel, plan: SignaturePlan, targets: Sequence[Target], tools: Tools) -> KernelReport:
@@ -106,25 +113,31 @@ def _analyze_variant(kernel: LoadedKernel, plan: SignaturePlan, variant: Variant
                      outcome: _Outcome, named: bool) -> None:
     tried: set[str] = set()
     current = _patched(variant, plan.inferred, outcome)
-    for attempt in range(MAX_REPAIRS + 1):
+    first: Failure | None = None
+    for attempt in count():
         try:
             lowered = tools.lowerer.lower(kernel, current, target)
             effects = analyze_text(lowered, tools)
+            break
         except StageError as error:
+            first = first or error.failure
             proposal = None
-            if plan.inferred and attempt < MAX_REPAIRS and error.failure.stage is Stage.LOWER:
+            if plan.inferred and error.failure.stage is Stage.LOWER and outcome.may_repair(attempt):
                 proposal = tools.repair(kernel, current.args, plan.inferred, error.failure, tried)
             if proposal is None:
                 outcome.failures.append((variant, error.failure))
                 return
+            outcome.repairs += 1
             current = replace(current, args=proposal)
-            continue
-        _remember(variant, current, outcome)
-        tools.observe(kernel, current, effects)
-        choices = (("target", str(target)), *current.choices) if named else current.choices
-        flat = {name: t for owner, arg in current.args.items() for name, t in flat_names(owner, arg)}
-        outcome.analyzed.append(AnalyzedVariant(flat, choices, effects))
-        return
+    _remember(variant, current, outcome)
+    choices = tuple((name, str(current.args[name])) for name, _ in variant.choices)
+    if first is not None and choices != variant.choices:  # repaired into another variant: this one was not analysed
+        outcome.failures.append((variant, first))
+        if outcome.analyzed:
+            return
+    tools.observe(kernel, current, effects)
+    flat = {name: t for owner, arg in current.args.items() for name, t in flat_names(owner, arg)}
+    outcome.analyzed.append(AnalyzedVariant(flat, (("target", str(target)), *choices) if named else choices, effects))
 
 
 def analyze_text(lowered: LoweredKernel, tools: Tools) -> VariantEffects:
