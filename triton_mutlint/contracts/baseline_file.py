@@ -76,7 +76,7 @@ def _placed(text: str, shown: str) -> Iterator[tuple[Kind, int]]:
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip().startswith('{"'):
             try:
-                row = json.loads(line.strip().rstrip(","))
-            except json.JSONDecodeError:
-                continue  # somebody's own layout
-            yield _entry(row, f"{shown}:{number}")[0], number
+                kind, _ = _entry(json.loads(line.strip().rstrip(",")), shown)
+            except (json.JSONDecodeError, UsageError):
+                continue  # another layout than ours
+            yield kind, number
