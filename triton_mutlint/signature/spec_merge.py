@@ -185,7 +185,12 @@ class SpecText:
                 raise NoPlaceError("an alias that cannot be found")
             end = match.end()
         rest = re.sub(r"#.*", "", self.text[end:close])
-        return Insertion(close, f" {text}") if "," in rest else Insertion(end, f", {text}")
+        if "," not in rest:
+            return Insertion(end, f", {text}")
+        line = self._line_start(close)
+        if line > end and not self.text[line:close].strip():  # the brace has a line of its own
+            return Insertion(line, f"{' ' * pair[0].start_mark.column}{text},{self.newline}")
+        return Insertion(close, f" {text}")
 
 
 def _pair(node: yaml.Node, name: str) -> tuple[yaml.Node, yaml.Node] | None:
