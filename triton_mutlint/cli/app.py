@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 
 import click
+from click.shell_completion import CompletionItem
 
 from triton_mutlint.version import __version__
 
@@ -17,6 +18,8 @@ COMMANDS = {
     "list": ("triton_mutlint.cli.list_kernels", "List kernels, their signatures and where each part came from."),
     "rules": ("triton_mutlint.cli.rules", "List the rules."),
     "rule": ("triton_mutlint.cli.rule", "Explain one rule."),
+    "config": ("triton_mutlint.cli.config", "Show the settings in force and where each came from."),
+    "completion": ("triton_mutlint.cli.completion", "Print a shell's completion script."),
 }
 _OWN = ("-h", "--help", "--version")
 _NO_ARGUMENTS = """\
@@ -42,12 +45,23 @@ class _Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         rest = [argument for argument in args if argument != "--debug"]
-        if not rest:
+        if not rest and not ctx.resilient_parsing:
             click.echo(_NO_ARGUMENTS, err=True, nl=False)
             ctx.exit(2)
-        if rest[0] not in COMMANDS and rest[0] not in _OWN:
+        if rest and rest[0] not in COMMANDS and rest[0] not in _OWN:
             rest = [DEFAULT, *rest]
         return super().parse_args(ctx, rest)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands, and what `check` takes."""
+        check = self.get_command(ctx, DEFAULT)
+        assert check is not None, "the default command exists"
+        with check.make_context(DEFAULT, [], parent=ctx, resilient_parsing=True) as inner:
+            default = check.shell_complete(inner, incomplete)
+        # Files first: click's script for bash forgets what came before them.
+        found = [] if incomplete.startswith("-") else [CompletionItem(incomplete, type="file")]
+        found += [*super().shell_complete(ctx, incomplete), *default]
+        return list({(item.value, item.type): item for item in found}.values())
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_usage(ctx.command_path, f"[{DEFAULT}] [OPTIONS] PATH...")

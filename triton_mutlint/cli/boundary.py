@@ -12,12 +12,17 @@ from triton_mutlint.cli.app import cli
 
 OK, FINDINGS, ERROR, INTERRUPTED = 0, 1, 2, 130
 PROGRAM = "triton-mutlint"
+COMPLETION_VARIABLE = "_TRITON_MUTLINT_COMPLETE"  # a shell asks what may come next
 DEBUG_VARIABLE = "TRITON_MUTLINT_DEBUG"
 
 
 def run(arguments: Sequence[str]) -> int:
     """The exit code of one command line: 0 clean, 1 findings, 2 usage or other error, 130 interrupted."""
     _open_standard_streams()
+    if COMPLETION_VARIABLE in os.environ:
+        from triton_mutlint.cli.completion import answer
+
+        return answer()
     debug = "--debug" in arguments or os.environ.get(DEBUG_VARIABLE, "") not in ("", "0")
     try:
         outcome = cli.main(list(arguments), prog_name=PROGRAM, standalone_mode=False)

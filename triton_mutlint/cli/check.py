@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from triton_mutlint.cli.completing import codes, files, formats
 from triton_mutlint.cli.snapshot_option import DEFAULT_SNAPSHOT, Checking
 from triton_mutlint.levels import FAIL_LEVELS
 from triton_mutlint.report import FORMATS
@@ -16,7 +17,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command(cls=Checking, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=files)
 @click.option("--spec", type=_FILE, metavar="FILE", help="Signatures to use instead of the file found upward.")
 @click.option("--no-spec", is_flag=True, help="Infer every signature, whatever specs there are.")
 @click.option("--target", "targets", multiple=True, metavar="ARCH", help="cuda:90, hip:gfx942, ...; repeatable.")
@@ -25,9 +26,9 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--import", "true_import", is_flag=True, help="Really import the files, with what that runs.")
 @click.option("--helpers", is_flag=True, help="Report jit functions that other jit functions call, too.")
 @click.option("--require-spec", is_flag=True, help="Report kernels without a spec entry (TML903).")
-@click.option("--select", multiple=True, metavar="CODES", help="Only these rules.")
-@click.option("--extend-select", multiple=True, metavar="CODES", help="These too.")
-@click.option("--ignore", multiple=True, metavar="CODES", help="Not these rules.")
+@click.option("--select", multiple=True, metavar="CODES", shell_complete=codes, help="Only these rules.")
+@click.option("--extend-select", multiple=True, metavar="CODES", shell_complete=codes, help="These too.")
+@click.option("--ignore", multiple=True, metavar="CODES", shell_complete=codes, help="Not these rules.")
 @click.option("--check-snapshot", "snapshot", type=click.Path(path_type=Path), metavar="[=FILE]",
               help=f"Report contracts that differ from the snapshot (TML107; {DEFAULT_SNAPSHOT}).")
 @click.option("--baseline", type=click.Path(path_type=Path), metavar="FILE", help="Accept the findings listed there.")
@@ -36,7 +37,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
 @click.option("--fail-on", type=click.Choice(FAIL_LEVELS), help="Least severity for exit code 1 (error).")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the findings.")
-@click.option("--format", "formats", multiple=True, metavar="NAME[=FILE]", help=f"{', '.join(FORMATS)}; repeatable.")
+@click.option("--format", "formats", multiple=True, metavar="NAME[=FILE]", shell_complete=formats,
+              help=f"{', '.join(FORMATS)}; repeatable.")
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="For the format that names no file.")
 @click.option("-q", "--quiet", is_flag=True, help="Findings, failures and the summary only.")
 @click.option("-v", "--verbose", is_flag=True, help="Reads too, every place, and why types were inferred.")

@@ -33,14 +33,19 @@ def check(paths: tuple[str, ...], options: dict[str, Any]) -> int:
     refuse_contradictions(paths, options)
     refuse_fixing(paths, options)
     outputs = parse_outputs(options["formats"], options["output"])
-    chosen = {name: split_codes(name, options[name]) for name in _SELECTORS}
-    file = Config() if options["isolated"] else load(Path.cwd(), options["config_file"], known_rules)
-    config = merged(file, {**options, **chosen})
+    config = config_in_force(options)
     if options["update_baseline"] and config.baseline is None:
         raise click.UsageError("--update-baseline needs a file to write: --baseline FILE, or `baseline` in the "
                                "configuration")
     request = make_request(paths, config, options)
     return run(request, outputs, options)
+
+
+def config_in_force(options: dict[str, Any]) -> Config:
+    """The configuration file's settings with those of the options in their place."""
+    chosen = {name: split_codes(name, options[name]) for name in _SELECTORS}
+    file = Config() if options["isolated"] else load(Path.cwd(), options["config_file"], known_rules)
+    return merged(file, {**options, **chosen})
 
 
 def refuse_contradictions(paths: tuple[str, ...], options: dict[str, Any]) -> None:

@@ -6,12 +6,13 @@ import inspect
 
 import click
 
+from triton_mutlint.cli.completing import codes
 from triton_mutlint.cli.output import write_stdout
 from triton_mutlint.config import nearest
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("code")
+@click.argument("code", shell_complete=codes)
 def command(code: str) -> int:
     """Explain the rule CODE, given as TML101 or undeclared-mutation."""
     from triton_mutlint.rules import RULES

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from triton_mutlint.cli.completing import files
 from triton_mutlint.cli.sections import Sectioned
 from triton_mutlint.cli.snapshot_option import DEFAULT_SNAPSHOT
 
@@ -14,7 +15,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command(cls=Sectioned, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=files)
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help=f"The snapshot ({DEFAULT_SNAPSHOT}).")
 @click.option("--spec", type=_FILE, metavar="FILE", help="Signatures to use instead of the file found upward.")
 @click.option("--no-spec", is_flag=True, help="Infer every signature, whatever specs there are.")

@@ -1,0 +1,38 @@
+"""`triton-mutlint completion SHELL`: the script that makes a shell complete commands, options and rules."""
+
+from __future__ import annotations
+
+import os
+
+import click
+from click.shell_completion import get_completion_class, shell_complete
+
+from triton_mutlint.cli.output import write_stdout
+
+PROGRAM = "triton-mutlint"
+VARIABLE = "_TRITON_MUTLINT_COMPLETE"  # the script asks through it, and boundary looks for it
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def command(shell: str) -> int:
+    """Print the completion script for SHELL.
+
+    \b
+    bash: eval "$(triton-mutlint completion bash)"           in ~/.bashrc
+    zsh:  eval "$(triton-mutlint completion zsh)"            in ~/.zshrc
+    fish: triton-mutlint completion fish | source            in ~/.config/fish/config.fish
+    """
+    from triton_mutlint.cli.app import cli
+
+    completer = get_completion_class(shell)
+    assert completer is not None, "click completes each of the choices"
+    write_stdout(completer(cli, {}, PROGRAM, VARIABLE).source() + "\n")
+    return 0
+
+
+def answer() -> int:
+    """Answer a shell that asks, as VARIABLE in the environment says."""
+    from triton_mutlint.cli.app import cli
+
+    return shell_complete(cli, {}, PROGRAM, VARIABLE, os.environ[VARIABLE])
