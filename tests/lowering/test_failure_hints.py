@@ -24,6 +24,20 @@ def failure_of(body: str, folder: Path, spec: str = "") -> Failure:
     return failures[0]
 
 
+def test_a_config_that_an_assertion_refuses_is_left_out_as_the_autotuner_does(tmp_path: Path) -> None:
+    (tmp_path / "kernels.py").write_text(HEAD + textwrap.dedent("""
+        @triton.autotune(configs=[triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 16})], key=[])
+        @triton.jit
+        def kernel(x, BLOCK: tl.constexpr):
+            tl.static_assert(BLOCK % 32 == 0, "whole tiles only")
+            tl.store(x + tl.arange(0, BLOCK), 0)
+    """), encoding="utf-8")
+    kernel, = run(Request(("kernels.py",), tmp_path, use_spec=False, targets=("cuda:90",))).kernels
+    assert (kernel.failure, kernel.mutated) == (None, ("x",))
+    assert (kernel.analyzed_variants, kernel.total_variants) == (1, 2)
+    assert "static_assert failed: whole tiles only" in " ".join(kernel.notes)
+
+
 IMPOSSIBLE = """
     @triton.jit
     def helper(p, value, SIZE: tl.constexpr):
@@ -40,7 +54,7 @@ IMPOSSIBLE = """
 
 def test_the_hint_names_what_reaches_the_statement_in_the_kernel(tmp_path: Path) -> None:
     failure = failure_of(IMPOSSIBLE, tmp_path)
-    assert failure.stage is Stage.LOWER
+    assert (failure.stage, failure.message) == (Stage.LOWER, "static_assert failed: no size will do")
     assert failure.location is not None
     assert failure.location.line == 8, "the helper's line"
     assert "`kernels: kernel: args:`" in failure.hint

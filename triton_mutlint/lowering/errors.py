@@ -39,6 +39,8 @@ def _innermost(error: BaseException) -> BaseException:
 
 def _message(error: BaseException, printed: str) -> str:
     own = str(getattr(error, "error_message", None) or "").strip()
+    if type(error).__name__ == "CompileTimeAssertionFailure":  # the autotuner skips a config that raises it
+        own = f"static_assert failed: {own}" if own else "static_assert failed"
     if not own:
         cause = next((e for e in list(_chain(error))[1:] if str(e)), None)
         own = str(cause or "").strip() if hasattr(error, "error_message") else str(error).strip()
