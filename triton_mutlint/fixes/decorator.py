@@ -79,16 +79,19 @@ class _Editor:
             raise CannotFixError(f"`{argument.name}` is not as it was")
         edits = list(argument.items.removed(dropped))
         kept = [i for i in range(len(argument.names)) if i not in dropped]
-        if argument.is_tuple and len(kept) == 1 and not self._keeps_comma(argument, kept[0]):
-            end = argument.items.spans[kept[0]][1]
-            behind = next((edit for edit in edits if edit.start == end), Edit(end, end))
-            edits = [*(edit for edit in edits if edit != behind), Edit(end, behind.end, ",")]
+        if argument.is_tuple and len(kept) == 1:
+            return self._still_a_tuple(argument, kept[0], edits)
         return edits
 
-    def _keeps_comma(self, argument: Argument, index: int) -> bool:
-        """Whether the one item that is left has a comma after it, which makes it a tuple still."""
-        after = self._call.text[argument.items.spans[index][1] : argument.items.closing]
-        return index == len(argument.names) - 1 and after.lstrip().startswith(",")
+    def _still_a_tuple(self, argument: Argument, kept: int, edits: list[Edit]) -> list[Edit]:
+        """The edits with a comma after the one item that is left, where they take it away."""
+        items, end = argument.items, argument.items.spans[kept][1]
+        behind = next((edit for edit in edits if edit.start == end), None)
+        is_last = kept == len(items.spans) - 1
+        trailing = items.text[items.spans[-1][1] : items.closing].lstrip().startswith(",")
+        if trailing or (behind is None and not is_last):
+            return edits
+        return [*(edit for edit in edits if edit != behind), Edit(end, behind.end if behind else end, ",")]
 
     def _inserted(self, argument: Argument, names: Iterable[str]) -> list[Edit]:
         quoted = [self._call.quoted(name) for name in names]

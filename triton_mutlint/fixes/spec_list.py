@@ -43,7 +43,7 @@ def edit_spec(document: Document, place: Location, changes: Iterable[Change]) ->
     found = _find(document, place)
     if _PATTERN.search(found.pattern):
         raise CannotFixError(f"`{found.pattern}` may hold for other kernels, too")
-    flow = found.value.flow_style is not False
+    flow = document.text[found.value.start_mark.index] == "["
     dropped = [i for i, name in enumerate(found.names) if name in wanted.removed]
     if wanted.removed:
         return _items(document.text, found).removed(dropped) if flow else _block_removed(document.text, found, dropped)

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import ast
+import sys
+
+import pytest
+from fix_samples import changes, document, edited
+
+from triton_mutlint.fixes.decorator import MISSING, edit_decorator
+from triton_mutlint.fixes.edit import CannotFixError
+from triton_mutlint.model import Change, ListKind, Location
+
+RESTORE, RESET = ListKind.RESTORE_VALUE, ListKind.RESET_TO_ZERO
+ORDER = ("x", "y", "z", "BLOCK")
+
+
+def fix(decorator: str, *asked: tuple[ListKind, tuple[str, ...], tuple[str, ...]], head: str = "import triton\n") -> str:
+    pytest.importorskip("libcst")
+    tail = "\n@triton.jit\ndef k(x, y, z, BLOCK): pass\n"
+    text = f"{head}{decorator}{tail}"
+    place = Location("kernels.py", head.count("\n") + 1)
+    wanted: list[Change] = []
+    for kind, add, remove in asked:
+        wanted += changes(kind, place, add, remove, ORDER)
+    result = edited(text, edit_decorator(document(text), place, wanted))
+    assert result.startswith(head)
+    assert result.endswith(tail)
+    ast.parse(result)
+    return result.removeprefix(head).removesuffix(tail)
+
+
+@pytest.mark.parametrize(("before", "after"), [
+    ("@triton.autotune(C, key=['n'])", "@triton.autotune(C, key=['n'], restore_value=['x', 'y'])"),
+    ('@triton.autotune(C, ["n"])', '@triton.autotune(C, ["n"], restore_value=["x", "y"])'),
+    ("@triton.autotune(configs=C, key=[], )", '@triton.autotune(configs=C, key=[], restore_value=["x", "y"], )'),
+    ("@triton.autotune(\n    C,\n    key=[],  # why\n)",
+     '@triton.autotune(\n    C,\n    key=[],  # why\n    restore_value=["x", "y"],\n)'),
+    ("@triton.autotune(\n    C,\n    key=[]  # why\n)",
+     '@triton.autotune(\n    C,\n    key=[],  # why\n    restore_value=["x", "y"]\n)'),
+    ("@triton.autotune(C,\n                 key=[])",
+     '@triton.autotune(C,\n                 key=[],\n                 restore_value=["x", "y"])'),
+    ("@triton.autotune([\n    A,\n    B,\n], key=[])", '@triton.autotune([\n    A,\n    B,\n], key=[], restore_value=["x", "y"])'),
+    ("@triton.autotune(C, restore_value=['z'])", "@triton.autotune(C, restore_value=['z', 'x', 'y'])"),
+    ("@triton.autotune(C, restore_value=('x',))", "@triton.autotune(C, restore_value=('x', 'y',))"),
+    ("@triton.autotune(C, restore_value=())", '@triton.autotune(C, restore_value=["x", "y"])'),
+    ("@triton.autotune(C, restore_value=None, key=[])", '@triton.autotune(C, restore_value=["x", "y"], key=[])'),
+    ("@triton.autotune(C, [], None, None, [])", '@triton.autotune(C, [], None, None, ["x", "y"])'),
+    ("@triton.autotune(C, [], None, None, None)", '@triton.autotune(C, [], None, None, ["x", "y"])'),
+    ("@triton.autotune(C, restore_value=[\n    'z',  # it\n])",
+     "@triton.autotune(C, restore_value=[\n    'z',  # it\n    'x',\n    'y',\n])"),
+    ("@triton.autotune(C, key=[')'] # )\n)", "@triton.autotune(C, key=[')'], restore_value=['x', 'y'] # )\n)"),
+])
+def test_restoring(before: str, after: str) -> None:
+    assert fix(before, (RESTORE, ("y", "x"), ())) == after
+
+
+@pytest.mark.parametrize(("before", "after"), [
+    ("@triton.autotune(C, reset_to_zero=['x'], key=[])", "@triton.autotune(C, restore_value=['x'], key=[])"),
+    ("@triton.autotune(C, reset_to_zero=['x', 'z'])",
+     "@triton.autotune(C, reset_to_zero=['z'], restore_value=['x'])"),
+    ("@triton.autotune(C, reset_to_zero=('x', 'z'))",
+     "@triton.autotune(C, reset_to_zero=('z',), restore_value=['x'])"),
+    ("@triton.autotune(C, reset_to_zero=('z', 'x'))",
+     "@triton.autotune(C, reset_to_zero=('z',), restore_value=['x'])"),
+    ("@triton.autotune(C, reset_to_zero=('z', 'x',))",
+     "@triton.autotune(C, reset_to_zero=('z',), restore_value=['x'])"),
+    ("@triton.autotune(C, reset_to_zero=['x'], restore_value=['y'])",
+     "@triton.autotune(C, restore_value=['y', 'x'])"),
+    ("@triton.autotune(C, restore_value=['y'], reset_to_zero=['x'])",
+     "@triton.autotune(C, restore_value=['y', 'x'])"),
+    ("@triton.autotune(C, restore_value=['x'], reset_to_zero=['x'],)", "@triton.autotune(C, restore_value=['x'],)"),
+    ("@triton.autotune(C, [], None, ['x'], key=[])",
+     "@triton.autotune(C, [], None, None, key=[], restore_value=['x'])"),
+    ("@triton.autotune(\n    C,\n    reset_to_zero=['x'],  # zeros\n    restore_value=[],\n)",
+     "@triton.autotune(\n    C,\n    restore_value=['x'],\n)"),
+])
+def test_restoring_what_was_zeroed(before: str, after: str) -> None:
+    assert fix(before, (RESTORE, ("x",), ()), (RESET, (), ("x",))) == after
+
+
+def test_more_is_restored_than_was_zeroed() -> None:
+    before = "@triton.autotune(C, reset_to_zero=['x'])"
+    assert fix(before, (RESTORE, ("x", "y"), ()), (RESET, (), ("x",))) == "@triton.autotune(C, restore_value=['x', 'y'])"
+
+
+def test_a_constexpr_is_taken_out() -> None:
+    before = "@triton.autotune(C, key=[], restore_value=['x', 'BLOCK'], reset_to_zero=['BLOCK'])"
+    after = "@triton.autotune(C, key=[], restore_value=['x'])"
+    assert fix(before, (RESTORE, (), ("BLOCK",)), (RESET, (), ("BLOCK",))) == after
+
+
+@pytest.mark.parametrize("head", [
+    "import triton as tr\n", "from triton import autotune as at\n", "from triton.runtime import autotune\n",
+])
+def test_triton_goes_by_its_name_in_the_file(head: str) -> None:
+    name = {"as tr": "tr.autotune", "as at": "at"}.get(head.strip()[-5:], "autotune")
+    assert "restore_value" in fix(f"@{name}(C, [])", (RESTORE, ("x",), ()), head=head)
+
+
+@pytest.mark.parametrize(("decorator", "reason"), [
+    ("@triton.autotune(C, restore_value=NAMES)", "not a list written out"),
+    ("@triton.autotune(C, restore_value=['y'] + NAMES)", "not a list written out"),
+    ("@triton.autotune(C, restore_value=['y', *NAMES])", "more than names"),
+    ("@triton.autotune(C, restore_value=['y', Y])", "more than names"),
+    ("@triton.autotune(C, restore_value=('x'))", "not a list written out"),
+    ("@triton.autotune(C, restore_value=(['y']))", "parentheses"),
+    ("@triton.autotune(C, **options)", "by `\\*` or"),
+    ("@triton.autotune(*args)", "by `\\*` or"),
+    ("@tuned", "no call"),
+    ("@project.autotune(C)", "not `triton.autotune` itself"),
+    ("@triton.autotune(C)\n@triton.autotune(D)", "several"),
+    ("@triton.autotune(C, reset_to_zero=['y', 'x'], restore_value=NAMES)", "not a list written out"),
+])
+def test_what_is_not_written_out_is_left_alone(decorator: str, reason: str) -> None:
+    with pytest.raises(CannotFixError, match=reason):
+        fix(decorator, (RESTORE, ("x",), ()), head="import triton, project\n")
+
+
+def test_a_kernel_made_by_a_call_has_no_decorator() -> None:
+    pytest.importorskip("libcst")
+    text = "import triton\nk = triton.autotune(C, [])(triton.jit(f))\n"
+    place = Location("kernels.py", 2)
+    with pytest.raises(CannotFixError, match="no call|not autotuned by a decorator"):
+        edit_decorator(document(text), place, changes(RESTORE, place, ["x"]))
+
+
+def test_without_libcst_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "libcst", None)
+    monkeypatch.delitem(sys.modules, "triton_mutlint.fixes.python_call", raising=False)
+    place = Location("kernels.py", 1)
+    with pytest.raises(CannotFixError) as error:
+        edit_decorator(document("x\n"), place, changes(RESTORE, place, ["x"]))
+    assert str(error.value) == MISSING
+    assert "triton-mutlint[fix]" in MISSING
