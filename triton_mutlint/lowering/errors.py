@@ -8,6 +8,7 @@ from typing import Any
 
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.lowering.advice import advice
+from triton_mutlint.lowering.missing import missing_value
 from triton_mutlint.model import ArgType, Failure, LoadedKernel, Location, Stage
 
 _ADDRESS = re.compile(r" (?:object )?at 0x[0-9a-f]+")  # differs from run to run
@@ -18,6 +19,9 @@ def failure(error: BaseException, kernel: LoadedKernel, printed: str, args: Mapp
     innermost = _innermost(error)
     message = _message(innermost, printed)
     location = _location(innermost) or kernel.location
+    missing = missing_value(kernel.name, _chain(error), location)
+    if missing is not None:
+        return missing
     return Failure(Stage.LOWER, message, location, advice(kernel, message, _kernel_line(error), args))
 
 

@@ -62,7 +62,6 @@ class Needs:
         The names include attributes, so a name that nothing binds counts only if Triton has no such
         attribute; any question is left to the exact walk of the body.
         """
-        given = namespace.module.modules.given
         settled = True
         for name in code_names(jit.fn.__code__):
             try:
@@ -72,7 +71,7 @@ class Needs:
                 continue
             if type(value) is ModuleType:
                 settled &= "__getattr__" not in vars(value) or is_triton_module(value)
-            elif find_missing(value) is not None or name in given:
+            elif find_missing(value) is not None or _is_given(namespace, name):
                 settled = False
             else:
                 for inner in _functions(value):
@@ -87,7 +86,7 @@ class Needs:
             if use.chain[0] not in _BUILTINS:
                 yield Need(use.chain[0], "is not defined", file, use.line, use.guarded)
             return
-        if len(use.chain) == 1 and use.chain[0] in namespace.module.modules.given:
+        if len(use.chain) == 1 and _is_given(namespace, use.chain[0]):
             namespace[use.chain[0]] = value = _constexpr(value)
         missing = find_missing(value)
         if missing is not None:
@@ -134,6 +133,23 @@ def _follow(namespace: Namespace, chain: tuple[str, ...]) -> Any:
                 return namespace.missing(".".join(chain[: i + 1]), f"is not in {owner}")
             return value
     return value
+
+
+def _is_given(namespace: Namespace, name: str) -> bool:
+    """Whether the spec's `globals:` give what `name` is bound to, here or in the module it is imported from."""
+    module = namespace.module
+    given = module.modules.given
+    if not given:
+        return False
+    scope: Namespace | None = namespace
+    while scope is not None:
+        for unit in scope.scope.by_name.get(name, ()):
+            if unit.alias is not None and isinstance(unit.node, ast.ImportFrom):
+                origin = module.modules.origin(unit.node, module.place).__name__
+                if f"{origin}.{unit.alias.name}" in given:
+                    return True
+        scope = scope.parent
+    return name in given or f"{module.dotted}.{name}" in given
 
 
 def _constexpr(value: Any) -> Any:
