@@ -14,7 +14,7 @@ from triton_mutlint.signature.inferred import Inferred
 from triton_mutlint.signature.names import (
     named_like_dtype,
     named_like_flag,
-    named_like_float,
+    named_like_float_value,
     named_like_small,
 )
 
@@ -162,11 +162,11 @@ def _number(slot: Slot, literals: list[Any]) -> Inferred:
         others = [] if arithmetic else [next(n for n in range(9) if n not in numbers)]
         first = [SIZES[0]] if arithmetic else []
         return Inferred(_values((*first, *numbers[:4], *others)), f"compared with {', '.join(map(str, numbers))}")
-    if slot.floating or (slot.weak_float and named_like_float(slot.name)):
+    if slot.floating or (slot.weak_float and named_like_float_value(slot.name)):
         return Inferred(_values((1.0,)), "computed with as a number")
     if named_like_small(slot.name):
         return Inferred(_values((2,)), "by its name")
-    if named_like_float(slot.name) and not arithmetic:
+    if named_like_float_value(slot.name) and not arithmetic:
         return Inferred(_values((1.0,)), "by its name")
     return Inferred(_values((SIZES[0],)), "nothing tells: a size")
 

@@ -13,7 +13,7 @@ from triton_mutlint.signature.evaluate import UNKNOWN, dotted, plain
 from triton_mutlint.signature.facts import INT, NONE, NOTHING, Dtype, Value
 from triton_mutlint.signature.intrinsic_call import Call, blend, merge
 from triton_mutlint.signature.intrinsics import HANDLERS
-from triton_mutlint.signature.memory_ops import DESCRIPTOR_METHODS, descriptor_access
+from triton_mutlint.signature.memory_ops import DESCRIPTOR_METHODS, KEYWORD_OPTIONS, descriptor_access
 from triton_mutlint.signature.operators import Operators, factors
 from triton_mutlint.signature.value_ops import cast
 
@@ -80,7 +80,8 @@ class Evaluator(Operators):
                 element: Dtype = next(iter(owner.base))
                 if isinstance(owner.dtype, str) and owner.dtype.startswith("*"):
                     element = owner.dtype[1:] or None
-                return Value(owner.base if name in ("dtype", "type") else NONE, dtype=element, is_dtype=True)
+                itself = owner.bare if name in ("dtype", "type") and owner.ref is None else NONE
+                return Value(itself, dtype=element, is_dtype=True)
             return Value(dtype=owner.dtype, is_dtype=owner.dtype is not None)
         if name in ("T", "value", "handle"):
             return owner
@@ -180,6 +181,9 @@ class Evaluator(Operators):
 
     def intrinsic(self, name: str, node: ast.Call) -> Value:
         args, kwargs = self._arguments(node)
+        for key, value in (*enumerate(args), *kwargs.items()):
+            for slot in value.bare if key not in KEYWORD_OPTIONS else ():
+                slot.arithmetic = slot.arithmetic or node.lineno
         return HANDLERS[name](Call(name, args, kwargs, node, self))
 
     def applied(self, function: Value, args: tuple[Value, ...], node: ast.Call) -> None:
@@ -223,7 +227,7 @@ class Evaluator(Operators):
         if name in DESCRIPTOR_METHODS and not (owner.memory or owner.mixed):
             self.effects += name not in ("load", "gather")
             return descriptor_access(owner, name, (*args, *kwargs.values()), node.lineno)
-        if owner.ref is not None:
+        if owner.ref is not None and owner.ref != "block":
             return self._called(Value(ref=getattr(owner.ref, name, None)), node)
         if name in HANDLERS:
             return HANDLERS[name](Call(name, (owner, *args), kwargs, node, self))

@@ -68,6 +68,7 @@ class Slot:
     movers: set[Slot] = field(default_factory=set)  # what decides whether a name holds this or another
     kin: list[Slot] = field(default_factory=list)  # a name holds this slot or one of those
     same_elem: Slot | None = None  # union-find parent: elements must have one type
+    united: list[Slot] = field(default_factory=list)  # at the parent: the others
     children: dict[int | str, Slot] = field(default_factory=dict)
     parent: Slot | None = None
     length: int = 0  # of a tuple, where an unpacking says so
@@ -83,6 +84,16 @@ class Slot:
         while slot.same_elem is not None:
             slot = slot.same_elem
         return slot
+
+    def unite(self, other: Slot) -> None:
+        """The elements of both have one type."""
+        one, two = self.root(), other.root()
+        if one is two:
+            return
+        two.same_elem = one
+        one.united += [two, *two.united]
+        two.united = []
+        one.elem_dtype = one.elem_dtype or two.elem_dtype
 
     def __repr__(self) -> str:
         return "<" + ".".join(map(str, (self.name, *self.path))) + ">"

@@ -111,10 +111,7 @@ def same_dtype(left: Value, right: Value) -> None:
     """Both operands must have one element type (`tl.dot`)."""
     a, b = left.dtype, right.dtype
     if isinstance(a, Slot) and isinstance(b, Slot):
-        one, other = a.root(), b.root()
-        if one is not other:
-            other.same_elem = one
-            one.elem_dtype = one.elem_dtype or other.elem_dtype
+        a.unite(b)
     elif isinstance(a, Slot) and isinstance(b, str):
         give_dtype(a, b)
     elif isinstance(b, Slot) and isinstance(a, str):
@@ -164,6 +161,8 @@ def spread(slots: Iterable[Slot]) -> None:
             if not (other.pointer or other.descriptor or other.constexpr):
                 other.pointer, other.descriptor, other.ranks = slot.pointer, slot.descriptor, slot.ranks
                 pending.append(other)
+            if slot.pointer and other.pointer:
+                slot.unite(other)
 
 
 def matters(value: Value, line: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from triton_mutlint.signature import marks
-from triton_mutlint.signature.facts import NO_CONST, NOTHING, Value, every
+from triton_mutlint.signature.facts import NO_CONST, NOTHING, Slot, Value, every
 from triton_mutlint.signature.intrinsic_call import Call
 
 
@@ -71,7 +71,7 @@ def block_pointer(call: Call) -> Value:
             marks.integer(part, call.line)
     shape = call.get(3, "block_shape") if call.name != "make_block_ptr" else call.get(4, "block_shape")
     marks.shape(shape, call.line)
-    return Value(base.base, dtype=base.dtype if isinstance(base.dtype, str) else None)
+    return Value(base.base, dtype=base.dtype if isinstance(base.dtype, str) else None, ref="block")
 
 
 def descriptor_function(call: Call) -> Value:
@@ -91,7 +91,10 @@ def descriptor_access(descriptor: Value, method: str, args: tuple[Value, ...], l
         for argument in args[1 if method == "scatter" else 0 :]:
             if argument.items is None and argument.memory:
                 marks.integer(argument, line)
+    value = args[1] if len(args) > 1 else NOTHING
     for slot in descriptor.base:
+        if method.startswith("atomic_") and isinstance(value.dtype, Slot):
+            slot.unite(value.dtype)  # a reduction converts nothing
         if method in _INTEGRAL:
             slot.elem_int = slot.elem_int or line
         if method in ("gather", "scatter"):

@@ -41,6 +41,12 @@ def named_like_float(name: str) -> bool:
     return _FLOAT.search(name) is not None
 
 
+def named_like_float_value(name: str) -> bool:
+    """As `named_like_float`, for compile-time values: `EPS`, `SM_SCALE`, but not `SCALE_ELEMS_PER_TOKEN`."""
+    found = list(_FLOAT.finditer(name))
+    return bool(found) and found[-1].end() == len(name)
+
+
 def named_like_integer(name: str) -> bool:
     return _INTEGER.search(name) is not None or (len(name) <= 3 and name.isupper())
 

@@ -57,6 +57,15 @@ class Operators:
                     slot.direct = slot.direct or line
         if isinstance(op, (ast.Add, ast.Sub)):
             return self._sum(left, right, line)
+        self._operands(op, left, right, line)
+        value = blend((left, right), None if not isinstance(op, ast.Div) else _divided(left, right))
+        if isinstance(op, ast.Mult):
+            names = factors(left) | factors(right)
+            if names:
+                return Value(NONE, value.mixed, value.memory, value.dtype, NO_CONST, None, names)
+        return value
+
+    def _operands(self, op: ast.operator, left: Value, right: Value, line: int) -> None:
         if isinstance(op, _BITWISE):
             self._bitwise(left, right, line, isinstance(op, (ast.LShift, ast.RShift)))
         elif isinstance(op, ast.FloorDiv):
@@ -69,12 +78,6 @@ class Operators:
         if isinstance(op, (ast.Pow, ast.LShift)):
             for slot in right.base | right.mixed:
                 slot.exponent = slot.exponent or line
-        value = blend((left, right), None if not isinstance(op, ast.Div) else _divided(left, right))
-        if isinstance(op, ast.Mult):
-            names = factors(left) | factors(right)
-            if names:
-                return Value(NONE, value.mixed, value.memory, value.dtype, NO_CONST, None, names)
-        return value
 
     def _bitwise(self, left: Value, right: Value, line: int, shift: bool) -> None:
         for value in (left, right):

@@ -16,7 +16,10 @@ from triton_mutlint.signature.probe import Target, probe
 from triton_mutlint.signature.repair_rules import RULES, Change, Scene, fallback
 
 _MLIR_PLACE = re.compile(r"(\S+\.py):(\d+):\d+: error:")
-HOPELESS = ("have been removed", "unsupported AST node type", "is not defined", "not installed")
+# No other guess helps: the installed Triton, the loader or the kernel itself is the reason.
+HOPELESS = (
+    "have been removed", "unsupported AST node type", "is not defined", "not installed", "forget to add @triton.jit",
+)  # fmt: skip
 
 
 def repair(
@@ -31,7 +34,7 @@ def repair(
     Only parameters in `inferred` change. `tried` is the caller's memory of one repair: every set of
     arguments that was proposed or has failed is kept in it, so that none is proposed twice.
     """
-    tried.add(_key(args))
+    tried.update((_key(args), *(f"{name}={type_}" for name, type_ in args.items())))
     if any(text in failure.message for text in HOPELESS):
         return None
     location = failure.location
@@ -41,7 +44,9 @@ def repair(
     scene = Scene(args, inferred, parts, names)
     for change in _changes(scene, failure.message):
         proposal = _applied(args, change, inferred)
-        if proposal is not None and _key(proposal) not in tried:
+        if proposal is None or _key(proposal) in tried:
+            continue
+        if any(f"{name}={type_}" not in tried for name, type_ in proposal.items()):  # never back and forth
             tried.add(_key(proposal))
             return proposal
     return None

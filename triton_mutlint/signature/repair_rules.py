@@ -44,6 +44,13 @@ class Scene:
                 found.update(dict.fromkeys(part.targets))
         return self.open(found, element)
 
+    def operands(self, function: str) -> list[Target]:
+        """The parameters whose elements are operands of `function`, in argument order."""
+        calls = [p.node for p in self.parts if isinstance(p.node, ast.Call)]
+        named = [c for c in calls if isinstance(c.func, ast.Attribute) and c.func.attr == function]
+        operands = [a for c in named for a in c.args[:2]]
+        return self.open(dict.fromkeys(t for p in self.parts if p.node in operands for t in p.targets), True)
+
     def open(self, targets: Iterable[Target], element: bool | None = None) -> list[Target]:
         return [t for t in targets if t.name in self.inferred and (element is None or t.element is element)]
 
@@ -120,6 +127,8 @@ def _pointer_met_number(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
         if isinstance(type_, PointerType):
             yield {target: ScalarType("i32" if _integers(type_.element) else "fp32")}
             yield {target: ScalarType("i32")}
+        if isinstance(type_, ConstexprValue) and isinstance(type_.value, float):
+            yield {target: ConstexprValue(64)}
     yield from _to_pointer(scene, match)
 
 
@@ -165,17 +174,25 @@ def _masked(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
 
 
 def _same_dtype(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
-    """Two dtypes that should be one: change what has the first to the second, and the other way."""
+    """Two dtypes that should be one: change what has the second to the first, and the other way."""
     first, second = (_kind(match.group(g)) for g in ("a", "b"))
-    targets = scene.targets(element=True) + scene.targets(element=False)
+    near = scene.operands("dot")
+    targets = near + scene.targets(element=True) + scene.targets(element=False)
+    if near and _integers(first) and _floats(second):
+        first, second = second, first
     if bits(first) and bits(second):
-        yield from _retyped(scene, targets, second, lambda dtype: dtype == first)
-        yield from _retyped(scene, targets, first, lambda dtype: dtype == second)
+        yield from _retyped(scene, targets, first, second.__eq__)
+        yield from _retyped(scene, targets, second, first.__eq__)
+
+
+_BY_WIDTH = {
+    1: ("i1",), 8: ("i8", "u8"), 16: ("fp16", "i16"), 32: ("fp32", "i32"), 64: ("fp64", "i64"),
+}  # fmt: skip
 
 
 def _width(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     size, wanted = int(match.group("a")), int(match.group("b"))
-    for dtype in {1: ("i1",), 8: ("i8", "u8"), 16: ("fp16", "i16"), 32: ("fp32", "i32"), 64: ("fp64", "i64")}.get(wanted, ()):
+    for dtype in _BY_WIDTH.get(wanted, ()):
         everything = scene.targets() + scene.open(t for name in scene.names.values() for t in name)
         pointers = [Target(n, (), True) for n in sorted(scene.inferred)]
 
@@ -289,6 +306,11 @@ def _shapes(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
 
 
 def _resized(scene: Scene, have: int, wanted: int) -> Iterator[Change]:
+    blocks = {t: scene.type(t) for t in scene.targets(element=True)}
+    together = {t: DescriptorType(d.element, tuple(wanted if n == have else n for n in d.block_shape))
+                for t, d in blocks.items() if isinstance(d, DescriptorType) and have in d.block_shape}  # fmt: skip
+    if together:
+        yield together
     for target in scene.targets() + scene.open(t for name in scene.names.values() for t in name):
         type_ = scene.type(target)
         if isinstance(type_, DescriptorType) and have in type_.block_shape:
@@ -317,7 +339,8 @@ def _reshaped(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
         whole *= size
     for target, size in others.items():
         if target not in sizes:
-            yield {target: ConstexprValue(size * 2)}
+            if size <= 64:
+                yield {target: ConstexprValue(size * 2)}
             if size != whole <= 4096:
                 yield {target: ConstexprValue(whole)}
     for target, size in sizes.items():
@@ -380,6 +403,8 @@ RULES: tuple[tuple[re.Pattern[str], Rule], ...] = (
     _rule(r"control flow edge|successor operand type", _turns),
     _rule(r"inconsistent types (?P<a>\S+) and (?P<b>\S+)", _variable),
     _rule(r"cannot cast pointer<\w+>(\[\])? to (?P<to>\w+)", _to_number),
+    _rule(r"pointer<(?P<a>\w+)> and pointer<(?P<b>\w+)>", _same_dtype),
+    _rule(r"cannot cast \w+(\[\])? to pointer", _to_pointer),
     _rule(r"(invalid operands|IncompatibleType).*pointer<", _pointer_met_number),
     _rule(r"(invalid operands of type|unexpected type|IncompatibleType)", _to_integer),
     _rule(r"unexpected type|Expected dtype|only supports? float|must be a float", _to_float),

@@ -137,23 +137,25 @@ def pointer(slot: Slot, launched: tuple[Evidence, ...]) -> PointerType:
 
 def element(slot: Slot, launched: tuple[Evidence, ...]) -> str:
     """The element type of a pointer; fp32 where nothing says otherwise."""
-    if slot.elem_address:
-        return "i64"
     root = slot.root()
+    group = (root, *root.united)
+    if any(s.elem_address for s in group):
+        return "i64"
     passed = next((e.element for e in launched if e.element and e.element not in _VENDOR), "")
-    integral = slot.elem_int or root.elem_int
+    integral = any(s.elem_int for s in group)
     for known in (root.elem_dtype, passed):
         if known and not (integral and known not in _INTEGERS):
             return known
-    if slot.elem_bits:
-        return {8: "i8", 16: "fp16", 64: "i64"}.get(slot.elem_bits, "fp32")
+    bits = max(s.elem_bits for s in group)
+    if bits:
+        return {8: "i8", 16: "fp16", 64: "i64"}.get(bits, "i32" if integral else "fp32")
     if integral:
-        return "i32"
-    if slot.elem_bool:
+        return "i8" if any(s.elem_dot for s in group) else "i32"
+    if any(s.elem_bool for s in group):
         return "i1"
-    if slot.elem_float or slot.elem_dot or root.elem_dot:
+    if any(s.elem_float or s.elem_dot for s in group):
         return "fp32"
-    if slot.elem_weak_int or (named_like_index(slot.name) and root is slot):
+    if any(s.elem_weak_int for s in group) or all(named_like_index(s.name) for s in group):
         return "i32"
     return "fp32"
 

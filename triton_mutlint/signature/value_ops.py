@@ -27,7 +27,7 @@ def cast(value: Value, kind: Value, line: int, bitcast: bool = False) -> Value:
     """`value.to(dtype)`, also to a pointer type."""
     use_dtype(kind, line)
     dtype = kind.dtype if kind.is_dtype else next((s for s in kind.bare if s.constexpr), None)
-    if kind.is_dtype and kind.base and marks.likely_pointer(kind.base):
+    if kind.is_dtype and any(s.pointer for s in kind.base):
         dtype = "*"  # `.to(ptr.dtype)`
     if isinstance(dtype, str) and dtype.startswith("*"):
         _cast_to_pointer(value, line, bitcast)
