@@ -205,7 +205,11 @@ class AutotuneConfig:
 
 @dataclass(frozen=True)
 class Autotune:
-    """What `@triton.autotune` declares on a kernel."""
+    """What `@triton.autotune` declares on a kernel.
+
+    `undecided` names those of `restore_value` and `reset_to_zero` that may hold more than is listed,
+    because they could not be evaluated.
+    """
 
     configs: tuple[AutotuneConfig, ...]
     restore_value: tuple[str, ...] = ()
@@ -213,6 +217,7 @@ class Autotune:
     has_pre_hook: bool = False
     has_post_hook: bool = False
     line: int = 0
+    undecided: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,9 @@ Looks at kernels with more than one autotune config and reports
 * a name in those lists that is no parameter, or one that Triton cannot clone.
 
 Where hooks are given (also by a config) the tool cannot see what they do, and reports an unnamed
-parameter as a note only. So it does for a parameter that the kernel itself sets back to zero, and
-for one that is written first and then read at other addresses. What runs as well a second time is
+parameter as a note only. So it does where a list could not be evaluated, for a parameter that the
+kernel itself sets back to zero, and for one that is written first and then read at other addresses.
+What runs as well a second time is
 left alone: a parameter that is written before it is read, a lock that is always set back to its
 free value, an atomic maximum or minimum whose result is not used.
 
@@ -56,7 +57,7 @@ a `triton.Config` is run besides `restore_value`, not in place of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from triton_mutlint.model import (
     AccessKind,
@@ -92,20 +93,30 @@ _UNLESS = {
 
 @dataclass(frozen=True)
 class _Protection:
-    """What the decorator's lists achieve, given how its hooks replace Triton's own."""
+    """What the decorator's lists achieve, given how its hooks replace Triton's own.
+
+    `undecided` are those of the lists that count, and may name more than is known.
+    """
 
     reset: frozenset[str]
     restored: frozenset[str]
+    undecided: frozenset[str]
 
     @classmethod
     def of(cls, autotune: Autotune) -> _Protection:
         if autotune.has_pre_hook:  # replaces the hook that zeroes and copies
-            return cls(frozenset(), frozenset())
+            return cls(frozenset(), frozenset(), frozenset())
         reset = frozenset(autotune.reset_to_zero)
         if autotune.has_post_hook:  # replaces the hook that puts the copies back
-            return cls(reset, frozenset())
+            return cls(reset, frozenset(), autotune.undecided - {"restore_value"})
         # A name in both lists is zeroed first, and the zeros are what is kept and put back.
-        return cls(reset, frozenset(autotune.restore_value) - reset)
+        return cls(reset, frozenset(autotune.restore_value) - reset, autotune.undecided)
+
+    def perhaps(self, name: str, rerun: Rerun) -> str:
+        """The list that may name it after all and would suffice; empty if none can."""
+        if "restore_value" in self.undecided and name not in self.reset:
+            return "restore_value"
+        return "reset_to_zero" if "reset_to_zero" in self.undecided and rerun is not Rerun.IN_PLACE else ""
 
     def suffices(self, name: str, rerun: Rerun) -> bool:
         return name in self.restored or (name in self.reset and rerun is not Rerun.IN_PLACE)
@@ -135,7 +146,17 @@ def _unrestored(subject: KernelSubject, autotune: Autotune, place: Location) -> 
             exposed.append((parameter, rerun))
     restorable = [p.name for p, r in exposed if r in _CERTAIN and _is_plain(p)]
     for parameter, rerun in exposed:
-        yield _finding(subject, autotune, parameter, rerun, restorable, place)
+        unread = protection.perhaps(parameter.name.partition(".")[0], rerun) if _is_plain(parameter) else ""
+        finding = _finding(subject, autotune, parameter, rerun, restorable, place)
+        yield _doubted(finding, parameter.name, unread) if unread else finding
+
+
+def _doubted(finding: Finding, name: str, unread: str) -> Finding:
+    """The finding as a note: a list that could not be evaluated may name the parameter."""
+    return replace(
+        finding, message=f"{finding.message}, unless `{unread}`, which could not be evaluated, names it",
+        help=f"make sure that `{unread}` names `{name}`", severity=Severity.INFO, changes=(),
+    )
 
 
 def _finding(subject: KernelSubject, autotune: Autotune, parameter: ParameterReport, rerun: Rerun,

@@ -15,9 +15,11 @@ from triton_mutlint.model import Autotune, AutotuneConfig
 from triton_mutlint.source.jitdefs import JitDefinition, is_tuning
 from triton_mutlint.source.names import dotted
 from triton_mutlint.source.namespace import Namespace
-from triton_mutlint.source.stubs import Missing
+from triton_mutlint.source.stubs import Missing, find_missing
 
 _POSITIONS = ("configs", "key", "prune_configs_by", "reset_to_zero", "restore_value", "pre_hook", "post_hook")
+_UNKNOWN = object()  # the value of what could not be evaluated
+_LISTS = ("restore_value", "reset_to_zero")
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 
 
@@ -45,11 +47,11 @@ class Tuning:
         elif call and ("configs" in keywords or (name == "autotune" and call.args)):
             if name == "autotune":
                 keywords = dict(zip(_POSITIONS, call.args, strict=False)) | keywords
-            self._declared(namespace, keywords, decorator.lineno)
+            self._declared(namespace, keywords, decorator.lineno, is_whole=not _unpacks(call))
         elif _mentions_tuning(namespace, decorator):
             self._applied(namespace, decorator, jit)
 
-    def _declared(self, namespace: Namespace, arguments: Mapping[str, ast.expr], line: int) -> None:
+    def _declared(self, namespace: Namespace, arguments: Mapping[str, ast.expr], line: int, is_whole: bool) -> None:
         values = {name: self._value(namespace, name, node) for name, node in arguments.items()}
         configs = tuple(_configs(values.get("configs")))
         hook = arguments.get("pre_hook")
@@ -61,20 +63,22 @@ class Tuning:
                 has_pre_hook=_given(hook),
                 has_post_hook=_given(arguments.get("post_hook")),
                 line=line,
+                undecided=frozenset(
+                    n for n in _LISTS if (_is_undecided(values[n]) if n in values else not is_whole)),
             )
         )
         if not configs and not isinstance(values.get("configs"), (list, tuple)):
             self._note("autotune configs", line)
 
     def _value(self, namespace: Namespace, name: str, node: ast.expr) -> Any:
-        if name not in {"configs", "restore_value", "reset_to_zero"}:
+        if name not in {"configs", *_LISTS}:
             return None
         try:
             return namespace.evaluate(node)
         except KeyboardInterrupt:
             raise
         except BaseException:  # linted code: noted by the caller
-            return None
+            return _UNKNOWN
 
     def _heuristics(self, namespace: Namespace, node: ast.expr | None) -> None:
         """Each entry by itself where the mapping is written out."""
@@ -123,6 +127,7 @@ class Tuning:
                         bool(getattr(value, "user_defined_pre_hook", False)),
                         bool(getattr(value, "user_defined_post_hook", False)),
                         line,
+                        frozenset(name for name in _LISTS if _is_undecided(getattr(value, name, ()))),
                     )
                 )
             elif isinstance(values := getattr(value, "values", None), Mapping):
@@ -141,6 +146,7 @@ class Tuning:
             reset_to_zero=tuple(dict.fromkeys((*old.reset_to_zero, *autotune.reset_to_zero))),
             has_pre_hook=old.has_pre_hook or autotune.has_pre_hook,
             has_post_hook=old.has_post_hook or autotune.has_post_hook,
+            undecided=old.undecided | autotune.undecided,
         )
 
     def _note(self, what: str, line: int) -> None:
@@ -149,6 +155,18 @@ class Tuning:
 
 def _given(node: ast.expr | None) -> bool:
     return node is not None and not (isinstance(node, ast.Constant) and node.value is None)
+
+
+def _unpacks(call: ast.Call) -> bool:
+    """Whether arguments come from `*` or `**`."""
+    return any(k.arg is None for k in call.keywords) or any(isinstance(a, ast.Starred) for a in call.args)
+
+
+def _is_undecided(value: Any) -> bool:
+    """Whether a list of names could not be evaluated, as a whole or in part."""
+    if isinstance(value, (list, tuple, set)):
+        return any(find_missing(item) is not None for item in value)
+    return value is not None
 
 
 def _names(value: Any) -> tuple[str, ...]:
