@@ -8,7 +8,7 @@ from triton_mutlint.ttir.ir import Op
 
 # Ops that leave a splat constant what it is.
 SAME_VALUE = ("tt.splat", "tt.broadcast", "tt.reshape", "tt.expand_dims", "arith.extsi", "arith.extui", "arith.trunci",
-              "arith.index_cast")
+              "arith.index_cast", "arith.bitcast")  # the frontend casts an i32 to i32 by a bitcast
 _LITERAL = re.compile(r"(?:dense<)?(-?\d+|true|false)>?(?: :.*)?")
 _WORDS = {"true": 1, "false": 0}
 

@@ -1,7 +1,7 @@
 """Would Triton's own clean-ups sharpen the verdict? (docs/analysis.md, section 8)
 
 Running the inliner, SCCP and the canonicaliser costs about as much as lowering a small kernel, and can
-only change a verdict where a condition, loop bound, mask or factor is known at compile time.
+only change a verdict where a condition, both bounds of a loop, a mask or a factor are known at compile time.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _decides(function: Function, op: Op, known: Sequence[Known]) -> bool:
         return known[op.operands[0]] is not None and _carries(function, op)
     if op.name == "scf.for":
         lower, upper = known[op.operands[0]], known[op.operands[1]]
-        return lower == COMPUTED or upper == COMPUTED or _is_empty(lower, upper)
+        return lower is not None and upper is not None and not _is_entered(lower, upper)
     mask = _MASKS.get(op.name)
     if mask is not None:
         return len(op.operands) > mask and known[op.operands[mask]] in (0, COMPUTED)
@@ -91,8 +91,9 @@ def _decides(function: Function, op: Op, known: Sequence[Known]) -> bool:
     return False
 
 
-def _is_empty(lower: Known, upper: Known) -> bool:
-    return isinstance(lower, int) and isinstance(upper, int) and lower >= upper
+def _is_entered(lower: Known, upper: Known) -> bool:
+    """Whether a loop certainly has a trip: nothing in it is dead then."""
+    return isinstance(lower, int) and isinstance(upper, int) and lower < upper
 
 
 def _carries(function: Function, op: Op) -> bool:
