@@ -180,7 +180,9 @@ class Evaluator(Operators):
         return blend((*args, *kwargs.values()))
 
     def intrinsic(self, name: str, node: ast.Call) -> Value:
+        self.asserting = name == "static_assert"
         args, kwargs = self._arguments(node)
+        self.asserting = False
         for key, value in (*enumerate(args), *kwargs.items()):
             for slot in value.bare if key not in KEYWORD_OPTIONS else ():
                 slot.arithmetic = slot.arithmetic or node.lineno

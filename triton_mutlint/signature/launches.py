@@ -220,10 +220,7 @@ class _Reader:
             if value is not None and not _mentions(value, node.id):
                 return self.read(value, depth + 1)
             found = self._parameter(node.id)
-            if found or value is None:
-                return found
-            deeper = max(depth + 1, 8)
-            return [e for e in self.read(value, deeper) if e.kind == "tensor"]  # `x = x.contiguous()`
+            return found or ([] if value is None else self._reassigned(node.id, value, depth))
         found = self._parameter(node.id)
         if found or node.id in self.locals:
             return found
@@ -231,6 +228,15 @@ class _Reader:
         if constant is not None:
             return self.read(constant, depth + 1)
         return self.of("function", value=node.id) if own(self.namespace.get(node.id), "fn") is not None else []
+
+    def _reassigned(self, name: str, value: ast.expr, depth: int) -> list[Evidence]:
+        """A name of whose assignments some are made of itself (`x = x.contiguous()`)."""
+        if isinstance(value, ast.IfExp):
+            return self._reassigned(name, value.body, depth) + self._reassigned(name, value.orelse, depth)
+        if not _mentions(value, name):
+            return self.read(value, depth + 1)
+        method = isinstance(value, ast.Call) and _name(value.func) in TENSOR_CALLS
+        return self.of("tensor") if method else []
 
     def _parameter(self, name: str) -> list[Evidence]:
         if self.function is None:

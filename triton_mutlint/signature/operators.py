@@ -30,6 +30,7 @@ class Operators:
         self.env = env
         self.constraints: list[Constraint] = []
         self.conditions: list[tuple[ast.expr, bool, int]] = []
+        self.asserting = False  # inside an assertion: its comparisons choose nothing
         self.repeated = False  # a second pass over a loop body: say nothing twice
 
     def eval(self, node: ast.expr) -> Value:
@@ -133,6 +134,8 @@ class Operators:
         return Value(dtype="i1", tests=tests)
 
     def _compared(self, op: ast.cmpop, value: Value, other: Value, line: int) -> None:
+        if self.asserting:
+            return
         if other.const is None:
             for part in value.bare:
                 part.none_test = part.none_test or line

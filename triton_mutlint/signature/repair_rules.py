@@ -132,6 +132,13 @@ def _pointer_met_number(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     yield from _to_pointer(scene, match)
 
 
+def _one_pointer(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
+    """Of two pointers in a sum the first is the address."""
+    for target in reversed(scene.targets(ast.Name, element=False)):
+        if isinstance(scene.type(target), PointerType):
+            yield {target: ScalarType("i32")}
+
+
 def _to_number(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     wanted = canonical_dtype(match.group("to")) or "i32"
     for target in scene.targets(element=False):
@@ -405,6 +412,7 @@ RULES: tuple[tuple[re.Pattern[str], Rule], ...] = (
     _rule(r"cannot cast pointer<\w+>(\[\])? to (?P<to>\w+)", _to_number),
     _rule(r"pointer<(?P<a>\w+)> and pointer<(?P<b>\w+)>", _same_dtype),
     _rule(r"cannot cast \w+(\[\])? to pointer", _to_pointer),
+    _rule(r"cannot add pointers together", _one_pointer),
     _rule(r"(invalid operands|IncompatibleType).*pointer<", _pointer_met_number),
     _rule(r"(invalid operands of type|unexpected type|IncompatibleType)", _to_integer),
     _rule(r"unexpected type|Expected dtype|only supports? float|must be a float", _to_float),

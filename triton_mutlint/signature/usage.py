@@ -217,7 +217,9 @@ class Walker(Evaluator):
             self.returned = merge(self.returned, value)
 
     def demand(self, node: ast.Assert) -> None:
+        self.asserting = True
         self.eval(node.test)
+        self.asserting = False
         self.constraint("assert", node.test, node.lineno)
 
     def refusal(self, node: ast.Raise) -> None:

@@ -1,0 +1,127 @@
+"""The repair loop, against what Triton says of real kernels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from triton_mutlint.lowering import Lowerer, parse_target
+from triton_mutlint.model import (
+    ArgType,
+    ConstexprValue,
+    DescriptorType,
+    Failure,
+    LoadedKernel,
+    PointerType,
+    ScalarType,
+    SourceFile,
+    Stage,
+    StageError,
+    TupleType,
+    Variant,
+)
+from triton_mutlint.signature.repair import repair
+from triton_mutlint.source.load import load
+
+FP32, I32, N = PointerType("fp32"), PointerType("i32"), ScalarType("i32")
+
+
+def kernel(tmp_path: Path, body: str) -> LoadedKernel:
+    path = tmp_path / "kernels.py"
+    path.write_text("import triton\nimport triton.language as tl\n\n\n" + dedent(body), encoding="utf-8")
+    found = load(SourceFile(path, path.name, path.read_text(encoding="utf-8")))
+    return next(k for k in found.kernels if k.name == "k")
+
+
+def repaired(kernel: LoadedKernel, args: dict[str, ArgType]) -> dict[str, str]:
+    """The arguments that lower at last, as printed; fails after twelve repairs."""
+    lowerer, target = Lowerer(), parse_target("cuda:90")
+    inferred = frozenset(args)
+    tried: set[str] = set()
+    current = dict(args)
+    for _ in range(13):
+        try:
+            lowerer.lower(kernel, Variant(current), target)
+            return {name: str(type_) for name, type_ in current.items()}
+        except StageError as error:
+            failure = error.failure
+        proposal = repair(kernel, current, inferred, failure, tried)
+        if proposal is None:
+            raise AssertionError(failure.message)
+        changed = {n for n in proposal if proposal[n] != current[n]}
+        assert changed
+        assert changed <= inferred
+        current = dict(proposal)
+    raise AssertionError("not repaired in twelve attempts")
+
+
+@pytest.mark.parametrize(
+    ("body", "args", "want"),
+    [
+        ("tl.store(a, tl.load(b) & 3)", {"a": FP32, "b": FP32}, {"b": "*i32"}),
+        ("tl.store(a, b)", {"a": N, "b": N}, {"a": "*fp32"}),
+        ("tl.store(a + b, 1.0)", {"a": FP32, "b": FP32}, {"a": "*fp32", "b": "i32"}),
+        ("p = tl.load(a)\nif b > 0:\n    p = 0\ntl.store(a, p)", {"a": FP32, "b": N}, {"a": "*i32"}),
+        ("tl.store(a + tl.arange(0, b), 1.0)", {"a": FP32, "b": ConstexprValue(48)}, {"b": "64"}),
+        ("tl.store(a, b[2])", {"a": FP32, "b": TupleType((N, N))}, {"b": "(i32, i32, i32, i32)"}),
+        ("v = b.load([0, 0]) + tl.zeros((16, 16), tl.float16)\nb.store([0, 0], v)\ntl.store(a, 1.0)",
+         {"a": FP32, "b": DescriptorType("fp16", (64, 64))}, {"b": "tensordesc<fp16[16, 16]>"}),
+        ("tl.store(a, tl.load(b).to(tl.int16, bitcast=True))", {"a": FP32, "b": FP32}, {"b": "*fp16"}),
+        ("x = tl.arange(0, 16)[:, None] + tl.arange(0, 16)\ntl.store(a + x, tl.dot(tl.load(a + x), tl.load(b + x)))", {"a": FP32, "b": PointerType("i8")},
+         {"a": "*fp32", "b": "*fp32"}),
+        ("for i in range(b):\n    tl.store(a, 1.0)", {"a": FP32, "b": ScalarType("fp32")}, {"b": "i32"}),
+    ],
+)  # fmt: skip
+def test_the_message_says_what_to_change(
+    tmp_path: Path, body: str, args: dict[str, ArgType], want: dict[str, str]
+) -> None:
+    constexpr = ": tl.constexpr" if isinstance(args["b"], ConstexprValue) else ""
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    found = repaired(kernel(tmp_path, f"@triton.jit\ndef k(a, b{constexpr}):\n{lines}\n"), args)
+    assert {name: found[name] for name in want} == want
+
+
+def test_a_helper_s_line_leads_to_the_kernel_s_parameter(tmp_path: Path) -> None:
+    body = """
+        @triton.jit
+        def low(v):
+            return v & 255
+
+
+        @triton.jit
+        def k(out, x):
+            tl.store(out, low(tl.load(x)))
+    """
+    assert repaired(kernel(tmp_path, body), {"out": FP32, "x": FP32})["x"] == "*i32"
+
+
+def test_only_inferred_parameters_change_and_nothing_is_tried_twice(tmp_path: Path) -> None:
+    found = kernel(tmp_path, "@triton.jit\ndef k(a, b):\n    tl.store(a, tl.load(b) & 3)\n")
+    args: dict[str, ArgType] = {"a": FP32, "b": FP32}
+    with pytest.raises(StageError) as raised:
+        Lowerer().lower(found, Variant(args), parse_target("cuda:90"))
+    failure = raised.value.failure
+    tried: set[str] = set()
+    seen = []
+    while (proposal := repair(found, args, frozenset({"b"}), failure, tried)) is not None:
+        assert proposal["a"] is FP32
+        seen.append(str(proposal["b"]))
+    assert seen[0] == "*i32"
+    assert len(seen) == len(set(seen)) <= 12
+
+
+def test_repair_is_deterministic(tmp_path: Path) -> None:
+    found = kernel(tmp_path, "@triton.jit\ndef k(a, b):\n    tl.store(a, (tl.load(b) & 3) | tl.load(a))\n")
+    first = repaired(found, {"a": FP32, "b": FP32})
+    assert first == repaired(found, {"a": FP32, "b": FP32})
+    assert first == {"a": str(I32), "b": str(I32)}
+
+
+def test_a_reason_outside_the_guesses_is_not_repaired(tmp_path: Path) -> None:
+    found = kernel(tmp_path, "@triton.jit\ndef k(a, b):\n    tl.store(a, b)\n")
+    args: dict[str, ArgType] = {"a": FP32, "b": N}
+    for message in ("NameError('x is not defined')", "unsupported AST node type: Continue"):
+        failure = Failure(Stage.LOWER, message, found.location)
+        assert repair(found, args, frozenset(args), failure, set()) is None
