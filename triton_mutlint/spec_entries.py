@@ -73,16 +73,19 @@ def settle(subject: Subject) -> Settled:
     )
 
 
-def guesses(kernel: LoadedKernel, plan: SignaturePlan | None) -> tuple[WrittenArgument, ...]:
-    """For a kernel without a verdict: what was tried, or what a person has to fill in."""
-    if plan is not None:
-        wanted = _wanted(kernel, plan)
-        planned = {n: _distinct(v.args[n] for v in plan.variants) for n in wanted}
-        return tuple(_written(kernel, n, planned[n], planned[n], plan.reasons) for n in wanted)
-    values = value_parameters(kernel)
-    given = {n for c in configs(kernel, {}) for n in c.args} | set(kernel.heuristics)
-    names = [p.name for p in kernel.parameters if p.name not in given and not p.has_default]
-    return tuple(WrittenArgument(n, '"<value>"' if n in values else '"<type>"') for n in names)
+def guesses(subject: Subject) -> tuple[WrittenArgument, ...]:
+    """For a kernel without a verdict: what was tried first, or else what a person has to fill in."""
+    kernel = subject.kernel
+    try:
+        plan = subject.plan(subject.entry)
+    except StageError:
+        values = value_parameters(kernel)
+        given = _tuned(kernel) | set(kernel.heuristics)
+        names = [p.name for p in kernel.parameters if p.name not in given and not p.has_default]
+        return tuple(WrittenArgument(n, '"<value>"' if n in values else '"<type>"') for n in names)
+    wanted = _wanted(kernel, plan)
+    planned = {n: _distinct(v.args[n] for v in plan.variants) for n in wanted}
+    return tuple(_written(kernel, n, planned[n], planned[n], plan.reasons) for n in wanted)
 
 
 def given_by_source(kernel: LoadedKernel, plan: SignaturePlan) -> str:

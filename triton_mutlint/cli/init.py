@@ -17,7 +17,8 @@ from triton_mutlint.config_file import load
 from triton_mutlint.request import Request
 
 if TYPE_CHECKING:  # analysing is slow to import, and `--help` does without
-    from triton_mutlint.spec_init import InitResult, SpecChange
+    from triton_mutlint.spec_change import SpecChange
+    from triton_mutlint.spec_init import InitResult
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
