@@ -18,7 +18,7 @@ def mutates(text: str, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) 
 
 
 def ignore(text: str, *codes: str) -> str:
-    directive = next(d for d in read_comments(text.replace("\r\n", "\n"), "kernels.py").directives if d.kind == "ignore")
+    directive = read_comments(text.replace("\r\n", "\n"), "kernels.py").directives[0]
     asked = changes(ListKind.IGNORE, directive.location, remove=codes)
     return edited(text, edit_ignore(document(text), directive.location, asked))
 

@@ -14,7 +14,8 @@ RESTORE, RESET = ListKind.RESTORE_VALUE, ListKind.RESET_TO_ZERO
 ORDER = ("x", "y", "z", "BLOCK")
 
 
-def fix(decorator: str, *asked: tuple[ListKind, tuple[str, ...], tuple[str, ...]], head: str = "import triton\n") -> str:
+def fix(decorator: str, *asked: tuple[ListKind, tuple[str, ...], tuple[str, ...]],
+        head: str = "import triton\n") -> str:
     pytest.importorskip("libcst")
     tail = "\n@triton.jit\ndef k(x, y, z, BLOCK): pass\n"
     text = f"{head}{decorator}{tail}"
@@ -39,7 +40,8 @@ def fix(decorator: str, *asked: tuple[ListKind, tuple[str, ...], tuple[str, ...]
      '@triton.autotune(\n    C,\n    key=[],  # why\n    restore_value=["x", "y"]\n)'),
     ("@triton.autotune(C,\n                 key=[])",
      '@triton.autotune(C,\n                 key=[],\n                 restore_value=["x", "y"])'),
-    ("@triton.autotune([\n    A,\n    B,\n], key=[])", '@triton.autotune([\n    A,\n    B,\n], key=[], restore_value=["x", "y"])'),
+    ("@triton.autotune([\n    A,\n    B,\n], key=[])",
+     '@triton.autotune([\n    A,\n    B,\n], key=[], restore_value=["x", "y"])'),
     ("@triton.autotune(C, restore_value=['z'])", "@triton.autotune(C, restore_value=['z', 'x', 'y'])"),
     ("@triton.autotune(C, restore_value=('x',))", "@triton.autotune(C, restore_value=('x', 'y',))"),
     ("@triton.autotune(C, restore_value=())", '@triton.autotune(C, restore_value=["x", "y"])'),
@@ -80,7 +82,8 @@ def test_restoring_what_was_zeroed(before: str, after: str) -> None:
 
 def test_more_is_restored_than_was_zeroed() -> None:
     before = "@triton.autotune(C, reset_to_zero=['x'])"
-    assert fix(before, (RESTORE, ("x", "y"), ()), (RESET, (), ("x",))) == "@triton.autotune(C, restore_value=['x', 'y'])"
+    after = "@triton.autotune(C, restore_value=['x', 'y'])"
+    assert fix(before, (RESTORE, ("x", "y"), ()), (RESET, (), ("x",))) == after
 
 
 def test_a_constexpr_is_taken_out() -> None:
@@ -120,7 +123,7 @@ def test_a_kernel_made_by_a_call_has_no_decorator() -> None:
     pytest.importorskip("libcst")
     text = "import triton\nk = triton.autotune(C, [])(triton.jit(f))\n"
     place = Location("kernels.py", 2)
-    with pytest.raises(CannotFixError, match="no call|not autotuned by a decorator"):
+    with pytest.raises(CannotFixError, match="not autotuned by a decorator"):
         edit_decorator(document(text), place, changes(RESTORE, place, ["x"]))
 
 

@@ -90,7 +90,7 @@ def test_permissions_stay_and_links_go_on_naming_the_file(tmp_path: Path) -> Non
     assert link.is_symlink()
     assert target.read_bytes() == b"new\n"
     assert stat.S_IMODE(target.stat().st_mode) == 0o754
-    assert os.listdir(folder) == ["k.py"]
+    assert [p.name for p in folder.iterdir()] == ["k.py"]
 
 
 def test_a_file_that_changed_meanwhile_is_left_alone(document: Document, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     monkeypatch.setattr(os, failing, fail)
     with pytest.raises(UsageError, match=r"cannot write k\.py: No space left"):
         write_document(document)
-    assert os.listdir(tmp_path) == ["k.py"]
+    assert [p.name for p in tmp_path.iterdir()] == ["k.py"]
     assert (tmp_path / "k.py").read_bytes() == b"old\n"
 
 
@@ -123,7 +123,7 @@ def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(
     monkeypatch.setattr(Path, "replace", interrupt)
     with pytest.raises(KeyboardInterrupt):
         write_document(document)
-    assert os.listdir(tmp_path) == ["k.py"]
+    assert [p.name for p in tmp_path.iterdir()] == ["k.py"]
     assert (tmp_path / "k.py").read_bytes() == b"old\n"
 
 

@@ -23,6 +23,8 @@ def refuse_fixing(paths: tuple[str, ...], options: dict[str, Any]) -> None:
     """Raises click.UsageError for what does not go together with --fix and --diff."""
     if options["fix"] and options["diff"]:
         raise click.UsageError("--fix and --diff contradict each other")
+    if options["diff"] and options["update_baseline"]:
+        raise click.UsageError("--diff changes nothing, --update-baseline does: they contradict each other")
     if options["fix"] and "-" in paths:
         raise click.UsageError("--fix cannot write to standard input; --diff shows what it would do")
     if options["diff"] and (options["formats"] or options["output"]):
