@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from triton_mutlint.lowering import errors, triton_api
 from triton_mutlint.lowering.arguments import build
-from triton_mutlint.lowering.capture import captured_output
+from triton_mutlint.lowering.capture import OutputSink
 from triton_mutlint.model import LoadedKernel, LoweredKernel, StageError, Target, Variant
 
 KERNELS_PER_CONTEXT = 256  # an MLIR context never forgets a type, attribute or location
@@ -18,6 +18,7 @@ class Lowerer:
 
     def __init__(self) -> None:
         self._backends: dict[Target, tuple[triton_api.Backend, int]] = {}
+        self._sink = OutputSink()
 
     def lower(self, kernel: LoadedKernel, variant: Variant, target: Target) -> LoweredKernel:
         """The TTIR of `kernel` under `variant`.
@@ -27,10 +28,10 @@ class Lowerer:
         """
         backend = self._backend(target)
         arguments = build(variant.args)
-        with captured_output() as printed:
+        with self._sink.capture() as printed:
             try:
                 module = backend.make_ir(kernel.jit, arguments.signature, arguments.constants,
-                                         arguments.attributes, backend.options(dict(variant.options)))
+                                         arguments.attributes, backend.options(variant.options))
                 raised = None
             except Exception as error:  # the kernel's own Python runs in there: anything may be raised
                 raised = error
@@ -41,7 +42,7 @@ class Lowerer:
     def simplify(self, lowered: LoweredKernel) -> LoweredKernel:
         """The same kernel after Triton's inliner and clean-ups (docs/analysis.md, section 8)."""
         backend, _ = self._backends[lowered.target]
-        with captured_output(), contextlib.suppress(RuntimeError):
+        with self._sink.capture(), contextlib.suppress(RuntimeError):
             # After a failed pass the module is still valid TTIR, only larger.
             backend.simplify(lowered.handle)
         return replace(lowered, text=str(lowered.handle))

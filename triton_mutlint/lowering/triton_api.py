@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -76,8 +77,16 @@ class Backend:
         ir.load_dialects(self.context)
         self._backend.load_dialects(self.context)
         self._module_map = self._backend.get_module_map()
+        self._options: dict[tuple[tuple[str, str], ...], Any] = {}
 
-    def options(self, given: dict[str, Any]) -> Any:
+    def options(self, given: Mapping[str, Any]) -> Any:
+        """Triton's options object for launch options; most kernels of a run share one."""
+        key = tuple((name, repr(value)) for name, value in given.items())
+        if key not in self._options:
+            self._options[key] = self._parse_options(given)
+        return self._options[key]
+
+    def _parse_options(self, given: Mapping[str, Any]) -> Any:
         # Overflow checks add ops and no writes: no verdict needs them.
         wanted = {**given, "sanitize_overflow": False}
         with warnings.catch_warnings():
