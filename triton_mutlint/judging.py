@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from triton_mutlint.contracts.allowed import Allowed, allowed_by
 from triton_mutlint.contracts.baseline import Baseline
 from triton_mutlint.contracts.baseline_file import read_baseline
 from triton_mutlint.contracts.declarations import declaration_of
 from triton_mutlint.contracts.snapshot import Snapshot, read_snapshot
-from triton_mutlint.contracts.stale_entries import stale_entries
+from triton_mutlint.contracts.stale_entries import elsewhere, stale_entries
 from triton_mutlint.model import Failure, Finding, KernelReport, LoadedKernel, LoadResult, Location, SourceFile
 from triton_mutlint.request import Request
 from triton_mutlint.rules.run import judge
@@ -45,13 +47,21 @@ def findings_of(
             subjects.append(KernelSubject(
                 report, kernel, declaration_of(kernel, file.source, entry) if kernel else None,
                 has_spec_entry=entry is not None,
-                allow=frozenset(d.name for d in entry.allow) if entry else frozenset(),
+                allow=frozenset(d.name for d in entry.allow) if entry else frozenset(), allowed=allowed_by(entry),
             ))
     unnamed = [(file.source.display, failure) for file in files for name, failure in file.result.failures if not name]
     return judge(RunSubject(
         tuple(subjects), tuple(file.source for file in files), (*failures, *unnamed),
         tuple(_stale(files, request)), request.cwd, request.arguments, snapshot_of(request), baseline_of(request),
+        lambda allowed: _may_be_elsewhere(allowed, files, request),
     ), request.config)
+
+
+def _may_be_elsewhere(allowed: Allowed, files: Sequence[LintedFile], request: Request) -> bool:
+    """Whether the entry of an `allow` may hold for a kernel of a file that was not linted as a whole."""
+    own = [f for f in files if f.spec is not None and f.spec.file == allowed.location.file]
+    specs = [f.spec for f in own if f.spec is not None]
+    return any(elsewhere(allowed.pattern, [f.source for f in own], _root(spec, request)) for spec in specs[:1])
 
 
 def snapshot_of(request: Request) -> Snapshot | None:
@@ -77,5 +87,9 @@ def _stale(files: Sequence[LintedFile], request: Request) -> Iterator[tuple[str,
         own = [file for file in files if file.spec is spec]
         kernels = [k for file in own for k in (*file.result.kernels, *file.result.helpers)]
         failed = [name for file in own for name, _ in file.result.failures if name]
-        root = request.cwd if request.spec else (request.cwd / spec.file).parent
-        yield from stale_entries(spec, [file.source for file in own], kernels, failed, root)
+        yield from stale_entries(spec, [file.source for file in own], kernels, failed, _root(spec, request))
+
+
+def _root(spec: Spec, request: Request) -> Path:
+    """The folder in which kernels may stand that a spec names."""
+    return request.cwd if request.spec else (request.cwd / spec.file).parent

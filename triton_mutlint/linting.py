@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
+from triton_mutlint.contracts.allowed import check_allowed
 from triton_mutlint.judging import LintedFile, findings_of
 from triton_mutlint.lowering import Lowerer, parse_target, resolve_targets
 from triton_mutlint.lowering.triton_api import column_base, locates_calls, triton_version
@@ -26,6 +27,7 @@ from triton_mutlint.pipeline import Observe, Tools, analyze_kernel, failed, igno
 from triton_mutlint.places import SourcePlaces
 from triton_mutlint.planning import Specs, load_file, plan_kernel, unexpected
 from triton_mutlint.request import Request
+from triton_mutlint.rules import RULES
 from triton_mutlint.signature.repair import repair
 from triton_mutlint.signature.spec import KernelSpec, Spec
 
@@ -57,6 +59,8 @@ class Run:
     def files(self, sources: Sequence[SourceFile]) -> tuple[LintedFile, ...]:
         """The files with a report per kernel; raises UsageError for a spec that cannot be used."""
         specs = [self._specs.of(source) for source in sources]  # a wrong spec ends the run before any work
+        for used in self._specs.read.values():
+            check_allowed(used, RULES)
         loaded = [self._load(s, spec) for s, spec in zip(sources, specs, strict=True)]
         total = sum(len(file.result.kernels) for file in loaded)
         self._tools = self._make_tools(sources)

@@ -23,10 +23,13 @@ def stale_entries(spec: Spec, linted: Sequence[SourceFile], kernels: Sequence[Lo
     """
     for item in unused(spec, kernels):
         if item.kind == "kernel":
-            file_pattern, _, name = item.kernel.rpartition("::")
-            if any(fnmatchcase(f, name) for f in failed) or _elsewhere(file_pattern, name, linted, root):
-                continue
-        yield _message(item), item.location
+            name = item.kernel.rpartition("::")[2]
+            unsure = any(fnmatchcase(f, name) for f in failed) or elsewhere(item.kernel, linted, root, mentioned=True)
+        else:
+            parameter = "" if item.kind == "shadowed" else item.name.partition(".")[0]
+            unsure = elsewhere(item.kernel, linted, root, parameter=parameter)
+        if not unsure:
+            yield _message(item), item.location
 
 
 def _message(item: Unused) -> str:
@@ -38,20 +41,32 @@ def _message(item: Unused) -> str:
     return f"{item.key_path}: `{item.kernel}` has no parameter `{item.name}`{near}"
 
 
-def _elsewhere(file_pattern: str, name: str, linted: Sequence[SourceFile], root: Path) -> bool:
-    """Whether a file that was not linted may hold the kernel."""
-    if file_pattern and any(PurePosixPath(f.path).match(file_pattern) for f in linted):
+def elsewhere(pattern: str, linted: Sequence[SourceFile], root: Path, *, mentioned: bool = False,
+              parameter: str = "") -> bool:
+    """Whether a file under `root` that is not among those `linted` may hold a kernel that `pattern` names.
+
+    With `mentioned` it is enough that the file has the name: kernels are not all made by `def`. With
+    `parameter` it must have that name, too.
+    """
+    file_pattern, _, name = pattern.rpartition("::")
+    done = {f.path for f in linted if mentioned or not f.kernels or name in f.kernels}
+    if file_pattern and not _is_glob(file_pattern) and any(PurePosixPath(p).match(file_pattern) for p in done):
         return False
-    done = {f.path for f in linted}
-    defines = re.compile(rf"\b{re.escape(name)}\b") if not re.search(r"[*?\[]", name) else re.compile(r"@?\bjit\b")
+    defined = rf"{'' if mentioned else 'def '}\b{re.escape(name)}\b"
+    defines = re.compile(r"@?\bjit\b" if _is_glob(name) else defined)
     for count, path in enumerate(_python_files(root)):
         if count >= MAX_FILES:
             return True
         if path in done or (file_pattern and not PurePosixPath(path).match(file_pattern)):
             continue
-        if defines.search(_text(path)):
+        text = _text(path)
+        if defines.search(text) and (not parameter or re.search(rf"\b{re.escape(parameter)}\b", text)):
             return True
     return False
+
+
+def _is_glob(pattern: str) -> bool:
+    return re.search(r"[*?\[]", pattern) is not None
 
 
 def _python_files(root: Path) -> Iterator[Path]:

@@ -1,10 +1,17 @@
-"""What the baseline accepts in vain: findings of TML905, as a comment would be that suppresses nothing."""
+"""What the baseline or a spec allows in vain: findings of TML905, as for a comment that suppresses nothing."""
 
 from __future__ import annotations
 
+from triton_mutlint.contracts.allowed import Allowed
 from triton_mutlint.contracts.baseline import Kind
 from triton_mutlint.model import Finding, Location
 from triton_mutlint.rules.tml905_unused_suppression import RULE
+
+
+def idle_allowed(allowed: Allowed) -> Finding:
+    """What is said of a code in a spec's `allow` that allows nothing."""
+    return RULE.finding(f"{allowed.key_path}: `{allowed.pattern}` has no finding of {allowed.code}", allowed.location,
+                        help=f"remove `{allowed.code}` from `allow`")
 
 
 def idle_entry(kind: Kind, count: int, left: int, place: Location) -> Finding:

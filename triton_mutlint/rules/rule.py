@@ -20,11 +20,16 @@ def _no_run_findings(run: RunSubject) -> Iterable[Finding]:
     return ()
 
 
+def _always(run: RunSubject) -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class Rule:
     """One rule; `doc` is Markdown, its first line says in a sentence what the rule finds.
 
-    `check` looks at one kernel, `check_run` at the whole run; a rule has one of them.
+    `check` looks at one kernel, `check_run` at the whole run; a rule has one of them. `applies` is
+    false for a run that lacks what the rule compares with: then it finds nothing, which says nothing.
     """
 
     code: str
@@ -33,6 +38,7 @@ class Rule:
     doc: str
     check: KernelCheck = _no_kernel_findings
     check_run: RunCheck = _no_run_findings
+    applies: Callable[[RunSubject], bool] = _always
 
     @property
     def summary(self) -> str:

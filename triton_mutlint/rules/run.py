@@ -13,7 +13,7 @@ from triton_mutlint.contracts.spans import header
 from triton_mutlint.contracts.suppressions import Suppression, read_suppressions
 from triton_mutlint.model import Finding, Severity
 from triton_mutlint.rules import RULES
-from triton_mutlint.rules.accepted import idle_entry
+from triton_mutlint.rules.accepted import idle_allowed, idle_entry
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject, RunSubject
 
@@ -38,7 +38,7 @@ def judge(run: RunSubject, config: Config) -> tuple[Finding, ...]:
     raised = [r for r in _raise(run, levels) if r.finding.severity is not Severity.OFF]
     findings = [_settle(r, comments) for r in raised]
     run = replace(run, matched=frozenset(comments.matched), active=levels.active(run))
-    for finding in RULES[_LAST].check_run(run):
+    for finding in (*RULES[_LAST].check_run(run), *_idle_allowed(run, raised)):
         levelled = levels.apply(RULES[_LAST], finding)
         if levelled.severity is not Severity.OFF:
             findings.append(_settle(_Raised(levelled), comments))
@@ -53,10 +53,24 @@ def _accepted(findings: list[Finding], run: RunSubject, levels: _Levels) -> tupl
     findings, used = accept(baseline, findings, run.cwd)
     covered = run.covered({kind.file for kind in baseline.entries}, baseline.folder)
     for kind, left, place in unmet(baseline, used, covered):
-        if levels.is_on(kind.rule, str(baseline.folder / kind.file)):
+        rule = RULES.get(kind.rule)
+        if rule is None or (rule.applies(run) and levels.is_on(rule, str(baseline.folder / kind.file))):
             idle = idle_entry(kind, baseline.entries[kind].count, left, place)
             findings.append(levels.apply(RULES[_LAST], idle))
     return tuple(sorted((f for f in findings if f.severity is not Severity.OFF), key=_order))
+
+
+def _idle_allowed(run: RunSubject, raised: list[_Raised]) -> Iterator[Finding]:
+    """What is said of codes in `allow` that no finding of this run needed, nor one of another may."""
+    subjects = [k for k in run.kernels if k.allowed]
+    if not subjects:
+        return
+    needed = {(a, r.finding.rule) for r in raised if r.subject is not None for a in r.subject.allowed}
+    unsure = {a for k in subjects for a in k.allowed
+              if k.report.failure is not None or a.code not in run.active.get(k.report.location.file, ())}
+    for allowed in dict.fromkeys(a for k in subjects for a in k.allowed):
+        if (allowed, allowed.code) not in needed and allowed not in unsure and not run.may_be_elsewhere(allowed):
+            yield idle_allowed(allowed)
 
 
 def _raise(run: RunSubject, levels: _Levels) -> Iterator[_Raised]:
@@ -103,15 +117,15 @@ class _Levels:
             level = min(level, finding.severity, key=_RANK.__getitem__)
         return replace(finding, severity=level)
 
-    def is_on(self, code: str, file: str) -> bool:
-        """Whether a rule reports in `file`; one that does not exist counts as on."""
-        return code not in RULES or self._level(RULES[code], file) is not Severity.OFF
+    def is_on(self, rule: Rule, file: str) -> bool:
+        """Whether a rule reports in `file`."""
+        return self._level(rule, file) is not Severity.OFF
 
     def active(self, run: RunSubject) -> dict[str, frozenset[str]]:
         """By file, the codes of the rules that are on."""
         return {
             source.display: frozenset(
-                code for code, rule in RULES.items() if self._level(rule, source.display) is not Severity.OFF)
+                code for code, rule in RULES.items() if rule.applies(run) and self.is_on(rule, source.display))
             for source in run.sources
         }
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
+from triton_mutlint.contracts.allowed import Allowed
 from triton_mutlint.contracts.baseline import Baseline
 from triton_mutlint.contracts.declarations import Declaration
 from triton_mutlint.contracts.portable import covered
@@ -19,8 +20,8 @@ from triton_mutlint.model import Failure, KernelReport, LoadedKernel, Location, 
 class KernelSubject:
     """One kernel: the verdict, the loaded function (None if it did not load), what is declared.
 
-    `allow` holds the codes that its spec entry allows; `sources` the files in which its helpers may
-    stand (`judge` fills in those of the run).
+    `allow` holds the codes that its spec entry allows, `allowed` the same with their places; `sources`
+    the files in which its helpers may stand (`judge` fills in those of the run).
     """
 
     report: KernelReport
@@ -29,6 +30,7 @@ class KernelSubject:
     has_spec_entry: bool = False
     allow: frozenset[str] = frozenset()
     sources: tuple[SourceFile, ...] = ()
+    allowed: tuple[Allowed, ...] = ()
 
     def parameter(self, name: str) -> ParameterReport | None:
         """The report of the parameter called `name`, as flattened (`ptrs.0`)."""
@@ -54,6 +56,7 @@ class RunSubject:
     to. `matched` and `active` are filled in by `judge`: the suppressions that were needed, each
     with the code it suppressed, and by file the codes of the rules that are on. `arguments` are
     those of the run, as typed; `snapshot` and `baseline` what it is to be compared with, if anything.
+    `may_be_elsewhere` tells whether the entry of an `allow` may hold for kernels that were not linted.
     """
 
     kernels: tuple[KernelSubject, ...] = ()
@@ -64,6 +67,7 @@ class RunSubject:
     arguments: tuple[str, ...] = ()
     snapshot: Snapshot | None = None
     baseline: Baseline | None = None
+    may_be_elsewhere: Callable[[Allowed], bool] = lambda allowed: False
     matched: frozenset[tuple[Suppression, str]] = frozenset()
     active: Mapping[str, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))
 

@@ -154,4 +154,5 @@ def _places(subject: KernelSubject, name: str) -> list[Related]:
     return [Related(f"written here by {op}", place) for place, op in found[:_SHOWN]]
 
 
-RULE = Rule("TML107", "contract-changed", Severity.ERROR, __doc__ or "", check_run=check_run)
+RULE = Rule("TML107", "contract-changed", Severity.ERROR, __doc__ or "", check_run=check_run,
+            applies=lambda run: run.snapshot is not None)
