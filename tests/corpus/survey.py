@@ -57,13 +57,34 @@ class Survey:
     verdicts: dict[str, list[str]]  # "file:line name" -> mutated
     undecided: dict[str, list[str]]  # "file:line name" -> unknown
     findings: tuple[str, ...]  # those of TML301, as one line each
+    slowest: dict[str, float]  # the five kernels that took longest, in seconds
     load_seconds: float
     lower_seconds: float
     seconds: float
     peak_mib: float
 
 
-def survey(folder: Path, exclude: Sequence[str]) -> Survey:
+class Clock:
+    """A progress callback that measures each kernel, and can tell how far the run is."""
+
+    def __init__(self, log: Path | None) -> None:
+        self.seconds: dict[str, float] = {}
+        self._log, self._label, self._since = log, "", time.perf_counter()
+
+    def __call__(self, done: int, total: int, label: str) -> None:
+        now = time.perf_counter()
+        if self._label and total:
+            self.seconds[self._label] = round(now - self._since, 2)
+        self._label, self._since = label if total else "", now
+        if self._log is not None:
+            with self._log.open("a", encoding="utf-8") as file:
+                file.write(f"{now:.1f} {done}/{total} {label}\n")
+
+    def slowest(self) -> dict[str, float]:
+        return dict(sorted(self.seconds.items(), key=lambda item: -item[1])[:5])
+
+
+def survey(folder: Path, exclude: Sequence[str], log: Path | None = None) -> Survey:
     """Lints every file below `folder`, with nothing given."""
     seconds: dict[str, float] = {"load": 0.0, "lower": 0.0}
     linting.load_file = _timed(linting.load_file, seconds, "load")
@@ -72,14 +93,15 @@ def survey(folder: Path, exclude: Sequence[str]) -> Survey:
     config = Config(exclude=tuple(exclude))
     request = Request((str(folder),), folder, use_spec=False, targets=("cuda:90",), config=config)
     sources, failures = discover(request.arguments, folder, request.config.exclude)
-    run = linting.Run(request, lambda done, total, label: None, ignore)
+    clock = Clock(log)
+    run = linting.Run(request, clock, ignore)
     files = run.files(sources)
     report = run.report(files, failures)
-    return _summary(files, report, sources, seconds, time.perf_counter() - start)
+    return _summary(files, report, sources, seconds, time.perf_counter() - start, clock)
 
 
 def _summary(files: Sequence[LintedFile], report: Report, sources: Sequence[SourceFile],
-             seconds: dict[str, float], total: float) -> Survey:
+             seconds: dict[str, float], total: float, clock: Clock) -> Survey:
     loaded = {(f.source.display, k.location.line) for f in files for k in (*f.result.kernels, *f.result.helpers)}
     functions = [(s.display, line, name) for s in sources for line, name in jit_functions(s.text)]
     unnamed = [FailedKernel("", f.source.display, 1, failure.stage.value, failure.message, failure.hint)
@@ -92,7 +114,7 @@ def _summary(files: Sequence[LintedFile], report: Report, sources: Sequence[Sour
         {_key(k.location, k.name): list(k.mutated) for k in report.kernels if k.failure is None},
         {_key(k.location, k.name): list(k.unknown) for k in report.kernels if k.unknown},
         tuple(f"{_key(f.location, f.kernel or '')}: {f.message}" for f in report.findings if f.rule == "TML301"),
-        round(seconds["load"], 2), round(seconds["lower"], 2), round(total, 2),
+        clock.slowest(), round(seconds["load"], 2), round(seconds["lower"], 2), round(total, 2),
         round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
     )
 
@@ -135,8 +157,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--exclude", action="append", default=[])
     parser.add_argument("--result", type=Path)
+    parser.add_argument("--log", type=Path, help="a file to add a line to for every kernel")
     options = parser.parse_args()
-    text = json.dumps(asdict(survey(options.folder.absolute(), options.exclude)), indent=1)
+    text = json.dumps(asdict(survey(options.folder.absolute(), options.exclude, options.log)), indent=1)
     if options.result:
         options.result.write_text(text, encoding="utf-8")
     else:
