@@ -18,6 +18,7 @@ from triton_mutlint.model import (
     Stage,
     StageError,
 )
+from triton_mutlint.source.collector import collector_paused
 from triton_mutlint.source.kernels import Candidate, candidates, has_candidates
 from triton_mutlint.source.modules import Modules
 from triton_mutlint.source.names import called_names, launches, returns_value
@@ -30,6 +31,7 @@ from triton_mutlint.source.watchdog import TooLongError
 NamedFailure = tuple[str, Failure]
 
 
+@collector_paused()
 def load(
     source: SourceFile,
     *,
