@@ -11,6 +11,8 @@ from triton_mutlint.lowering.advice import advice
 from triton_mutlint.lowering.missing import missing_value
 from triton_mutlint.model import ArgType, Failure, LoadedKernel, Location, Stage
 
+_RAISED = re.compile(r"(\w+(?:Error|Exception))\((['\"])(.*)\2\)", re.DOTALL)
+_RECURSION = re.compile(r"KeyError\('(?:[\w<>]+\.)*(\w+?)__[\w]*'\)")  # the callee is looked up while being compiled
 _ADDRESS = re.compile(r" (?:object )?at 0x[0-9a-f]+")  # differs from run to run
 
 
@@ -52,9 +54,18 @@ def _message(error: BaseException, printed: str) -> str:
         own = type(error).__name__
     if type(error).__module__ == "builtins" and not isinstance(error, RuntimeError):
         own = f"{type(error).__name__}: {own}"
-    own = _ADDRESS.sub("", own)
+    own = _readable(_ADDRESS.sub("", own))
     diagnostics = [line for line in printed.splitlines() if "error:" in line]
     return "\n".join([own, *diagnostics[:3]]) if diagnostics else own
+
+
+def _readable(message: str) -> str:
+    """`TypeError('...')` as people write it, and a helper that calls itself by its name."""
+    recursive = _RECURSION.fullmatch(message)
+    if recursive:
+        return f"`{recursive[1]}` calls itself: Triton compiles no recursive functions"
+    raised = _RAISED.fullmatch(message)
+    return f"{raised[1]}: {raised[3]}" if raised else message
 
 
 def _location(error: BaseException) -> Location | None:

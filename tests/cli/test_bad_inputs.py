@@ -1,0 +1,77 @@
+"""Every file of fixtures/bad in one run: each a clear finding or a verdict, and the others go on."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BAD = Path(__file__).resolve().parents[2] / "fixtures" / "bad"
+
+# What a file's finding must say; files that are not here must be analysed without a finding.
+EXPECTED = {
+    "binary.py": ("TML901", "null bytes"),
+    "constexpr_without_value.py": ("TML902", "startswith"),
+    "exit_in_needed_constant.py": ("TML901", "WIDTH"),
+    "latin1.py": ("TML901", "0xf6"),
+    "mixed_indentation.py": ("TML901", "inconsistent use of tabs"),
+    "needed_dependency.py": ("TML901", "a_package_that_is_not_installed.kernels.scale_helper"),
+    "null_bytes.py": ("TML901", "null bytes"),
+    "placeholder_triton.py": ("TML901", "is not Triton's"),
+    "recursive_helper.py": ("TML902", "calls itself"),
+    "rejected_by_triton.py": ("TML902", "power of 2"),
+    "syntax_error.py": ("TML901", "expected ':'"),
+    "unbalanced.py": ("TML901", "never closed"),
+    "wrong_element_type.py": ("TML902", ""),
+}
+SKIPPED = {"empty.py", "no_kernels.py"}
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("bad") / "bad"
+    shutil.copytree(BAD, folder)
+    command = [sys.executable, "-m", "triton_mutlint", *sorted(p.name for p in folder.glob("*.py")), "missing.py",
+               "--format", "json", "--target", "cuda:90"]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 1, run.stderr
+    assert "Traceback" not in run.stderr
+    report: dict[str, Any] = json.loads(run.stdout)
+    return report
+
+
+def test_every_file_has_a_finding_or_a_verdict(outcome: dict[str, Any]) -> None:
+    errors = {f["file"] for f in outcome["findings"] if f["severity"] == "error"}
+    analyzed = {k["file"] for k in outcome["kernels"] if k["status"] == "analyzed"}
+    files = {p.name for p in BAD.glob("*.py")} - SKIPPED
+    assert errors == {*EXPECTED, "missing.py"}
+    assert files - set(EXPECTED) <= analyzed
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_finding_says_what_and_where(outcome: dict[str, Any], name: str) -> None:
+    rule, words = EXPECTED[name]
+    found = [f for f in outcome["findings"] if f["file"] == name and f["rule"] == rule]
+    assert any(words in f["message"] and f["line"] >= 1 for f in found), found
+
+
+def test_the_sound_kernel_beside_rejected_ones_is_analysed(outcome: dict[str, Any]) -> None:
+    kernels = {k["name"]: k["status"] for k in outcome["kernels"] if k["file"] == "rejected_by_triton.py"}
+    assert "analyzed" in kernels.values()
+
+
+def test_kernels_that_share_a_name_are_told_apart(outcome: dict[str, Any]) -> None:
+    kernels = [k for k in outcome["kernels"] if k["file"] == "same_name_twice.py"]
+    assert len({k["line"] for k in kernels}) == len(kernels) >= 2
+
+
+def test_the_cap_is_stated(outcome: dict[str, Any]) -> None:
+    kernel = next(k for k in outcome["kernels"] if k["file"] == "many_variants.py")
+    assert kernel["variants"] == {"analyzed": 64, "total": 1600}
+    conditions = {p["name"]: p["when"] for p in kernel["parameters"] if p["mutation"] == "conditional"}
+    assert conditions == {f"{c}_ptr": [f"W_{c.upper()}=True"] for c in "abcd"}
