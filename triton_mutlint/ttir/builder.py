@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
+from functools import cached_property
 
 from triton_mutlint.ttir.frames import Frame
-from triton_mutlint.ttir.ir import NO_ATTRS, UNKNOWN_LOC, Loc, Op, ParseError, make_op
+from triton_mutlint.ttir.ir import UNKNOWN_LOC, Loc, Op, ParseError
+from triton_mutlint.ttir.lines import Fields, read_constant_shape, read_shape
 from triton_mutlint.ttir.locations import Locations
-from triton_mutlint.ttir.syntax import AttrReader, Head
+from triton_mutlint.ttir.syntax import Head
 from triton_mutlint.ttir.types import UNKNOWN_TYPE, result_types
 from triton_mutlint.ttir.values import Values
 
@@ -15,36 +16,32 @@ _MAX_RESULTS = 100
 
 
 class OpBuilder:
-    """What is known of the text so far: open ops, visible values, attributes, types and locations."""
+    """What is known of the text so far: open ops, visible values and locations."""
 
     def __init__(self, text: str) -> None:
-        self.lines = text.split("\n")
+        self.text = text
         self.locations = Locations(text)
-        self.reader = AttrReader()
-        self.signatures: dict[tuple[str, str, int], tuple[str, ...]] = {}
         self.stack: list[Frame] = []
         self.values = Values()
 
-    def fast(self, match: re.Match[str], line: int) -> bool:
-        """Take in a line of the common shape; False when it needs the longer way."""
-        lhs, name, words, used, signature = match.groups()
-        values = self.values
-        names = values.names
+    @cached_property
+    def lines(self) -> list[str]:
+        """The text by lines, for what the common shapes do not cover."""
+        return self.text.split("\n")
+
+    def common(self, fields: Fields, line: int) -> bool:
+        """Take in a line of a common shape; False when it needs the longer way."""
+        result, name, constant, words, used, attributes, signature, where, _ = fields
+        names = self.values.names
         try:
-            operands = tuple([names[v] for v in used.split(", ")])
+            operands = tuple([names[v] for v in used.split(", ")]) if used else ()
             block = self.stack[-1].blocks[-1]
         except (KeyError, IndexError):
             return False
-        signature, found, inner = signature.partition(" loc(")
-        loc = self.locations.alias(inner[:-1]) if found else UNKNOWN_LOC
-        if loc is None:
-            return False
-        results: tuple[int, ...] = ()
-        if lhs is not None:
-            types = self.types(name, signature, 1)
-            results = (values.define(lhs, types[0], line),)
-        attrs = self.reader.merged(name, words, "") if words else NO_ATTRS
-        block.ops.append(make_op(name, operands, results, attrs, loc, line))
+        shape = read_constant_shape(constant) if constant else read_shape(name, words, attributes, signature)
+        results = (self.values.define(result, shape.type, line),) if result else ()
+        loc = self.locations[where] if where else UNKNOWN_LOC
+        block.ops.append(Op(shape.name, operands, results, shape.attrs, loc, line))
         return True
 
     def plain(self, name: str, lhs: str | None, head: Head, loc: Loc, line: int) -> Op:
@@ -58,17 +55,10 @@ class OpBuilder:
         results: tuple[int, ...] = ()
         if lhs is not None:
             results = self.define(lhs, line)
-            types = self.types(name, head.signature, len(results))
+            types = result_types(name, head.signature, len(results))
             for number, type_ in zip(results, types, strict=False):
                 values.types[number] = type_
-        return make_op(name, operands, results, head.attrs, loc, line)
-
-    def types(self, name: str, signature: str, count: int) -> tuple[str, ...]:
-        key = (name, signature, count)
-        found = self.signatures.get(key)
-        if found is None:
-            found = self.signatures[key] = result_types(name, signature, count)
-        return found
+        return Op(name, operands, results, head.attrs, loc, line)
 
     def define(self, lhs: str, line: int) -> tuple[int, ...]:
         if ":" not in lhs and "," not in lhs:

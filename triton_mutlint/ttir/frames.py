@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from triton_mutlint.ttir.ir import Block, Op, ParseError, Region, Successor, no_attrs
 from triton_mutlint.ttir.regions import IMPLICIT_YIELD, FunctionHeader
@@ -79,4 +79,4 @@ class Frame:
             if label not in self.labels:
                 raise ParseError(f"no block {label}", ops[index].line)
         successors = tuple([Successor(self.labels[label], values) for label, values in targets])
-        ops[index] = replace(ops[index], successors=successors)
+        ops[index] = ops[index]._replace(successors=successors)

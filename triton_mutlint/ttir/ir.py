@@ -6,9 +6,10 @@ function arguments come first (0 .. n_args-1), then every block argument and res
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 NO_ATTRS: Mapping[str, str] = MappingProxyType({})
 
@@ -18,15 +19,34 @@ def no_attrs() -> Mapping[str, str]:
     return NO_ATTRS
 
 
-@dataclass(frozen=True)
+Chain = tuple[tuple[str, int, int], ...]
+
+
 class Loc:
     """Where an op came from: `chain` runs from the innermost place outwards through call sites.
 
     Each entry is (file, line, column) exactly as printed; empty when unknown. Columns keep the
     base that Triton printed (0- or 1-based differs between versions; `lowering` knows which).
+    Given a function instead of a chain, it is worked out when first asked for: of most ops nobody asks.
     """
 
-    chain: tuple[tuple[str, int, int], ...] = ()
+    __slots__ = ("_chain", "_find")
+
+    def __init__(self, chain: Chain | None = (), find: Callable[[], Chain] | None = None) -> None:
+        self._chain, self._find = chain, find
+
+    @property
+    def chain(self) -> Chain:
+        if self._chain is None:
+            assert self._find is not None
+            self._chain, self._find = self._find(), None
+        return self._chain
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Loc) and self.chain == other.chain
+
+    def __hash__(self) -> int:
+        return hash(self.chain)
 
 
 UNKNOWN_LOC = Loc()
@@ -40,9 +60,8 @@ class Successor:
     operands: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Op:
-    """One operation.
+class Op(NamedTuple):
+    """One operation; a tuple, because there are many and a dataclass takes four times as long to make.
 
     `operands` are in MLIR's operand order (branch operands of successors stand in `successors`
     and, as MLIR counts them, in `operands` too). `attrs` maps attribute names to their printed
@@ -54,26 +73,11 @@ class Op:
     name: str
     operands: tuple[int, ...] = ()
     results: tuple[int, ...] = ()
-    attrs: Mapping[str, str] = field(default_factory=lambda: NO_ATTRS)
-    regions: tuple[Region, ...] = ()
-    successors: tuple[Successor, ...] = ()
+    attrs: Mapping[str, str] = NO_ATTRS
     loc: Loc = UNKNOWN_LOC
     line: int = 0  # in the TTIR text, 1-based
-
-
-def make_op(
-    name: str, operands: tuple[int, ...], results: tuple[int, ...], attrs: Mapping[str, str], loc: Loc, line: int
-) -> Op:
-    """An op without regions and successors.
-
-    The `__init__` of a frozen dataclass sets its fields one by one, which took a quarter of the time
-    of parsing a large module.
-    """
-    op = object.__new__(Op)
-    op.__dict__.update(
-        name=name, operands=operands, results=results, attrs=attrs, regions=(), successors=(), loc=loc, line=line
-    )
-    return op
+    regions: tuple[Region, ...] = ()
+    successors: tuple[Successor, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property, partial
 
-from triton_mutlint.ttir.ir import UNKNOWN_LOC, Loc
+from triton_mutlint.ttir.ir import UNKNOWN_LOC, Chain, Loc
 from triton_mutlint.ttir.lexer import STRING, closing, unescape
 
 _ALIAS = re.compile(r"^(#[A-Za-z_$.][\w$.]*) = loc\((.*)\)[ \t\r]*$", re.MULTILINE)
@@ -19,25 +20,18 @@ _MAX_DEPTH = 120
 _MAX_CHAIN = 256
 
 
-class Locations:
-    """Resolves locations of one module, each alias once and only when it is asked for."""
+class Locations(dict[str, Loc]):
+    """The locations of one module by alias (with its `#`), each read when its chain is asked for.
+
+    An alias that is not defined is an unknown location.
+    """
 
     def __init__(self, text: str) -> None:
-        self._raw: dict[str, str] = {m[1]: m[2] for m in _ALIAS.finditer(text)}
-        self._known: dict[str, Loc] = {}
+        self._reader = _Reader(text)  # apart, so that locations and this table form no cycle
 
-    def alias(self, name: str) -> Loc | None:
-        """The location that the alias `name` (with its `#`) stands for; None when it is not defined."""
-        known = self._known.get(name)
-        if known is not None:
-            return known
-        if name not in self._raw:
-            return None
-        return self._alias(name, 0)
-
-    def inline(self, text: str) -> Loc:
-        """The location whose text, without `loc(` and `)`, is `text`."""
-        return self._read(text, 0, 0)[0]
+    def __missing__(self, name: str) -> Loc:
+        found = self[name] = Loc(None, partial(self._reader.alias, name))
+        return found
 
     def split(self, tail: str) -> tuple[str, Loc]:
         """The text of an op and the location that stands behind it."""
@@ -46,14 +40,34 @@ class Locations:
         start = tail.rfind(" loc(")
         if start < 0:
             return tail, UNKNOWN_LOC
-        known = self.alias(tail[start + 5 : -1])
-        if known is not None:
-            return tail[:start], known
+        inner = tail[start + 5 : -1]
+        if _REFERENCE.fullmatch(inner):
+            return tail[:start], self[inner]
         masked = STRING.sub(lambda m: '"' + "_" * (len(m[0]) - 2) + '"', tail)
         start = masked.rfind(" loc(")
         if start < 0 or closing(masked, start + 4) != len(masked) - 1:
             return tail, UNKNOWN_LOC
-        return tail[:start], self.inline(tail[start + 5 : -1])
+        return tail[:start], Loc(None, partial(self._reader.inline, tail[start + 5 : -1]))
+
+
+class _Reader:
+    """Reads locations out of the text of one module, each alias once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._known: dict[str, Loc] = {}
+
+    @cached_property
+    def _raw(self) -> dict[str, str]:
+        return dict(_ALIAS.findall(self._text))
+
+    def alias(self, name: str) -> Chain:
+        """The chain that an alias stands for."""
+        return self._alias(name, 0).chain
+
+    def inline(self, text: str) -> Chain:
+        """The chain of the location whose text, without `loc(` and `)`, is `text`."""
+        return self._read(text, 0, 0)[0].chain
 
     def _alias(self, name: str, depth: int) -> Loc:
         known = self._known.get(name)

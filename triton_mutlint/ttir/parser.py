@@ -13,6 +13,7 @@ from triton_mutlint.ttir.builder import OpBuilder
 from triton_mutlint.ttir.frames import Frame
 from triton_mutlint.ttir.ir import Function, Loc, Module, Op, ParseError, Region
 from triton_mutlint.ttir.lexer import closing, open_brackets
+from triton_mutlint.ttir.lines import split_lines
 from triton_mutlint.ttir.regions import (
     FUNCTIONS,
     MODULES,
@@ -26,10 +27,6 @@ from triton_mutlint.ttir.types import result_types
 from triton_mutlint.ttir.values import Values
 
 _OP = re.compile(r'\s*(?:(%[^ =,]+(?:, ?%[^ =,]+)*) = )?("?)([A-Za-z_]\w*(?:\.\w+)*)"?(.*)', re.DOTALL)
-# The shape of most lines: operands alone, then the types. Everything else goes the longer way.
-_PLAIN = re.compile(
-    r"(?:(%[\w.$-]+) = )?((?:arith|math|tt|scf)\.[\w.]+) ((?:\w+, )*)(%[^:\"{[=<(]*) : ([^\"{]+)$"
-)
 _LABEL = re.compile(r"\s*\^([\w.$-]+)\s*")
 
 MAX_DEPTH = 150  # nested regions; analyses may recurse over them
@@ -55,31 +52,33 @@ class _Parser(OpBuilder):
         self.seen_module = False
 
     def run(self) -> Module:
-        lines, plain = self.lines, _PLAIN.match
-        index, end = 0, len(lines)
-        while index < end:
-            text = lines[index].strip()
-            index += 1
-            if not text or text[0] == "#":
-                continue
-            match = plain(text)
-            if match is not None and self.fast(match, index):
-                continue
-            if text.startswith("//"):
-                continue
-            if text.startswith("{-#"):
-                break
-            try:
-                index = self._line(text, index)
-            except ParseError:
-                raise
-            except ValueError as error:
-                raise ParseError(str(error), index) from error
+        self._read()
         if self.stack:
             raise ParseError(f"{self.stack[-1].name} is not closed", self.stack[-1].line)
         if not self.seen_module and not self.functions:
             raise ParseError("no module", 1)
         return Module(self.functions)
+
+    def _read(self) -> None:
+        taken = 0  # the last line of an op that is printed on several
+        for line, fields in enumerate(split_lines(self.text), 1):
+            _, name, *_, rest = fields
+            if line <= taken or not (name or rest) or (name and self.common(fields, line)):
+                continue
+            text = (rest or self.lines[line - 1]).strip()
+            if text.startswith("{-#"):
+                return
+            if text and text[0] != "#" and not text.startswith("//"):
+                taken = self._other(text, line)
+
+    def _other(self, text: str, line: int) -> int:
+        """As `_line`; whatever is wrong with the text is a ParseError."""
+        try:
+            return self._line(text, line)
+        except ParseError:
+            raise
+        except ValueError as error:
+            raise ParseError(str(error), line) from error
 
     def _line(self, text: str, line: int) -> int:
         """Take in what starts on `line`; returns the last line it takes."""
@@ -123,7 +122,7 @@ class _Parser(OpBuilder):
             self._open(lhs, False, name, body + " {", line)
             self.stack[-1].between = True
             return
-        head = read_generic(body, self.reader) if quote else read_custom(name, body, self.reader)
+        head = read_generic(body) if quote else read_custom(name, body)
         self.append(self.plain(name, lhs, head, loc, line), head, line)
 
     # ------------------------------------------------------------------ regions
@@ -146,12 +145,12 @@ class _Parser(OpBuilder):
         if lhs is not None:
             frame.results = self.define(lhs, line)
             count = len(frame.results)
-        opening = read_opening(name, tail, quote, count, self.reader)
+        opening = read_opening(name, tail, quote, count)
         frame.operands = tuple([self.values.use(v, line) for v in opening.operands])
         frame.attrs = opening.attrs
         for number, type_ in zip(frame.results, opening.types, strict=False):
             self.values.types[number] = type_
-        frame.mark = len(self.values.scope)
+        frame.mark = len(self.values.names)
         frame.entry = self.arguments(opening.arguments, line)
         self.stack.append(frame)
 
@@ -197,15 +196,15 @@ class _Parser(OpBuilder):
         attrs = frame.attrs
         signature = ""
         if frame.generic:
-            tail = read_generic("(" + body.lstrip(), self.reader)
+            tail = read_generic("(" + body.lstrip())
             attrs, signature = {**attrs, **tail.attrs}, tail.signature
         elif "{" in body:
-            attrs = {**attrs, **read_custom("", " " + body, self.reader).attrs}
+            attrs = {**attrs, **read_custom("", " " + body).attrs}
         if signature:
             types = result_types(frame.name, signature, len(frame.results))
             for number, type_ in zip(frame.results, types, strict=False):
                 self.values.types[number] = type_
-        op = Op(frame.name, frame.operands, frame.results, attrs, tuple(frame.regions), (), loc, frame.line)
+        op = Op(frame.name, frame.operands, frame.results, attrs, loc, frame.line, tuple(frame.regions))
         self.append(op, None, line)
 
     # ------------------------------------------------------------------ functions
@@ -218,7 +217,7 @@ class _Parser(OpBuilder):
 
     def _open_function(self, quote: bool, name: str, tail: str, line: int) -> None:
         if quote:
-            attrs = read_opening(name, tail, True, 0, self.reader).attrs
+            attrs = read_opening(name, tail, True, 0).attrs
             public = attrs.get("sym_visibility", "public") == "public"
             header = FunctionHeader(attrs.get("sym_name", ""), public, (), True)
         else:

@@ -8,11 +8,15 @@ from dataclasses import dataclass, field
 
 from triton_mutlint.ttir.ir import no_attrs
 from triton_mutlint.ttir.lexer import closing, mask_strings, split_top, unescape, unmask
-from triton_mutlint.ttir.syntax import AttrReader, cut_dictionary, read_custom, read_generic
+from triton_mutlint.ttir.syntax import cut_dictionary, read_custom, read_generic
 from triton_mutlint.ttir.types import UNKNOWN_TYPE, result_types, type_list
 
 _FOR = re.compile(r"\s*(?:unsigned )?(%[\w.$-]+) = (%[\w.$#-]+) to (%[\w.$#-]+) step (%[\w.$#-]+)")
 _INIT = re.compile(r"(%[\w.$-]+) = (%[\w.$#-]+)")
+# Most functions: nothing in brackets or quotes but locations and plain attributes.
+_PLAIN_ARGUMENT = r'(%[\w.$-]+): ([^\s"{}(),]+)(?: \{[^{}"%\n]*\})?(?: loc\((?:#\w+|"[^"\\%\n]*"\(#\w+\))\))?'
+_PLAIN_ARGUMENTS = re.compile(_PLAIN_ARGUMENT)
+_PLAIN_FUNCTION = re.compile(rf' (?:(public|private) )?@([\w.$-]+)\(((?:{_PLAIN_ARGUMENT}(?:, |(?=\))))*)\)[^"\n]* \{{')
 _FUNCTION = re.compile(r'\s*(?:(public|private|nested) )?@(?:"((?:[^"\\]|\\.)*)"|([\w.$-]+))\(')
 _ARGUMENT = re.compile(r"(%[\w.$-]+) ?: ?")
 
@@ -43,20 +47,20 @@ class FunctionHeader:
     has_body: bool
 
 
-def read_opening(name: str, body: str, generic: bool, count: int, reader: AttrReader) -> Opening:
+def read_opening(name: str, body: str, generic: bool, count: int) -> Opening:
     """Read an op header that ends in `{`; `count` is the number of its results.
 
     Raises ValueError when the header has another form.
     """
     if generic:
-        head = read_generic(body.rstrip()[:-1].rstrip().removesuffix("("), reader)
+        head = read_generic(body.rstrip()[:-1].rstrip().removesuffix("("))
         return Opening(head.operands, (), (), head.attrs)
     body = body.rstrip()[:-1]
     if name == "scf.for":
         return _for(body, count)
     if name == "scf.while":
         return _while(body, count)
-    head = read_custom(name, body, reader)
+    head = read_custom(name, body)
     return Opening(head.operands, result_types(name, head.signature, count), (), head.attrs)
 
 
@@ -105,6 +109,9 @@ def read_function(body: str) -> FunctionHeader:
 
     Raises ValueError when the header has another form.
     """
+    if plain := _PLAIN_FUNCTION.fullmatch(body):
+        arguments = tuple(_PLAIN_ARGUMENTS.findall(plain[3]))
+        return FunctionHeader(plain[2], plain[1] != "private", arguments, True)
     match = _FUNCTION.match(body)
     end = closing(body, match.end() - 1) if match else -1
     if match is None or end < 0:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
+from typing import NamedTuple
 
-from triton_mutlint.ttir.ir import NO_ATTRS, no_attrs
+from triton_mutlint.ttir.ir import NO_ATTRS
 from triton_mutlint.ttir.lexer import NUMBERED, closing, mask_strings, parse_attrs, unescape, unmask
 
+CACHED = 4096  # distinct texts that are kept read
 OPERAND = re.compile(r"%[\w.$-]+(?:#\d+)?")
 _SUCCESSOR = re.compile(r"\^([\w.$-]+)(?:\(([^():^]*):[^)^]*\))?")
 _BARE_PAIR = re.compile(r"\b(\w+) = ([\w.]+)")
@@ -38,49 +40,43 @@ _LITERAL = {
 _CALLS = frozenset({"tt.call", "func.call"})
 
 
-@dataclass(frozen=True)
-class Head:
+class Head(NamedTuple):
     """An op's operands by name in MLIR's order, its type signature, attributes and branch targets."""
 
     operands: list[str]
     signature: str = ""
-    attrs: Mapping[str, str] = field(default_factory=no_attrs)
+    attrs: Mapping[str, str] = NO_ATTRS
     successors: list[tuple[str, list[str]]] | None = None
 
 
-class AttrReader:
-    """Reads attributes; equal texts share one mapping."""
+@lru_cache(maxsize=CACHED)
+def read_dictionary(text: str) -> Mapping[str, str]:
+    """Attributes of a dictionary given without its braces; equal texts share one mapping."""
+    return parse_attrs(text)
 
-    def __init__(self) -> None:
-        self._dicts: dict[str, Mapping[str, str]] = {}
-        self._constants: dict[str, Head] = {}
-        self._bare: dict[tuple[str, str, str], Mapping[str, str]] = {}
 
-    def dictionary(self, text: str) -> Mapping[str, str]:
-        """Attributes of a dictionary given without its braces."""
-        found = self._dicts.get(text)
-        if found is None:
-            found = self._dicts[text] = parse_attrs(text)
-        return found
+@lru_cache(maxsize=CACHED)
+def read_bare(name: str, bare: str, braces: str) -> Mapping[str, str]:
+    """Attributes of op `name`: words before and between its operands, and its dictionary."""
+    attrs = dict(read_dictionary(braces)) if braces else {}
+    words = bare.replace(",", " ").split()
+    attrs.update(zip(_LEADING.get(name, ()), words, strict=False))
+    attrs.update(_BARE_PAIR.findall(bare))
+    return MappingProxyType(attrs) if attrs else NO_ATTRS
 
-    def constant(self, body: str) -> Head:
-        """What follows `arith.constant`."""
-        found = self._constants.get(body)
-        if found is None:
-            found = self._constants[body] = _constant(body)
-        return found
 
-    def merged(self, name: str, bare: str, braces: str) -> Mapping[str, str]:
-        """Attributes of op `name`: words before and between its operands, and its dictionary."""
-        key = (name, bare, braces)
-        found = self._bare.get(key)
-        if found is None:
-            attrs = dict(self.dictionary(braces)) if braces else {}
-            words = bare.replace(",", " ").split()
-            attrs.update(zip(_LEADING.get(name, ()), words, strict=False))
-            attrs.update(_BARE_PAIR.findall(bare))
-            found = self._bare[key] = MappingProxyType(attrs) if attrs else NO_ATTRS
-        return found
+@lru_cache(maxsize=CACHED)
+def read_constant(body: str) -> Head:
+    """`arith.constant dense<1> : tensor<4xi32>`; `true` and `false` carry no type."""
+    masked, strings = mask_strings(body)
+    rest, braces = cut_dictionary(masked)
+    value, colon, signature = rest.rpartition(" : ")
+    if not colon:
+        value = rest
+        signature = "i1" if value.strip() in ("true", "false") else ""
+    attrs = dict(parse_attrs(unmask(braces, strings)))
+    attrs["value"] = unmask(value, strings).strip()
+    return Head([], signature, MappingProxyType(attrs))
 
 
 def cut_dictionary(body: str) -> tuple[str, str]:
@@ -98,28 +94,28 @@ def cut_dictionary(body: str) -> tuple[str, str]:
     return body[:start] + body[end + 1 :], body[start + 2 : end]
 
 
-def read_custom(name: str, body: str, reader: AttrReader) -> Head:
+def read_custom(name: str, body: str) -> Head:
     """An op printed in its own syntax; for one nobody knows, its operands in text order."""
     if name == "arith.constant":
-        return reader.constant(body)
+        return read_constant(body)
     if '"' in body:
-        return _with_strings(name, body, reader)
+        return _with_strings(name, body)
     braces = ""
     if " {" in body:
         body, braces = cut_dictionary(body)
-    return _read(name, body, braces, reader)
+    return _read(name, body, braces)
 
 
-def _read(name: str, body: str, braces: str, reader: AttrReader) -> Head:
+def _read(name: str, body: str, braces: str) -> Head:
     """As `read_custom`; the dictionary stands apart and strings are masked."""
     if "^" in body:
-        return _branch(body, braces, reader)
+        return _branch(body, braces)
     head, signature = _cut_signature(body)
     operands = OPERAND.findall(head)
-    attrs = reader.dictionary(braces) if braces else NO_ATTRS
+    attrs = read_dictionary(braces) if braces else NO_ATTRS
     if name in _LEADING or " = " in head:
         bare = " ".join(OPERAND.split(head)) if " = " in head else head.partition("%")[0]
-        attrs = reader.merged(name, bare, braces)
+        attrs = read_bare(name, bare, braces)
     elif name in _CALLS:
         attrs = _with_callee(head, attrs)
     if name in _REORDER:
@@ -137,25 +133,12 @@ def _cut_signature(body: str) -> tuple[str, str]:
     return body, ""
 
 
-def _constant(body: str) -> Head:
-    """`arith.constant dense<1> : tensor<4xi32>`; `true` and `false` carry no type."""
-    masked, strings = mask_strings(body)
-    rest, braces = cut_dictionary(masked)
-    value, colon, signature = rest.rpartition(" : ")
-    if not colon:
-        value = rest
-        signature = "i1" if value.strip() in ("true", "false") else ""
-    attrs = dict(parse_attrs(unmask(braces, strings)))
-    attrs["value"] = unmask(value, strings).strip()
-    return Head([], signature, MappingProxyType(attrs))
-
-
-def _branch(body: str, braces: str, reader: AttrReader) -> Head:
+def _branch(body: str, braces: str) -> Head:
     """`cf.br`, `cf.cond_br`, `cf.switch`: own operands first, then each target's."""
     own = OPERAND.findall(body, 0, body.find("^"))
     successors = [(m[1], OPERAND.findall(m[2] or "")) for m in _SUCCESSOR.finditer(body)]
     operands = [*own, *(v for _, values in successors for v in values)]
-    attrs = reader.dictionary(braces) if braces else NO_ATTRS
+    attrs = read_dictionary(braces) if braces else NO_ATTRS
     return Head(operands, "", attrs, successors)
 
 
@@ -167,11 +150,11 @@ def _with_callee(head: str, attrs: Mapping[str, str]) -> Mapping[str, str]:
     return MappingProxyType({**attrs, "callee": callee})
 
 
-def _with_strings(name: str, body: str, reader: AttrReader) -> Head:
+def _with_strings(name: str, body: str) -> Head:
     """As `read_custom`, with strings out of the way while brackets and operands are looked for."""
     masked, strings = mask_strings(body)
     rest, braces = cut_dictionary(masked)
-    head = _read(name, rest, "", reader)
+    head = _read(name, rest, "")
     attrs = {**head.attrs, **parse_attrs(unmask(braces, strings))}
     literal = NUMBERED.search(rest)
     if literal and name in _LITERAL:
@@ -181,7 +164,7 @@ def _with_strings(name: str, body: str, reader: AttrReader) -> Head:
     return Head(head.operands, unmask(head.signature, strings), MappingProxyType(attrs), head.successors)
 
 
-def read_generic(body: str, reader: AttrReader) -> Head:
+def read_generic(body: str) -> Head:
     """`(%a, %b)[^bb1] <{...}> {...} : (T, T) -> T`, of an op whose name stood in quotes.
 
     Raises ValueError when the text has another form.

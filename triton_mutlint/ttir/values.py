@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from triton_mutlint.ttir.ir import Block as IrBlock
 from triton_mutlint.ttir.ir import Op, ParseError, Region, Successor
 from triton_mutlint.ttir.types import UNKNOWN_TYPE
@@ -16,12 +14,11 @@ class Values:
     defines; such a use gets a negative number until `resolve` puts the right one in its place.
     """
 
-    __slots__ = ("_forward", "_moved", "names", "scope", "types")
+    __slots__ = ("_forward", "_moved", "names", "types")
 
     def __init__(self) -> None:
-        self.names: dict[str, int] = {}
+        self.names: dict[str, int] = {}  # the visible ones, in order of definition
         self.types: list[str] = []
-        self.scope: list[str] = []  # visible names in order of definition
         self._forward: dict[str, tuple[int, int]] = {}  # name -> (placeholder, line of first use)
         self._moved: dict[int, int] = {}
 
@@ -32,7 +29,6 @@ class Values:
         number = len(self.types)
         self.names[name] = number
         self.types.append(type_)
-        self.scope.append(name)
         if self._forward:
             self._settle(name, number)
         return number
@@ -45,7 +41,6 @@ class Values:
             raise ParseError(f"bad result group {name}:{count}", line)
         numbers = [self.define(f"{name}#{i}", UNKNOWN_TYPE, line) for i in range(count)]
         self.names[name] = numbers[0]
-        self.scope.append(name)
         return numbers
 
     def use(self, name: str, line: int) -> int:
@@ -62,10 +57,9 @@ class Values:
         return self._forward[name][0]
 
     def leave(self, mark: int) -> None:
-        """Forget the names defined since the scope was `mark` names long."""
-        for name in self.scope[mark:]:
-            self.names.pop(name, None)
-        del self.scope[mark:]
+        """Forget the names defined since `mark` of them were visible."""
+        while len(self.names) > mark:
+            self.names.popitem()
 
     def resolve(self, region: Region) -> Region:
         """`region` with every placeholder replaced; raises ParseError for a value nobody defines."""
@@ -89,8 +83,7 @@ def _renumber_op(op: Op, moved: dict[int, int]) -> Op:
     touched = any(v < 0 for v in op.operands)
     if not touched and not op.regions:
         return op
-    return replace(
-        op,
+    return op._replace(
         operands=tuple(moved.get(v, v) for v in op.operands),
         successors=tuple(
             Successor(s.block, tuple(moved.get(v, v) for v in s.operands)) for s in op.successors
