@@ -100,6 +100,17 @@ def test_triton_goes_by_its_name_in_the_file(head: str) -> None:
     assert "restore_value" in fix(f"@{name}(C, [])", (RESTORE, ("x",), ()), head=head)
 
 
+def test_an_import_that_may_fail() -> None:
+    head = "try:\n    import triton\nexcept ImportError:\n    triton = None\nimport triton.language as tl\nÉ = 'é'\n"
+    assert fix("@triton.autotune(É, key='é')", (RESTORE, ("x",), ()), head=head).endswith("restore_value=['x'])")
+
+
+def test_a_name_that_is_bound_otherwise_is_not_tritons() -> None:
+    head = "from triton import autotune\ndef autotune(*a, **k): return lambda f: f\n"
+    with pytest.raises(CannotFixError, match="itself"):
+        fix("@autotune(C, [])", (RESTORE, ("x",), ()), head=head)
+
+
 @pytest.mark.parametrize(("decorator", "reason"), [
     ("@triton.autotune(C, restore_value=NAMES)", "not a list written out"),
     ("@triton.autotune(C, restore_value=['y'] + NAMES)", "not a list written out"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from triton_mutlint.fixes.autotune_call import find_autotune
 from triton_mutlint.fixes.document import Document
 from triton_mutlint.fixes.edit import CannotFixError, Edit, disjoint
 from triton_mutlint.fixes.names import Wanted
@@ -25,13 +26,13 @@ MISSING = "it takes libcst: `pip install 'triton-mutlint[fix]'`"
 def edit_decorator(document: Document, place: Location, changes: Iterable[Change]) -> tuple[Edit, ...]:
     """The edits of the autotune decorator on the line of `place`; raises CannotFixError."""
     try:
-        from triton_mutlint.fixes.python_call import read_autotune
+        from triton_mutlint.fixes.python_call import read_call
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "libcst":
             raise
         raise CannotFixError(MISSING) from error
     changes = tuple(changes)
-    editor = _Editor(read_autotune(document, place.line))
+    editor = _Editor(read_call(document, find_autotune(document, place.line)))
     return disjoint(editor.edits({k: Wanted.of(c for c in changes if c.kind is k) for k in _KEYWORDS}))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 from libcst import matchers
-from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider, QualifiedNameProvider
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from triton_mutlint.fixes.document import Document
 from triton_mutlint.fixes.edit import CannotFixError
@@ -21,7 +21,6 @@ from triton_mutlint.fixes.sequence import Items
 _POSITIONS = ("configs", "key", "prune_configs_by", "reset_to_zero", "restore_value", "pre_hook", "post_hook")
 _NO_ITEMS = Items("", (), 0, 0)
 _LISTS = frozenset({"reset_to_zero", "restore_value"})
-_AUTOTUNE = frozenset({"triton.autotune", "triton.runtime.autotune", "triton.runtime.autotuner.autotune"})
 
 
 @dataclass(frozen=True)
@@ -59,58 +58,37 @@ class Call:
         return f"{self.quote}{name}{self.quote}"
 
 
-def read_autotune(document: Document, line: int) -> Call:
-    """The call of Triton's autotune whose decorator starts on `line`; raises CannotFixError."""
+def read_call(document: Document, span: tuple[int, int]) -> Call:
+    """The call that stands at `span` of the document; raises CannotFixError.
+
+    Only the call is parsed: libcst takes seconds for a large file.
+    """
+    part = Document(document.display, None, document.text[span[0] : span[1]])
     try:
-        module = cst.parse_module(document.text)
-        wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
-        places = wrapper.resolve(PositionProvider)
+        module = cst.parse_module(part.text)
+        places = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
     except (cst.ParserSyntaxError, RecursionError) as error:
-        raise CannotFixError("libcst cannot parse the file") from error
-    reader = _Reader(document, module, places)
-    function = reader.function(line)
-    call = next(d.decorator for d in function.decorators if reader.line(d.decorator) == line)
-    if not isinstance(call, cst.Call):
-        raise CannotFixError("the decorator is no call")
-    if len([d for d in function.decorators if _mentions_autotune(d.decorator)]) > 1:
-        raise CannotFixError("the kernel has several autotune decorators")
-    if not _is_tritons(wrapper, call.func):
-        raise CannotFixError("the decorator is not `triton.autotune` itself")
-    return reader.call(call)
-
-
-def _is_tritons(wrapper: MetadataWrapper, function: cst.BaseExpression) -> bool:
-    names = wrapper.resolve(QualifiedNameProvider).get(function, ())
-    found = {name.name for name in (names() if callable(names) else names)}
-    return bool(found) and found <= _AUTOTUNE
-
-
-def _mentions_autotune(decorator: cst.BaseExpression) -> bool:
-    return bool(matchers.findall(decorator, matchers.Name(value=matchers.MatchIfTrue(lambda v: "autotune" in v))))
+        raise CannotFixError("libcst cannot parse the decorator") from error
+    call = matchers.findall(module, matchers.Call())[0]
+    assert isinstance(call, cst.Call), "the span is that of a call"
+    return _Reader(document.text, span[0], part, module, places).call(call)
 
 
 class _Reader:
-    """Finds places in one parsed file."""
+    """Finds places in a call that was parsed by itself; `base` is where it starts in the whole `text`."""
 
-    def __init__(self, document: Document, module: cst.Module, places: Mapping[cst.CSTNode, CodeRange]) -> None:
-        self._document, self._module, self._places = document, module, places
-
-    def line(self, node: cst.CSTNode) -> int:
-        return self._places[node].start.line
-
-    def function(self, line: int) -> cst.FunctionDef:
-        for node in self._places:
-            if isinstance(node, cst.FunctionDef) and any(self.line(d.decorator) == line for d in node.decorators):
-                return node
-        raise CannotFixError("the kernel is not autotuned by a decorator of its own")
+    def __init__(self, text: str, base: int, part: Document, module: cst.Module,
+                 places: Mapping[cst.CSTNode, CodeRange]) -> None:
+        self._text, self._base, self._part = text, base, part
+        self._module, self._places = module, places
 
     def call(self, call: cst.Call) -> Call:
         if any(argument.star for argument in call.args):
             raise CannotFixError("arguments are given by `*` or `**`")
         _, end = self._span(call)
         arguments = tuple(self._argument(a, i) for i, a in enumerate(call.args))
-        function = self._document.text.index("(", self._span(call.func)[1])
-        return Call(self._document.text, arguments, function + 1, end - 1, self._quote(call))
+        function = self._text.index("(", self._span(call.func)[1])
+        return Call(self._text, arguments, function + 1, end - 1, self._quote(call))
 
     def _argument(self, argument: cst.Arg, index: int) -> Argument:
         keyword = argument.keyword.value if argument.keyword else None
@@ -130,17 +108,17 @@ class _Reader:
         return Argument(name, keyword, span, value, names, items, not is_tuple, is_tuple)
 
     def _items(self, node: cst.List | cst.Tuple | cst.Set, value: tuple[int, int]) -> Items:
-        text = self._document.text
         spans = tuple(self._span(element) for element in node.elements)
         own = int(isinstance(node, cst.Tuple))  # a tuple's parentheses are its brackets
         if len(node.lpar) != own:
             raise CannotFixError("the list stands in parentheses of its own")
-        return Items(text, spans, value[0] + 1, value[1] - 1)
+        return Items(self._text, spans, value[0] + 1, value[1] - 1)
 
     def _span(self, node: cst.CSTNode) -> tuple[int, int]:
         place = self._places[node]
         start, end = place.start, place.end
-        return (self._document.offset(start.line, start.column + 1), self._document.offset(end.line, end.column + 1))
+        first = self._part.offset(start.line, start.column + 1)
+        return self._base + first, self._base + self._part.offset(end.line, end.column + 1)
 
     def _quote(self, call: cst.Call) -> str:
         strings: Sequence[cst.CSTNode] = matchers.findall(call, matchers.SimpleString())
