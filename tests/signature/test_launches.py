@@ -93,6 +93,13 @@ def k(a, b, N):
     assert evidence(text, "N") == [("int", "", None)]
 
 
+def test_names_made_of_one_another_many_times_over_cost_nothing() -> None:
+    names = [f"v{i}" for i in range(12)]
+    lines = [f"    {a} = {b} + {c} * {b}" for a in names for b in names for c in names[:4]]
+    text = "def go(x):\n" + "\n".join(lines) + "\n    k[(1,)](v0, v1)\n\ndef k(a, b):\n    pass\n"
+    assert evidence(text, "a") == []
+
+
 def test_names_that_refer_to_each_other_end() -> None:
     text = """
 def go(x):

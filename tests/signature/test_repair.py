@@ -69,8 +69,8 @@ def repaired(kernel: LoadedKernel, args: dict[str, ArgType]) -> dict[str, str]:
         ("v = b.load([0, 0]) + tl.zeros((16, 16), tl.float16)\nb.store([0, 0], v)\ntl.store(a, 1.0)",
          {"a": FP32, "b": DescriptorType("fp16", (64, 64))}, {"b": "tensordesc<fp16[16, 16]>"}),
         ("tl.store(a, tl.load(b).to(tl.int16, bitcast=True))", {"a": FP32, "b": FP32}, {"b": "*fp16"}),
-        ("x = tl.arange(0, 16)[:, None] + tl.arange(0, 16)\ntl.store(a + x, tl.dot(tl.load(a + x), tl.load(b + x)))", {"a": FP32, "b": PointerType("i8")},
-         {"a": "*fp32", "b": "*fp32"}),
+        ("x = tl.arange(0, 16)[:, None] + tl.arange(0, 16)\ntl.store(a + x, tl.dot(tl.load(a + x), tl.load(b + x)))",
+         {"a": FP32, "b": PointerType("i8")}, {"a": "*fp32", "b": "*fp32"}),
         ("for i in range(b):\n    tl.store(a, 1.0)", {"a": FP32, "b": ScalarType("fp32")}, {"b": "i32"}),
     ],
 )  # fmt: skip

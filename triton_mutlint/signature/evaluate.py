@@ -49,6 +49,7 @@ class Evaluation:
         self.values = values
         self.reads: list[str] = []
         self._depth = 0
+        self._locals: dict[tuple[Any, ...], Any] = {}
 
     def __call__(self, node: ast.expr, scopes: Sequence[Scope]) -> Any:
         """The value of `node`, or UNKNOWN."""
@@ -67,7 +68,7 @@ class Evaluation:
         scope, name = scopes[0], node.id
         if name in scope.locals:
             assigned = scope.locals[name]
-            return UNKNOWN if assigned is None else self(assigned, scopes)
+            return UNKNOWN if assigned is None else self._local(name, assigned, scopes)
         if scope.arguments is not None and name in scope.arguments:
             return self(scope.arguments[name], scopes[1:])
         if scope.arguments is None and name in self.values:
@@ -75,6 +76,14 @@ class Evaluation:
                 self.reads.append(name)
             return self.values[name]
         return plain(scope.namespace.get(name, UNKNOWN))
+
+    def _local(self, name: str, assigned: ast.expr, scopes: Sequence[Scope]) -> Any:
+        """Each local is evaluated once; one that is made of itself is unknown."""
+        key = (name, *map(id, scopes))
+        if key not in self._locals:
+            self._locals[key] = UNKNOWN
+            self._locals[key] = self(assigned, scopes)
+        return self._locals[key]
 
     def attribute(self, node: ast.Attribute, scopes: Sequence[Scope]) -> Any:
         if node.attr == "value":

@@ -74,11 +74,17 @@ def index(tree: ast.Module) -> LaunchIndex:
 def _calls(node: ast.AST, function: Function | None) -> Iterator[tuple[ast.Call, Function | None]]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield from _calls(child, child)
+            if not any(_is_jit(d) for d in child.decorator_list):  # a kernel's body launches nothing
+                yield from _calls(child, child)
             continue
         if isinstance(child, ast.Call):
             yield child, function
         yield from _calls(child, function)
+
+
+def _is_jit(decorator: ast.expr) -> bool:
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return (function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")) == "jit"
 
 
 def launched_name(function: ast.expr) -> str:
@@ -184,6 +190,7 @@ class _Reader:
         self.constants = file.constants
         self.namespace = namespace
         self.line = launch.call.lineno
+        self._names: dict[str, list[Evidence]] = {}
 
     def read(self, node: ast.expr, depth: int = 0) -> list[Evidence]:
         if depth > 8:
@@ -215,6 +222,14 @@ class _Reader:
         return Evidence(kind, self.line, value=value)
 
     def _name(self, node: ast.Name, depth: int) -> list[Evidence]:
+        """What a name stands for; each is followed once, and one that leads back to itself to nothing."""
+        known = self._names.get(node.id)
+        if known is None:
+            self._names[node.id] = []
+            known = self._names[node.id] = self._followed(node, depth)
+        return known
+
+    def _followed(self, node: ast.Name, depth: int) -> list[Evidence]:
         if node.id in self.locals:
             value = self.locals[node.id]
             if value is not None and not _mentions(value, node.id):
