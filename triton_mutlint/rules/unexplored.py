@@ -59,8 +59,8 @@ def _deciding(function: ast.FunctionDef) -> Iterator[ast.AST]:
     for node in ast.walk(function):
         if isinstance(node, (ast.If, ast.While, ast.IfExp)):
             yield node.test
-        elif isinstance(node, ast.BoolOp):
-            yield node
+        elif isinstance(node, (ast.BoolOp, ast.Compare)):
+            yield node  # may be a mask that is constantly false
         elif isinstance(node, ast.Match):
             yield node.subject
         elif isinstance(node, ast.Call) and not _is_language(node.func, own):
