@@ -51,7 +51,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 # --no-deps leaves torch out: the tool must work without it.
 $(NEWEST)/.installed: pyproject.toml constraints-newest.txt
 	$(PYTHON) -m venv $(NEWEST)
-	$(NEWEST)/bin/pip install -q -c constraints-newest.txt triton click rich pyyaml tomli pytest jsonschema hypothesis numpy
+	$(NEWEST)/bin/pip install -q -c constraints-newest.txt triton click rich pyyaml tomli pytest jsonschema hypothesis numpy libcst
 	$(NEWEST)/bin/pip install -q --no-deps -e .
 	touch $@
 

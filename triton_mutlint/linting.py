@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 from triton_mutlint.contracts.allowed import check_allowed
 from triton_mutlint.judging import LintedFile, findings_of
@@ -52,7 +53,7 @@ class Run:
         self._request, self._progress, self._observe = request, progress, observe
         self._specs = Specs(request)
         self._lowerer = Lowerer()
-        self._tools = self._make_tools(())
+        self._sources: Sequence[SourceFile] = ()
         self._default_targets: tuple[Target, ...] | None = None
         self._used_targets: dict[Target, None] = {}
 
@@ -63,7 +64,7 @@ class Run:
             check_allowed(used, RULES)
         loaded = [self._load(s, spec) for s, spec in zip(sources, specs, strict=True)]
         total = sum(len(file.result.kernels) for file in loaded)
-        self._tools = self._make_tools(sources)
+        self._sources = sources
         files: list[LintedFile] = []
         done = 0
         for file in loaded:
@@ -76,18 +77,27 @@ class Run:
         reports = sorted((r for f in files for _, r in f.reports), key=lambda r: (r.location, r.name))
         holding = [f for f in files if f.reports or f.result.helpers or f.result.failures]
         return Report(
-            Environment(triton_version(), tuple(self._used_targets)), tuple(reports),
+            Environment(triton_version() if reports else None, tuple(self._used_targets)), tuple(reports),
             findings_of(files, failures, self._request), files=len(holding),
-            helpers=sum(len(f.result.helpers) for f in files),
+            helpers=sum(len(f.result.helpers) for f in files), notes=self._helpers(files),
         )
+
+    def _helpers(self, files: Sequence[LintedFile]) -> tuple[str, ...]:
+        """A line per helper, where they are asked for."""
+        if not self._request.helpers:
+            return ()
+        found = sorted((h.location, h.qualname) for f in files for h in f.result.helpers)
+        return tuple(f"helper, analysed where it is called: {at.file}:{at.line} {name}" for at, name in found)
 
     def _load(self, source: SourceFile, spec: Spec | None) -> LintedFile:
         self._progress(0, 0, f"loading {source.display}")
         return LintedFile(source, spec, load_file(source, spec, self._request))
 
-    def _make_tools(self, sources: Sequence[SourceFile]) -> Tools:
-        displays = {str(s.path): s.display for s in sources}
-        texts = {str(s.path): s.text for s in sources}
+    @cached_property
+    def _tools(self) -> Tools:
+        """Made for the first kernel: it asks the installed Triton how it prints locations."""
+        displays = {str(s.path): s.display for s in self._sources}
+        texts = {str(s.path): s.text for s in self._sources}
         places = SourcePlaces(self._request.cwd, displays, texts, column_base(), locates_calls())
         return Tools(self._lowerer, places, repair, self._request.opaque_asm, self._observe)
 
