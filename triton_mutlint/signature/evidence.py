@@ -12,7 +12,7 @@ from triton_mutlint.model import LoadedKernel, Parameter
 from triton_mutlint.signature import launches
 from triton_mutlint.signature.constraints import Constraint
 from triton_mutlint.signature.facts import Slot
-from triton_mutlint.signature.launches import Evidence
+from triton_mutlint.signature.launch_reader import Evidence
 from triton_mutlint.signature.usage import usage
 
 

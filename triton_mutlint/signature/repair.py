@@ -13,7 +13,8 @@ from typing import Any
 
 from triton_mutlint.model import ArgType, Failure, LoadedKernel, TupleType
 from triton_mutlint.signature.probe import Target, probe
-from triton_mutlint.signature.repair_rules import RULES, Change, Scene, fallback
+from triton_mutlint.signature.repair_rules import RULES, fallback
+from triton_mutlint.signature.scene import Change, Scene
 
 _MLIR_PLACE = re.compile(r"(\S+\.py):(\d+):\d+: error:")
 # No other guess helps: the installed Triton, the loader or the kernel itself is the reason.

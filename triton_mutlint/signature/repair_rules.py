@@ -4,105 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
-from triton_mutlint.model import (
-    ArgType,
-    ConstexprValue,
-    DescriptorType,
-    PointerType,
-    ScalarType,
-    TupleType,
-)
-from triton_mutlint.signature.compile_time import SIZES
-from triton_mutlint.signature.dtype_names import FLOATING, bits
+from triton_mutlint.model import ConstexprValue, DescriptorType, PointerType, ScalarType
+from triton_mutlint.signature import repair_values
+from triton_mutlint.signature.dtype_names import bits
 from triton_mutlint.signature.dtypes import canonical_dtype
-from triton_mutlint.signature.evaluate import next_power_of_2
-from triton_mutlint.signature.probe import Part, Target
+from triton_mutlint.signature.probe import Target
+from triton_mutlint.signature.scene import Change, Rule, Scene, as_dtype, dtype_of, floats, integers, retyped
 
-Change = Mapping[Target, ArgType]
-Rule = Callable[["Scene", "re.Match[str]"], Iterator[Change]]
 _BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift, ast.FloorDiv, ast.Mod)
-
-
-@dataclass(frozen=True)
-class Scene:
-    """The failing line: its parts, the names in reach, and the arguments as they are."""
-
-    args: Mapping[str, ArgType]
-    inferred: frozenset[str]
-    parts: list[Part]
-    names: Mapping[str, list[Target]]
-
-    def targets(self, *kinds: type[ast.expr], element: bool | None = None) -> list[Target]:
-        """The inferred parameters behind the line (behind its parts of `kinds`), outermost first."""
-        found: dict[Target, None] = {}
-        for part in self.parts:
-            if not kinds or isinstance(part.node, kinds):
-                found.update(dict.fromkeys(part.targets))
-        return self.open(found, element)
-
-    def operands(self, function: str) -> list[Target]:
-        """The parameters whose elements are operands of `function`, in argument order."""
-        calls = [p.node for p in self.parts if isinstance(p.node, ast.Call)]
-        named = [c for c in calls if isinstance(c.func, ast.Attribute) and c.func.attr == function]
-        operands = [a for c in named for a in c.args[:2]]
-        return self.open(dict.fromkeys(t for p in self.parts if p.node in operands for t in p.targets), True)
-
-    def open(self, targets: Iterable[Target], element: bool | None = None) -> list[Target]:
-        return [t for t in targets if t.name in self.inferred and (element is None or t.element is element)]
-
-    def type(self, target: Target) -> ArgType | None:
-        type_ = self.args.get(target.name)
-        for key in target.path:
-            if not isinstance(type_, TupleType):
-                return None
-            index = 0 if key == "*" else type_.fields.index(key) if key in type_.fields else key
-            if not isinstance(index, int) or index >= len(type_.elements):
-                return None
-            type_ = type_.elements[index]
-        return type_
-
-
-def _dtype(type_: ArgType | None) -> str:
-    if isinstance(type_, (PointerType, DescriptorType)):
-        return type_.element
-    return type_.name if isinstance(type_, ScalarType) else ""
-
-
-def _as_dtype(type_: ArgType | None, dtype: str) -> ArgType | None:
-    """The same kind of argument with elements (or a scalar) of `dtype`."""
-    if isinstance(type_, PointerType):
-        return PointerType(dtype, type_.const)
-    if isinstance(type_, DescriptorType):
-        return DescriptorType(dtype, type_.block_shape)
-    return ScalarType(dtype) if isinstance(type_, ScalarType) else None
-
-
-def _retyped(scene: Scene, targets: Iterable[Target], dtype: str, when: Callable[[str], bool]) -> Iterator[Change]:
-    """Change every target whose dtype is `when` to `dtype`: each alone, after all together."""
-    changes: dict[Target, ArgType] = {}
-    for target in targets:
-        type_ = scene.type(target)
-        if isinstance(type_, PointerType) and not target.element:
-            continue
-        new = _as_dtype(type_, dtype) if when(_dtype(type_)) else None
-        if new is not None and new != type_:
-            changes[target] = new
-    for target, type_ in changes.items():
-        yield {target: type_}
-    if len(changes) > 1:
-        yield changes
-
-
-def _floats(dtype: str) -> bool:
-    return dtype in FLOATING
-
-
-def _integers(dtype: str) -> bool:
-    return bool(dtype) and dtype not in FLOATING
 
 
 # --------------------------------------------------------------------------- kinds
@@ -111,13 +23,13 @@ def _integers(dtype: str) -> bool:
 def _to_integer(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     operands = [p for p in scene.parts if isinstance(p.node, ast.BinOp) and isinstance(p.node.op, _BITWISE)]
     near = scene.open(dict.fromkeys(t for p in operands for t in p.targets))
-    yield from _retyped(scene, near, "i32", _floats)
-    yield from _retyped(scene, scene.targets(), "i32", _floats)
+    yield from retyped(scene, near, "i32", floats)
+    yield from retyped(scene, scene.targets(), "i32", floats)
 
 
 def _to_float(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
-    yield from _retyped(scene, scene.targets(), "fp32", _integers)
-    yield from _retyped(scene, scene.targets(), "fp16", _integers)
+    yield from retyped(scene, scene.targets(), "fp32", integers)
+    yield from retyped(scene, scene.targets(), "fp16", integers)
 
 
 def _pointer_met_number(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
@@ -125,7 +37,7 @@ def _pointer_met_number(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     for target in scene.targets(element=False):
         type_ = scene.type(target)
         if isinstance(type_, PointerType):
-            yield {target: ScalarType("i32" if _integers(type_.element) else "fp32")}
+            yield {target: ScalarType("i32" if integers(type_.element) else "fp32")}
             yield {target: ScalarType("i32")}
         if isinstance(type_, ConstexprValue) and isinstance(type_.value, float):
             yield {target: ConstexprValue(64)}
@@ -152,29 +64,29 @@ def _to_pointer(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
         if isinstance(type_, ScalarType):
             yield {target: PointerType("fp32")}
     for target in scene.targets(element=True):
-        if _dtype(scene.type(target)) not in ("i64", "u64"):
-            new = _as_dtype(scene.type(target), "i64")
+        if dtype_of(scene.type(target)) not in ("i64", "u64"):
+            new = as_dtype(scene.type(target), "i64")
             if new is not None:
                 yield {target: new}
 
 
 def _known_float8(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     for name, type_ in scene.args.items():
-        if name in scene.inferred and _dtype(type_).startswith("fp8") and _dtype(type_) != "fp8e4nv":
-            new = _as_dtype(type_, "fp8e4nv")
+        if name in scene.inferred and dtype_of(type_).startswith("fp8") and dtype_of(type_) != "fp8e4nv":
+            new = as_dtype(type_, "fp8e4nv")
             if new is not None:
                 yield {Target(name, (), True): new}
 
 
 def _scaled_format(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     wanted = {"e4m3": "fp8e4nv", "e5m2": "fp8e5", "e2m1": "u8"}.get(match.group("format"), "fp8e5")
-    yield from _retyped(scene, scene.targets(element=True), wanted, lambda dtype: dtype != wanted)
+    yield from retyped(scene, scene.targets(element=True), wanted, lambda dtype: dtype != wanted)
 
 
 def _masked(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     masks = [p for p in scene.parts if isinstance(p.node, (ast.Name, ast.Call, ast.BinOp))]
     targets = scene.open(dict.fromkeys(t for p in reversed(masks) for t in p.targets))
-    yield from _retyped(scene, targets, "i1", lambda dtype: dtype != "i1")
+    yield from retyped(scene, targets, "i1", lambda dtype: dtype != "i1")
 
 
 # --------------------------------------------------------------------------- dtypes
@@ -185,11 +97,11 @@ def _same_dtype(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     first, second = (_kind(match.group(g)) for g in ("a", "b"))
     near = scene.operands("dot")
     targets = near + scene.targets(element=True) + scene.targets(element=False)
-    if near and _integers(first) and _floats(second):
+    if near and integers(first) and floats(second):
         first, second = second, first
     if bits(first) and bits(second):
-        yield from _retyped(scene, targets, first, second.__eq__)
-        yield from _retyped(scene, targets, second, first.__eq__)
+        yield from retyped(scene, targets, first, second.__eq__)
+        yield from retyped(scene, targets, second, first.__eq__)
 
 
 _BY_WIDTH = {
@@ -204,10 +116,10 @@ def _width(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
         pointers = [Target(n, (), True) for n in sorted(scene.inferred)]
 
         def same_class(have: str, dtype: str = dtype) -> bool:
-            return bits(have) == size and _floats(have) is _floats(dtype)
+            return bits(have) == size and floats(have) is floats(dtype)
 
-        yield from _retyped(scene, everything, dtype, same_class)
-        yield from _retyped(scene, pointers, dtype, same_class)
+        yield from retyped(scene, everything, dtype, same_class)
+        yield from retyped(scene, pointers, dtype, same_class)
 
 
 def _variable(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
@@ -226,14 +138,14 @@ def _variable(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
             if isinstance(type_, ScalarType) and not target.element:
                 yield {target: PointerType("fp32")}
         return
-    integral = first if _integers(first) else second
-    floats = second if integral == first else first
-    if _integers(integral) and _floats(floats):
-        yield from _retyped(scene, targets, integral if bits(integral) > 1 else "i32", _floats)
-        yield from _retyped(scene, targets, floats, _integers)
+    integral = first if integers(first) else second
+    fractional = second if integral == first else first
+    if integers(integral) and floats(fractional):
+        yield from retyped(scene, targets, integral if bits(integral) > 1 else "i32", floats)
+        yield from retyped(scene, targets, fractional, integers)
         return
     for wanted, have in ((first, second), (second, first)):
-        yield from _retyped(scene, targets, wanted, have.__eq__)
+        yield from retyped(scene, targets, wanted, have.__eq__)
 
 
 def _one_block(scene: Scene, targets: list[Target]) -> Iterator[Change]:
@@ -258,122 +170,6 @@ def _kind(text: str) -> str:
     return canonical_dtype(re.sub(r"^f(\d)", r"fp\1", name.group(1))) or ""
 
 
-# --------------------------------------------------------------------------- compile-time values
-
-
-def _constants(scene: Scene) -> list[tuple[Target, ConstexprValue]]:
-    found = []
-    for target in scene.targets(element=False):
-        type_ = scene.type(target)
-        if isinstance(type_, ConstexprValue):
-            found.append((target, type_))
-    return found
-
-
-def _power_of_2(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
-    for target, type_ in _constants(scene):
-        if isinstance(type_.value, int) and not isinstance(type_.value, bool):
-            rounded = next_power_of_2(max(type_.value, 1))
-            for size in (rounded, *SIZES[:9]):
-                if size != type_.value:
-                    yield {target: ConstexprValue(size)}
-
-
-def _larger(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
-    """`Input shapes should have M >= 16`: some block size is too small."""
-    everything = _constants(scene) + [(Target(n, (), False), t) for n, t in scene.args.items()
-                                      if n in scene.inferred and isinstance(t, ConstexprValue)]  # fmt: skip
-    small = {t: ConstexprValue(32) for t, v in everything
-             if isinstance(v.value, int) and not isinstance(v.value, bool) and 0 < v.value < 32}  # fmt: skip
-    for target, type_ in small.items():
-        yield {target: type_}
-    if len(small) > 1:
-        yield small
-
-
-def _smaller(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
-    sizes = [(t, v.value) for t, v in _constants(scene) if type(v.value) is int and v.value > 4]
-    for target, size in sorted(sizes, key=lambda item: -item[1]):
-        yield {target: ConstexprValue(4 if size <= 64 else size // 4)}
-    everything = {Target(n, (), False): ConstexprValue(max(t.value // 2, 16)) for n, t in scene.args.items()
-                  if n in scene.inferred and isinstance(t, ConstexprValue) and type(t.value) is int and t.value > 16}
-    yield everything
-
-
-def _shapes(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
-    """Two dimensions that should be one: of a descriptor, or given by a block size."""
-    numbers = list(map(int, re.findall(r"\d+", match.group(0))))
-    if len(numbers) % 2:
-        numbers = numbers[-2:]  # "dimensions at index 0: 64 and 16"
-    half = len(numbers) // 2
-    pairs = dict.fromkeys((a, b) for a, b in zip(numbers[:half], numbers[half:], strict=True) if a != b)
-    for first, second in pairs:
-        yield from _resized(scene, first, second)
-        yield from _resized(scene, second, first)
-
-
-def _resized(scene: Scene, have: int, wanted: int) -> Iterator[Change]:
-    blocks = {t: scene.type(t) for t in scene.targets(element=True)}
-    together = {t: DescriptorType(d.element, tuple(wanted if n == have else n for n in d.block_shape))
-                for t, d in blocks.items() if isinstance(d, DescriptorType) and have in d.block_shape}  # fmt: skip
-    if together:
-        yield together
-    for target in scene.targets() + scene.open(t for name in scene.names.values() for t in name):
-        type_ = scene.type(target)
-        if isinstance(type_, DescriptorType) and have in type_.block_shape:
-            whole = tuple(wanted if size == have else size for size in type_.block_shape)
-            yield {target: DescriptorType(type_.element, whole)}
-            for axis, size in enumerate(type_.block_shape):
-                if size == have:
-                    shape = (*type_.block_shape[:axis], wanted, *type_.block_shape[axis + 1 :])
-                    yield {target: DescriptorType(type_.element, shape)}
-        elif isinstance(type_, ConstexprValue) and type(type_.value) is int and type_.value == have:
-            yield {target: ConstexprValue(wanted)}
-
-
-def _reshaped(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
-    for target in scene.targets(element=True):
-        type_ = scene.type(target)
-        rank = len(type_.block_shape) if isinstance(type_, DescriptorType) else 0
-        for ones in range(1, rank):
-            assert isinstance(type_, DescriptorType)
-            yield {target: DescriptorType(type_.element, (*(1,) * ones, *type_.block_shape[ones:]))}
-    sizes = {t: v.value for t, v in _constants(scene) if type(v.value) is int and v.value > 0}
-    others = {Target(n, (), False): t.value for n, t in scene.args.items() if n in scene.inferred
-              and isinstance(t, ConstexprValue) and type(t.value) is int and 1 < t.value <= 256}  # fmt: skip
-    whole = 1
-    for size in sizes.values():
-        whole *= size
-    for target, size in others.items():
-        if target not in sizes:
-            if size <= 64:
-                yield {target: ConstexprValue(size * 2)}
-            if size != whole <= 4096:
-                yield {target: ConstexprValue(whole)}
-    for target, size in sizes.items():
-        for smaller in (size // 2, 1):
-            yield {target: ConstexprValue(max(smaller, 1))}
-
-
-def _present(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
-    """A None where a value is needed."""
-    for target in scene.targets(element=False) + [Target(n, (), False) for n in sorted(scene.inferred)]:
-        type_ = scene.type(target)
-        if isinstance(type_, ConstexprValue) and type_.value is None:
-            yield {target: ConstexprValue(64)}
-            yield {target: PointerType("fp32")}
-            yield {target: ScalarType("i32")}
-
-
-def _longer(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
-    for target in scene.targets(element=False):
-        type_ = scene.args.get(target.name)
-        if isinstance(type_, TupleType) and not type_.fields and type_.elements and len(type_.elements) < 64:
-            yield {Target(target.name, (), False): TupleType(type_.elements * 2)}
-    for target, value in _constants(scene):
-        if isinstance(value.value, tuple) and value.value and len(value.value) < 16:
-            yield {target: ConstexprValue(value.value * 2)}
-
 
 def fallback(scene: Scene) -> Iterator[Change]:
     """Nothing in the message says what to do: try the usual other guesses for the line's parameters."""
@@ -383,12 +179,12 @@ def fallback(scene: Scene) -> Iterator[Change]:
             for value in _others(type_.value):
                 yield {target: ConstexprValue(value)}
         elif isinstance(type_, (PointerType, DescriptorType)) and target.element:
-            for dtype in ("i32", "fp16", "i8") if _floats(type_.element) else ("fp32",):
-                new = _as_dtype(type_, dtype)
+            for dtype in ("i32", "fp16", "i8") if floats(type_.element) else ("fp32",):
+                new = as_dtype(type_, dtype)
                 if new is not None:
                     yield {target: new}
         elif isinstance(type_, ScalarType) and not target.element:
-            yield {target: ScalarType("i32" if _floats(type_.name) else "fp32")}
+            yield {target: ScalarType("i32" if floats(type_.name) else "fp32")}
 
 
 def _others(value: Any) -> tuple[Any, ...]:
@@ -426,14 +222,14 @@ RULES: tuple[tuple[re.Pattern[str], Rule], ...] = (
     _rule(r"Unsupported (lhs|rhs) dtype", _to_float),
     _rule(r"bitcast data-type of size (?P<a>\d+) to data-type of size (?P<b>\d+)", _width),
     _rule(r"[Mm]ask", _masked),
-    _rule(r"should have M >=|K >= \d+|N >= \d+", _larger),
-    _rule(r"power of (2|two)", _power_of_2),
+    _rule(r"should have M >=|K >= \d+|N >= \d+", repair_values.larger),
+    _rule(r"power of (2|two)", repair_values.power_of_2),
     _rule(r"(incompatible dimensions|must be equal but|[Cc]annot broadcast|should be equal|expected value shape).*",
-          _shapes),
-    _rule(r"cannot change total number of elements|reshape", _reshaped),
-    _rule(r"must not exceed the size", _smaller),
-    _rule(r"numel .*exceeds|exceeds triton maximum", _smaller),
-    _rule(r"Nonrepresentable integer|negative shift|out of range for type", _smaller),
-    _rule(r"NoneType", _present),
-    _rule(r"list index out of range|tuple index out of range|IndexError|unpack", _longer),
+          repair_values.shapes),
+    _rule(r"cannot change total number of elements|reshape", repair_values.reshaped),
+    _rule(r"must not exceed the size", repair_values.smaller),
+    _rule(r"numel .*exceeds|exceeds triton maximum", repair_values.smaller),
+    _rule(r"Nonrepresentable integer|negative shift|out of range for type", repair_values.smaller),
+    _rule(r"NoneType", repair_values.present),
+    _rule(r"list index out of range|tuple index out of range|IndexError|unpack", repair_values.longer),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from triton_mutlint.signature.dtypes import canonical_dtype
 from triton_mutlint.signature.evidence import Dossier
 from triton_mutlint.signature.facts import Slot
 from triton_mutlint.signature.inferred import Inferred
-from triton_mutlint.signature.launches import Evidence
+from triton_mutlint.signature.launch_reader import Evidence
 from triton_mutlint.signature.names import (
     named_like_float,
     named_like_index,

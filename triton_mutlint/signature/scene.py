@@ -1,0 +1,95 @@
+"""The line at which lowering failed, and the changes that can be made to the guesses behind it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from triton_mutlint.model import ArgType, DescriptorType, PointerType, ScalarType, TupleType
+from triton_mutlint.signature.dtype_names import FLOATING
+from triton_mutlint.signature.probe import Part, Target
+
+Change = Mapping[Target, ArgType]
+
+
+Rule = Callable[["Scene", "re.Match[str]"], Iterator[Change]]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The failing line: its parts, the names in reach, and the arguments as they are."""
+
+    args: Mapping[str, ArgType]
+    inferred: frozenset[str]
+    parts: list[Part]
+    names: Mapping[str, list[Target]]
+
+    def targets(self, *kinds: type[ast.expr], element: bool | None = None) -> list[Target]:
+        """The inferred parameters behind the line (behind its parts of `kinds`), outermost first."""
+        found: dict[Target, None] = {}
+        for part in self.parts:
+            if not kinds or isinstance(part.node, kinds):
+                found.update(dict.fromkeys(part.targets))
+        return self.open(found, element)
+
+    def operands(self, function: str) -> list[Target]:
+        """The parameters whose elements are operands of `function`, in argument order."""
+        calls = [p.node for p in self.parts if isinstance(p.node, ast.Call)]
+        named = [c for c in calls if isinstance(c.func, ast.Attribute) and c.func.attr == function]
+        operands = [a for c in named for a in c.args[:2]]
+        return self.open(dict.fromkeys(t for p in self.parts if p.node in operands for t in p.targets), True)
+
+    def open(self, targets: Iterable[Target], element: bool | None = None) -> list[Target]:
+        return [t for t in targets if t.name in self.inferred and (element is None or t.element is element)]
+
+    def type(self, target: Target) -> ArgType | None:
+        type_ = self.args.get(target.name)
+        for key in target.path:
+            if not isinstance(type_, TupleType):
+                return None
+            index = 0 if key == "*" else type_.fields.index(key) if key in type_.fields else key
+            if not isinstance(index, int) or index >= len(type_.elements):
+                return None
+            type_ = type_.elements[index]
+        return type_
+
+
+def dtype_of(type_: ArgType | None) -> str:
+    if isinstance(type_, (PointerType, DescriptorType)):
+        return type_.element
+    return type_.name if isinstance(type_, ScalarType) else ""
+
+
+def as_dtype(type_: ArgType | None, dtype: str) -> ArgType | None:
+    """The same kind of argument with elements (or a scalar) of `dtype`."""
+    if isinstance(type_, PointerType):
+        return PointerType(dtype, type_.const)
+    if isinstance(type_, DescriptorType):
+        return DescriptorType(dtype, type_.block_shape)
+    return ScalarType(dtype) if isinstance(type_, ScalarType) else None
+
+
+def retyped(scene: Scene, targets: Iterable[Target], dtype: str, when: Callable[[str], bool]) -> Iterator[Change]:
+    """Change every target whose dtype is `when` to `dtype`: each alone, after all together."""
+    changes: dict[Target, ArgType] = {}
+    for target in targets:
+        type_ = scene.type(target)
+        if isinstance(type_, PointerType) and not target.element:
+            continue
+        new = as_dtype(type_, dtype) if when(dtype_of(type_)) else None
+        if new is not None and new != type_:
+            changes[target] = new
+    for target, type_ in changes.items():
+        yield {target: type_}
+    if len(changes) > 1:
+        yield changes
+
+
+def floats(dtype: str) -> bool:
+    return dtype in FLOATING
+
+
+def integers(dtype: str) -> bool:
+    return bool(dtype) and dtype not in FLOATING
