@@ -33,9 +33,10 @@ slow: $(VENV)/.installed $(NEWEST)/.installed
 	$(BIN)/python -m pytest -m slow
 	$(NEWEST)/bin/python -m pytest -m slow
 
-# Installs the pinned third-party packages, without their dependencies, into .corpus/.
+# Installs pinned third-party packages, without their dependencies, into .corpus/ and lints them.
+# CORPUS=all or CORPUS=sglang,vllm adds to the default ones; CORPUS_DIR names another folder for them.
 corpus: $(NEWEST)/.installed
-	$(NEWEST)/bin/python -m pytest -m corpus
+	$(NEWEST)/bin/python -m pytest -m corpus tests/corpus
 
 bench: $(NEWEST)/.installed
 	$(NEWEST)/bin/python -m benchmarks.overhead
