@@ -122,10 +122,10 @@ def _improve(
             best, best_count = change, found
     if best is not None or len(names) < 2:
         return best
-    for i, first in enumerate(names[:4]):
-        for second in names[i + 1 : 4]:
-            for a in domains[first][:8]:
-                for b in domains[second][:8]:
+    for i, first in enumerate(names[:3]):
+        for second in names[i + 1 : 3]:
+            for a in domains[first][:6]:
+                for b in domains[second][:6]:
                     change = {first: a, second: b}
                     if _count(constraints, {**current, **change}, target) < count:
                         return change
