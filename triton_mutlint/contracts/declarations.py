@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from triton_mutlint.contracts.comments import MUTATES, Comments, Directive, Problem, read_comments
-from triton_mutlint.contracts.spans import FunctionNode, functions, header, parse
+from triton_mutlint.contracts.spans import FunctionNode, Span, functions, header, parse
 from triton_mutlint.model import Change, ListKind, LoadedKernel, Location, SourceFile
 
 if TYPE_CHECKING:  # reading YAML is slow to import, and rules need no spec
@@ -81,6 +82,7 @@ def declaration_of(kernel: LoadedKernel, source: SourceFile | None, entry: Kerne
     return read_declarations(source).by_line.get(kernel.location.line)
 
 
+@lru_cache(maxsize=16)  # asked for once per kernel of a file
 def read_declarations(source: SourceFile) -> DeclarationComments:
     """The declaring comments of a file.
 
@@ -92,10 +94,10 @@ def read_declarations(source: SourceFile) -> DeclarationComments:
     wanted = [d for d in comments.directives if d.kind == MUTATES]
     if not wanted:
         return DeclarationComments(problems=tuple(problems))
-    owned = functions(parse(source.text))
+    owned = [_Place(node, header(node)) for node in reversed(functions(parse(source.text)))]
     found: dict[int, list[Directive]] = {}
     for directive in wanted:
-        owner = next((node for node in reversed(owned) if _belongs(directive, node, comments)), None)
+        owner = next((place.node for place in owned if _belongs(directive, place, comments)), None)
         if owner is None:
             help_ = "put it above the decorators, on the `def` line, or first in the body"
             problems.append(Problem("the declaration belongs to no function", directive.location, MUTATES, help_))
@@ -105,8 +107,18 @@ def read_declarations(source: SourceFile) -> DeclarationComments:
     return DeclarationComments(MappingProxyType(by_line), tuple(problems))
 
 
-def _belongs(directive: Directive, node: FunctionNode, comments: Comments) -> bool:
-    line, span = directive.location.line, header(node)
+@dataclass(frozen=True)
+class _Place:
+    """A function and the lines of its header."""
+
+    node: FunctionNode
+    span: Span
+
+
+def _belongs(directive: Directive, place: _Place, comments: Comments) -> bool:
+    line, span, node = directive.location.line, place.span, place.node
+    if line > (node.end_lineno or node.lineno):
+        return False
     first = span.first
     while first - 1 in comments.comment_lines:
         first -= 1

@@ -1,0 +1,109 @@
+"""A file of 500 kernels with 300 findings: readable, in order, and the same whatever order they came in."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rule_samples import run_of, source_of, subject_of
+
+from triton_mutlint.config import Config
+from triton_mutlint.model import Environment, Report
+from triton_mutlint.report import FORMATS, render
+from triton_mutlint.report.options import RenderOptions
+from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.rules.run import judge
+from triton_mutlint.rules.subject import KernelSubject, RunSubject
+
+KERNELS = 500
+DECLARED = "# triton-mutlint: mutates=\n"
+KERNEL = """\
+@triton.jit
+def kernel_{i}(x_ptr, out_ptr, n):
+    i = tl.program_id(0)
+    tl.store(out_ptr + i, tl.load(x_ptr + i) + {i})
+"""
+
+
+def text() -> str:
+    """Three of every five kernels write what their comment leaves out."""
+    parts = [(DECLARED if i % 5 < 3 else "") + KERNEL.format(i=i) for i in range(KERNELS)]
+    return "import triton\nimport triton.language as tl\n\n\n" + "\n\n".join(parts)
+
+
+def run() -> RunSubject:
+    whole = text()
+    parts = re.split(r"\n\n(?=# triton|@triton)", whole)[1:]
+    line = whole[: whole.index(parts[0])].count("\n")
+    subjects = []
+    for part in parts:
+        # A kernel is parsed by itself and moved to its line: parsing the file 500 times takes long.
+        subjects.append(subject_of("\n" * line + part))
+        line += part.count("\n") + 2
+    return run_of(whole, *subjects)
+
+
+def reported(run: RunSubject) -> Report:
+    findings = judge(run, Config())
+    return Report(Environment(None), tuple(k.report for k in run.kernels), findings, files=1)
+
+
+@pytest.fixture(scope="module")
+def subject() -> RunSubject:
+    return run()
+
+
+def test_findings_are_ordered_and_each_is_there_once(subject: RunSubject) -> None:
+    start = time.process_time()
+    findings = reported(subject).findings
+    assert time.process_time() - start < 10  # a tenth of that on a quiet machine; quadratic work takes minutes
+    assert [f.kernel for f in findings] == [f"kernel_{i}" for i in range(KERNELS) if i % 5 < 3]
+    assert {f.rule for f in findings} == {"TML101"}
+    lines = [f.location.line for f in findings]
+    assert lines == sorted(lines)
+    defined = text().splitlines()
+    assert all(f"def {f.kernel}(" in defined[f.location.line - 1] for f in findings)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_the_same_whatever_the_order(subject: RunSubject, name: str) -> None:
+    shuffled: list[KernelSubject] = list(subject.kernels)
+    random.Random(7).shuffle(shuffled)  # noqa: S311 - an order, not a secret
+    sources = SourceLines({"kernels.py": source_of(text()).text}, Path("/project"))
+    options = RenderOptions(width=100, sources=sources)
+    first = render(name, reported(subject), options)
+    assert render(name, reported(replace(subject, kernels=tuple(shuffled))), options) == first
+
+
+def test_the_text_can_be_read(subject: RunSubject) -> None:
+    sources = SourceLines({"kernels.py": text()}, Path("/project"))
+    out = render("text", reported(subject), RenderOptions(width=100, quiet=True, sources=sources))
+    lines = out.splitlines()
+    assert lines[-1] == "500 kernels: 500 analysed · 300 errors, 0 warnings"
+    assert sum(line.startswith("error[TML101]") for line in lines) == 300
+    assert max(map(len, lines)) <= 100
+    assert len(lines) < 300 * 20
+    concise = render("concise", reported(subject), RenderOptions()).splitlines()
+    assert len(concise) == 300
+
+
+@pytest.mark.slow
+def test_the_real_thing(tmp_path: Path) -> None:
+    pytest.importorskip("triton")
+    (tmp_path / "many.py").write_text(text())
+    outputs = []
+    for _ in range(2):
+        command = [sys.executable, "-m", "triton_mutlint", "many.py", "--format", "json", "--exit-zero"]
+        outputs.append(subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout)
+    assert outputs[0] == outputs[1]
+    document = json.loads(outputs[0])
+    assert document["summary"] == {**document["summary"], "kernels": KERNELS, "analyzed": KERNELS, "errors": 300}
+    lines = [kernel["line"] for kernel in document["kernels"]]
+    assert lines == sorted(lines)
