@@ -29,6 +29,9 @@ main()
 """
 
 
+REAL = [sys.executable, "-c", "from triton_mutlint.__main__ import main; main()"]
+
+
 def command(seconds: int = 0, *arguments: str) -> list[str]:
     return [sys.executable, "-c", f"SECONDS = {seconds}\n{FAKE}", "k.py", *arguments]
 
@@ -91,6 +94,37 @@ def test_a_full_disk_is_told() -> None:
         done = subprocess.run(command(), stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2
     assert done.stderr == "triton-mutlint: error: cannot write to standard output: No space left on device\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["rules"]])
+def test_a_full_disk_is_told_whatever_is_asked(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(REAL + arguments, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "triton-mutlint: error: cannot write to standard output: No space left on device\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_the_exit_code_holds_where_the_message_cannot_be_written() -> None:
+    with Path("/dev/full").open("w") as full:
+        assert subprocess.run([*REAL, "--no-such-option"], stderr=full).returncode == 2
+
+
+def test_a_closed_standard_input_cannot_be_linted() -> None:
+    done = subprocess.run(["bash", "-c", '"$@" <&-', "bash", *REAL, "-"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, "triton-mutlint: error: standard input is closed\n")
+
+
+def test_a_current_directory_that_is_gone_is_told(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = 'rmdir "$PWD" && exec "$@"'
+    done = subprocess.run(["bash", "-c", script, "bash", *REAL, "k.py"], cwd=gone, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "triton-mutlint: error: the current directory does not exist any more: change to another\n"
+    )
 
 
 def on_a_terminal(seconds: int) -> str:

@@ -117,3 +117,23 @@ def test_removed_features_are_told_by_their_message(tmp_path: Path) -> None:
     failure = failure_of(body, tmp_path)
     assert failure.message.startswith("Block pointers have been removed")
     assert failure.hint == "analyse it with the Triton version that it is written for"
+
+
+def test_a_name_that_triton_refuses_is_told(tmp_path: Path) -> None:
+    failure = failure_of("""
+        @triton.jit
+        def größe(x):
+            tl.store(x, 1)
+    """, tmp_path)
+    assert failure.message == "invalid function identifier: größe"
+    assert failure.hint == "rename it: Triton compiles functions with ASCII names only"
+
+
+def test_places_are_known_where_the_environment_turns_them_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRITON_DISABLE_LINE_INFO", "1")
+    (tmp_path / "kernels.py").write_text(f"{HEAD}@triton.jit\ndef k(x):\n    tl.store(x, 1)\n", encoding="utf-8")
+    kernel, = run(Request(("kernels.py",), tmp_path, use_spec=False, targets=("cuda:90",))).kernels
+    (access,) = kernel.parameters[0].accesses
+    assert (access.location.file, access.location.line) == ("kernels.py", 7)

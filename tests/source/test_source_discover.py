@@ -144,3 +144,83 @@ def test_stdin_is_linted_as_if_at_its_path(tmp_path: Path) -> None:
 )
 def test_the_text_scan(text: str, expected: bool) -> None:
     assert has_kernels(text) is expected
+
+
+# ------------------------------------------------------------------ odd names and what may not be read
+
+
+def why(cwd: Path, argument: str) -> tuple[str, str]:
+    files, ((_, failure),) = discover((argument,), cwd)
+    assert files == ()
+    return failure.message, failure.hint
+
+
+def test_a_file_whose_name_holds_colons_is_a_file(tmp_path: Path) -> None:
+    write(tmp_path / "a::b.py")
+    assert names(tmp_path, "a::b.py") == ["a::b.py"]
+
+
+@pytest.mark.parametrize("argument", ["", " ", "::k", "k.py::"])
+def test_half_an_argument_is_refused(tmp_path: Path, argument: str) -> None:
+    write(tmp_path / "k.py")
+    message, hint = why(tmp_path, argument)
+    assert "names no" in message
+    assert "path.py::kernel" in hint
+
+
+def test_one_colon_after_a_file_is_explained(tmp_path: Path) -> None:
+    write(tmp_path / "k.py")
+    assert why(tmp_path, "k.py:add") == ("no such file or directory: k.py:add", "write k.py::add")
+
+
+def test_a_link_to_nothing_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "k.py").symlink_to("gone.py")
+    assert why(tmp_path, "k.py")[1] == "it is a link to gone.py, which is not there"
+
+
+def test_a_loop_of_links_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "k.py").symlink_to("k.py")
+    assert "cannot read k.py" in why(tmp_path, "k.py")[0]
+
+
+def test_an_unknown_home_is_a_name_like_others(tmp_path: Path) -> None:
+    assert "no such file" in why(tmp_path, "~nobody-of-this-name/k.py")[0]
+
+
+def test_a_path_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "bad\udcff.py")
+    assert "is not UTF-8" in why(tmp_path, "bad\udcff.py")[0]
+
+
+@pytest.fixture
+def closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that may not be entered, also for a user whom the system lets in everywhere."""
+    folder = write(tmp_path / "closed" / "k.py").parent
+    real_stat, real_scan = os.stat, os.scandir
+
+    def refuse(function):
+        def checked(path=".", *args, **options):
+            text = os.fspath(path) if not isinstance(path, int) else ""
+            if text.startswith(f"{folder}/") or (function is real_scan and text == str(folder)):
+                raise PermissionError(13, "Permission denied", text)
+            return function(path, *args, **options)
+
+        return checked
+
+    monkeypatch.setattr(os, "stat", refuse(real_stat))
+    monkeypatch.setattr(os, "scandir", refuse(real_scan))
+    return folder
+
+
+@pytest.mark.parametrize("argument", [".", "closed"])
+def test_a_folder_that_may_not_be_read_is_told_and_the_rest_goes_on(
+    tmp_path: Path, closed: Path, argument: str
+) -> None:
+    write(tmp_path / "open.py")
+    files, ((_, failure),) = discover((argument,), tmp_path)
+    assert failure.message == "cannot read folder closed: Permission denied"
+    assert [file.display for file in files] == (["open.py"] if argument == "." else [])
+
+
+def test_a_file_in_a_closed_folder_is_told(tmp_path: Path, closed: Path) -> None:
+    assert why(tmp_path, "closed/k.py")[0] == "cannot read closed/k.py: Permission denied"

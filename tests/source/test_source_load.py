@@ -492,3 +492,44 @@ def test_the_interpreter_variable_does_not_matter(load_text, monkeypatch) -> Non
     monkeypatch.setenv("TRITON_INTERPRET", "1")
     assert type(the_kernel(load_text(COPY.format(name="k"))).jit).__name__ == "JITFunction"
     assert os.environ["TRITON_INTERPRET"] == "1"
+
+
+# ------------------------------------------------------------------ what binds a name, and what is refused
+
+
+@pytest.mark.parametrize(
+    "binding",
+    [
+        "(S := tl.constexpr(3))",
+        "if (S := tl.constexpr(3)) is None:\n    raise SystemExit",
+        "with open(__file__) as file:\n    S = tl.constexpr(len(file.read()) and 3)",
+    ],
+    ids=["walrus", "condition", "with"],
+)
+def test_every_way_to_bind_a_name(load_text, write, binding: str) -> None:
+    write("kernels.py", "x")
+    kernel = the_kernel(load_text(f"{binding}\n\n@triton.jit\ndef k(x):\n    tl.store(x, S)\n"))
+    assert kernel.jit.__globals__["S"].value == 3
+
+
+@pytest.mark.parametrize(
+    ("expression", "reason"),
+    [
+        ("os.fork()", "os.fork is not run while a file is loaded"),
+        ("os._exit(7)", "os._exit is not run while a file is loaded"),
+        ("os.abort()", "os.abort is not run while a file is loaded"),
+        ("os.system('true')", "os.system is not run while a file is loaded"),
+        ("signal.alarm(1)", "`signal.alarm`, which is not run while a file is loaded"),
+        ("torch.ones(3).sum()", "`torch.ones`, which is not imported while a file is loaded"),
+    ],
+)
+def test_what_a_file_may_not_do_is_said_as_it_is(load_text, expression: str, reason: str) -> None:
+    constant = f"import os, signal, torch\nS = tl.constexpr(int({expression}))\n"
+    result = load_text(f"{constant}@triton.jit\ndef k(x):\n    tl.store(x, S)\n")
+    ((_, failure),) = result.failures
+    assert reason in failure.message
+
+
+def test_a_constant_that_sleeps_is_not_waited_for(load_text) -> None:
+    text = "import time\nS = tl.constexpr(time.sleep(3600) or 3)\n@triton.jit\ndef k(x):\n    tl.store(x, S)\n"
+    assert the_kernel(load_text(text)).jit.__globals__["S"].value == 3

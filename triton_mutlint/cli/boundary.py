@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -30,7 +32,8 @@ def run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     except click.ClickException as error:
-        error.show()
+        with contextlib.suppress(OSError):  # standard error takes nothing more: the exit code still tells
+            error.show()
         return ERROR
     except SystemExit as error:
         # Only linted code calls sys.exit below here: its code must not pass for a verdict.
@@ -45,7 +48,8 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _complain(message: str) -> None:
-    click.echo(f"{PROGRAM}: {message}", err=True)
+    with contextlib.suppress(OSError):
+        click.echo(f"{PROGRAM}: {message}", err=True)
 
 
 def _report(error: Exception) -> None:
@@ -53,8 +57,21 @@ def _report(error: Exception) -> None:
 
     if isinstance(error, MutlintError):
         _complain(f"error: {error}")
+    elif isinstance(error, OSError) and (reason := _surroundings(error)):
+        _complain(f"error: {reason}")
     else:
         _report_internal(error)
+
+
+def _surroundings(error: OSError) -> str | None:
+    """What the system around the run lacks, where that explains an error that names no file."""
+    if error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT) and error.filename is None:
+        return f"cannot write to standard output: {error.strerror}"
+    try:
+        os.getcwd()  # noqa: PTH109
+    except OSError:
+        return "the current directory does not exist any more: change to another"
+    return None
 
 
 def _report_internal(error: Exception) -> None:
@@ -65,11 +82,12 @@ def _report_internal(error: Exception) -> None:
     text = str(error).strip().splitlines()
     what = f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
     _complain(f"internal error: {what}{place}")
-    click.echo(
-        "This is a defect of triton-mutlint. Please report it, with the input that caused it and the\n"
-        f"traceback that {DEBUG_VARIABLE}=1 (or --debug) prints.",
-        err=True,
-    )
+    with contextlib.suppress(OSError):
+        click.echo(
+            "This is a defect of triton-mutlint. Please report it, with the input that caused it and the\n"
+            f"traceback that {DEBUG_VARIABLE}=1 (or --debug) prints.",
+            err=True,
+        )
 
 
 def _open_standard_streams() -> None:

@@ -80,6 +80,8 @@ def make_request(paths: tuple[str, ...], config: Config, options: dict[str, Any]
 
 
 def _read_stdin() -> str:
+    if sys.stdin is None:  # closed before Python started
+        raise UsageError("standard input is closed")
     try:
         return sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -35,7 +35,20 @@ def parse_outputs(formats: Collection[str], output: Path | None) -> tuple[Output
         raise click.UsageError(f"the formats {names} would share one output; give one a file: {example}")
     if output is not None and not open_ended:
         raise click.UsageError("--output names a file, but every --format already has its own")
-    return tuple(replace(o, file=output) if o.file is None else o for o in outputs)
+    settled = tuple(replace(o, file=output) if o.file is None else o for o in outputs)
+    _refuse_shared_files(settled)
+    return settled
+
+
+def _refuse_shared_files(outputs: Collection[Output]) -> None:
+    taken: dict[Path, str] = {}
+    for output in outputs:
+        if output.file is None:
+            continue
+        file = output.file.resolve()
+        if file in taken and (file.is_file() or not file.exists()):  # a device takes both
+            raise click.UsageError(f"the formats {taken[file]!r} and {output.format!r} would share {output.file}")
+        taken[file] = output.format
 
 
 def _parse_output(value: str) -> Output:

@@ -84,6 +84,8 @@ def check_writable(path: Path) -> None:
         raise UsageError(f"cannot write {path}: there is no folder {folder}")
     if path.is_dir():
         raise UsageError(f"cannot write {path}: it is a folder")
+    if path.suffix == ".py":  # mistaken for a path to lint: its text would be lost
+        raise UsageError(f"cannot write {path}: a report must not take the place of Python source")
 
 
 def write_file(path: Path, text: str) -> None:

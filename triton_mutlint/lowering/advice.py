@@ -23,6 +23,8 @@ def advice(kernel: LoadedKernel, message: str, line: int | None, args: Mapping[s
     """
     if _OTHER_TRITON.search(message):
         return "analyse it with the Triton version that it is written for"
+    if "invalid function identifier" in message:
+        return "rename it: Triton compiles functions with ASCII names only"
     names = _reaching(kernel, line) if line is not None else []
     shown = [f"{name}: {args[name]}" for name in names if name in args][:_SHOWN]
     place = f"in the spec under `kernels: {kernel.name}: args:`"

@@ -50,8 +50,10 @@ def _message(error: BaseException, printed: str) -> str:
     if not own:
         cause = next((e for e in list(_chain(error))[1:] if str(e)), None)
         own = str(cause or "").strip() if hasattr(error, "error_message") else str(error).strip()
-    if not own:
-        own = type(error).__name__
+    if not own and isinstance(getattr(error, "src", None), str):
+        own = str(vars(error)["src"]).strip()  # where Triton puts it when it refuses a kernel's name
+    if not own:  # a bare assertion in Triton's code generator
+        own = f"Triton gives no reason ({type(list(_chain(error))[-1]).__name__})"
     if type(error).__module__ == "builtins" and not isinstance(error, RuntimeError):
         own = f"{type(error).__name__}: {own}"
     own = _readable(_ADDRESS.sub("", own))

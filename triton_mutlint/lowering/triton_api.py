@@ -5,15 +5,17 @@ Version differences live here: import paths, how columns are counted, how passes
 
 from __future__ import annotations
 
+import contextlib
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Protocol
 
 from triton_mutlint.model import Target, UsageError
 
 SUPPORTED = ((3, 6), (3, 10))  # [first, end)
+_NO_LINE_INFO = "TRITON_DISABLE_LINE_INFO"
 
 
 class SupportsVersion(Protocol):
@@ -56,6 +58,17 @@ def column_base() -> int:
 def locates_calls() -> bool:
     """Whether an op's location is its call's start (3.8 on) or its last argument's (before)."""
     return version() >= (3, 8)
+
+
+@contextlib.contextmanager
+def _line_info() -> Iterator[None]:
+    """Locations on every op, also where the environment turns them off: reports say where a write is."""
+    disabled = os.environ.pop(_NO_LINE_INFO, None)
+    try:
+        yield
+    finally:
+        if disabled is not None:
+            os.environ[_NO_LINE_INFO] = disabled
 
 
 class Backend:
@@ -104,7 +117,7 @@ class Backend:
 
         source = ASTSource(jit, signature, constants, attributes)
         codegen = self._backend.get_codegen_implementation(options)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _line_info():
             warnings.simplefilter("ignore")
             return source.make_ir(self._gpu, options, codegen, self._module_map, self.context)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -44,7 +45,7 @@ def discover(
     failures: list[NamedFailure] = []
     for argument in arguments:
         try:
-            _collect(argument, cwd, exclude, wanted)
+            _collect(argument, cwd, exclude, wanted, failures)
         except StageError as error:
             failures.append((argument, error.failure))
     files = []
@@ -55,12 +56,22 @@ def discover(
             if not item.explicit and not may_have_kernels(data):
                 continue
             text = decode_source(data, display)
+            _check_name(item.path, display)
         except StageError as error:
             failures.append((display, error.failure))
             continue
         if has_kernels(text) or item.kernels:
             files.append(SourceFile(item.path, display, text, frozenset(item.kernels or ())))
     return tuple(files), tuple(failures)
+
+
+def _check_name(path: Path, display: str) -> None:
+    """Refuse a path that is not UTF-8: Triton puts it in every location. Raises `StageError`."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        message = f"the path of {display} is not UTF-8: Triton compiles no kernel in it"
+        raise _failure(display, message, "rename it") from error
 
 
 def source_from_stdin(data: bytes, filename: Path, cwd: Path) -> SourceFile:
@@ -78,22 +89,43 @@ def display_path(path: Path, cwd: Path) -> str:
         return path.as_posix()
 
 
-def _collect(argument: str, cwd: Path, exclude: Sequence[str], wanted: dict[Path, _Wanted]) -> None:
+def _collect(
+    argument: str, cwd: Path, exclude: Sequence[str], wanted: dict[Path, _Wanted], failures: list[NamedFailure]
+) -> None:
     name, separator, kernel = argument.partition("::")
+    if separator and os.path.exists(_absolute(argument, cwd)):  # noqa: PTH110 - the file's own name holds `::`
+        name, separator, kernel = argument, "", ""
+    if not name.strip() or (separator and not kernel):
+        what = "names no kernel" if name.strip() else "names no file"
+        raise _failure(argument, f"`{argument}` {what}", "write path.py, path.py::kernel or module:kernel")
     path = _absolute(name, cwd)
-    if not separator and not path.exists() and ":" in name and not name.endswith(".py"):
+    mode = _mode(path, argument, name)
+    if not separator and mode is None and ":" in name:
         module, _, kernel = name.rpartition(":")
-        if not _is_drive(module):
+        if os.path.isfile(_absolute(module, cwd)):  # noqa: PTH113
+            raise _failure(argument, f"no such file or directory: {name}", f"write {module}::{kernel or 'kernel'}")
+        if not _is_drive(module) and not name.endswith(".py"):
             path, separator = find_module(module, cwd, argument), ":"
+            mode = _mode(path, argument, name)
     if separator and not kernel:
         raise _failure(argument, f"`{argument}` names no kernel", "write path.py::kernel or module:kernel")
-    if path.is_dir() and not separator:
-        for file in _walk(path, cwd, exclude):
-            _add(file, None, False, wanted)
-    elif path.is_file() or (path.exists() and not path.is_dir()):
-        _add(path, kernel if separator else None, True, wanted)
-    else:
+    if mode is None or (separator and stat.S_ISDIR(mode)):
         raise _failure(argument, f"no such file or directory: {name}", _nearest(path))
+    if stat.S_ISDIR(mode):
+        for file in _walk(path, cwd, exclude, failures):
+            _add(file, None, False, wanted)
+    else:
+        _add(path, kernel if separator else None, True, wanted)
+
+
+def _mode(path: Path, argument: str, name: str) -> int | None:
+    """What kind of file `path` is, or None where there is none. Raises `StageError` if that cannot be told."""
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise _failure(argument, f"cannot read {name}: {error.strerror or error}", "") from error
 
 
 def _add(path: Path, kernel: str | None, explicit: bool, wanted: dict[Path, _Wanted]) -> None:
@@ -105,10 +137,16 @@ def _add(path: Path, kernel: str | None, explicit: bool, wanted: dict[Path, _Wan
         item.kernels.add(kernel)
 
 
-def _walk(root: Path, cwd: Path, exclude: Sequence[str]) -> Iterator[Path]:
+def _walk(root: Path, cwd: Path, exclude: Sequence[str], failures: list[NamedFailure]) -> Iterator[Path]:
     """`*.py` below `root` in sorted order; a folder reached twice (symlink loops) is entered once."""
     seen: set[str] = set()
-    for folder, folders, files in os.walk(root, followlinks=True):
+
+    def unreadable(error: OSError) -> None:
+        display = display_path(Path(error.filename), cwd)
+        message = f"cannot read folder {display}: {error.strerror}"
+        failures.append((display, Failure(Stage.LOAD, message, Location(display, 1), "leave it out of the run")))
+
+    for folder, folders, files in os.walk(root, onerror=unreadable, followlinks=True):
         real = os.path.realpath(folder)
         if real in seen:
             folders.clear()
@@ -121,7 +159,7 @@ def _walk(root: Path, cwd: Path, exclude: Sequence[str]) -> Iterator[Path]:
         for name in sorted(files):
             path = here / name
             wanted = name.endswith(".py") and not name.startswith(".") and not _excluded(path, cwd, exclude)
-            if wanted and path.is_file():  # not a pipe or device, which would be waited for
+            if wanted and os.path.isfile(path):  # noqa: PTH113 - not a pipe or device, which would be waited for
                 yield path
 
 
@@ -129,7 +167,7 @@ def _skipped(folder: Path) -> bool:
     name = folder.name
     if name.startswith(".") or name in SKIPPED_DIRECTORIES or name.endswith((".egg-info", ".dist-info")):
         return True
-    return (folder / "pyvenv.cfg").exists()
+    return os.path.exists(folder / "pyvenv.cfg")  # noqa: PTH110 - also of a folder that may not be read
 
 
 def _excluded(path: Path, cwd: Path, exclude: Sequence[str]) -> bool:
@@ -167,7 +205,7 @@ def find_module(name: str, cwd: Path, argument: str) -> Path:
 
 
 def _absolute(name: str, cwd: Path) -> Path:
-    return Path(os.path.abspath(cwd / Path(name).expanduser()))  # noqa: PTH100 - see above
+    return Path(os.path.abspath(cwd / os.path.expanduser(name)))  # noqa: PTH100, PTH111 - see above
 
 
 def _is_drive(module: str) -> bool:
@@ -178,6 +216,8 @@ def _nearest(path: Path) -> str:
     """A hint naming a sibling of similar name, if there is one."""
     from difflib import get_close_matches
 
+    if path.is_symlink():
+        return f"it is a link to {path.readlink()}, which is not there"
     try:
         siblings = [entry.name for entry in path.parent.iterdir()]
     except OSError:

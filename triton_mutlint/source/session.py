@@ -13,6 +13,7 @@ import io
 import os
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType, SimpleNamespace
@@ -23,6 +24,10 @@ from triton_mutlint.source.units import FoundFunction
 from triton_mutlint.source.watchdog import watched
 
 _RECURSION_LIMIT = 6000  # a chain of sliced modules nests some ten Python frames per module
+_ENDING = (
+    "_exit", "abort", "fork", "forkpty", "kill", "killpg", "popen", "posix_spawn", "posix_spawnp", "system",
+    *(f"{kind}{how}" for kind in ("exec", "spawn") for how in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
+)  # fmt: skip
 PRIVATE = "_mutlint_"  # begins the module name of every sliced function
 _LOCK = threading.RLock()
 
@@ -106,6 +111,7 @@ class Session:
             if self._depth == 0:
                 with contextlib.ExitStack() as stack:
                     stack.enter_context(_quiet())
+                    stack.enter_context(_harmless())
                     stack.enter_context(_triton_patches(self._driver, self.sources))
                     stack.enter_context(watched())
                     self._stack = stack.pop_all()
@@ -140,6 +146,27 @@ def _quiet() -> Iterator[None]:
         if environ != os.environ:
             os.environ.clear()
             os.environ.update(environ)
+
+
+@contextlib.contextmanager
+def _harmless() -> Iterator[None]:
+    """`os` without what ends this process or starts another, and without waiting."""
+
+    def refuse(name: str) -> Callable[..., NoReturn]:
+        def refused(*args: object, **kwargs: object) -> NoReturn:
+            raise PermissionError(f"os.{name} is not run while a file is loaded")
+
+        return refused
+
+    saved = [(os, name, getattr(os, name)) for name in _ENDING if hasattr(os, name)]
+    saved.append((time, "sleep", time.sleep))
+    try:
+        for module, name, _ in saved:
+            setattr(module, name, refuse(name) if module is os else lambda seconds: None)
+        yield
+    finally:
+        for module, name, value in saved:
+            setattr(module, name, value)
 
 
 @contextlib.contextmanager

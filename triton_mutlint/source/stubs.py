@@ -7,9 +7,12 @@ error that says its name.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any, NoReturn
+
+from triton_mutlint.source.finder import HEAVY
 
 _BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "xor", "or", "matmul")
 _TRUE_PREDICATES = {"cuda": frozenset({"is_cuda", "is_nvidia", "is_cuda_alike"})}
@@ -211,7 +214,12 @@ class StandIns:
 
 
 def _why(path: str) -> str:
-    if path.partition(".")[0] != "triton":
+    top = path.partition(".")[0]
+    if top in sys.stdlib_module_names:
+        return "is not run while a file is loaded"
+    if top in HEAVY:
+        return "is not imported while a file is loaded"
+    if top != "triton":
         return "is not installed"
     import triton
 

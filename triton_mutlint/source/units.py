@@ -68,6 +68,7 @@ def _flatten(body: list[ast.stmt], guards: tuple[Guard, ...], scope: Scope) -> N
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             scope.units.append(Unit(node, (node.name,), len(scope.units), guards))
         elif isinstance(node, ast.If):
+            _conditions(node, guards, scope)
             _flatten(node.body, (*guards, Guard(node, "body")), scope)
             _flatten(node.orelse, (*guards, Guard(node, "orelse")), scope)
         elif isinstance(node, ast.Try):
@@ -75,7 +76,7 @@ def _flatten(body: list[ast.stmt], guards: tuple[Guard, ...], scope: Scope) -> N
             for handler in node.handlers:
                 _flatten(handler.body, (*guards, Guard(node, "handler")), scope)
             _flatten(node.finalbody, guards, scope)
-        elif isinstance(node, (ast.With, ast.AsyncWith)):
+        elif isinstance(node, (ast.With, ast.AsyncWith)) and not _binds_entered(node):
             _flatten(node.body, guards, scope)
         else:
             _simple(node, guards, scope)
@@ -91,6 +92,18 @@ def _imports(node: ast.Import | ast.ImportFrom, guards: tuple[Guard, ...], scope
         scope.units.append(Unit(node, (name,), len(scope.units), guards, alias))
 
 
+def _conditions(node: ast.If, guards: tuple[Guard, ...], scope: Scope) -> None:
+    """What `if (name := …):` binds."""
+    if any(isinstance(part, ast.NamedExpr) for part in ast.walk(node.test)):
+        _simple(ast.copy_location(ast.Expr(node.test), node.test), guards, scope)
+
+
+def _binds_entered(node: ast.With | ast.AsyncWith) -> bool:
+    """Whether it is a plain `with … as name:`: run whole, so that what was entered is left again."""
+    plain = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Pass)
+    return any(item.optional_vars for item in node.items) and all(isinstance(child, plain) for child in node.body)
+
+
 def _simple(node: ast.stmt, guards: tuple[Guard, ...], scope: Scope) -> None:
     """Assignments, loops, and calls such as `CONFIGS.append(…)`; any other statement is left out."""
     binds: dict[str, None] = {}
@@ -99,6 +112,9 @@ def _simple(node: ast.stmt, guards: tuple[Guard, ...], scope: Scope) -> None:
         for target in _targets(child):
             _bind(target, binds, mutates)
         if isinstance(child, ast.Expr):
+            for part in ast.walk(child.value):
+                if isinstance(part, ast.NamedExpr):
+                    _bind(part.target, binds, mutates)
             mutates.update(dict.fromkeys(_mutated(child.value)))
     for name in binds:
         mutates.pop(name, None)
@@ -121,6 +137,8 @@ def _targets(node: ast.stmt) -> list[ast.expr]:
         return [node.target] if node.value is not None else []
     if isinstance(node, (ast.AugAssign, ast.For)):
         return [node.target]
+    if isinstance(node, (ast.With, ast.AsyncWith)):
+        return [item.optional_vars for item in node.items if item.optional_vars is not None]
     return []
 
 
