@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from triton_mutlint.ttir.ir import Op
 
@@ -17,7 +18,12 @@ def integer_constant(op: Op) -> int | None:
     """The value of an integer or boolean `arith.constant`, all elements alike; else None."""
     if op.name != "arith.constant":
         return None
-    match = _LITERAL.fullmatch(op.attrs.get("value", "").strip())
+    return _value(op.attrs.get("value", ""))
+
+
+@lru_cache(maxsize=4096)
+def _value(text: str) -> int | None:
+    match = _LITERAL.fullmatch(text.strip())
     if match is None:
         return None
     return _WORDS[match[1]] if match[1] in _WORDS else int(match[1])

@@ -39,6 +39,7 @@ class Contexts:
         self._by_key: dict[tuple[str, tuple[int, ...]], Context] = {}
         self._count: dict[str, int] = {}
         self._joined: dict[str, Context] = {}
+        self._widths: dict[str, list[Width]] = {}
 
     def get(self, function: Function, arguments: tuple[int, ...]) -> Context:
         """The context for these arguments; beyond the cap, the one that joins all of them."""
@@ -49,14 +50,23 @@ class Contexts:
         if self._count.get(function.name, 0) >= MAX_PER_FUNCTION:
             return self._joined_context(function, arguments)
         self._count[function.name] = self._count.get(function.name, 0) + 1
-        self._by_key[key] = _fresh(function, arguments)
-        return self._by_key[key]
+        found = self._by_key[key] = self._fresh(function, arguments)
+        return found
 
     def _joined_context(self, function: Function, arguments: tuple[int, ...]) -> Context:
-        context = self._joined.setdefault(function.name, _fresh(function, arguments))
+        if function.name not in self._joined:
+            self._joined[function.name] = self._fresh(function, arguments)
+        context = self._joined[function.name]
         for index, value in enumerate(arguments):
             context.values[index] |= value
         return context
+
+    def _fresh(self, function: Function, arguments: tuple[int, ...]) -> Context:
+        if function.name not in self._widths:
+            self._widths[function.name] = [width_of(t) for t in function.types]
+        values = [0] * len(function.types)
+        values[: len(arguments)] = arguments
+        return Context(function, values, self._widths[function.name])
 
 
 def call_chains(entry: Context) -> Iterator[tuple[Context, tuple[Calls, ...]]]:
@@ -72,9 +82,3 @@ def call_chains(entry: Context) -> Iterator[tuple[Context, tuple[Calls, ...]]]:
         queue.extend((callee, (*chain, op)) for op, callee in context.calls.values())
     for context, found in chains.values():
         yield context, tuple(found)
-
-
-def _fresh(function: Function, arguments: tuple[int, ...]) -> Context:
-    values = [0] * len(function.types)
-    values[: len(arguments)] = arguments
-    return Context(function, values, [width_of(t) for t in function.types])

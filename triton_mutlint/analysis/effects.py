@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 from triton_mutlint.analysis.constants import integer_constant
@@ -21,10 +22,11 @@ from triton_mutlint.model import (
     OpaqueOp,
     UnanalyzableOp,
 )
-from triton_mutlint.ttir.ir import Op, Region
-from triton_mutlint.ttir.ops import OpInfo, lookup
+from triton_mutlint.ttir.ir import Function, Op, Region
+from triton_mutlint.ttir.ops import OpInfo, lookup, rows
 
 MASKED = {"tt.store": 2, "tt.atomic_rmw": 2}  # where the mask stands
+QUIET = frozenset(info.name for info in rows() if not info.touches_memory) - {INLINE_ASM, EXTERN, "tt.call"}
 Entry = tuple[str, int, int]
 
 
@@ -59,6 +61,19 @@ class _Site:
     context: Context
     op: Op
     chains: tuple[Calls, ...]
+    places: Places
+
+    @cached_property
+    def location(self) -> Location:
+        chain = self.op.loc.chain
+        return self.places.location(chain[0] if chain else None, self.op.name)
+
+    @cached_property
+    def paths(self) -> tuple[tuple[Frame, ...], ...]:
+        """Per chain, the call sites from the kernel inwards, then the access itself."""
+        inner = tuple(reversed(self.op.loc.chain))
+        outer = (tuple(entry for call in chain for entry in reversed(call.loc.chain)) for chain in self.chains)
+        return tuple(self.places.trace(entries + inner, self.op.name) for entries in outer)
 
 
 class EffectReader:
@@ -75,20 +90,28 @@ class EffectReader:
         self._opaque_ops: dict[OpaqueOp, None] = {}
         self._unanalyzable: dict[UnanalyzableOp, None] = {}
         self._unknown: set[str] = set()
+        self._effective: dict[str, list[Op]] = {}
 
     def read(self, entry: Context) -> VariantEffects:
         for context, chains in call_chains(entry):
-            for op in self._ops(context.function.body):
-                self._visit(_Site(context, op, chains))
+            for op in self._noted(context.function):
+                self._visit(_Site(context, op, chains, self._places))
         return VariantEffects(
             {name: tuple(found) for name, found in self._accesses.items()},
             tuple(self._indirect), tuple(self._opaque_ops), tuple(self._unanalyzable), frozenset(self._unknown),
         )
 
+    def _noted(self, function: Function) -> list[Op]:
+        """The reachable ops of a function that may have an effect, in text order."""
+        if function.name not in self._effective:
+            self._effective[function.name] = list(self._ops(function.body))
+        return self._effective[function.name]
+
     def _ops(self, region: Region) -> Iterator[Op]:
         for index in self._solver.flow.blocks(region):
             for op in region.blocks[index].ops:
-                yield op
+                if op.name not in QUIET:
+                    yield op
                 for inner in op.regions:
                     yield from self._ops(inner)
 
@@ -127,8 +150,8 @@ class EffectReader:
         roots = self._lattice.as_address(site.context.values[address])
         for index in bits(roots & self._lattice.params):
             found = self._accesses.setdefault(self._owners[index].parameter, {})
-            for path in self._paths(site):
-                found[Access(kind, site.op.name, self._location(site), path)] = None
+            for path in site.paths:
+                found[Access(kind, site.op.name, site.location, path)] = None
         if kind is AccessKind.READ:
             return
         self._indirect_writes(site, roots)
@@ -143,7 +166,7 @@ class EffectReader:
         for bit in bits(roots & self._lattice.indirect):
             via = "loaded" if bit < 2 * n else "integer"
             through = self._owners[bit % n].parameter
-            self._indirect[IndirectWrite(through, via, site.op.name, self._location(site))] = None
+            self._indirect[IndirectWrite(through, via, site.op.name, site.location)] = None
 
     def _inline_asm(self, site: _Site) -> None:
         reading = self._opaque.asm(site.op, site.context.function.types)
@@ -168,7 +191,7 @@ class EffectReader:
 
     def _opaque_op(self, site: _Site, effect: str, operands: Sequence[int]) -> None:
         found = OpaqueOp(site.op.name, self._opaque.detail(site.op), self._opaque.is_pure(site.op), effect,
-                         self._names(self._reaching(site, operands)), self._location(site))
+                         self._names(self._reaching(site, operands)), site.location)
         self._opaque_ops[found] = None
 
     def _undecided(self, site: _Site, reason: str) -> None:
@@ -183,7 +206,7 @@ class EffectReader:
     def _report_undecided(self, site: _Site, reason: str, roots: int) -> None:
         names = self._names(roots)
         self._unknown.update(names)
-        found = UnanalyzableOp(site.op.name, self._opaque.detail(site.op), reason, names, self._location(site))
+        found = UnanalyzableOp(site.op.name, self._opaque.detail(site.op), reason, names, site.location)
         self._unanalyzable[found] = None
 
     def _reaching(self, site: _Site, operands: Sequence[int]) -> int:
@@ -200,14 +223,3 @@ class EffectReader:
 
     def _names(self, roots: int) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self._owners[i].parameter for i in bits(roots & self._lattice.params)))
-
-    def _location(self, site: _Site) -> Location:
-        chain = site.op.loc.chain
-        return self._places.location(chain[0] if chain else None, site.op.name)
-
-    def _paths(self, site: _Site) -> Iterator[tuple[Frame, ...]]:
-        """Per chain, the call sites from the kernel inwards, then the access itself."""
-        inner = tuple(reversed(site.op.loc.chain))
-        for chain in site.chains:
-            outer = tuple(entry for call in chain for entry in reversed(call.loc.chain))
-            yield self._places.trace(outer + inner, site.op.name)

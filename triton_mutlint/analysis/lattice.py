@@ -8,36 +8,26 @@ shifted left by W, its plus set by 2W and its minus set by 3W. Join is `|`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 
-@dataclass(frozen=True)
 class Lattice:
-    """The masks for one entry function with `n` arguments."""
+    """The masks for one entry function with `n` arguments.
 
-    n: int
+    `params` holds every `param` root, `indirect` every `loaded` and `integer` root, `differences` every
+    plus and minus.
+    """
 
-    @property
-    def width(self) -> int:
-        return 3 * self.n + 1
+    __slots__ = ("_weakened", "differences", "indirect", "n", "params", "strong_mask", "unknown", "width")
 
-    @property
-    def params(self) -> int:
-        """Every `param` root."""
-        return (1 << self.n) - 1
-
-    @property
-    def indirect(self) -> int:
-        """Every `loaded` and `integer` root."""
-        return ((1 << 3 * self.n) - 1) ^ self.params
-
-    @property
-    def unknown(self) -> int:
-        return 1 << 3 * self.n
-
-    @property
-    def strong_mask(self) -> int:
-        return (1 << self.width) - 1
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.width = 3 * n + 1
+        self.params = (1 << n) - 1
+        self.indirect = ((1 << 3 * n) - 1) ^ self.params
+        self.unknown = 1 << 3 * n
+        self.strong_mask = (1 << self.width) - 1
+        self.differences = self.difference(self.params, self.params)
+        self._weakened = self.indirect | self.unknown
 
     def param(self, index: int) -> int:
         return 1 << index
@@ -51,7 +41,7 @@ class Lattice:
 
     def weaken(self, value: int) -> int:
         """`value` with all but its `param` roots moved from strong to weak."""
-        moving = value & (self.indirect | self.unknown)
+        moving = value & self._weakened
         return value ^ moving | moving << self.width
 
     def strong(self, value: int) -> int:

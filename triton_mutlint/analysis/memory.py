@@ -20,14 +20,14 @@ class Memory:
         roots = self._lattice.reaching(value)
         if not roots:
             return
-        before = (self._everything, self._elsewhere, tuple(self._cells))
         for index in bits(address & self._lattice.params):
-            self._cells[index] |= roots
-        if address & ~self._lattice.params or not address:
+            if roots & ~self._cells[index]:
+                self._cells[index] |= roots
+                self.version += 1
+        if (address & ~self._lattice.params or not address) and roots & ~self._elsewhere:
             self._elsewhere |= roots
-        self._everything |= roots
-        if before != (self._everything, self._elsewhere, tuple(self._cells)):
             self.version += 1
+        self._everything |= roots
 
     def load(self, address: int) -> int:
         """The strong set of what a load through the strong set `address` may yield."""

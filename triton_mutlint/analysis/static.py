@@ -21,7 +21,8 @@ Known = int | str | None  # an integer constant, COMPUTED, or None: not known at
 _CONDITIONS = {"scf.if": 0, "cf.cond_br": 0, "cf.switch": 0, "scf.index_switch": 0, "scf.condition": 0}
 _MASKS = {"tt.store": 2, "tt.atomic_rmw": 2}
 _ABSORBING = ("arith.muli", "arith.andi")  # with zero, whatever the other operand is
-_MANY_VALUES = ("tt.make_range", "tt.get_program_id", "tt.get_num_programs")  # no operands, yet no constant
+_DECIDING = frozenset((*_CONDITIONS, *_MASKS, *_ABSORBING, "arith.select", "scf.for"))
+_OWN_WAY = frozenset((*_ABSORBING, "arith.constant", "tt.call"))  # of becoming known
 
 
 def may_simplify(module: Module) -> bool:
@@ -46,9 +47,15 @@ class _Scan:
     def _region(self, function: Function, region: Region, known: list[Known]) -> bool:
         for index in self._flow.blocks(region):
             for op in region.blocks[index].ops:
-                if _decides(function, op, known) or any(self._region(function, r, known) for r in op.regions):
+                name = op.name
+                if name in _DECIDING and _decides(function, op, known):
                     return True
-                self._follow(op, known)
+                if op.regions and any(self._region(function, r, known) for r in op.regions):
+                    return True
+                if name in _OWN_WAY:
+                    self._follow(op, known)
+                elif op.operands and op.results and None not in [known[v] for v in op.operands]:
+                    _fold(op, known)
         return False
 
     def _follow(self, op: Op, known: list[Known]) -> None:
@@ -60,13 +67,17 @@ class _Scan:
             self._arguments.setdefault(op.attrs.get("callee", "").lstrip("@"), set()).update(passed)
             if len(passed) == len(op.operands):
                 _mark(op, COMPUTED, known)
-        elif op.name in _ABSORBING and any(known[v] in (0, COMPUTED) for v in op.operands):
+        elif any(known[v] in (0, COMPUTED) for v in op.operands):  # an absorbing op
             _mark(op, COMPUTED, known)
-        elif op.operands and all(known[v] is not None for v in op.operands):
-            info = lookup(op.name)
-            if info is None or info.touches_memory or info.flow is Flow.SPECIAL or op.name in _MANY_VALUES:
-                return
-            _mark(op, known[op.operands[0]] if op.name in SAME_VALUE else COMPUTED, known)
+        elif all(known[v] is not None for v in op.operands):
+            _fold(op, known)
+
+
+def _fold(op: Op, known: list[Known]) -> None:
+    """An op whose operands are all known."""
+    info = lookup(op.name)
+    if info is not None and not info.touches_memory and info.flow is not Flow.SPECIAL:
+        _mark(op, known[op.operands[0]] if op.name in SAME_VALUE else COMPUTED, known)
 
 
 def _mark(op: Op, value: Known, known: list[Known]) -> None:

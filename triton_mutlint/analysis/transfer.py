@@ -28,7 +28,7 @@ def addptr(lattice: Lattice, operands: Sequence[int]) -> int:
     strong = lattice.strong(base)
     if not strong:
         return base | offset | lattice.as_address(offset)
-    kept = offset & (lattice.params | lattice.difference(lattice.params, lattice.params))
+    kept = offset & (lattice.params | lattice.differences)
     return base | kept | _cancelled(lattice, strong, offset)
 
 
@@ -50,7 +50,7 @@ def subi(lattice: Lattice, operands: Sequence[int]) -> int:
     ours, theirs = left & lattice.params, right & lattice.params
     difference = lattice.difference(lattice.plus(left) | lattice.minus(right),
                                     lattice.minus(left) | lattice.plus(right))
-    plain = (left | right) & ~lattice.difference(lattice.params, lattice.params)
+    plain = (left | right) & ~lattice.differences
     if ours and theirs:
         others = plain & ~lattice.params | lattice.weak(left)
         return others | difference | lattice.difference(ours, theirs)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 
 class Kind(str, Enum):
@@ -69,7 +70,17 @@ class OpInfo:
     atomics: tuple[int, ...] = ()
     flow: Flow = Flow.ALL
 
-    @property
+    @cached_property
+    def changes(self) -> tuple[int, ...]:
+        """The operands through which the op may change memory."""
+        return self.writes + self.atomics
+
+    @cached_property
+    def fetches(self) -> tuple[int, ...]:
+        """The operands through which the op gets what is in memory."""
+        return self.reads + self.atomics
+
+    @cached_property
     def touches_memory(self) -> bool:
         """Whether some operand is an address that the op accesses."""
         return bool(self.reads or self.writes or self.atomics)
@@ -78,6 +89,11 @@ class OpInfo:
 def lookup(name: str) -> OpInfo | None:
     """The row of an op; None means that its effects are not known, so it must not be taken as pure."""
     return _TABLE.get(name)
+
+
+def rows() -> tuple[OpInfo, ...]:
+    """The whole table."""
+    return tuple(_TABLE.values())
 
 
 def known_names() -> frozenset[str]:

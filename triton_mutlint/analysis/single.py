@@ -1,0 +1,104 @@
+"""Ops without regions (docs/analysis.md, sections 3, 4 and 6): what they put into their results and into memory."""
+
+from __future__ import annotations
+
+from triton_mutlint.analysis import transfer
+from triton_mutlint.analysis.constants import SAME_VALUE, integer_constant
+from triton_mutlint.analysis.contexts import Context
+from triton_mutlint.analysis.state import State
+from triton_mutlint.ttir.ir import Op
+from triton_mutlint.ttir.ops import Flow, OpInfo, rows
+
+REMAINDERS = ("arith.andi", "arith.remui", "arith.remsi")
+INDEX_LIMIT = 4096
+SPLIT = "tt.split"
+BY_OP: dict[str, transfer.Transfer] = {
+    "arith.addi": transfer.addi,
+    "arith.subi": transfer.subi,
+    "arith.muli": transfer.muli,
+    "tt.int_to_ptr": transfer.int_to_ptr,
+}
+BY_FLOW: dict[Flow, transfer.Transfer] = {
+    Flow.ALL: transfer.join,
+    Flow.NONE: transfer.nothing,
+    Flow.FIRST: transfer.first,
+    Flow.POINTER_BASE: transfer.addptr,
+    Flow.SELECT: transfer.select,
+}
+
+
+def _pure(info: OpInfo) -> transfer.Transfer | None:
+    """The transfer function of an op that needs nothing but its operands' values."""
+    if info.touches_memory or info.name in (*REMAINDERS, SPLIT):
+        return None
+    return BY_OP.get(info.name) or BY_FLOW.get(info.flow)
+
+
+PURE = {info.name: function for info in rows() if (function := _pure(info)) is not None}
+
+
+class SingleOps(State):
+    """The ops that need more than a transfer function of their operands' values."""
+
+    def unknown(self, context: Context, op: Op) -> None:
+        """An op that is not understood; it may have regions."""
+        raise NotImplementedError
+
+    def remainder(self, context: Context, op: Op) -> None:
+        operands = self.states(context, op.operands)
+        function: transfer.Transfer = transfer.join
+        if operands[0] & self.lattice.params and self._is_index(context, op):
+            function = transfer.low_bits
+        self.set_results(context, op, function(self.lattice, operands))
+
+    def _is_index(self, context: Context, op: Op) -> bool:
+        """Whether a constant bounds the result of a remainder or mask by a page."""
+        made = self.producer(context, op.operands[1])
+        while made is not None and made.name in SAME_VALUE:
+            made = self.producer(context, made.operands[0])
+        value = integer_constant(made) if made is not None else None
+        return value is not None and 0 <= value < INDEX_LIMIT
+
+    def memory_op(self, context: Context, op: Op, info: OpInfo) -> None:
+        operands = self.states(context, op.operands)
+        lattice, count = self.lattice, len(operands)
+        for index in info.changes:
+            if index < count:
+                value = transfer.join(lattice, operands[:index] + operands[index + 1 :])
+                self.memory.store(lattice.as_address(operands[index]), value)
+        state = 0
+        if op.results:
+            for index in info.fetches:
+                if index < count:
+                    state |= self.memory.load(lattice.as_address(operands[index]))
+            if op.name == "tt.load" and count > 2:
+                state |= operands[2]  # `other`: what masked lanes yield
+        self.set_results(context, op, state)
+
+    def split(self, context: Context, op: Op) -> None:
+        """Section 3.8: the halves of a join are told apart again."""
+        joined = self.producer(context, op.operands[0])
+        if joined is not None and joined.name == "tt.join":
+            self.set_all(context, op.results, self.states(context, joined.operands))
+        else:
+            self.set_all(context, op.results, self.states(context, op.operands))
+
+    def inline_asm(self, context: Context, op: Op) -> None:
+        reading = self.opaque.asm(op, context.function.types)
+        operands = self.states(context, op.operands)
+        if not reading.understood:
+            self.unknown(context, op)
+            return
+        everything = transfer.join(self.lattice, operands)
+        for index in reading.writes | reading.atomics:
+            self.memory.store(self.lattice.as_address(operands[index]), everything)
+        state = transfer.join(self.lattice, [operands[i] for i in reading.result_flows])
+        for index in reading.reads | reading.atomics:
+            state |= self.memory.load(self.lattice.as_address(operands[index]))
+        self.set_results(context, op, state)
+
+    def extern(self, context: Context, op: Op) -> None:
+        if not self.opaque.is_pure(op):
+            self.unknown(context, op)
+            return
+        self.set_results(context, op, transfer.join(self.lattice, self.states(context, op.operands)))
