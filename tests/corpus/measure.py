@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -74,11 +73,6 @@ def tally(survey: Survey) -> Tally:
 def is_foreign(failed: FailedKernel) -> bool:
     """Whether a kernel needs what the installed Triton does not have: block pointers, a fork's API."""
     return failed.hint.startswith(_OTHER_TRITON)
-
-
-def reasons(survey: Survey) -> Counter[tuple[str, str]]:
-    """How often each (stage, kind of message) occurs, names and numbers left out of the message."""
-    return Counter((f.stage, kind(f.message)) for f in survey.failed)
 
 
 def kind(message: str) -> str:
