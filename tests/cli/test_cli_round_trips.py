@@ -169,12 +169,16 @@ def test_the_configuration_can_name_the_files(run: Run, tmp_path: Path, monkeypa
 
 
 def test_files_that_are_no_snapshot_are_not_overwritten(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    source = put("a.py", SCALE)
-    text = source.read_text()
-    assert run("snapshot", "a.py", "--output", "a.py") == 2
-    assert run("a.py", "--baseline", "a.py", "--update-baseline") == 2
-    assert source.read_text() == text
+    put("a.py", SCALE)
+    notes = Path("notes.txt")
+    notes.write_text("mine\n")
+    assert run("snapshot", "a.py", "--output", "notes.txt") == 2
+    assert "this is no snapshot" in capsys.readouterr().err
+    assert run("a.py", "--baseline", "notes.txt", "--update-baseline") == 2
     assert "this is no baseline" in capsys.readouterr().err
+    assert notes.read_text() == "mine\n"
+    assert run("a.py", "--diff", "--baseline", "base.json", "--update-baseline") == 2
+    assert not Path("base.json").exists()
 
 
 def test_missing_files_are_told_with_what_writes_them(run: Run, capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,6 +22,9 @@ from triton_mutlint.report.sources import SourceLines
 from triton_mutlint.report.summary import fails
 from triton_mutlint.request import Request
 
+_EXCLUSIVE = (
+    ("spec", "no_spec"), ("quiet", "verbose"), ("config_file", "isolated"), ("diff", "update_baseline"),
+)  # fmt: skip
 _SELECTORS = ("select", "extend_select", "ignore")
 
 
@@ -50,8 +53,8 @@ def config_in_force(options: dict[str, Any]) -> Config:
 
 def refuse_contradictions(paths: tuple[str, ...], options: dict[str, Any]) -> None:
     """Raises click.UsageError for options that exclude each other."""
-    for one, other in (("spec", "no_spec"), ("quiet", "verbose"), ("config_file", "isolated")):
-        if options[one] and options[other]:
+    for one, other in _EXCLUSIVE:
+        if options.get(one) and options.get(other):
             flags = [f"--{name.removesuffix('_file').replace('_', '-')}" for name in (one, other)]
             raise click.UsageError(f"{' and '.join(flags)} contradict each other")
     if options["stdin_filename"] and "-" not in paths:
