@@ -121,7 +121,7 @@ class _Reader:
             exclude=self._take("exclude", strings, ()),
             force_exclude=self._take("force-exclude", self._flag, False),
             spec=self._take("spec", self._path, None),
-            targets=self._take("targets", strings, ()),
+            targets=self._take("targets", self._targets, ()),
             fail_on=self._take("fail-on", self._level, "error"),
             max_variants=self._take("max-variants", self._count, DEFAULT_MAX_VARIANTS),
             stub_modules=self._take("stub-modules", strings, ()),
@@ -186,6 +186,16 @@ class _Reader:
     def _strings(self, key: str, value: Any) -> tuple[str, ...]:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise self._error(key, f"{key} must be a list of strings, not {_kind(value)}")
+        return tuple(value)
+
+    def _targets(self, key: str, value: Any) -> tuple[str, ...]:
+        from triton_mutlint.lowering.target import parse_target  # here: --help does without
+
+        for name in self._strings(key, value):
+            try:
+                parse_target(name)
+            except UsageError as error:
+                raise self._error(key, f"{key}: {error}") from error
         return tuple(value)
 
     def _flag(self, key: str, value: Any) -> bool:

@@ -112,6 +112,7 @@ HEAD = "[tool.other]\nselect = 1\n[tool.triton-mutlint]\n"
         (HEAD + "max-variants = 0", "pyproject.toml:4: max-variants must be a whole number of at least 1, not 0"),
         (HEAD + "max-variants = true", "at least 1, not true"),
         (HEAD + "fail-on = 'fatal'", "fail-on must be one of error, warning, info, never, not 'fatal'"),
+        (HEAD + "targets = ['cuda:8x']", "pyproject.toml:4: targets: unknown target 'cuda:8x': write cuda:"),
         (HEAD + "helpers = 'yes'", "helpers must be true or false, not 'yes'"),
         (HEAD + "spec = []", "spec must be a string, not a list"),
         (HEAD + "severity = {TML201 = 'loud'}", "TML201 must be one of error, warning, info, off, not 'loud'"),

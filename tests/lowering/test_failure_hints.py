@@ -137,3 +137,14 @@ def test_places_are_known_where_the_environment_turns_them_off(
     kernel, = run(Request(("kernels.py",), tmp_path, use_spec=False, targets=("cuda:90",))).kernels
     (access,) = kernel.parameters[0].accesses
     assert (access.location.file, access.location.line) == ("kernels.py", 7)
+
+
+def test_an_assertion_without_a_message_shows_its_condition(tmp_path: Path) -> None:
+    failure = failure_of("""
+        @triton.jit
+        def kernel(d):
+            d.store([0, 0], tl.zeros([16, 16], tl.float16))
+    """, tmp_path, "version: 1\nkernels: {kernel: {args: {d: 'tensordesc<fp16[64, 64]>'}}}\n")
+    assert "does not hold: assert " in failure.message
+    assert failure.location is not None
+    assert failure.location.line == 8

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from traceback import extract_tb
 from typing import Any
 
 from triton_mutlint.lowering import triton_api
@@ -50,15 +51,23 @@ def _message(error: BaseException, printed: str) -> str:
     if not own:
         cause = next((e for e in list(_chain(error))[1:] if str(e)), None)
         own = str(cause or "").strip() if hasattr(error, "error_message") else str(error).strip()
-    if not own and isinstance(getattr(error, "src", None), str):
-        own = str(vars(error)["src"]).strip()  # where Triton puts it when it refuses a kernel's name
-    if not own:  # a bare assertion in Triton's code generator
-        own = f"Triton gives no reason ({type(list(_chain(error))[-1]).__name__})"
+    own = own or _unsaid(error)
     if type(error).__module__ == "builtins" and not isinstance(error, RuntimeError):
         own = f"{type(error).__name__}: {own}"
     own = _readable(_ADDRESS.sub("", own))
     diagnostics = [line for line in printed.splitlines() if "error:" in line]
     return "\n".join([own, *diagnostics[:3]]) if diagnostics else own
+
+
+def _unsaid(error: BaseException) -> str:
+    """What an error without a message is about: a name that Triton refuses, or an assertion of its code."""
+    if isinstance(getattr(error, "node", None), str):
+        return str(getattr(error, "src", "")).strip()
+    last = list(_chain(error))[-1]
+    frames = extract_tb(last.__traceback__)
+    if isinstance(last, AssertionError) and frames and frames[-1].line:
+        return f"a check in Triton does not hold: {frames[-1].line}"
+    return f"Triton gives no reason ({type(last).__name__})"
 
 
 def _readable(message: str) -> str:

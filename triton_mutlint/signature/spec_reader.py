@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from triton_mutlint.model import Location
+from triton_mutlint.model import Location, UsageError
 from triton_mutlint.signature.notation import parse_type
 from triton_mutlint.signature.spec_errors import SpecError, SpecProblem, did_you_mean
 from triton_mutlint.signature.spec_model import ArgSpec, Declared, GlobalSpec, KernelSpec, Spec
@@ -213,4 +213,10 @@ def _check_target(node: Node) -> str | None:
         return f"{node.shown} is not a target; write cuda:90 or hip:gfx942"
     if match[1] not in _BACKENDS:
         return f"unknown backend {match[1]!r}{did_you_mean(match[1], _BACKENDS) or '; known: cuda, hip'}"
+    from triton_mutlint.lowering.target import parse_target  # here: most specs name no target
+
+    try:
+        parse_target(match[0])
+    except UsageError as error:
+        return str(error)
     return None
