@@ -54,6 +54,7 @@ class Run:
         self._specs = Specs(request)
         self._lowerer = Lowerer()
         self._sources: Sequence[SourceFile] = ()
+        self._trees: dict[str, ast.Module] = {}
         self._default_targets: tuple[Target, ...] | None = None
         self._used_targets: dict[Target, None] = {}
 
@@ -65,6 +66,7 @@ class Run:
         loaded = [self._load(s, spec) for s, spec in zip(sources, specs, strict=True)]
         total = sum(len(file.result.kernels) for file in loaded)
         self._sources = sources
+        self._trees = {str(k.path): k.tree for file in loaded for k in file.result.kernels}
         files: list[LintedFile] = []
         done = 0
         for file in loaded:
@@ -98,7 +100,7 @@ class Run:
         """Made for the first kernel: it asks the installed Triton how it prints locations."""
         displays = {str(s.path): s.display for s in self._sources}
         texts = {str(s.path): s.text for s in self._sources}
-        places = SourcePlaces(self._request.cwd, displays, texts, column_base(), locates_calls())
+        places = SourcePlaces(self._request.cwd, displays, texts, column_base(), locates_calls(), self._trees)
         return Tools(self._lowerer, places, repair, self._request.opaque_asm, self._observe)
 
     def _lint(self, file: LintedFile, done: int, total: int) -> LintedFile:

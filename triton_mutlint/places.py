@@ -28,6 +28,9 @@ CALLED: Mapping[str, tuple[str, ...]] = {
 }
 
 
+_BODIES = ("body", "handlers", "orelse", "finalbody", "cases")
+
+
 @dataclass(frozen=True)
 class _Span:
     """A function or call: its lines and columns (1-based lines, 0-based columns) and its name."""
@@ -41,20 +44,19 @@ class _Span:
 
 
 @dataclass(frozen=True)
-class _Index:
-    functions: tuple[_Span, ...] = ()
-    calls: tuple[_Span, ...] = ()
-
-
-@dataclass(frozen=True)
 class SourcePlaces:
-    """`texts` holds sources that are not (or not as) on disk, by absolute path; `displays` names to show."""
+    """`texts` holds sources that are not (or not as) on disk, by absolute path; `displays` names to show.
+
+    `trees` are those of files that are parsed already.
+    """
 
     cwd: Path
     displays: Mapping[str, str] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
     column_base: int = 1
     locates_calls: bool = True
+    trees: Mapping[str, ast.Module] = field(default_factory=dict, repr=False)
+    _names: dict[tuple[str, int], str] = field(default_factory=dict, init=False, repr=False)  # by file and line
 
     def location(self, entry: Entry | None, op: str) -> Location:
         """Where an op stands; line 1 of nothing when Triton printed no place."""
@@ -81,40 +83,60 @@ class SourcePlaces:
         file, line, column = entry
         if not self.locates_calls and called:
             place = (line, column - self.column_base)
-            matching = [c for c in self._index(file).calls if c.holds(place) and c.name.startswith(called)]
+            matching = [c for c in _calls(self._tree(file)) if c.holds(place) and c.name.startswith(called)]
             if matching:  # the innermost starts last
                 start = max(matching, key=lambda c: c.start).start
                 return file, start[0], start[1] + 1
         return file, max(line, 1), max(column - self.column_base + 1, 1)
 
     def _function(self, entry: Entry) -> str:
+        """The name of the innermost function around a line."""
         file, line, _ = entry
-        found = [f for f in self._index(file).functions if f.start[0] <= line <= f.end[0]]
-        return max(found, key=lambda f: f.start).name if found else "<module>"
+        name = self._names.get((file, line))
+        if name is None:
+            found = [f for f in _functions(self._tree(file)) if f.start[0] <= line <= f.end[0]]
+            name = max(found, key=lambda f: f.start).name if found else "<module>"
+            self._names[file, line] = name
+        return name
 
-    def _index(self, file: str) -> _Index:
-        return _indexed(file, self.texts.get(file))
+    def _tree(self, file: str) -> ast.Module:
+        tree = self.trees.get(file)
+        return tree if tree is not None else _parsed(file, self.texts.get(file))
 
 
-@lru_cache(maxsize=1024)
-def _indexed(file: str, text: str | None) -> _Index:
+@lru_cache(maxsize=256)
+def _parsed(file: str, text: str | None) -> ast.Module:
     try:
-        tree = ast.parse(text if text is not None else Path(file).read_bytes())
+        return ast.parse(text if text is not None else Path(file).read_bytes())
     except (OSError, SyntaxError, ValueError):
-        return _Index()  # not Python source (a .ttir from elsewhere): no names, columns as printed
-    calls = [_span(n, _called_name(n)) for n in ast.walk(tree) if isinstance(n, ast.Call)]
-    return _Index(tuple(_functions(tree, "")), tuple(calls))
+        return ast.Module([], [])  # not Python source (a .ttir from elsewhere): no names, columns as printed
 
 
-def _functions(node: ast.AST, prefix: str) -> Iterator[_Span]:
-    for child in ast.iter_child_nodes(node):
+@lru_cache(maxsize=256)
+def _calls(tree: ast.Module) -> tuple[_Span, ...]:
+    return tuple(_span(n, _called_name(n)) for n in ast.walk(tree) if isinstance(n, ast.Call))
+
+
+@lru_cache(maxsize=256)
+def _functions(tree: ast.Module) -> tuple[_Span, ...]:
+    return tuple(_functions_in(tree, ""))
+
+
+def _functions_in(node: ast.AST, prefix: str) -> Iterator[_Span]:
+    for child in _statements(node):
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield _span(child, prefix + child.name)
-            yield from _functions(child, "")
+            yield from _functions_in(child, "")
         elif isinstance(child, ast.ClassDef):
-            yield from _functions(child, f"{child.name}.")
+            yield from _functions_in(child, f"{child.name}.")
         else:
-            yield from _functions(child, prefix)
+            yield from _functions_in(child, prefix)
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements, handlers and cases right inside a node: no function stands in an expression."""
+    for name in _BODIES:
+        yield from getattr(node, name, ())
 
 
 def _span(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Call, name: str) -> _Span:
