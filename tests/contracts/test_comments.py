@@ -16,6 +16,7 @@ def test_nothing_is_read_where_nothing_is_marked() -> None:
     ("#triton-mutlint:mutates = a , ptrs.0,state.x", MUTATES, ("a", "ptrs.0", "state.x")),
     ("# triton-mutlint: mutates=", MUTATES, ()),
     ("# triton-mutlint: mutates=a,a", MUTATES, ("a",)),
+    ("# triton-mutlint: mutates=größe", MUTATES, ("größe",)),
     ("# triton-mutlint: mutates=a  # noqa", MUTATES, ("a",)),
     ("# triton-mutlint: ignore[TML201]", IGNORE, ("TML201",)),
     ("# triton-mutlint: ignore [TML201, TML202] read by hand", IGNORE, ("TML201", "TML202")),
@@ -50,6 +51,11 @@ def test_two_directives_in_one_comment() -> None:
     ("# triton-mutlint: ignore=TML201", IGNORE, "ignore[TML201]"),
     ("# triton-mutlint: please", IGNORE, "mutates=a,b"),
     ("# triton-mutlint:", IGNORE, "mutates=a,b"),
+    ("# triton_mutlint: mutates=a", MUTATES, "write `triton-mutlint:`"),
+    ("# Triton-Mutlint: mutates=a", MUTATES, "write `triton-mutlint:`"),
+    ("# triton-mutlint : mutates=a", MUTATES, "write `triton-mutlint:`"),
+    ("# triton-mutlint mutates=a", MUTATES, "write `triton-mutlint:`"),
+    ("# noqa # tritonmutlint: ignore[TML201]", IGNORE, "write `triton-mutlint:`"),
 ])
 def test_what_is_not_understood_is_said(comment: str, directive: str, hint: str) -> None:
     comments = read_comments(f"{comment}\n", "f.py")
@@ -58,6 +64,11 @@ def test_what_is_not_understood_is_said(comment: str, directive: str, hint: str)
     assert problem.directive == directive
     assert hint in problem.help
     assert problem.message
+
+
+@pytest.mark.parametrize("comment", ["# triton_mutlint finds this", "# as triton-mutlint ignores it", "# mutlint"])
+def test_prose_is_no_directive(comment: str) -> None:
+    assert read_comments(f"{comment}\n", "f.py").problems == ()
 
 
 def test_strings_and_docstrings_are_not_comments() -> None:

@@ -21,8 +21,12 @@ from triton_mutlint.model import Location
 MARK = "triton-mutlint:"
 MUTATES, IGNORE = "mutates", "ignore"
 _DIRECTIVE = re.compile(r"#+\s*triton-mutlint:")
+_MENTIONS = ("mutlint", "Mutlint", "MUTLINT")
+_NEARLY = re.compile(  # what is meant as a directive and would be passed over
+    r"#+\s*triton[-_ ]?mutlint(?:\s*:|\s+(?=mutates\s*=|ignore\[))", re.IGNORECASE
+)
 _WORD = re.compile(r"[A-Za-z_-]*")
-_NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
+_NAME = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 _CODE_LIKE = re.compile(r"[\s=:({]*TML\d", re.IGNORECASE)
 
 
@@ -62,7 +66,7 @@ class Comments:
 
 def read_comments(text: str, file: str) -> Comments:
     """The directives in `text`; `file` names it in locations. Costs nothing when there are none."""
-    if MARK not in text:
+    if not any(mention in text for mention in _MENTIONS):
         return Comments()
     directives: list[Directive] = []
     problems: list[Problem] = []
@@ -78,6 +82,7 @@ def read_comments(text: str, file: str) -> Comments:
                 problems.append(found)
             else:
                 directives.append(found)
+        problems.extend(_misspelt(token.string, Location(file, line, column + 1)))
     return Comments(tuple(directives), tuple(problems), frozenset(alone))
 
 
@@ -95,6 +100,16 @@ def _bodies(comment: str) -> Iterator[tuple[int, str]]:
     for match in _DIRECTIVE.finditer(comment):
         end = comment.find("#", match.end())
         yield match.start(), comment[match.end() : end if end >= 0 else None].strip()
+
+
+def _misspelt(comment: str, location: Location) -> Iterator[Problem]:
+    """A directive whose mark is written so that it would not be read."""
+    for match in _NEARLY.finditer(comment):
+        if _DIRECTIVE.match(comment, match.start()):
+            continue
+        kind = IGNORE if comment[match.end() :].lstrip().startswith(IGNORE) else MUTATES
+        written = match[0].lstrip("# ").rstrip()
+        yield Problem(f"`{written}` is not read as a directive", location, kind, f"write `{MARK}`")
 
 
 def _read(body: str, location: Location, own_line: bool) -> Directive | Problem:

@@ -77,7 +77,8 @@ def parse_source(text: str, filename: str, display: str) -> ast.Module:
         hint = "fix the syntax; the file was read as Python 3"
         raise StageError(Failure(Stage.LOAD, f"syntax error: {error.msg}", location, hint)) from error
     except (ValueError, RecursionError, MemoryError) as error:  # null bytes; nesting too deep
-        raise _error(display, f"cannot parse {display}: {error or type(error).__name__}", "") from error
+        hint = "break up what is nested deepest, or leave the file out of the run"
+        raise _error(display, f"cannot parse {display}: {error or type(error).__name__}", hint) from error
 
 
 def split_lines(text: str) -> list[str]:
