@@ -125,7 +125,9 @@ def _analyze_variant(kernel: LoadedKernel, plan: SignaturePlan, variant: Variant
             if plan.inferred and error.failure.stage is Stage.LOWER and outcome.may_repair(attempt):
                 proposal = tools.repair(kernel, current.args, plan.inferred, error.failure, tried)
             if proposal is None:
-                outcome.failures.append((variant, error.failure))
+                # Repairs that got no further only obscure what the kernel was first lowered with.
+                stuck = (first.message, first.location) == (error.failure.message, error.failure.location)
+                outcome.failures.append((variant, first if stuck else error.failure))
                 return
             outcome.repairs += 1
             current = replace(current, args=proposal)

@@ -28,8 +28,7 @@ from triton_mutlint.pipeline import ignore
 from triton_mutlint.request import Request
 from triton_mutlint.source.discover import discover
 
-_JIT = ("triton.jit", "gluon.jit", "jit")
-_OTHERS = ("numba", "torch.jit", "jax", "cute")  # their `jit` is another one
+_OTHERS = ("numba", "torch.jit", "jax", "cute", "gluon")  # their `jit` makes no Triton kernel
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,7 @@ def jit_functions(text: str) -> Iterator[tuple[int, str]]:
 
 def _is_jit(decorator: ast.expr) -> bool:
     name = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
-    return not name.startswith(_OTHERS) and (name in _JIT or name.endswith(".triton.jit"))
+    return not name.startswith(_OTHERS) and (name == "jit" or f".{name}".endswith(".triton.jit"))
 
 
 def _key(location: Location, name: str) -> str:

@@ -148,3 +148,19 @@ def test_an_assertion_without_a_message_shows_its_condition(tmp_path: Path) -> N
     assert "does not hold: assert " in failure.message
     assert failure.location is not None
     assert failure.location.line == 8
+
+
+def test_repairs_that_got_no_further_leave_the_first_guess_in_the_hint(tmp_path: Path) -> None:
+    failure = failure_of("""
+        @triton.jit
+        def kernel(x, n, BLOCK: tl.constexpr):
+            tl.static_assert(BLOCK < 0, "never")
+            tl.store(x + n + tl.arange(0, BLOCK), 1)
+    """, tmp_path)
+    given = f'version: 1\nkernels: {{kernel: {{args: {{BLOCK: {failure.hint.rpartition("BLOCK: ")[2]}}}}}}}'
+    assert failure_of("""
+        @triton.jit
+        def kernel(x, n, BLOCK: tl.constexpr):
+            tl.static_assert(BLOCK < 0, "never")
+            tl.store(x + n + tl.arange(0, BLOCK), 1)
+    """, tmp_path, given).hint == failure.hint
