@@ -105,6 +105,7 @@ class _Levels:
 
     def __init__(self, config: Config, cwd: Path) -> None:
         self._config, self._cwd = config, cwd
+        self._known: dict[tuple[str, str], Severity] = {}
 
     def wanted(self, rule: Rule) -> bool:
         """Whether the rule can be on in some file at all; saves the work of those that are off."""
@@ -130,10 +131,15 @@ class _Levels:
         }
 
     def _level(self, rule: Rule, file: str) -> Severity:
-        default = rule.default_severity
-        if rule.code == _SPEC_REQUIRED and self._config.require_spec:
-            default = Severity.ERROR
-        return self._config.severity_of(rule.code, default, self._relative(file))
+        if not self._config.per_file_ignores:
+            file = ""  # it is the same in every file
+        level = self._known.get((rule.code, file))
+        if level is None:
+            default = rule.default_severity
+            if rule.code == _SPEC_REQUIRED and self._config.require_spec:
+                default = Severity.ERROR
+            level = self._known[rule.code, file] = self._config.severity_of(rule.code, default, self._relative(file))
+        return level
 
     def _relative(self, file: str) -> str:
         """`file` as seen from the configuration's folder, which its patterns refer to."""
