@@ -9,12 +9,14 @@ import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from triton_mutlint.source.names import dotted, global_uses, mentions_jit, returns_value
+from triton_mutlint.source.names import mentions_jit, returns_value
 from triton_mutlint.source.stubs import Missing, UndecidedError
+from triton_mutlint.source.walking import dotted
 
 if TYPE_CHECKING:
     from triton_mutlint.source.namespace import Namespace
 
+_HOLLOW = ast.parse('raise RuntimeError("the body of a jit function is not run while a file is loaded")').body
 _ANNOTATIONS = __future__.annotations.compiler_flag
 
 
@@ -50,8 +52,9 @@ def define(namespace: Namespace, node: ast.FunctionDef) -> JitDefinition:
     definition.outer = list(reversed(node.decorator_list[:index]))
     try:
         maker = _maker(namespace, node.decorator_list[index], node)
-        function = plain_function(namespace, node)
-        for below in reversed(node.decorator_list[index + 1 :]):
+        decorators = list(reversed(node.decorator_list[index + 1 :]))
+        function = plain_function(namespace, node, hollow=not decorators)
+        for below in decorators:
             function = namespace.evaluate(below)(function)
         definition.bound = function
         definition.jit = _jit(namespace, node.decorator_list[index], maker, function)
@@ -61,15 +64,25 @@ def define(namespace: Namespace, node: ast.FunctionDef) -> JitDefinition:
     except BaseException as error:  # linted code: decorators and defaults may raise anything
         definition.error = error
         definition.gluon = isinstance(error, NotJitError) and str(error) == "gluon"
+        if definition.bound is not None:  # it may be called as the plain function it is
+            with contextlib.suppress(Exception, UndecidedError):
+                definition.bound = plain_function(namespace, node)
         if definition.bound is None:
             definition.bound = namespace.missing(node.name, f"could not be defined ({type(error).__name__}: {error})")
     return definition
 
 
-def plain_function(namespace: Namespace, node: ast.FunctionDef) -> Any:
-    """The function without its decorators, at its own lines, with a qualified name of its own."""
+def plain_function(namespace: Namespace, node: ast.FunctionDef, hollow: bool = False) -> Any:
+    """The function without its decorators, at its own lines, with a qualified name of its own.
+
+    A `hollow` one cannot be run: Triton compiles a jit function from its source, so that compiling
+    its body for Python would be wasted.
+    """
     bare = copy.copy(node)
     bare.decorator_list = []
+    if hollow:
+        docstring = [node.body[0]] if ast.get_docstring(node, clean=False) is not None else []
+        bare.body = [*docstring, *_HOLLOW]
     caught = _Caught(namespace)
     try:
         namespace.execute([bare], caught)
@@ -176,7 +189,7 @@ def _jit(namespace: Namespace, decorator: ast.expr, maker: Any, function: Any) -
 
 def _speaks_triton(namespace: Namespace, node: ast.FunctionDef) -> bool:
     """Whether the body uses Triton's language."""
-    roots = {use.chain[0] for use in global_uses(node) if len(use.chain) > 1}
+    roots = {use.chain[0] for use in namespace.module.body(node).uses if len(use.chain) > 1}
     for root in roots:
         try:
             name = getattr(namespace[root], "__name__", "")

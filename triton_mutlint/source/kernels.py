@@ -11,11 +11,11 @@ from typing import Any
 from triton_mutlint.model import Parameter
 from triton_mutlint.source import jitdefs
 from triton_mutlint.source.jitdefs import JitDefinition, NotJitError, PlaceholderError
-from triton_mutlint.source.names import dotted, may_be_jit
+from triton_mutlint.source.outline import Function, Outline, Parents
 from triton_mutlint.source.sliced import SlicedModule
 from triton_mutlint.source.stubs import Missing, find_missing
 from triton_mutlint.source.tuning import Tuning
-from triton_mutlint.source.units import Function, functions
+from triton_mutlint.source.walking import dotted
 
 _SHIM = "make the file import triton itself, or run with the real triton first in the path"
 
@@ -70,20 +70,20 @@ class Candidate:
         return tuple(result)
 
 
-def has_candidates(tree: ast.Module) -> bool:
+def has_candidates(file: Outline) -> bool:
     """Whether anything in the file looks like a jit function; nothing is evaluated."""
-    return any(may_be_jit(f.node) for f in functions(tree)) or any(True for _ in _assignments(tree.body, ()))
+    return bool(file.jits) or any(True for _ in _assignments(file))
 
 
 def candidates(module: SlicedModule) -> list[Candidate]:
     """Every jit function of the file in line order, those nested or sharing a name included."""
     found: dict[ast.AST, Candidate] = {}
-    for function in module.functions:
+    for function in module.outline.jits:
         node = function.node
-        if isinstance(node, ast.FunctionDef) and may_be_jit(node) and not _in_aggregate(function.parents):
+        if isinstance(node, ast.FunctionDef) and not _in_aggregate(function.parents):
             definition = jitdefs.define(module.inner(function.parents), node)
             found[node] = _candidate(node.name, function.qualname, definition)
-    for assignment, parents in _assignments(module.tree.body, ()):
+    for assignment, parents in _assignments(module.outline):
         _assigned(module, assignment, parents, found)
     return sorted(found.values(), key=lambda c: (c.node.lineno, c.name))
 
@@ -110,23 +110,11 @@ def _in_aggregate(parents: tuple[Function | ast.ClassDef, ...]) -> bool:
     return any("aggregate" in (dotted(d) or ("",))[-1] for d in decorators)
 
 
-Parents = tuple[Function | ast.ClassDef, ...]
-
-
-def _assignments(body: list[ast.stmt], parents: Parents) -> Iterator[tuple[ast.Assign, Parents]]:
+def _assignments(file: Outline) -> Iterator[tuple[ast.Assign, Parents]]:
     """`name = …jit(…)…` and `name = autotune(…)(…)` anywhere in the file."""
-    for node in body:
-        if isinstance(node, ast.Assign):
-            if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and _makes_jit(node.value):
-                yield node, parents
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            if not may_be_jit(node):
-                yield from _assignments(node.body, (*parents, node))
-        else:
-            for block in ("body", "orelse", "finalbody"):
-                yield from _assignments(getattr(node, block, None) or [], parents)
-            for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-                yield from _assignments(part.body, parents)
+    for node, parents in file.assignments:
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and _makes_jit(node.value):
+            yield node, parents
 
 
 def _makes_jit(node: ast.expr) -> bool:

@@ -20,9 +20,11 @@ from triton_mutlint.model import (
 )
 from triton_mutlint.source.collector import collector_paused
 from triton_mutlint.source.kernels import Candidate, candidates, has_candidates
+from triton_mutlint.source.launched import launches
 from triton_mutlint.source.modules import Modules
-from triton_mutlint.source.names import called_names, launches, returns_value
-from triton_mutlint.source.needs import Need, Needs, code_names
+from triton_mutlint.source.names import called_names, returns_value
+from triton_mutlint.source.needs import Need, Needs
+from triton_mutlint.source.outline import outline
 from triton_mutlint.source.sliced import SlicedModule
 from triton_mutlint.source.text import parse_source
 from triton_mutlint.source.true_import import load_by_import
@@ -50,13 +52,14 @@ def load(
         tree = parse_source(source.text, str(source.path), source.display)
     except StageError as error:
         return LoadResult(failures=(("", error.failure),), sources=(source.path,))
-    if not has_candidates(tree):
+    file = outline(tree)
+    if not has_candidates(file):
         return LoadResult(failures=tuple(_unknown(source, [])), sources=(source.path,))
     if true_import:
-        return load_by_import(source, tree)
+        return load_by_import(source, tree, file)
     modules = _modules(_frozen(globals_), target)
     try:
-        return _Load(modules, source, modules.linted(source.path, source.text, tree)).result()
+        return _Load(modules, source, modules.linted(source.path, source.text, tree, file)).result()
     except TooLongError as error:
         failure = Failure(Stage.LOAD, f"loading {source.display}: {error}", Location(source.display, 1))
         return LoadResult(failures=(("", failure),), sources=(source.path,))
@@ -98,7 +101,7 @@ class _Load:
         self.modules, self.source, self.module = modules, source, module
         self.failures: list[NamedFailure] = []
         self.needs = Needs()
-        self.launches = launches(module.tree)
+        self.launches = launches(module.outline)
 
     def result(self) -> LoadResult:
         with self.modules.session:
@@ -117,8 +120,7 @@ class _Load:
     def _sorted(self, found: list[Candidate]) -> tuple[list[LoadedKernel], list[LoadedKernel]]:
         called: dict[str, list[Candidate]] = {}
         for candidate in found:
-            code = getattr(getattr(candidate.jit, "fn", None), "__code__", None)
-            for name in set(code_names(code)) if code is not None else called_names(candidate.node):
+            for name in self._called(candidate):
                 called.setdefault(name, []).append(candidate)
         kernels: list[LoadedKernel] = []
         helpers: list[LoadedKernel] = []
@@ -142,9 +144,13 @@ class _Load:
             return False
         if names & self.launches.passed:
             return True
-        name = candidate.node.name  # compiled names include attributes: look at the calls themselves
-        others = (other for other in called.get(name, ()) if other is not candidate)
-        return not any(name in called_names(other.node) for other in others)
+        return not any(other is not candidate for other in called.get(candidate.node.name, ()))
+
+    def _called(self, candidate: Candidate) -> frozenset[str]:
+        """The names that a candidate may call."""
+        if candidate.jit is None:
+            return called_names(candidate.node)
+        return self.module.body(candidate.node).called
 
     def _failure(self, candidate: Candidate, is_kernel: bool) -> Failure | None:
         here = Location(self.source.display, candidate.node.lineno, candidate.node.col_offset + 1)

@@ -16,6 +16,7 @@ from triton_mutlint.model import StageError
 from triton_mutlint.source.facts import ABSENT, known_facts
 from triton_mutlint.source.finder import Finder, Place, is_real, is_stood_in
 from triton_mutlint.source.namespace import Namespace
+from triton_mutlint.source.outline import Outline
 from triton_mutlint.source.session import Session, safe_builtins
 from triton_mutlint.source.sliced import SlicedModule
 from triton_mutlint.source.stubs import Missing, StandIns
@@ -64,11 +65,11 @@ class Modules:
         proxy.__dict__["import_module"] = import_module
         return proxy
 
-    def linted(self, path: Path, text: str, tree: ast.Module) -> SlicedModule:
+    def linted(self, path: Path, text: str, tree: ast.Module, outline: Outline) -> SlicedModule:
         """The module for a file that is linted: shared with its importers while the text is the same."""
         known = self._sliced.get(path)
         if known is None or known.text != text:
-            known = self._sliced[path] = SlicedModule(self, path, text, tree)
+            known = self._sliced[path] = SlicedModule(self, path, text, tree, outline)
         known.linted = True
         return known
 

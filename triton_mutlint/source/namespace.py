@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from triton_mutlint.source import jitdefs
 from triton_mutlint.source.branches import choose
-from triton_mutlint.source.names import dotted, may_be_jit
+from triton_mutlint.source.names import may_be_jit
+from triton_mutlint.source.outline import Function
 from triton_mutlint.source.stubs import Missing, MissingValueError, UndecidedError
-from triton_mutlint.source.units import Function, Scope, Unit
+from triton_mutlint.source.units import Scope, Unit
+from triton_mutlint.source.walking import dotted
 
 if TYPE_CHECKING:
     from triton_mutlint.source.sliced import SlicedModule

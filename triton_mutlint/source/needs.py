@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Any
 
+from triton_mutlint.source.bodies import Use
 from triton_mutlint.source.modules import installed, is_triton_module
-from triton_mutlint.source.names import Use, global_uses
 from triton_mutlint.source.namespace import Namespace
 from triton_mutlint.source.stubs import Missing, find_missing
 
@@ -46,37 +47,17 @@ class Needs:
         node = _node_of(jit)
         if not isinstance(namespace, Namespace) or node is None:
             return ()
-        if self._settled(jit, namespace):
-            return ()
         found: dict[tuple[str, bool], Need] = {}
-        for use in global_uses(node):
+        body = namespace.module.body(node)
+        for name in body.lenient:
+            with contextlib.suppress(KeyError):
+                namespace[name]
+        for use in body.uses:
             for need in self._use(namespace, use):
                 found.setdefault((need.name, need.guarded), need)
         result = tuple(sorted(found.values(), key=lambda n: n.guarded))
         self._known[id(jit)] = result
         return result
-
-    def _settled(self, jit: Any, namespace: Namespace) -> bool:
-        """The fast path: every name in the compiled body is evaluated, and none leaves a question.
-
-        The names include attributes, so a name that nothing binds counts only if Triton has no such
-        attribute; any question is left to the exact walk of the body.
-        """
-        settled = True
-        for name in code_names(jit.fn.__code__):
-            try:
-                value = namespace[name]
-            except KeyError:
-                settled &= name in _BUILTINS or name in _triton_attributes()
-                continue
-            if type(value) is ModuleType:
-                settled &= "__getattr__" not in vars(value) or is_triton_module(value)
-            elif find_missing(value) is not None or _is_given(namespace, name):
-                settled = False
-            else:
-                for inner in _functions(value):
-                    settled &= not self.of(inner)
-        return settled
 
     def _use(self, namespace: Namespace, use: Use) -> Iterator[Need]:
         file = str(namespace.module.path)
@@ -97,28 +78,6 @@ class Needs:
                 yield Need(need.name, need.reason, need.file, need.line, need.guarded or use.guarded)
 
 
-def code_names(code: CodeType) -> list[str]:
-    """Global and attribute names of compiled code and the lambdas and comprehensions in it."""
-    names = list(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names.extend(code_names(constant))
-    return names
-
-
-@lru_cache(maxsize=1)
-def _triton_attributes() -> frozenset[str]:
-    """Attribute names that a jit body finds on Triton's own modules and values."""
-    import triton
-    import triton.language as tl
-    from triton.language.extra import libdevice
-
-    owners = [triton, tl, tl.math, tl.extra, tl.core, tl.tensor, tl.constexpr, tl.dtype, tl.tuple, libdevice]
-    owners += [tl.tensor_descriptor, tl.standard, tl.random, tl.pointer_type, tl.block_type]
-    values = {"value", "shape", "element_ty", "address_space", "numel", "primitive_bitwidth", "cuda", "T"}
-    return frozenset(name for owner in owners for name in dir(owner)) | values
-
-
 def _follow(namespace: Namespace, chain: tuple[str, ...]) -> Any:
     """The value a dotted name reaches through modules and classes. Raises `KeyError` for the first name."""
     value = namespace[chain[0]]
@@ -129,10 +88,23 @@ def _follow(namespace: Namespace, chain: tuple[str, ...]) -> Any:
             value = getattr(value, attribute)
         except AttributeError:
             if isinstance(value, ModuleType):
+                if attribute in _triton_attributes() and is_triton_module(value):
+                    return value  # another Triton has it there: lowering says which op fails
                 owner = f"`{value.__name__}`" if "__getattr__" in vars(value) else installed(value.__name__)
                 return namespace.missing(".".join(chain[: i + 1]), f"is not in {owner}")
             return value
     return value
+
+
+@lru_cache(maxsize=1)
+def _triton_attributes() -> frozenset[str]:
+    """Names that the parts of the installed Triton's language have."""
+    import triton
+    import triton.language as tl
+    from triton.language.extra import libdevice
+
+    owners = [triton, tl, tl.math, tl.extra, tl.core, tl.tensor, tl.dtype, tl.standard, tl.random, libdevice]
+    return frozenset(name for owner in owners for name in dir(owner))
 
 
 def _is_given(namespace: Namespace, name: str) -> bool:

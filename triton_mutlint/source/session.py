@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
+from triton_mutlint.source.outline import FoundFunction
 from triton_mutlint.source.text import split_lines
-from triton_mutlint.source.units import FoundFunction
 from triton_mutlint.source.watchdog import watched
 
 _RECURSION_LIMIT = 6000  # a chain of sliced modules nests some ten Python frames per module

@@ -9,10 +9,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from triton_mutlint.source.bodies import Body, read_body
 from triton_mutlint.source.finder import Place
 from triton_mutlint.source.namespace import Namespace
+from triton_mutlint.source.outline import Function, Outline, outline
 from triton_mutlint.source.session import PRIVATE
-from triton_mutlint.source.units import FoundFunction, Function, Scope, cut, functions
+from triton_mutlint.source.units import Scope, cut
 
 if TYPE_CHECKING:
     from triton_mutlint.source.modules import Modules
@@ -21,8 +23,9 @@ if TYPE_CHECKING:
 class SlicedModule:
     """A module whose names are evaluated when asked for; `proxy` is what importers get."""
 
-    def __init__(self, modules: Modules, path: Path, text: str, tree: ast.Module) -> None:
+    def __init__(self, modules: Modules, path: Path, text: str, tree: ast.Module, known: Outline | None = None) -> None:
         self.linted = False
+        self.outline = known or outline(tree)
         self.modules, self.path, self.text, self.tree = modules, path, text, tree
         self.place = Place(path)
         self.dotted = self.place.dotted
@@ -34,8 +37,9 @@ class SlicedModule:
         self.proxy = ModuleType(self.dotted)
         self.proxy.__dict__.update(self._dunders(), __name__=self.dotted, __getattr__=self.attribute)
         self._scopes: dict[ast.AST, Namespace] = {}
+        self._bodies: dict[ast.AST, Body] = {}
         if tree.body:
-            modules.session.sources.add(str(path), text, self.functions)
+            modules.session.sources.add(str(path), text, self.outline.functions)
 
     def _dunders(self) -> dict[str, Any]:
         package = self.dotted if self.is_package else self.dotted.rpartition(".")[0]
@@ -66,22 +70,24 @@ class SlicedModule:
         raise AttributeError(f"module `{self.dotted}` defines no `{name}`")
 
     @cached_property
-    def functions(self) -> list[FoundFunction]:
-        return functions(self.tree)
-
-    @cached_property
     def _by_line(self) -> dict[int, Function]:
-        lines = {found.first_line: found.node for found in self.functions}
-        return lines | {found.node.lineno: found.node for found in self.functions}
+        lines = {found.first_line: found.node for found in self.outline.functions}
+        return lines | {found.node.lineno: found.node for found in self.outline.functions}
 
     def function_at(self, line: int) -> ast.FunctionDef | None:
         """The function that starts on a line, at its `def` or first decorator."""
         node = self._by_line.get(line)
         return node if isinstance(node, ast.FunctionDef) else None
 
+    def body(self, node: ast.FunctionDef) -> Body:
+        """What the body of one of its functions reads from outside."""
+        if node not in self._bodies:
+            self._bodies[node] = read_body(node)
+        return self._bodies[node]
+
     @cached_property
     def _tries(self) -> list[tuple[int, int]]:
-        bodies = (n.body for n in ast.walk(self.tree) if isinstance(n, ast.Try) and n.handlers)
+        bodies = (node.body for node in self.outline.tries if node.handlers)
         return [(body[0].lineno, body[-1].end_lineno or body[-1].lineno) for body in bodies]
 
     def in_try(self, line: int) -> bool:

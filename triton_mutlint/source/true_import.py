@@ -14,13 +14,14 @@ from triton_mutlint.model import Failure, LoadedKernel, LoadResult, Location, So
 from triton_mutlint.source.finder import Place
 from triton_mutlint.source.jitdefs import JitDefinition, unwrap
 from triton_mutlint.source.kernels import Candidate
-from triton_mutlint.source.names import called_names, launches, returns_value
-from triton_mutlint.source.units import functions
+from triton_mutlint.source.launched import launches
+from triton_mutlint.source.names import called_names, returns_value
+from triton_mutlint.source.outline import Outline
 
 _HINT = "leave out --import: the file is then sliced, and what it lacks is stood in for"
 
 
-def load_by_import(source: SourceFile, tree: ast.Module) -> LoadResult:
+def load_by_import(source: SourceFile, tree: ast.Module, file: Outline) -> LoadResult:
     """Import the file (by its package, if it has one) and collect the jit functions it defines."""
     try:
         module = _import(source.path)
@@ -31,12 +32,12 @@ def load_by_import(source: SourceFile, tree: ast.Module) -> LoadResult:
         message = f"importing {source.display} failed: {type(error).__name__}: {error}".split("\n")[0]
         failure = Failure(Stage.LOAD, message, Location(source.display, line), _HINT)
         return LoadResult(failures=(("", failure),), sources=(source.path,))
-    found = _collect(module, source.path, tree)
+    found = _collect(module, source.path, file)
     if not found:
         message = f"importing {source.display} gave no jit function, but its text defines some"
         failure = Failure(Stage.LOAD, message, Location(source.display, 1), _HINT)
         return LoadResult(failures=(("", failure),), sources=(source.path,))
-    return _result(source, tree, module, found)
+    return _result(source, tree, file, module, found)
 
 
 def _import(path: Path) -> ModuleType:
@@ -63,9 +64,9 @@ def _import(path: Path) -> ModuleType:
     return module
 
 
-def _collect(module: ModuleType, path: Path, tree: ast.Module) -> list[tuple[str, Any, Any, ast.FunctionDef]]:
+def _collect(module: ModuleType, path: Path, file: Outline) -> list[tuple[str, Any, Any, ast.FunctionDef]]:
     """(name, object, jit function, its node), in line order, each once."""
-    nodes = {f.first_line: f.node for f in functions(tree)} | {f.node.lineno: f.node for f in functions(tree)}
+    nodes = {f.first_line: f.node for f in file.functions} | {f.node.lineno: f.node for f in file.functions}
     found: dict[int, tuple[str, Any, Any, ast.FunctionDef]] = {}
     for name, value in list(vars(module).items()):
         jit = unwrap(value) if not isinstance(value, ModuleType) else None
@@ -79,9 +80,13 @@ def _collect(module: ModuleType, path: Path, tree: ast.Module) -> list[tuple[str
 
 
 def _result(
-    source: SourceFile, tree: ast.Module, module: ModuleType, found: list[tuple[str, Any, Any, ast.FunctionDef]]
+    source: SourceFile,
+    tree: ast.Module,
+    file: Outline,
+    module: ModuleType,
+    found: list[tuple[str, Any, Any, ast.FunctionDef]],
 ) -> LoadResult:
-    launched = launches(tree)
+    launched = launches(file)
     called = {name for *_, node in found for name in called_names(node) if name != node.name}
     kernels: list[LoadedKernel] = []
     helpers: list[LoadedKernel] = []

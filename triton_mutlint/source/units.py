@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+from triton_mutlint.source.walking import BLOCKS
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _MUTATORS = ("add", "append", "extend", "insert", "register", "set", "update")  # how such methods begin
 
 
@@ -125,9 +127,10 @@ def _simple(node: ast.stmt, guards: tuple[Guard, ...], scope: Scope) -> None:
 def _statements(node: ast.stmt) -> Iterator[ast.stmt]:
     """The statement and those nested in it, leaving function and class bodies out."""
     yield node
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.stmt) and not isinstance(child, (*Function.__args__, ast.ClassDef)):
-            yield from _statements(child)
+    for block in BLOCKS.get(node.__class__, ()):
+        for child in getattr(node, block):
+            if isinstance(child, ast.stmt) and not isinstance(child, _DEFINITIONS):
+                yield from _statements(child)
 
 
 def _targets(node: ast.stmt) -> list[ast.expr]:
@@ -159,43 +162,3 @@ def _mutated(node: ast.expr) -> Iterator[str]:
     owner = function.value if isinstance(function, ast.Attribute) else None
     if isinstance(owner, ast.Name) and isinstance(function, ast.Attribute) and function.attr.startswith(_MUTATORS):
         yield owner.id
-
-
-@dataclass(frozen=True, eq=False)
-class FoundFunction:
-    """A `def` anywhere in the file and the functions and classes around it, outermost first."""
-
-    node: Function
-    parents: tuple[Function | ast.ClassDef, ...]
-
-    @property
-    def qualname(self) -> str:
-        return ".".join([*(p.name for p in self.parents), self.node.name])
-
-    @property
-    def first_line(self) -> int:
-        return min([self.node.lineno, *(d.lineno for d in self.node.decorator_list)])
-
-
-def functions(tree: ast.Module) -> list[FoundFunction]:
-    """Every function of the file, in source order; only statements are walked."""
-    found: list[FoundFunction] = []
-    _find(tree.body, (), found)
-    return found
-
-
-def _find(
-    body: list[ast.stmt], parents: tuple[Function | ast.ClassDef, ...], found: list[FoundFunction]
-) -> None:
-    for node in body:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            found.append(FoundFunction(node, parents))
-            _find(node.body, (*parents, node), found)
-        elif isinstance(node, ast.ClassDef):
-            _find(node.body, (*parents, node), found)
-        else:
-            for block in ("body", "orelse", "finalbody"):
-                if inner := getattr(node, block, None):
-                    _find(inner, parents, found)
-            for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-                _find(part.body, parents, found)
