@@ -101,3 +101,20 @@ def test_real_tensors_are_taken() -> None:
     report = triton_mutlint.analyze(add_kernel, {"x_ptr": x, "y_ptr": x, "out_ptr": x, "n": 8, "BLOCK": 16})
     assert [p.type for p in report.parameters][:3] == ["*bf16"] * 3
     assert report.mutated == ("out_ptr",)
+
+
+def test_a_signature_is_a_mapping() -> None:
+    with pytest.raises(UsageError, match="must map parameters to types"):
+        triton_mutlint.analyze(add_kernel, ["*fp32"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("call", ["lint(Request(('k.py',), Path.cwd()))", "analyze(k, {})"])
+def test_a_process_that_interprets_kernels_is_told(tmp_path, call: str) -> None:
+    (tmp_path / "k.py").write_text("import triton\nimport triton.language as tl\n"
+                                   "@triton.jit\ndef k(x):\n    tl.store(x, tl.cdiv(4, 2))\n")
+    code = ("import os, triton\nfrom pathlib import Path\nfrom k import k\n"
+            "from triton_mutlint import Request, analyze, lint\nfrom triton_mutlint.model import UsageError\n"
+            f"try: {call}\nexcept UsageError as error: print(os.environ['TRITON_INTERPRET'], error)")
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True,
+                          env={"TRITON_INTERPRET": "1", "PATH": "/usr/bin:/bin"}, check=False)
+    assert done.stdout.startswith("1 triton was imported with TRITON_INTERPRET=1"), done

@@ -9,7 +9,7 @@ from typing import Any
 
 from triton_mutlint.lowering import Lowerer, resolve_targets
 from triton_mutlint.lowering.triton_api import column_base, locates_calls
-from triton_mutlint.model import KernelReport, LoadResult, StageError
+from triton_mutlint.model import KernelReport, LoadResult, StageError, UsageError
 from triton_mutlint.pipeline import Tools, analyze_kernel, failed
 from triton_mutlint.places import SourcePlaces
 from triton_mutlint.planning import plan_kernel
@@ -30,6 +30,8 @@ def analyze(kernel: Any, signature: Mapping[str, Any] | None = None, *, target: 
     A kernel that cannot be analysed gives a report with `failure` set. Raises `UsageError` for an
     argument that cannot be used.
     """
+    if signature is not None and not isinstance(signature, Mapping):
+        raise UsageError(f"signature must map parameters to types, not be {signature!r}")
     places = SourcePlaces(Path.cwd(), column_base=column_base(), locates_calls=locates_calls())
     loaded = kernel_of(kernel)
     loaded = replace(loaded, location=replace(loaded.location, file=places.display(loaded.location.file)))

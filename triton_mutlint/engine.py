@@ -5,8 +5,9 @@ Files without kernels cost next to nothing: what analyses kernels is imported wh
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,16 +33,26 @@ def run(request: Request, progress: Progress | None = None) -> Report:
     sources, failures = sources_of(request)
     sources = tuple(replace(s, text=request.texts.get(s.display, s.text)) for s in sources)
     if sources:
-        # With it, Triton's jit makes interpreted functions, which have no TTIR.
-        os.environ.pop("TRITON_INTERPRET", None)
-        from triton_mutlint.linting import lint
+        with _compiled():
+            from triton_mutlint.linting import lint
 
-        return lint(request, sources, failures, progress or _silent)
+            return lint(request, sources, failures, progress or _silent)
     if not failures and not compared:
         return Report(Environment(None))
     from triton_mutlint.judging import findings_of
 
     return Report(Environment(None), findings=findings_of((), failures, request))
+
+
+@contextlib.contextmanager
+def _compiled() -> Iterator[None]:
+    """Without TRITON_INTERPRET: with it, Triton's jit makes interpreted functions, which have no TTIR."""
+    interpret = os.environ.pop("TRITON_INTERPRET", None)
+    try:
+        yield
+    finally:
+        if interpret is not None:
+            os.environ["TRITON_INTERPRET"] = interpret
 
 
 def _silent(done: int, total: int, label: str) -> None:

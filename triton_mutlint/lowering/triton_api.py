@@ -36,6 +36,9 @@ def triton() -> Any:
         raise UsageError(f"cannot import triton ({error}); install it: pip install 'triton>=3.6'") from error
     if version(module) < SUPPORTED[0]:
         raise UsageError(f"triton {module.__version__} is not supported: triton-mutlint needs triton >= 3.6")
+    if type(module.language.standard.cdiv).__name__ == "InterpretedFunction":
+        raise UsageError("triton was imported with TRITON_INTERPRET=1, so it compiles nothing: unset it, or run the "
+                         "triton-mutlint command")
     return module
 
 
