@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from triton_mutlint.model import LoadResult, SourceFile
-from triton_mutlint.source import load
-from triton_mutlint.source.load import reset
+from triton_mutlint.source.load import load, reset
 
 HEADER = "import triton\nimport triton.language as tl\n"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.model import LoadedKernel, LoadResult
-from triton_mutlint.source import launched_names
+from triton_mutlint.source.launched import launched_names
 from triton_mutlint.source.text import parse_source
 
 STORE = "    tl.store(x, 1)\n"

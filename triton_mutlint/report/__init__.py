@@ -18,5 +18,13 @@ FORMATS = {
 
 def render(name: str, report: Report, options: RenderOptions) -> str:
     """`report` in the format `name`, a key of FORMATS."""
+    if name == "text" and not options.color and _says_nothing(report):
+        from triton_mutlint.report.summary import sentence
+
+        return f"{sentence(report)}\n"  # without rich, which takes longer to import than such a run
     text: str = importlib.import_module(FORMATS[name]).render(report, options)
     return text
+
+
+def _says_nothing(report: Report) -> bool:
+    return not (report.kernels or report.findings or report.notes or report.environment.targets)

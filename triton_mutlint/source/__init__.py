@@ -1,8 +1,4 @@
-"""From command-line arguments to loaded kernels, without importing what is linted."""
+"""From command-line arguments to loaded kernels, without importing what is linted.
 
-from triton_mutlint.source.discover import discover
-from triton_mutlint.source.launched import launched_names
-from triton_mutlint.source.load import load
-from triton_mutlint.source.text import has_kernels
-
-__all__ = ["discover", "has_kernels", "launched_names", "load"]
+Nothing is imported here: finding that a file holds no kernels must not load what loads them.
+"""
