@@ -13,6 +13,7 @@ _OTHER_TRITON = re.compile(
     r"Block pointers have been removed"
     r"|module ['\"]triton[\w.]*['\"] has no attribute|cannot import name .* from ['\"]triton"
 )
+_REFUSED = re.compile(r"unsupported AST node type|object is not callable")
 
 
 def advice(kernel: LoadedKernel, message: str, line: int | None, args: Mapping[str, ArgType]) -> str:
@@ -23,6 +24,8 @@ def advice(kernel: LoadedKernel, message: str, line: int | None, args: Mapping[s
     """
     if _OTHER_TRITON.search(message):
         return "analyse it with the Triton version that it is written for"
+    if _REFUSED.search(message):
+        return "no argument changes that: the installed Triton does not compile such a statement"
     if "invalid function identifier" in message:
         return "rename it: Triton compiles functions with ASCII names only"
     names = _reaching(kernel, line) if line is not None else []

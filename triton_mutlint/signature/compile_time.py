@@ -159,7 +159,7 @@ def _number(slot: Slot, literals: list[Any]) -> Inferred:
     if slot.bounds and slot.matters:
         return Inferred(_values((SIZES[0], *_across(slot))), f"compared with {', '.join(map(str, slot.bounds))}")
     if numbers:
-        others = [] if arithmetic else [next(n for n in range(9) if n not in numbers)]
+        others = [] if arithmetic else [next(n for n in range(len(numbers) + 1) if n not in numbers)]
         first = [SIZES[0]] if arithmetic else []
         return Inferred(_values((*first, *numbers[:4], *others)), f"compared with {', '.join(map(str, numbers))}")
     if slot.floating or (slot.weak_float and named_like_float_value(slot.name)):

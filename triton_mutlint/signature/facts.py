@@ -38,6 +38,7 @@ class Slot:
     arithmetic: int = 0  # an operand, so not None
     scalar: int = 0  # compared or cast as a number, so not a pointer there
     exponent: int = 0  # a number of bits
+    unit: int = 0  # the last stride of a tensor descriptor, which must be the constant 1
     descriptor: int = 0
     ranks: tuple[tuple[frozenset[str], ...], ...] = ()  # per access: parameters scaling each offset
     branch: int = 0  # used as a condition

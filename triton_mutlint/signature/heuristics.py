@@ -57,7 +57,7 @@ def heuristic_values(
         return _EITHER if _returns_boolean(function) else ()
     exact = ConstexprValue(value, text_of(value))
     is_runtime = any(_is_runtime(args[name]) for name in arguments.read if name in args)
-    if is_runtime and isinstance(value, int) and value in (0, 1):  # a flag, as a boolean or a number
+    if is_runtime and (isinstance(value, bool) or (value in (0, 1) and _may_give_flag(function))):
         return (exact, ConstexprValue(type(value)(1 - value)))
     return (exact,)
 
@@ -80,6 +80,12 @@ def _is_runtime(arg: ArgType) -> bool:
     if isinstance(arg, TupleType):
         return any(_is_runtime(element) for element in arg.elements)
     return isinstance(arg, ScalarType)
+
+
+def _may_give_flag(function: Callable[..., Any]) -> bool:
+    """Whether a 0 or 1 may be a flag written as a number, and not a size that came out as 1."""
+    code = getattr(function, "__code__", None)
+    return code is None or "int" in code.co_names or {0, 1} <= {c for c in code.co_consts if type(c) is int}
 
 
 def _returns_boolean(function: Callable[..., Any]) -> bool:

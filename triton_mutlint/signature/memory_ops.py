@@ -69,6 +69,11 @@ def block_pointer(call: Call) -> Value:
     for position, name in ((1, "shape"), (2, "strides"), (3, "offsets")):
         for part in every((call.get(position, name),)):
             marks.integer(part, call.line)
+    strides = call.get(2, "strides").items
+    if call.name == "make_tensor_descriptor" and strides:
+        last = list(strides.values())[-1]
+        for slot in last.base if not last.mixed else ():
+            slot.unit = slot.unit or call.line
     shape = call.get(3, "block_shape") if call.name != "make_block_ptr" else call.get(4, "block_shape")
     marks.shape(shape, call.line)
     return Value(base.base, dtype=base.dtype if isinstance(base.dtype, str) else None, ref="block")

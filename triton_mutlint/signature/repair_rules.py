@@ -27,6 +27,14 @@ def _to_integer(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     yield from retyped(scene, scene.targets(), "i32", floats)
 
 
+def _dot_operands(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
+    """`tl.dot` takes no wide integers: an integer accumulator means bytes, all else is floating."""
+    if match.group("dtype").startswith(("int", "uint")):
+        pairs = {t: as_dtype(scene.type(t), "i8") for t in scene.operands("dot")}
+        yield {target: type_ for target, type_ in pairs.items() if type_ is not None}
+    yield from _to_float(scene, match)
+
+
 def _to_float(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     yield from retyped(scene, scene.targets(), "fp32", integers)
     yield from retyped(scene, scene.targets(), "fp16", integers)
@@ -219,7 +227,7 @@ RULES: tuple[tuple[re.Pattern[str], Rule], ...] = (
     _rule(r"has no attribute 'element_ty'", _to_pointer),
     _rule(r"same dtype.*?Got (?P<a>\w+) and (?P<b>\w+)", _same_dtype),
     _rule(r"descriptor element type '(?P<a>\w+)' and tensor element type '(?P<b>\w+)'", _same_dtype),
-    _rule(r"Unsupported (lhs|rhs) dtype", _to_float),
+    _rule(r"Unsupported (lhs|rhs) dtype (?P<dtype>\w+)", _dot_operands),
     _rule(r"bitcast data-type of size (?P<a>\d+) to data-type of size (?P<b>\d+)", _width),
     _rule(r"[Mm]ask", _masked),
     _rule(r"should have M >=|K >= \d+|N >= \d+", repair_values.larger),

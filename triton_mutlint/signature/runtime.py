@@ -50,6 +50,8 @@ def _main(dossier: Dossier) -> tuple[ArgType, str]:
         return ScalarType("i64"), f"cast to a pointer at line {slot.address_int}"
     if slot.pointer:
         return pointer(slot, dossier.launches), _used_as(slot)
+    if slot.unit:
+        return ConstexprValue(1), f"the last stride of a tensor descriptor at line {slot.unit}"
     written = _annotated(parameter.annotation)
     if written is not None:
         return written, f"annotated {parameter.annotation}"
