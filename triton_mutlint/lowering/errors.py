@@ -116,6 +116,7 @@ def _generators(error: BaseException) -> Iterator[Any]:
     traceback = error.__traceback__
     while traceback is not None:
         owner = traceback.tb_frame.f_locals.get("self")
-        if hasattr(owner, "cur_node") and hasattr(owner, "file_name") and hasattr(owner, "begin_line"):
+        # Not `hasattr`: the frames of the kernel's own Python hold objects that refuse to be asked.
+        if {"cur_node", "file_name", "begin_line"} <= getattr(owner, "__dict__", {}).keys():
             yield owner
         traceback = traceback.tb_next

@@ -202,11 +202,14 @@ def _speaks_triton(namespace: Namespace, node: ast.FunctionDef) -> bool:
 
 def _call(namespace: Namespace, decorator: ast.Call, maker: Any) -> Any:
     made = None
+    # `repr=` only names the compiled kernel, and would run the project's code while it is lowered.
+    needed = [keyword for keyword in decorator.keywords if keyword.arg != "repr"]
+    decorator = ast.copy_location(ast.Call(decorator.func, decorator.args, needed), decorator)
     with contextlib.suppress(Exception, UndecidedError):
         made = namespace.evaluate(decorator)
     if made is not None and not isinstance(made, Missing):
         return made
-    options = {}  # one of them cannot be evaluated, such as repr=: keep those that can
+    options = {}  # one of them cannot be evaluated: keep those that can
     for keyword in decorator.keywords:
         if keyword.arg and isinstance(keyword.value, (ast.Constant, ast.List, ast.Tuple)):
             options[keyword.arg] = namespace.evaluate(keyword.value)
