@@ -17,7 +17,7 @@ def larger(a, i, b, j):
 
 
 @triton.jit
-def many_ops(x, y, z, n, BLOCK: tl.constexpr):  # noqa: N803
+def many_ops(x, y, z, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK) + tl.num_programs(1)
     mask = offsets < n
     a = tl.load(x + offsets, mask=mask, other=0.0, eviction_policy="evict_last", cache_modifier=".cg")

@@ -47,24 +47,27 @@ class Tuning:
         elif call and ("configs" in keywords or (name == "autotune" and call.args)):
             if name == "autotune":
                 keywords = dict(zip(_POSITIONS, call.args, strict=False)) | keywords
-            self._declared(namespace, keywords, decorator.lineno, is_whole=not _unpacks(call))
+            self._declared(namespace, keywords, decorator.lineno, _unpacked(namespace, call))
         elif _mentions_tuning(namespace, decorator):
             self._applied(namespace, decorator, jit)
 
-    def _declared(self, namespace: Namespace, arguments: Mapping[str, ast.expr], line: int, is_whole: bool) -> None:
-        values = {name: self._value(namespace, name, node) for name, node in arguments.items()}
+    def _declared(
+        self, namespace: Namespace, arguments: Mapping[str, ast.expr], line: int, unpacked: Mapping[str, Any] | None
+    ) -> None:
+        """`unpacked` is what `**` adds to the arguments; None when that cannot be told."""
+        more = unpacked or {}
+        values = {**more, **{name: self._value(namespace, name, node) for name, node in arguments.items()}}
         configs = tuple(_configs(values.get("configs")))
-        hook = arguments.get("pre_hook")
         self._merge(
             Autotune(
                 configs=configs,
                 restore_value=_names(values.get("restore_value")),
                 reset_to_zero=_names(values.get("reset_to_zero")),
-                has_pre_hook=_given(hook),
-                has_post_hook=_given(arguments.get("post_hook")),
+                has_pre_hook=_given(arguments.get("pre_hook")) or more.get("pre_hook") is not None,
+                has_post_hook=_given(arguments.get("post_hook")) or more.get("post_hook") is not None,
                 line=line,
                 undecided=frozenset(
-                    n for n in _LISTS if (_is_undecided(values[n]) if n in values else not is_whole)),
+                    n for n in _LISTS if (_is_undecided(values[n]) if n in values else unpacked is None)),
             )
         )
         if not configs and not isinstance(values.get("configs"), (list, tuple)):
@@ -157,9 +160,24 @@ def _given(node: ast.expr | None) -> bool:
     return node is not None and not (isinstance(node, ast.Constant) and node.value is None)
 
 
-def _unpacks(call: ast.Call) -> bool:
-    """Whether arguments come from `*` or `**`."""
-    return any(k.arg is None for k in call.keywords) or any(isinstance(a, ast.Starred) for a in call.args)
+def _unpacked(namespace: Namespace, call: ast.Call) -> dict[str, Any] | None:
+    """What `**` adds to the arguments of a call; None when that, or what `*` adds, cannot be told."""
+    if any(isinstance(argument, ast.Starred) for argument in call.args):
+        return None
+    found: dict[str, Any] = {}
+    for keyword in call.keywords:
+        if keyword.arg is not None:
+            continue
+        try:
+            value = namespace.evaluate(keyword.value)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # linted code
+            return None
+        if not isinstance(value, Mapping) or isinstance(value, Missing):
+            return None
+        found.update({name: item for name, item in value.items() if isinstance(name, str)})
+    return found
 
 
 def _is_undecided(value: Any) -> bool:
