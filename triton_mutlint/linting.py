@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from triton_mutlint.collector import collector_relaxed
 from triton_mutlint.contracts.allowed import check_allowed
 from triton_mutlint.judging import LintedFile, findings_of
 from triton_mutlint.lowering import Lowerer, parse_target, resolve_targets
@@ -44,8 +43,7 @@ def lint(request: Request, sources: Sequence[SourceFile], failures: Sequence[tup
     cannot be used.
     """
     run = Run(request, progress, observe)
-    with collector_relaxed():
-        return run.report(run.files(sources), tuple(failures))
+    return run.report(run.files(sources), tuple(failures))
 
 
 class Run:
