@@ -201,6 +201,7 @@ class AutotuneConfig:
     kwargs: Mapping[str, Any] = EMPTY
     options: Mapping[str, Any] = EMPTY  # num_warps, num_stages, num_ctas, maxnreg, ...
     has_pre_hook: bool = False
+    pre_hook: Any = field(default=None, repr=False, compare=False)  # the hook itself, where it is known
 
 
 @dataclass(frozen=True)

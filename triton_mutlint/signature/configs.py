@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from triton_mutlint.model import ArgType, ConstexprValue, LoadedKernel
@@ -17,6 +17,7 @@ class Config:
 
     args: Mapping[str, ArgType] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    hook: Any = None  # run by Triton on the arguments before each launch
 
 
 def configs(kernel: LoadedKernel, given: Mapping[str, Sequence[ArgType]]) -> tuple[Config, ...]:
@@ -31,7 +32,7 @@ def configs(kernel: LoadedKernel, given: Mapping[str, Sequence[ArgType]]) -> tup
         chosen: list[Config] = []
         for value in given[name]:
             having = [c for c in found if name in c.args and value_key(c.args[name]) == value_key(value)]
-            chosen += having or [Config({**c.args, name: value}, c.options) for c in found]
+            chosen += having or [replace(c, args={**c.args, name: value}) for c in found]
         found = chosen
     unique: dict[object, Config] = {}
     for config in found:
@@ -52,7 +53,7 @@ def _config(kernel: LoadedKernel, config: Any) -> Config:
         if name in names
     }
     options = {name: value for name, value in values.items() if name in config.options or name not in names}
-    return Config(args, options)
+    return Config(args, options, config.pre_hook)
 
 
 def _new_values_first(found: list[Config]) -> tuple[Config, ...]:

@@ -16,6 +16,7 @@ from triton_mutlint.model import (
     StageError,
 )
 from triton_mutlint.signature.binding import bind_arg, bind_entry, value_parameters
+from triton_mutlint.signature.block_hooks import with_block_shapes
 from triton_mutlint.signature.configs import configs
 from triton_mutlint.signature.expansion import Expansion, Sources, expand
 from triton_mutlint.signature.inferred import Inferred
@@ -102,7 +103,7 @@ def _sources(
     free = {**given, **declared, **{n: guess.alternatives for n, guess in guessed.items()}}
     _require(kernel, [p for p in rest if p.name not in free and p.name not in heuristics])
     return guessed, Sources(
-        tuned,
+        with_block_shapes(tuned, {n: guess.alternatives for n, guess in guessed.items()}),
         {n: free[n] for n in names if n in free and n not in heuristics},
         heuristics,
         {n: free[n] for n in heuristics if n in free},
