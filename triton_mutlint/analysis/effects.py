@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Protocol
 
 from triton_mutlint.analysis.constants import integer_constant
@@ -63,12 +62,10 @@ class _Site:
     chains: tuple[Calls, ...]
     places: Places
 
-    @cached_property
     def location(self) -> Location:
         chain = self.op.loc.chain
         return self.places.location(chain[0] if chain else None, self.op.name)
 
-    @cached_property
     def paths(self) -> tuple[tuple[Frame, ...], ...]:
         """Per chain, the call sites from the kernel inwards, then the access itself."""
         inner = tuple(reversed(self.op.loc.chain))
@@ -148,10 +145,11 @@ class EffectReader:
     def _access(self, site: _Site, kind: AccessKind, address: int) -> None:
         """Record an access through the value `address`."""
         roots = self._lattice.as_address(site.context.values[address])
-        for index in bits(roots & self._lattice.params):
-            found = self._accesses.setdefault(self._owners[index].parameter, {})
-            for path in site.paths:
-                found[Access(kind, site.op.name, site.location, path)] = None
+        if params := roots & self._lattice.params:
+            location = site.location()
+            found = [Access(kind, site.op.name, location, path) for path in site.paths()]
+            for index in bits(params):
+                self._accesses.setdefault(self._owners[index].parameter, {}).update(dict.fromkeys(found))
         if kind is AccessKind.READ:
             return
         self._indirect_writes(site, roots)
@@ -166,7 +164,7 @@ class EffectReader:
         for bit in bits(roots & self._lattice.indirect):
             via = "loaded" if bit < 2 * n else "integer"
             through = self._owners[bit % n].parameter
-            self._indirect[IndirectWrite(through, via, site.op.name, site.location)] = None
+            self._indirect[IndirectWrite(through, via, site.op.name, site.location())] = None
 
     def _inline_asm(self, site: _Site) -> None:
         reading = self._opaque.asm(site.op, site.context.function.types)
@@ -191,7 +189,7 @@ class EffectReader:
 
     def _opaque_op(self, site: _Site, effect: str, operands: Sequence[int]) -> None:
         found = OpaqueOp(site.op.name, self._opaque.detail(site.op), self._opaque.is_pure(site.op), effect,
-                         self._names(self._reaching(site, operands)), site.location)
+                         self._names(self._reaching(site, operands)), site.location())
         self._opaque_ops[found] = None
 
     def _undecided(self, site: _Site, reason: str) -> None:
@@ -206,7 +204,7 @@ class EffectReader:
     def _report_undecided(self, site: _Site, reason: str, roots: int) -> None:
         names = self._names(roots)
         self._unknown.update(names)
-        found = UnanalyzableOp(site.op.name, self._opaque.detail(site.op), reason, names, site.location)
+        found = UnanalyzableOp(site.op.name, self._opaque.detail(site.op), reason, names, site.location())
         self._unanalyzable[found] = None
 
     def _reaching(self, site: _Site, operands: Sequence[int]) -> int:

@@ -8,7 +8,8 @@ from functools import cached_property, partial
 from triton_mutlint.ttir.ir import UNKNOWN_LOC, Chain, Loc
 from triton_mutlint.ttir.lexer import STRING, closing, unescape
 
-_ALIAS = re.compile(r"^(#[A-Za-z_$.][\w$.]*) = loc\((.*)\)[ \t\r]*$", re.MULTILINE)
+# Starts with a literal, which the engine looks for quickly in the lines between.
+_ALIAS = re.compile(r"\n(#[A-Za-z_$.][\w$.]*) = loc\((.*)\)[ \t\r]*$", re.MULTILINE)
 _FILE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d{1,9}):(\d{1,9})')
 _RANGE_END = re.compile(r" to (?:\d*:)?\d*")
 _NAME = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -59,7 +60,7 @@ class _Reader:
 
     @cached_property
     def _raw(self) -> dict[str, str]:
-        return dict(_ALIAS.findall(self._text))
+        return dict(_ALIAS.findall(f"\n{self._text}"))
 
     def alias(self, name: str) -> Chain:
         """The chain that an alias stands for."""
