@@ -54,6 +54,19 @@ def test_facts_come_through_helpers_and_their_results() -> None:
     assert found == {"out": "*fp32", "table": "*i32", "n": "i32", "x": "*fp32"}
 
 
+def test_what_a_helper_takes_as_a_tuple_of_the_rest() -> None:
+    found = main("""
+        def each(first, *rest, v=0):
+            tl.store(first, v)
+            for i in tl.static_range(len(rest)):
+                tl.store(rest[i], v)
+
+        def k(a, b, c, n):
+            each(a, b, c, v=n)
+    """)
+    assert {name: found[name] for name in "abc"} == {"a": "*fp32", "b": "*fp32", "c": "*fp32"}
+
+
 def test_recursion_ends() -> None:
     found = main("""
         def walk(p, n):

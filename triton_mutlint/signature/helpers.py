@@ -105,8 +105,7 @@ class Program:
     ) -> Value:
         """Apply a helper's facts to the arguments of one call; what it returns."""
         summary = self.summary(helper)
-        names = list(summary.slots)
-        bound = dict(zip(names, args, strict=False))
+        bound = _positional(helper.node.args, args)
         bound.update((k, v) for k, v in kwargs.items() if k in summary.slots)
         if self.watch is not None:
             self.watch.passed(summary.slots, bound)
@@ -152,6 +151,16 @@ class Program:
             walk_function(self, helper, summary)
             self._depth -= 1
         return summary
+
+
+def _positional(formal: ast.arguments, args: tuple[Value, ...]) -> dict[str, Value]:
+    """The arguments by parameter; what is left over is the tuple that `*names` receives."""
+    names = [argument.arg for argument in (*formal.posonlyargs, *formal.args)]
+    bound = dict(zip(names, args, strict=False))
+    if formal.vararg is not None:
+        rest = args[len(names) :]
+        bound[formal.vararg.arg] = Value(items=dict(enumerate(rest)))
+    return bound
 
 
 def formal_slots(node: ast.FunctionDef) -> dict[str, Slot]:
