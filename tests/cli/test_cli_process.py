@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import pty
-import select
 import resource
+import select
 import signal
 import subprocess
 import sys
