@@ -1,0 +1,79 @@
+"""How cost grows with the size of a kernel, and what a module of 200,000 lines takes.
+
+    python -m benchmarks.scaling [--module LINES] [--json]
+
+All times are CPU time in one process. Without options: generated kernels of 10 to 10,000 ops through
+the whole tool, then the module. With --module: that module alone, parsed and analysed as text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.generated import kernel_source, module_text
+from triton_mutlint.analysis import analyze_module
+from triton_mutlint.analysis.static import may_simplify
+from triton_mutlint.model import ArgOwner, ArgRole
+from triton_mutlint.places import SourcePlaces
+from triton_mutlint.ttir.parser import parse
+
+OWNERS = (ArgOwner("a", ArgRole.ADDRESS), ArgOwner("b", ArgRole.ADDRESS), ArgOwner("n", ArgRole.SCALAR))
+SIZES = (10, 100, 1_000, 10_000)
+STAGES = ("parsing", "analysis", "printing, capturing")
+
+
+def measure_module(lines: int) -> dict[str, float]:
+    """Lines, CPU seconds of parsing and analysis, and the process's peak memory in MiB."""
+    text = module_text(lines)
+    start = time.process_time()
+    module = parse(text)
+    parsed = time.process_time()
+    may_simplify(module)
+    analyze_module(module, OWNERS, "cuda", SourcePlaces(Path.cwd()))
+    end = time.process_time()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"lines": text.count("\n") + 1, "seconds": round(end - start, 2),
+            "parsing": round(parsed - start, 2), "peak_mib": round(peak)}
+
+
+def print_kernels(folder: Path) -> None:
+    """A row per size: Triton's time, and what parsing and analysing add."""
+    from benchmarks.clock import LOWERING, share, stage_seconds
+    from triton_mutlint import engine
+    from triton_mutlint.request import Request
+
+    for size in SIZES:
+        file = folder / f"kernel_{size}.py"
+        file.write_text(kernel_source(size), encoding="utf-8")
+        runs = []
+        for _ in range(4):
+            with stage_seconds() as seconds:
+                report = engine.run(Request((str(file),), folder, targets=("cuda:90",), use_spec=False))
+            assert report.kernels[0].mutated == ("out_ptr",)
+            runs.append(seconds)
+        best = min(runs[1:], key=lambda s: s.total())
+        ours = sum(best[stage] for stage in STAGES)
+        print(f"{size:6} ops: make_ir {best[LOWERING] * 1e3:8.1f} ms; parsing, analysis and printing "
+              f"{ours * 1e3:7.1f} ms ({ours / best[LOWERING]:.0%}); all the rest {share(best):.0%}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--module", type=int, metavar="LINES")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    if options.module is None:
+        with tempfile.TemporaryDirectory() as name:
+            print_kernels(Path(name))
+    found = measure_module(options.module or 200_000)
+    text = "a module of {lines} lines: {seconds} s ({parsing} s of it parsing), peak memory {peak_mib} MiB"
+    print(json.dumps(found) if options.json else text.format(**found))
+
+
+if __name__ == "__main__":
+    main()
