@@ -7,6 +7,7 @@ The rules follow the `assemblyFormat` and the type traits in `TritonOps.td` (as 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from triton_mutlint.ttir.lexer import split_top
 
@@ -71,6 +72,7 @@ def type_list(text: str) -> list[str]:
     return split_top(text)
 
 
+@lru_cache(maxsize=4096)
 def result_types(name: str, signature: str, count: int) -> tuple[str, ...]:
     """Types of the `count` results of op `name`, whose text after the `:` is `signature`."""
     if count == 0:
