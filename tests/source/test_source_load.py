@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -533,3 +534,12 @@ def test_what_a_file_may_not_do_is_said_as_it_is(load_text, expression: str, rea
 def test_a_constant_that_sleeps_is_not_waited_for(load_text) -> None:
     text = "import time\nS = tl.constexpr(time.sleep(3600) or 3)\n@triton.jit\ndef k(x):\n    tl.store(x, S)\n"
     assert the_kernel(load_text(text)).jit.__globals__["S"].value == 3
+
+
+def test_loading_ends_under_a_profiler(tmp_path: Path) -> None:
+    code = (
+        "import cProfile\nfrom triton_mutlint.source.watchdog import watched\n"
+        "profile = cProfile.Profile()\nprofile.enable()\n"
+        "for _ in range(5):\n    with watched():\n        sum(range(1000))\nprofile.disable()\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -24,11 +24,13 @@ def watched() -> Iterator[None]:
     Reaches Python code only: a call that blocks in C ends first.
     """
     thread, done, lock = threading.get_ident(), threading.Event(), threading.Lock()
+    asked = threading.Event()
 
     def watch() -> None:
         while not done.wait(SECONDS):
             with lock:
                 if not done.is_set():
+                    asked.set()
                     _raise(thread, TooLongError)
 
     watcher = threading.Thread(target=watch, name="mutlint-watchdog", daemon=True)
@@ -38,8 +40,11 @@ def watched() -> Iterator[None]:
     finally:
         with lock:
             done.set()
-            _raise(thread, None)  # one that was asked for but has not arrived
-        watcher.join()
+            # Only then: CPython 3.11 would look for a pending error ever after, and hangs in `join` under a profiler.
+            if asked.is_set():
+                _raise(thread, None)  # it may not have arrived
+        if not asked.is_set():
+            watcher.join()
 
 
 def _raise(thread: int, error: type[BaseException] | None) -> None:
