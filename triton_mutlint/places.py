@@ -83,7 +83,8 @@ class SourcePlaces:
         file, line, column = entry
         if not self.locates_calls and called:
             place = (line, column - self.column_base)
-            matching = [c for c in _calls(self._tree(file)) if c.holds(place) and c.name.startswith(called)]
+            on_line = _calls(self._tree(file)).get(line, ())
+            matching = [c for c in on_line if c.holds(place) and c.name.startswith(called)]
             if matching:  # the innermost starts last
                 start = max(matching, key=lambda c: c.start).start
                 return file, start[0], start[1] + 1
@@ -113,8 +114,15 @@ def _parsed(file: str, text: str | None) -> ast.Module:
 
 
 @lru_cache(maxsize=256)
-def _calls(tree: ast.Module) -> tuple[_Span, ...]:
-    return tuple(_span(n, _called_name(n)) for n in ast.walk(tree) if isinstance(n, ast.Call))
+def _calls(tree: ast.Module) -> Mapping[int, list[_Span]]:
+    """The calls that stand on each line, in part or whole."""
+    found: dict[int, list[_Span]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            span = _span(node, _called_name(node))
+            for line in range(span.start[0], span.end[0] + 1):
+                found.setdefault(line, []).append(span)
+    return found
 
 
 @lru_cache(maxsize=256)
