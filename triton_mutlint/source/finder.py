@@ -43,18 +43,16 @@ def is_stood_in(name: str) -> bool:
     return top in HEAVY or top in _UNSAFE
 
 
-class Place:
-    """A file's place: its package and the folders that its absolute imports may start from."""
+class Folder:
+    """A folder that holds sources: the packages it is in, and where absolute imports from it may start."""
 
     def __init__(self, path: Path) -> None:
-        self.folder = path if path.is_dir() else path.parent
-        self.asked: set[str | None] = set()  # files that its imports led to
-        self._stem = "" if path.is_dir() or path.name == "__init__.py" else path.stem
+        self.path = path
 
     @cached_property
-    def _packages(self) -> list[Path]:
+    def packages(self) -> list[Path]:
         """Package folders from the innermost out."""
-        found, folder = [], self.folder
+        found, folder = [], self.path
         while os.path.isfile(folder / "__init__.py"):  # noqa: PTH113 - a hot path
             found.append(folder)
             folder = folder.parent
@@ -62,20 +60,43 @@ class Place:
 
     @cached_property
     def dotted(self) -> str:
-        """The module's name, as its packages give it."""
-        names = [folder.name for folder in reversed(self._packages)]
-        return ".".join([*names, self._stem] if self._stem else names) or self.folder.name
+        return ".".join(folder.name for folder in reversed(self.packages))
 
     @cached_property
     def roots(self) -> tuple[Path, ...]:
         """Folders to search, in order: above the package, further up to the project, then beside the file."""
-        start = self._packages[-1].parent if self._packages else self.folder
+        start = self.packages[-1].parent if self.packages else self.path
         roots = [start]
         for folder in [start, *start.parents][:_LEVELS]:
             roots.extend((folder, folder / "src", folder / "python"))
             if any(os.path.exists(folder / marker) for marker in _MARKERS):  # noqa: PTH110
                 break
-        return tuple(dict.fromkeys([*roots, *self._packages]))
+        return tuple(dict.fromkeys([*roots, *self.packages]))
+
+
+class Place:
+    """A file's place: its module name, its folder, and what its imports led to.
+
+    `folders` are those known already: a folder is looked at once for all of its files.
+    """
+
+    def __init__(self, path: Path, folders: dict[str, Folder] | None = None) -> None:
+        self.is_folder = os.path.isdir(path)  # noqa: PTH112 - a hot path
+        self.is_package = self.is_folder or path.name == "__init__.py"
+        self.asked: set[str | None] = set()  # files that its imports led to
+        folder, known = path if self.is_folder else path.parent, {} if folders is None else folders
+        self._folder = known.setdefault(str(folder), Folder(folder))
+        self.folder = self._folder.path
+        self._stem = "" if self.is_package else path.stem
+
+    @property
+    def dotted(self) -> str:
+        """The module's name, as its packages give it."""
+        return ".".join(filter(None, (self._folder.dotted, self._stem))) or self.folder.name
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        return self._folder.roots
 
 
 class Finder:
@@ -83,6 +104,7 @@ class Finder:
 
     def __init__(self) -> None:
         self._found: dict[tuple[Path, str], Path | None] = {}
+        self.folders: dict[str, Folder] = {}
         self._installed: dict[str, Path | None] = {}
 
     def absolute(self, name: str, place: Place) -> Path | None:

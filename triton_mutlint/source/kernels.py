@@ -62,12 +62,19 @@ class Candidate:
                     index=i,
                     is_constexpr=bool(param.is_constexpr),
                     is_const=bool(param.is_const),
-                    annotation=ast.unparse(annotation) if annotation is not None else "",
+                    annotation=_written(annotation),
                     has_default=has_default,
                     default=default if has_default else None,
                 )
             )
         return tuple(result)
+
+
+def _written(annotation: ast.expr | None) -> str:
+    """The text of an annotation, which is a dotted name nearly always."""
+    if annotation is None:
+        return ""
+    return ".".join(dotted(annotation)) or ast.unparse(annotation)
 
 
 def has_candidates(file: Outline) -> bool:

@@ -44,9 +44,9 @@ class Modules:
         self.session = Session(backend, arch)
         self.stand_ins = StandIns(self.given, known_facts(backend, arch), backend, ABSENT)
         self.builtins = safe_builtins(self._import)
-        self._sliced: dict[Path, SlicedModule] = {}
-        self._imported: set[Path] = set()
-        self._broken: dict[Path, str] = {}
+        self._sliced: dict[str, SlicedModule] = {}  # by path
+        self._imported: set[str] = set()
+        self._broken: set[str] = set()
         self._names: dict[tuple[Path, str], ModuleType] = {}
 
     @cached_property
@@ -67,31 +67,32 @@ class Modules:
 
     def linted(self, path: Path, text: str, tree: ast.Module, outline: Outline) -> SlicedModule:
         """The module for a file that is linted: shared with its importers while the text is the same."""
-        known = self._sliced.get(path)
+        known = self._sliced.get(str(path))
         if known is None or known.text != text:
-            known = self._sliced[path] = SlicedModule(self, path, text, tree, outline)
+            known = self._sliced[str(path)] = SlicedModule(self, path, text, tree, outline)
         known.linted = True
         return known
 
     def release(self, module: SlicedModule) -> None:
         """Let go of a linted file that no other file has imported, so that a long run stays small."""
-        if module.path not in self._imported:
-            self._sliced.pop(module.path, None)
-            self.session.sources.remove(str(module.path))
+        name = str(module.path)
+        if name not in self._imported:
+            self._sliced.pop(name, None)
+            self.session.sources.remove(name)
 
     def at(self, path: Path) -> Any:
         """The module in `path` (a folder, for a namespace package), or a stand-in if it cannot be read."""
-        self._imported.add(path)
-        if path not in self._sliced and path not in self._broken:
+        name = str(path)
+        self._imported.add(name)
+        if name not in self._sliced and name not in self._broken:
             try:
                 text = "" if path.is_dir() else self._read(path)
-                tree = parse_source(text, str(path), str(path))
-                self._sliced[path] = SlicedModule(self, path, text, tree)
-            except StageError as error:
-                self._broken[path] = error.failure.message
-        if path in self._broken:
+                self._sliced[name] = SlicedModule(self, path, text, parse_source(text, name, name))
+            except StageError:
+                self._broken.add(name)
+        if name in self._broken:
             return self.stand_ins.module(Place(path).dotted)
-        return self._sliced[path].proxy
+        return self._sliced[name].proxy
 
     def _read(self, path: Path) -> str:
         return read_source(path, str(path)) if os.path.getsize(path) < _MAX_BYTES else ""  # noqa: PTH202
@@ -104,7 +105,7 @@ class Modules:
             current = work.pop()
             if current.path not in found:
                 found[current.path] = None
-                asked = (self._sliced.get(Path(name)) for name in sorted(filter(None, current.place.asked)))
+                asked = (self._sliced.get(name) for name in sorted(filter(None, current.place.asked)))
                 work.extend(m for m in asked if m is not None and m.tree.body)
         return tuple(found)
 

@@ -132,7 +132,7 @@ class Session:
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     """No output, no warnings, no torch, the environment as it was; a recursion limit that deep import chains fit in."""
-    limit, blocker, environ = sys.getrecursionlimit(), _NoTorch(), dict(os.environ)
+    limit, blocker, environ = sys.getrecursionlimit(), _NoTorch(), _environment()
     sys.meta_path.insert(0, blocker)
     try:
         sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
@@ -143,9 +143,18 @@ def _quiet() -> Iterator[None]:
     finally:
         sys.meta_path.remove(blocker)
         sys.setrecursionlimit(limit)
-        if environ != os.environ:
-            os.environ.clear()
-            os.environ.update(environ)
+        if environ != _environment():
+            _restore(environ)
+
+
+def _environment() -> dict[Any, Any]:
+    """A copy of the environment as `os.environ` holds it: decoding it all would take longest of all here."""
+    return dict(vars(os.environ)["_data"]) if "_data" in vars(os.environ) else dict(os.environ)
+
+
+def _restore(environ: dict[Any, Any]) -> None:
+    os.environ.clear()
+    os.environ.update({os.fsdecode(name): os.fsdecode(value) for name, value in environ.items()})
 
 
 @contextlib.contextmanager

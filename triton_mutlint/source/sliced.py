@@ -27,11 +27,11 @@ class SlicedModule:
         self.linted = False
         self.outline = known or outline(tree)
         self.modules, self.path, self.text, self.tree = modules, path, text, tree
-        self.place = Place(path)
+        self.place = Place(path, modules.finder.folders)
         self.dotted = self.place.dotted
         self.scope: Scope = cut(tree.body)
         self.flags = _future_flags(tree)
-        self.is_package = path.is_dir() or path.name == "__init__.py"
+        self.is_package = self.place.is_package
         self.namespace = Namespace(self, self.scope, None)
         self.namespace.update(self._dunders())
         self.proxy = ModuleType(self.dotted)
