@@ -40,6 +40,7 @@ corpus: $(NEWEST)/.installed
 
 bench: $(NEWEST)/.installed
 	$(NEWEST)/bin/python -m benchmarks.overhead
+	$(NEWEST)/bin/python -m benchmarks.scaling
 
 goldens: $(NEWEST)/.installed
 	UPDATE_GOLDENS=1 $(NEWEST)/bin/python -m pytest tests/report tests/test_goldens.py

@@ -17,6 +17,7 @@ REST = "the rest"
 # Stage -> where its functions are looked up. A stage that runs inside another is counted as itself only.
 STAGES: dict[str, tuple[tuple[Any, str], ...]] = {
     LOWERING: ((triton_api.Backend, "make_ir"),),
+    "MLIR context": ((triton_api.Backend, "__init__"),),  # once per run and target
     "printing, capturing": ((lower.Lowerer, "lower"),),
     "Triton's clean-ups": ((lower.Lowerer, "simplify"),),
     "loading": ((linting, "load_file"),),
