@@ -165,3 +165,24 @@ def test_repairs_that_got_no_further_leave_the_first_guess_in_the_hint(tmp_path:
             tl.static_assert(BLOCK < 0, "never")
             tl.store(x + n + tl.arange(0, BLOCK), 1)
     """, tmp_path, given).hint == failure.hint
+
+
+@pytest.mark.parametrize(
+    ("statement", "hint"),
+    [
+        ("tl.store(x, PLAIN)", "give it in the spec under `globals:`"),
+        ("for i in range(4):\n        continue", "does not compile such a statement"),
+        ("tl.store(x, tl.float32(1))", "does not compile such a statement"),
+    ],
+)
+def test_what_no_argument_changes_is_said(statement: str, hint: str, tmp_path: Path) -> None:
+    failure = failure_of(f"PLAIN = 3\n\n\n@triton.jit\ndef kernel(x):\n    {statement}\n", tmp_path)
+    assert hint in failure.hint, failure.message
+
+
+def test_a_plain_global_can_be_given(tmp_path: Path) -> None:
+    (tmp_path / "kernels.py").write_text(f"{HEAD}PLAIN = 3\n\n\n@triton.jit\ndef kernel(x):\n    tl.store(x, PLAIN)\n",
+                                         encoding="utf-8")
+    (tmp_path / "spec.yaml").write_text("version: 1\nglobals: {PLAIN: 3}\n", encoding="utf-8")
+    kernel, = run(Request(("kernels.py",), tmp_path, spec=tmp_path / "spec.yaml", targets=("cuda:90",))).kernels
+    assert (kernel.failure, kernel.mutated) == (None, ("x",))

@@ -24,6 +24,8 @@ def advice(kernel: LoadedKernel, message: str, line: int | None, args: Mapping[s
     """
     if _OTHER_TRITON.search(message):
         return "analyse it with the Triton version that it is written for"
+    if "Cannot access global variable" in message:
+        return "make it a `tl.constexpr` where it is defined, or give it in the spec under `globals:`"
     if _REFUSED.search(message):
         return "no argument changes that: the installed Triton does not compile such a statement"
     if "invalid function identifier" in message:
