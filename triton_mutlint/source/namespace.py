@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from triton_mutlint.source.sliced import SlicedModule
 
 _BUILTINS = frozenset(vars(builtins))
+_HAS_TRITON = re.compile(r"_*(HAS|HAVE)_TRITON|_*(IS_)?TRITON_(IS_)?AVAILABLE")
 
 
 class Namespace(dict[str, Any]):
@@ -72,7 +74,10 @@ class Namespace(dict[str, Any]):
                 self[name] = given[key]
                 return
         if self.scope.binds(name):
-            self._evaluate(name)
+            if _HAS_TRITON.fullmatch(name):  # often asks for a driver, too
+                self[name] = True
+            else:
+                self._evaluate(name)
         elif self.owner is not None and self._parameter(name):
             return
         elif self.parent is not None:
