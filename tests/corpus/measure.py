@@ -77,5 +77,5 @@ def is_foreign(failed: FailedKernel) -> bool:
 
 def kind(message: str) -> str:
     """The first line of a message without what differs from kernel to kernel."""
-    first = message.strip().splitlines()[0]
+    first = re.sub(r"^kernel \S+ needs", "it needs", message.strip().splitlines()[0])
     return re.sub(r"\s+", " ", _DETAILS.sub("…", first)).strip()[:110]

@@ -9,6 +9,7 @@ FOLDER as `<package>.json`, and prints Markdown.
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from operator import add
@@ -18,6 +19,7 @@ from tests.corpus.measure import Tally, is_foreign, kind, measure, read, tally
 from tests.corpus.packages import Package, selected
 from tests.corpus.survey import FailedKernel, Survey
 
+_GIVE = r"give other arguments in the spec under .*?; it was lowered with"
 Surveys = Sequence[tuple[Package, Survey]]
 
 
@@ -58,14 +60,14 @@ def reasons_table(surveys: Surveys) -> Iterator[str]:
     yield "|---:|---|---|---|---|"
     for (foreign, stage, _), members in sorted(groups.items(), key=lambda g: (g[0][0], -len(g[1]), g[0])):
         package, first = members[0]
-        hint = "another Triton" if foreign else _cell(first.hint)
+        hint = "another Triton" if foreign else _cell(re.sub(_GIVE, "arguments other than", first.hint))
         yield (f"| {len(members)} | {stage} | {_cell(first.message)} "
                f"| {package.name} `{first.file}:{first.line}` {first.name} | {hint} |")
 
 
 def _cell(text: str) -> str:
     line = text.strip().splitlines()[0] if text.strip() else ""
-    return line.replace("|", "\\|").replace("`", "")[:140]
+    return line.replace("|", "\\|").replace("`", "")[:110]
 
 
 def main() -> None:
