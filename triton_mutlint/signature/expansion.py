@@ -8,7 +8,7 @@ from typing import Any
 
 from triton_mutlint.model import ArgType, ConstexprValue, LoadedKernel, Variant
 from triton_mutlint.signature.configs import Config
-from triton_mutlint.signature.heuristics import heuristic_values
+from triton_mutlint.signature.heuristics import Heuristic
 from triton_mutlint.signature.variants import Index, changes, count, orders, value_key
 
 EXACT = 4096  # combinations up to which variants are counted one by one, beyond it multiplied out
@@ -52,8 +52,8 @@ def expand(kernel: LoadedKernel, sources: Sources, cap: int) -> Expansion:
 
 class _Expander:
     def __init__(self, kernel: LoadedKernel, sources: Sources) -> None:
-        self.kernel = kernel
         self.sources = sources
+        self.parameters = kernel.parameter_names
         self.names = tuple(sources.free)
         self.free = [_distinct(values) for values in sources.free.values()]
         self.sizes = [len(sources.configs), *map(len, self.free)]
@@ -63,6 +63,8 @@ class _Expander:
             *(v for c in sources.configs for v in c.args.values()),
         ]
         self.keys = {id(value): value_key(value) for value in lasting}
+        self.heuristics = {name: Heuristic(function) for name, function in sources.heuristics.items()}
+        self.options = [{n: ConstexprValue(v) for n, v in config.options.items()} for config in sources.configs]
         self.untold: set[str] = set()
         self.missing: set[str] = set()
 
@@ -71,57 +73,64 @@ class _Expander:
         distinct = not most and len({frozenset(config.args) for config in self.sources.configs}) == 1
         exact = not distinct and count([*self.sizes, *most]) <= max(EXACT, cap)
         sizes = [*self.sizes, *(most if exact else self.widths())]
-        found: dict[object, Variant] = {}
+        found: set[object] = set()
+        kept: list[Variant] = []
         for index in orders(sizes, cap):
-            variant = self.variant(index)
+            args = self.args(index)
             if self.missing:
                 return Expansion((), 0, missing=frozenset(self.missing))
-            if variant is not None:
-                found.setdefault(self.key(variant), variant)
+            if args is not None and (key := self.key(args)) not in found:
+                found.add(key)
+                if len(kept) < cap:
+                    kept.append(self.variant(index, args))
             if len(found) == cap and not exact:
                 break
-        kept = tuple(found.values())[:cap]
-        return Expansion(kept, len(found) if exact else count(sizes), frozenset(self.untold))
+        return Expansion(tuple(kept), len(found) if exact else count(sizes), frozenset(self.untold))
 
     def widths(self) -> list[int]:
         """How many alternatives each heuristic has, at most, over combinations near the base."""
         widest = [1] * len(self.sources.heuristics)
         for index in changes(self.sizes):
-            args, options = self.base(index)
+            args = self.base(index)
             for position, name in enumerate(self.sources.heuristics):
-                values = self.alternatives(name, args, options)
+                values = self.alternatives(name, args, index)
                 widest[position] = max(widest[position], len(values))
                 args[name] = values[0] if values else ConstexprValue(None)
         return widest
 
-    def base(self, index: Index) -> tuple[dict[str, ArgType], dict[str, Any]]:
-        config = self.sources.configs[index[0]]
+    def base(self, index: Index) -> dict[str, ArgType]:
         free = {
             name: values[choice]
             # The heuristics' own choices follow in `index`.
             for name, values, choice in zip(self.names, self.free, index[1:], strict=False)
         }
-        return {**free, **config.args}, dict(config.options)
+        free.update(self.sources.configs[index[0]].args)
+        return free
 
-    def variant(self, index: Index) -> Variant | None:
-        """The variant at `index`; None if a heuristic has fewer alternatives than it asks for."""
-        args, options = self.base(index)
+    def args(self, index: Index) -> dict[str, ArgType] | None:
+        """The arguments at `index`; None if a heuristic has fewer alternatives than it asks for."""
+        args = self.base(index)
         for name, choice in zip(self.sources.heuristics, index[len(self.sizes) :], strict=True):
-            values = self.alternatives(name, args, options)
+            values = self.alternatives(name, args, index)
             if choice >= len(values):
                 return None
             args[name] = values[choice]
-        return Variant({name: args[name] for name in self.kernel.parameter_names}, options=options)
+        return args
 
-    def key(self, variant: Variant) -> tuple[tuple[str, str], ...]:
-        return tuple(self.keys.get(id(arg)) or value_key(arg) for arg in variant.args.values())
+    def variant(self, index: Index, args: Mapping[str, ArgType]) -> Variant:
+        options = dict(self.sources.configs[index[0]].options)
+        return Variant({name: args[name] for name in self.parameters}, options=options)
 
-    def alternatives(
-        self, name: str, args: Mapping[str, ArgType], options: Mapping[str, Any]
-    ) -> tuple[ArgType, ...]:
+    def key(self, args: Mapping[str, ArgType]) -> tuple[tuple[str, str], ...]:
+        return tuple([self.key_of(args[name]) for name in self.parameters])
+
+    def key_of(self, arg: ArgType) -> tuple[str, str]:
+        return self.keys.get(id(arg)) or value_key(arg)
+
+    def alternatives(self, name: str, args: Mapping[str, ArgType], index: Index) -> tuple[ArgType, ...]:
         """What the heuristic `name` may give beside these arguments."""
-        seen = {**{option: ConstexprValue(value) for option, value in options.items()}, **args}
-        values: Iterable[ArgType] = heuristic_values(self.sources.heuristics[name], seen)
+        options = self.options[index[0]]
+        values: Iterable[ArgType] = self.heuristics[name].values({**options, **args} if options else args)
         if not values:
             self.untold.add(name)
             own = (args[name],) if name in args else ()

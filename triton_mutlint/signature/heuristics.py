@@ -18,6 +18,7 @@ from triton_mutlint.source.stubs import Missing
 SAMPLE = 1024  # a usual row length: divisible by 16, so that block sizes made from it are valid
 _BOOLEAN_OPS = frozenset({"COMPARE_OP", "IS_OP", "CONTAINS_OP", "UNARY_NOT"})
 _EITHER = (ConstexprValue(False), ConstexprValue(True))
+_Answer = tuple[tuple[ArgType | None, ...], tuple[ConstexprValue, ...]]
 
 
 class _Opaque:
@@ -25,41 +26,68 @@ class _Opaque:
 
 
 class _Arguments(Mapping[str, Any]):
-    """Placeholders by parameter that remember which were read."""
+    """Placeholders by parameter, each made when it is first read, and what was asked of them.
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self._values = values
+    `counted` is set when the answer may depend on which parameters there are.
+    """
+
+    def __init__(self, args: Mapping[str, ArgType]) -> None:
+        self._args = args
+        self._made: dict[str, Any] = {}
         self.read: set[str] = set()
+        self.counted = False
 
     def __getitem__(self, name: str) -> Any:
         self.read.add(name)
-        return self._values[name]
+        if name not in self._made:
+            self._made[name] = _placeholder(self._args[name])
+        return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
+        self.counted = True
+        return iter(self._args)
 
     def __len__(self) -> int:
-        return len(self._values)
+        self.counted = True
+        return len(self._args)
 
 
-def heuristic_values(
-    function: Callable[[Mapping[str, Any]], Any], args: Mapping[str, ArgType]
-) -> tuple[ConstexprValue, ...]:
-    """The values that `function` may give for arguments of these types; empty if it cannot be told."""
-    arguments = _Arguments({name: _placeholder(arg) for name, arg in args.items()})
-    try:
-        value = unwrap_constexpr(function(arguments))
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # foreign code on placeholders it was not written for: SystemExit included
-        return _EITHER if _returns_boolean(function) else ()
-    if isinstance(value, Missing):  # made from something that is not installed
-        return _EITHER if _returns_boolean(function) else ()
-    exact = ConstexprValue(value, text_of(value))
-    is_runtime = any(_is_runtime(args[name]) for name in arguments.read if name in args)
-    if is_runtime and (isinstance(value, bool) or (value in (0, 1) and _may_give_flag(function))):
-        return (exact, ConstexprValue(type(value)(1 - value)))
-    return (exact,)
+class Heuristic:
+    """The function of one parameter, run once for all arguments that agree in what it reads."""
+
+    def __init__(self, function: Callable[[Mapping[str, Any]], Any]) -> None:
+        self._function = function
+        # What was read → the identities of the arguments there → those (so that they stay alive), and the answer.
+        self._known: dict[tuple[str, ...], dict[tuple[int, ...], _Answer]] = {}
+
+    def values(self, args: Mapping[str, ArgType]) -> tuple[ConstexprValue, ...]:
+        """The values that it may give for arguments of these types; empty if it cannot be told."""
+        for names, answers in self._known.items():
+            if (answer := answers.get(tuple([id(args.get(name)) for name in names]))) is not None:
+                return answer[1]
+        arguments = _Arguments(args)
+        values = self._run(arguments, args)
+        if not arguments.counted:
+            names = tuple(arguments.read)
+            read = tuple([args.get(name) for name in names])
+            self._known.setdefault(names, {})[tuple(map(id, read))] = (read, values)
+        return values
+
+    def _run(self, arguments: _Arguments, args: Mapping[str, ArgType]) -> tuple[ConstexprValue, ...]:
+        function = self._function
+        try:
+            value = unwrap_constexpr(function(arguments))
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # foreign code on placeholders it was not written for: SystemExit included
+            return _EITHER if _returns_boolean(function) else ()
+        if isinstance(value, Missing):  # made from something that is not installed
+            return _EITHER if _returns_boolean(function) else ()
+        exact = ConstexprValue(value, text_of(value))
+        is_runtime = any(_is_runtime(args[name]) for name in arguments.read if name in args)
+        if is_runtime and (isinstance(value, bool) or (value in (0, 1) and _may_give_flag(function))):
+            return (exact, ConstexprValue(type(value)(1 - value)))
+        return (exact,)
 
 
 def _placeholder(arg: ArgType) -> Any:

@@ -64,8 +64,10 @@ def _at_distance(sizes: Sequence[int], distance: int) -> Iterator[Index]:
     movable = [factor for factor, size in enumerate(sizes) if size > 1]
     for factors in combinations(movable, distance):
         for values in product(*(range(1, sizes[factor]) for factor in factors)):
-            changed = dict(zip(factors, values, strict=True))
-            yield tuple(changed.get(factor, 0) for factor in range(len(sizes)))
+            index = [0] * len(sizes)
+            for factor, value in zip(factors, values, strict=True):
+                index[factor] = value
+            yield tuple(index)
 
 
 def key(args: Mapping[str, ArgType]) -> tuple[tuple[str, str, str], ...]:
@@ -84,7 +86,10 @@ def with_choices(variants: Sequence[Variant]) -> tuple[Variant, ...]:
     if not variants:
         return ()
     differing = [
-        name for name in variants[0].args if len({value_key(variant.args[name]) for variant in variants}) > 1
+        name
+        for name in variants[0].args
+        # Variants share their arguments: looking at each object once saves printing it for every variant.
+        if len({value_key(arg) for arg in {id(v.args[name]): v.args[name] for v in variants}.values()}) > 1
     ]
     return tuple(
         Variant(v.args, tuple((name, str(v.args[name])) for name in differing), v.options) for v in variants
