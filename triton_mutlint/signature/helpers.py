@@ -15,6 +15,7 @@ from triton_mutlint.signature.evaluate import UNKNOWN, Scope, own
 from triton_mutlint.signature.expressions import Evaluator
 from triton_mutlint.signature.facts import NOTHING, Slot, Value
 from triton_mutlint.signature.transfer import apply, substitute
+from triton_mutlint.source.namespace import Namespace
 
 MAX_DEPTH = 24
 
@@ -174,6 +175,11 @@ def formal_slots(node: ast.FunctionDef) -> dict[str, Slot]:
 
 
 def _definition(jit: Any, function: Any) -> ast.FunctionDef | None:
+    code, namespace = getattr(function, "__code__", None), getattr(function, "__globals__", None)
+    if isinstance(namespace, Namespace) and code is not None and code.co_filename == str(namespace.module.path):
+        known = namespace.module.function_at(code.co_firstlineno)  # read already, with its file
+        if known is not None:
+            return known
     lines, start = getattr(jit, "raw_src", None), getattr(jit, "starting_line_number", None)
     try:
         if not isinstance(lines, list) or not isinstance(start, int):

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from triton_mutlint.source.walking import FIELDS, children
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -32,22 +34,41 @@ class LaunchIndex:
 def index(tree: ast.Module) -> LaunchIndex:
     """Find every `name[grid](...)` of a file (keyed by the tree's identity)."""
     found: dict[str, list[Launch]] = {}
-    for call, function in _calls(tree, None):
-        name = launched_name(call.func)
-        if name:
-            found.setdefault(name, []).append(Launch(name, call, function))
+    for launch in sorted(_launches(tree), key=_place):
+        found.setdefault(launch.kernel, []).append(launch)
     return LaunchIndex(tree, {k: tuple(v) for k, v in found.items()}, assignments(tree.body))
 
 
-def _calls(node: ast.AST, function: Function | None) -> Iterator[tuple[ast.Call, Function | None]]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            if not any(_is_jit(d) for d in child.decorator_list):  # a kernel's body launches nothing
-                yield from _calls(child, child)
-            continue
-        if isinstance(child, ast.Call):
-            yield child, function
-        yield from _calls(child, function)
+def _place(launch: Launch) -> tuple[int, int, int, int]:
+    """Sorts by where launches begin, the outer of nested ones first."""
+    call = launch.call
+    return call.lineno, call.col_offset, -(call.end_lineno or 0), -(call.end_col_offset or 0)
+
+
+def _launches(tree: ast.Module) -> Iterator[Launch]:
+    """Every launch of the file, in no order; a kernel's body launches nothing."""
+    work: list[tuple[ast.AST, Function | None]] = [(tree, None)]
+    while work:
+        top, function = work.pop()
+        stack = list(children(top))
+        while stack:
+            node = stack.pop()
+            cls = node.__class__
+            if cls is ast.FunctionDef or cls is ast.AsyncFunctionDef:
+                assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+                if not any(map(_is_jit, node.decorator_list)):
+                    work.append((node, node))
+                continue
+            if cls is ast.Call:
+                assert isinstance(node, ast.Call)
+                if name := launched_name(node.func):
+                    yield Launch(name, node, function)
+            for field_name in FIELDS.get(cls, ()):
+                value = getattr(node, field_name)
+                if value.__class__ is list:
+                    stack.extend(value)
+                elif value is not None:
+                    stack.append(value)
 
 
 def _is_jit(decorator: ast.expr) -> bool:

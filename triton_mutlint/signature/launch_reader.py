@@ -11,6 +11,7 @@ from triton_mutlint.signature.dtype_names import TL_NAMES
 from triton_mutlint.signature.dtypes import canonical_dtype
 from triton_mutlint.signature.evaluate import Evaluation, Scope, known, own
 from triton_mutlint.signature.launch_index import Launch, LaunchIndex, assignments, name_of
+from triton_mutlint.source.walking import walk
 
 INTEGER_METHODS = frozenset(("stride", "numel", "size", "dim", "element_size", "storage_offset", "nelement", "ndim"))
 
@@ -46,7 +47,7 @@ class Evidence:
 
 
 def _mentions(node: ast.expr, name: str) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
+    return any(isinstance(n, ast.Name) and n.id == name for n in walk(node))
 
 
 class Reader:

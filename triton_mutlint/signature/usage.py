@@ -16,6 +16,7 @@ from triton_mutlint.signature.facts import NONE, NOTHING, Slot, Slots, Value
 from triton_mutlint.signature.helpers import Helper, Program, Summary, Watch, formal_slots
 from triton_mutlint.signature.intrinsic_call import merge
 from triton_mutlint.signature.operators import decided, decided_by
+from triton_mutlint.source.walking import walk
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,7 @@ def usage(
     """Walk the body of `kernel`; `helpers` are for names that its namespace does not hold."""
     functions = {name: Helper(h.node, h.namespace) for name, h in (helpers or {}).items()}
     if not kernel.namespace:
-        for node in ast.walk(kernel.tree):
+        for node in walk(kernel.tree):
             if isinstance(node, ast.FunctionDef) and node is not kernel.node:
                 functions.setdefault(node.name, Helper(node, kernel.namespace))
     program = Program(functions)

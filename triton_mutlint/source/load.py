@@ -204,6 +204,9 @@ class Globals(Mapping[str, Any]):
             self._needs.of(value)  # so that it can be compiled: Triton reads its globals as they are
         return value
 
+    def __bool__(self) -> bool:
+        return True  # a file with a kernel binds names; there is no need to count them
+
     def __iter__(self) -> Iterator[str]:
         yield from self._namespace.names()
 

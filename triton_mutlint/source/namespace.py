@@ -53,8 +53,8 @@ class Namespace(dict[str, Any]):
                 self[name] = parent[name]
 
     def __missing__(self, name: str) -> Any:
-        if name in self._running:
-            raise KeyError(name)  # its own definition needs it
+        if name in self._running or not self._may_find(name):
+            raise KeyError(name)  # its own definition needs it, or nothing gives it
         with self.module.modules.session:
             stand_ins = self.module.modules.stand_ins
             lenient, stand_ins.lenient = stand_ins.lenient, True
@@ -65,6 +65,12 @@ class Namespace(dict[str, Any]):
                 self._running.discard(name)
                 stand_ins.lenient = lenient
         return dict.__getitem__(self, name)
+
+    def _may_find(self, name: str) -> bool:
+        """The cheap test, before a session is entered: false only if `_find` would find nothing."""
+        if self.module.modules.given or self.owner is not None or name in self.scope.by_name:
+            return True
+        return bool(self.scope.stars) and name not in _BUILTINS
 
     def _find(self, name: str) -> None:
         """Bind `name`, or raise `KeyError`."""
