@@ -3,8 +3,7 @@
     python -m tests.corpus.sample      prints `package file:line kernel`
 
 A kernel is drawn from the functions under `@triton.jit` that are launched in their own file. Those
-that use block pointers, or the language of a fork of Triton, are passed over: no installed Triton
-lowers them.
+that use block pointers, gluon or the language of a fork of Triton are passed over.
 """
 
 from __future__ import annotations
@@ -27,22 +26,23 @@ def drawn(package: Package) -> list[tuple[str, int, str]]:
     """(file relative to the package's folder, line, name) of the kernels drawn from one package."""
     pool = sorted(_launched(package))
     random.Random(f"{SEED} {package.name}").shuffle(pool)  # noqa: S311 - a reproducible draw
-    return [kernel[:3] for kernel in pool if _FORK not in kernel[3]][: SHARES[package.name]]
+    return [kernel[:3] for kernel in pool if not kernel[4] and _FORK not in kernel[3]][: SHARES[package.name]]
 
 
-def _launched(package: Package) -> Iterator[tuple[str, int, str, str]]:
-    """File, line, name and text of every kernel in the package's own files."""
+def _launched(package: Package) -> Iterator[tuple[str, int, str, str, bool]]:
+    """File, line, name, text and whether it is gluon's, of every kernel in the package's own files."""
     for path in package.folder.rglob("*.py"):
         file = path.relative_to(package.folder)
         if "test" in file.as_posix() or any(above.match(glob) for glob in package.excluded for above in file.parents):
             continue
         text = path.read_text(encoding="utf-8", errors="replace")
-        wanted = set(jit_functions(text)) if "triton" in text else set()
+        wanted = set(jit_functions(text, ("triton.jit", "gluon.jit"))) if "triton" in text else set()
+        triton = set(jit_functions(text)) if wanted else set()
         for node in ast.walk(ast.parse(text)) if wanted else ():
             if isinstance(node, ast.FunctionDef) and (node.lineno, node.name) in wanted:
                 body = ast.get_source_segment(text, node) or ""
                 if "block_ptr" not in body and re.search(rf"\b{node.name}\s*\[", text):
-                    yield file.as_posix(), node.lineno, node.name, body
+                    yield file.as_posix(), node.lineno, node.name, body, (node.lineno, node.name) not in triton
 
 
 def main() -> None:

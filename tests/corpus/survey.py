@@ -28,7 +28,7 @@ from triton_mutlint.pipeline import ignore
 from triton_mutlint.request import Request
 from triton_mutlint.source.discover import discover
 
-_OTHERS = ("numba", "torch.jit", "jax", "cute", "gluon")  # their `jit` makes no Triton kernel
+_OTHERS = ("numba", "torch.jit", "jax", "cute")  # their `jit` makes no Triton kernel
 
 
 @dataclass(frozen=True)
@@ -118,16 +118,16 @@ def _summary(files: Sequence[LintedFile], report: Report, sources: Sequence[Sour
     )
 
 
-def jit_functions(text: str) -> Iterator[tuple[int, str]]:
-    """Line and name of every function of a file that stands under a `jit` decorator of Triton's kind."""
+def jit_functions(text: str, names: Sequence[str] = ("triton.jit",)) -> Iterator[tuple[int, str]]:
+    """Line and name of every function of a file that stands under one of these decorators, or plain `jit`."""
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef) and any(map(_is_jit, node.decorator_list)):
+        if isinstance(node, ast.FunctionDef) and any(_is_jit(d, names) for d in node.decorator_list):
             yield node.lineno, node.name
 
 
-def _is_jit(decorator: ast.expr) -> bool:
+def _is_jit(decorator: ast.expr, names: Sequence[str]) -> bool:
     name = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
-    return not name.startswith(_OTHERS) and (name == "jit" or f".{name}".endswith(".triton.jit"))
+    return not name.startswith(_OTHERS) and (name == "jit" or any(f".{name}".endswith(f".{n}") for n in names))
 
 
 def _key(location: Location, name: str) -> str:
