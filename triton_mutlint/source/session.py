@@ -16,6 +16,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
@@ -47,6 +48,13 @@ class SourceRegistry:
 
     def remove(self, filename: str) -> None:
         self._modules.pop(filename, None)
+
+    @cached_property
+    def inspect(self) -> ModuleType:
+        """`inspect` with `getsourcelines` from here."""
+        proxy = ModuleType("inspect")
+        proxy.__dict__.update(vars(inspect), getsourcelines=self.lines)
+        return proxy
 
     def lines(self, function: Any) -> tuple[list[str], int]:
         """`inspect.getsourcelines`, from the registered text where there is one."""
@@ -157,25 +165,28 @@ def _restore(environ: dict[Any, Any]) -> None:
     os.environ.update({os.fsdecode(name): os.fsdecode(value) for name, value in environ.items()})
 
 
+def _refuse(name: str) -> Callable[..., NoReturn]:
+    def refused(*args: object, **kwargs: object) -> NoReturn:
+        raise PermissionError(f"os.{name} is not run while a file is loaded")
+
+    return refused
+
+
+_REFUSED = {name: _refuse(name) for name in _ENDING if hasattr(os, name)}
+
+
 @contextlib.contextmanager
 def _harmless() -> Iterator[None]:
     """`os` without what ends this process or starts another, and without waiting."""
-
-    def refuse(name: str) -> Callable[..., NoReturn]:
-        def refused(*args: object, **kwargs: object) -> NoReturn:
-            raise PermissionError(f"os.{name} is not run while a file is loaded")
-
-        return refused
-
-    saved = [(os, name, getattr(os, name)) for name in _ENDING if hasattr(os, name)]
-    saved.append((time, "sleep", time.sleep))
+    of_os, sleep = vars(os), time.sleep
+    saved = {name: of_os[name] for name in _REFUSED}
     try:
-        for module, name, _ in saved:
-            setattr(module, name, refuse(name) if module is os else lambda seconds: None)
+        of_os.update(_REFUSED)
+        vars(time)["sleep"] = lambda seconds: None
         yield
     finally:
-        for module, name, value in saved:
-            setattr(module, name, value)
+        of_os.update(saved)
+        vars(time)["sleep"] = sleep
 
 
 @contextlib.contextmanager
@@ -187,13 +198,12 @@ def _triton_patches(driver: StandInDriver, sources: SourceRegistry) -> Iterator[
     config = importlib.import_module("triton.runtime.driver").driver
     jit = importlib.import_module("triton.runtime.jit")
 
-    proxy = ModuleType("inspect")
-    proxy.__dict__.update(inspect.__dict__)
-    proxy.__dict__["getsourcelines"] = sources.lines
     saved = {name: vars(config).get(name) for name in ("_active", "_default")}
     real_inspect = jit.inspect
     vars(config).update(_active=driver, _default=driver)
-    vars(jit)["inspect"] = proxy
+    vars(jit)["inspect"] = sources.inspect
+    registry = vars(jit).get("_triton_jit_function_registry", {})
+    registered = len(registry)
     try:
         with contextlib.ExitStack() as stack:
             if knobs.runtime.interpret:  # TRITON_INTERPRET=1: the scope restores the knob and its variable
@@ -201,9 +211,9 @@ def _triton_patches(driver: StandInDriver, sources: SourceRegistry) -> Iterator[
                 knobs.runtime.interpret = False
             yield
     finally:
-        registry = vars(jit).get("_triton_jit_function_registry", {})
-        for key in [key for key in registry if key.startswith(PRIVATE)]:
-            del registry[key]  # it would keep every linted file alive
+        if len(registry) != registered:
+            for key in [key for key in registry if key.startswith(PRIVATE)]:
+                del registry[key]  # it would keep every linted file alive
         vars(config).update(saved)
         vars(jit)["inspect"] = real_inspect
 
