@@ -134,11 +134,22 @@ class Spec:
             found[key] = (*found.get(key, ()), index)
         return found
 
+    @cached_property
+    def _matches(self) -> dict[tuple[Path, str, str, int], Match | None]:
+        """The answers of `match`, which several stages ask for each kernel."""
+        return {}
+
     def match(self, path: Path, name: str, qualname: str = "", line: int = 0) -> Match | None:
         """The most specific entry for a kernel; of equally specific ones, the first in the file.
 
         `path.py::name` beats a name, a name beats a glob, and a longer path or glob a shorter one.
         """
+        asked = (path, name, qualname, line)
+        if asked not in self._matches:
+            self._matches[asked] = self._match(*asked)
+        return self._matches[asked]
+
+    def _match(self, path: Path, name: str, qualname: str, line: int) -> Match | None:
         keys = dict.fromkeys((name, qualname or name, ""))
         indices = sorted(i for k in keys for i in self._by_name.get(k, ()))
         candidates = [self.kernels[i] for i in indices]
