@@ -31,6 +31,7 @@ from triton_mutlint.request import Request
 from triton_mutlint.rules import RULES
 from triton_mutlint.signature.repair import repair
 from triton_mutlint.signature.spec import KernelSpec, Spec
+from triton_mutlint.watchdog import TooLongError, watched
 
 Progress = Callable[[int, int, str], None]  # kernels done, kernels in all, what is at work
 
@@ -121,7 +122,10 @@ class Run:
         try:
             plan = plan_kernel(kernel, entry, file.spec, file.result, self._request.max_variants)
             stage = Stage.ANALYZE
-            return analyze_kernel(kernel, plan, targets, self._tools)
+            with watched(self._request.timeout):
+                return analyze_kernel(kernel, plan, targets, self._tools)
+        except TooLongError as error:
+            return failed(kernel, _too_long(error, kernel), targets)
         except StageError as error:
             return failed(kernel, error.failure, targets)
         except UsageError:
@@ -139,6 +143,12 @@ class Run:
             targets = self._default_targets
         self._used_targets.update(dict.fromkeys(targets))
         return targets
+
+
+def _too_long(error: TooLongError, kernel: LoadedKernel) -> Failure:
+    hint = ("`tl.static_range` and recursion by constexpr repeat what they hold: give smaller constexprs in the "
+            "spec, fewer variants (--max-variants) or more time (--timeout)")
+    return Failure(Stage.LOWER, f"{kernel.name} is {error}", kernel.location, hint)
 
 
 def _definition(source: SourceFile, name: str, failure: Failure) -> Location:

@@ -27,6 +27,7 @@ class Request:
     use_spec: bool = True
     targets: tuple[str, ...] = ()
     max_variants: int = 64
+    timeout: float = 120.0  # seconds for one kernel, all its variants together
     opaque_asm: bool = False
     true_import: bool = False
     helpers: bool = False

@@ -17,6 +17,7 @@ BAD = Path(__file__).resolve().parents[2] / "fixtures" / "bad"
 EXPECTED = {
     "binary.py": ("TML901", "null bytes"),
     "constexpr_without_value.py": ("TML902", "startswith"),
+    "endless_unrolling.py": ("TML902", "still running after 10 s"),
     "exit_in_needed_constant.py": ("TML901", "WIDTH"),
     "latin1.py": ("TML901", "0xf6"),
     "mixed_indentation.py": ("TML901", "inconsistent use of tabs"),
@@ -37,10 +38,11 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("bad") / "bad"
     shutil.copytree(BAD, folder)
     command = [sys.executable, "-m", "triton_mutlint", *sorted(p.name for p in folder.glob("*.py")), "missing.py",
-               "--format", "json", "--target", "cuda:90"]
+               "--format", "json", "--target", "cuda:90", "--timeout", "10"]
     run = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
     assert run.returncode == 1, run.stderr
     assert "Traceback" not in run.stderr
+    assert "not the tool's output" not in run.stderr
     report: dict[str, Any] = json.loads(run.stdout)
     return report
 
@@ -63,6 +65,11 @@ def test_a_finding_says_what_and_where(outcome: dict[str, Any], name: str) -> No
 def test_the_sound_kernel_beside_rejected_ones_is_analysed(outcome: dict[str, Any]) -> None:
     kernels = {k["name"]: k["status"] for k in outcome["kernels"] if k["file"] == "rejected_by_triton.py"}
     assert "analyzed" in kernels.values()
+
+
+def test_kernels_that_call_each_other_are_analysed(outcome: dict[str, Any]) -> None:
+    found = {k["name"]: k["mutated"] for k in outcome["kernels"] if k["file"] == "mutual_recursion.py"}
+    assert found == {"even": ["x"], "odd": ["y"]}
 
 
 def test_kernels_that_share_a_name_are_told_apart(outcome: dict[str, Any]) -> None:

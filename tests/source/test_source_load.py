@@ -147,7 +147,7 @@ def test_constants_may_call_ordinary_functions(load_text) -> None:
 
 
 def test_a_constant_that_never_ends(load_text, monkeypatch) -> None:
-    monkeypatch.setattr("triton_mutlint.source.watchdog.SECONDS", 0.2)
+    monkeypatch.setattr("triton_mutlint.source.session.SECONDS", 0.2)
     result = load_text(
         """
         def forever():
@@ -538,8 +538,8 @@ def test_a_constant_that_sleeps_is_not_waited_for(load_text) -> None:
 
 def test_loading_ends_under_a_profiler(tmp_path: Path) -> None:
     code = (
-        "import cProfile\nfrom triton_mutlint.source.watchdog import watched\n"
+        "import cProfile\nfrom triton_mutlint.watchdog import watched\n"
         "profile = cProfile.Profile()\nprofile.enable()\n"
-        "for _ in range(5):\n    with watched():\n        sum(range(1000))\nprofile.disable()\n"
+        "for _ in range(5):\n    with watched(9):\n        sum(range(1000))\nprofile.disable()\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -70,6 +70,7 @@ def make_request(paths: tuple[str, ...], config: Config, options: dict[str, Any]
         use_spec=not options["no_spec"],
         targets=config.targets,
         max_variants=config.max_variants,
+        timeout=options["timeout"],
         opaque_asm=config.opaque_asm,
         true_import=options["true_import"],
         helpers=config.helpers,

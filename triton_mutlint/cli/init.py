@@ -30,6 +30,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--dry-run", is_flag=True, help="Show as a diff what would change.")
 @click.option("--target", "targets", multiple=True, metavar="ARCH", help="cuda:90, hip:gfx942, ...; repeatable.")
 @click.option("--max-variants", type=click.IntRange(min=1), metavar="N", help="Variants per kernel, at most (64).")
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=120.0, metavar="SECONDS",
+              help="Time for one kernel, at most (120).")
 @click.option("--import", "true_import", is_flag=True, help="Really import the files, with what that runs.")
 @click.option("--config", "config_file", type=_FILE, metavar="FILE", help="Instead of the one found upward.")
 @click.option("--isolated", is_flag=True, help="Use no configuration file.")
@@ -94,8 +96,8 @@ def _request(paths: Sequence[str], options: dict[str, Any]) -> Request:
     config = merged(file, {name: options[name] for name in ("targets", "max_variants")})
     return Request(
         tuple(dict.fromkeys(paths)), Path.cwd(), spec=config.spec, targets=config.targets,
-        max_variants=config.max_variants, opaque_asm=config.opaque_asm, true_import=options["true_import"],
-        config=config,
+        max_variants=config.max_variants, timeout=options["timeout"], opaque_asm=config.opaque_asm,
+        true_import=options["true_import"], config=config,
     )
 
 

@@ -28,6 +28,8 @@ def advice(kernel: LoadedKernel, message: str, line: int | None, args: Mapping[s
         return "make it a `tl.constexpr` where it is defined, or give it in the spec under `globals:`"
     if _REFUSED.search(message):
         return "no argument changes that: the installed Triton does not compile such a statement"
+    if message.startswith("RecursionError"):
+        return "Triton compiles calls by recursion, and Python ended it: fewer calls must stand in one another"
     if "invalid function identifier" in message:
         return "rename it: Triton compiles functions with ASCII names only"
     names = _reaching(kernel, line) if line is not None else []

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 from dataclasses import replace
 
+from triton_mutlint.capture import OutputSink
 from triton_mutlint.lowering import errors, triton_api
 from triton_mutlint.lowering.arguments import build
-from triton_mutlint.lowering.capture import OutputSink
 from triton_mutlint.model import LoadedKernel, LoweredKernel, StageError, Target, Variant
 
 KERNELS_PER_CONTEXT = 256  # an MLIR context never forgets a type, attribute or location

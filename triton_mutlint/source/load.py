@@ -22,13 +22,13 @@ from triton_mutlint.source.collector import collector_paused
 from triton_mutlint.source.kernels import Candidate, candidates, has_candidates
 from triton_mutlint.source.launched import launches
 from triton_mutlint.source.modules import Modules
-from triton_mutlint.source.names import called_names, returns_value
+from triton_mutlint.source.names import called_from_outside, called_names, returns_value
 from triton_mutlint.source.needs import Need, Needs
 from triton_mutlint.source.outline import outline
 from triton_mutlint.source.sliced import SlicedModule
 from triton_mutlint.source.text import parse_source
 from triton_mutlint.source.true_import import load_by_import
-from triton_mutlint.source.watchdog import TooLongError
+from triton_mutlint.watchdog import TooLongError
 
 NamedFailure = tuple[str, Failure]
 
@@ -118,10 +118,11 @@ class _Load:
         return LoadResult(tuple(kernels), tuple(helpers), tuple(self.failures), sources)
 
     def _sorted(self, found: list[Candidate]) -> tuple[list[LoadedKernel], list[LoadedKernel]]:
-        called: dict[str, list[Candidate]] = {}
+        calls: dict[str, frozenset[str]] = {}
         for candidate in found:
-            for name in self._called(candidate):
-                called.setdefault(name, []).append(candidate)
+            name = candidate.node.name
+            calls[name] = calls.get(name, frozenset()) | self._called(candidate)
+        called = called_from_outside(calls)
         kernels: list[LoadedKernel] = []
         helpers: list[LoadedKernel] = []
         for candidate in found:
@@ -134,7 +135,7 @@ class _Load:
                 (kernels if is_kernel else helpers).append(self._loaded(candidate, not is_kernel))
         return kernels, helpers
 
-    def _is_kernel(self, candidate: Candidate, called: Mapping[str, list[Candidate]]) -> bool:
+    def _is_kernel(self, candidate: Candidate, called: frozenset[str]) -> bool:
         if self.source.kernels:
             return bool(self.source.kernels & {candidate.name, candidate.qualname})
         names = {candidate.name, *candidate.aliases}
@@ -144,7 +145,7 @@ class _Load:
             return False
         if names & self.launches.passed:
             return True
-        return not any(other is not candidate for other in called.get(candidate.node.name, ()))
+        return candidate.node.name not in called
 
     def _called(self, candidate: Candidate) -> frozenset[str]:
         """The names that a candidate may call."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from triton_mutlint.source.walking import BLOCKS, dotted, walk
 
@@ -51,3 +52,25 @@ def mentions_jit(decorator: ast.expr) -> bool:
     if isinstance(decorator, ast.Call) and chain and chain[-1] == "partial":
         return any("jit" in (dotted(a) or ("",))[-1] for a in decorator.args)
     return False
+
+
+def called_from_outside(calls: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """The functions that another one calls, other than those that call each other and nobody else calls.
+
+    `calls` gives the names that each function may call.
+    """
+    called = {name for caller, names in calls.items() for name in names if name != caller and name in calls}
+    reached = {name: _reached(name, calls) for name in called}
+    return frozenset(
+        name for name in called
+        if any(name in names and caller not in reached[name] for caller, names in calls.items() if caller != name)
+    )  # fmt: skip
+
+
+def _reached(start: str, calls: Mapping[str, frozenset[str]]) -> set[str]:
+    reached, left = {start}, [start]
+    while left:
+        new = [name for name in calls.get(left.pop(), ()) if name not in reached]
+        reached.update(new)
+        left.extend(new)
+    return reached

@@ -20,10 +20,12 @@ from functools import cached_property
 from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
+from triton_mutlint.capture import OutputSink
 from triton_mutlint.source.outline import FoundFunction
 from triton_mutlint.source.text import split_lines
-from triton_mutlint.source.watchdog import watched
+from triton_mutlint.watchdog import watched
 
+SECONDS = 20.0  # far above what any constant of the measured corpora takes (0.4 s)
 _RECURSION_LIMIT = 6000  # a chain of sliced modules nests some ten Python frames per module
 _ENDING = (
     "_exit", "abort", "fork", "forkpty", "kill", "killpg", "popen", "posix_spawn", "posix_spawnp", "system",
@@ -110,6 +112,7 @@ class Session:
     def __init__(self, backend: str, arch: str) -> None:
         self.sources = SourceRegistry()
         self._driver = StandInDriver(backend, arch)
+        self._unwanted = OutputSink()
         self._depth = 0
         self._stack: contextlib.ExitStack | None = None
 
@@ -118,10 +121,11 @@ class Session:
         try:
             if self._depth == 0:
                 with contextlib.ExitStack() as stack:
+                    stack.enter_context(self._unwanted.capture())  # what bypasses Python's streams
                     stack.enter_context(_quiet())
                     stack.enter_context(_harmless())
                     stack.enter_context(_triton_patches(self._driver, self.sources))
-                    stack.enter_context(watched())
+                    stack.enter_context(watched(SECONDS))
                     self._stack = stack.pop_all()
             self._depth += 1
         except BaseException:

@@ -15,7 +15,7 @@ from triton_mutlint.source.finder import Place
 from triton_mutlint.source.jitdefs import JitDefinition, unwrap
 from triton_mutlint.source.kernels import Candidate
 from triton_mutlint.source.launched import launches
-from triton_mutlint.source.names import called_names, returns_value
+from triton_mutlint.source.names import called_from_outside, called_names, returns_value
 from triton_mutlint.source.outline import Outline
 
 _HINT = "leave out --import: the file is then sliced, and what it lacks is stood in for"
@@ -87,7 +87,7 @@ def _result(
     found: list[tuple[str, Any, Any, ast.FunctionDef]],
 ) -> LoadResult:
     launched = launches(file)
-    called = {name for *_, node in found for name in called_names(node) if name != node.name}
+    called = called_from_outside({node.name: called_names(node) for *_, node in found})
     kernels: list[LoadedKernel] = []
     helpers: list[LoadedKernel] = []
     for name, value, jit, node in found:
