@@ -1,0 +1,242 @@
+"""First-party Python files as syntax trees: what each name in them stands for, without running anything."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from triton_mutlint.model import StageError
+from triton_mutlint.source.discover import display_path
+from triton_mutlint.source.finder import Finder, Place, is_real, is_stood_in
+from triton_mutlint.source.text import parse_source, read_source
+from triton_mutlint.source.walking import dotted
+
+_DEPTH = 12  # names that stand for names, at most
+
+
+@dataclass(frozen=True)
+class External:
+    """Something outside the first-party files, by its full dotted name (`torch.library.custom_op`)."""
+
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """A `def`, a `class`, or the value of an assignment (`node`), in the module that holds it.
+
+    `index` are the positions to take from the value, where a tuple was unpacked.
+    """
+
+    module: HostModule
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr
+    index: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Import:
+    """`import a.b` (name ""), `import a.b as c`, `from a import b`; `level` counts the dots."""
+
+    module: str
+    name: str
+    level: int
+
+
+class HostModule:
+    """One file: its tree and what binds its top-level names."""
+
+    def __init__(self, path: Path, display: str, text: str, tree: ast.Module, place: Place) -> None:
+        self.path, self.display, self.text, self.tree, self.place = path, display, text, tree, place
+
+    @cached_property
+    def bindings(self) -> Mapping[str, list[object]]:
+        """Top-level name → what may bind it, in order: definitions and imports, inside `if` and `try` too."""
+        found: dict[str, list[object]] = {}
+        for name, bound in _bindings(self, self.tree.body):
+            found.setdefault(name, []).append(bound)
+        return found
+
+    @cached_property
+    def stars(self) -> tuple[_Import, ...]:
+        """Modules whose names are imported by `*`."""
+        return tuple(
+            _Import(node.module or "", "*", node.level)
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names)
+        )
+
+
+Resolved = HostModule | Definition | External
+
+
+class HostModules:
+    """The first-party files of one run; each is read and parsed once."""
+
+    def __init__(self, cwd: Path, known: Mapping[Path, tuple[str, str, ast.Module | None]] | None = None) -> None:
+        """`known` gives the files that were read already: (display, text, tree) by path."""
+        self._cwd, self._known = cwd, known or {}
+        self._finder = Finder()
+        self._modules: dict[Path, HostModule | None] = {}
+
+    def module(self, path: Path) -> HostModule | None:
+        """The file at `path`; None where it cannot be read or parsed."""
+        if path not in self._modules:
+            self._modules[path] = self._read(path)
+        return self._modules[path]
+
+    def _read(self, path: Path) -> HostModule | None:
+        display, text, tree = self._known.get(path, (display_path(path, self._cwd), "", None))
+        place = Place(path, self._finder.folders)
+        if path.is_dir():  # a namespace package
+            return HostModule(path, display, "", ast.Module([], []), place)
+        try:
+            if path not in self._known:
+                text = read_source(path, display)
+            if tree is None:
+                tree = parse_source(text, str(path), display)
+        except StageError:
+            return None
+        return HostModule(path, display, text, tree, place)
+
+    # ------------------------------------------------------------------ names
+
+    def resolve(self, module: HostModule, chain: tuple[str, ...], depth: int = 0) -> list[Resolved]:
+        """What `a.b.c`, read at the top level of `module`, may stand for; [] where nothing binds it.
+
+        Assigned names (`k = other`) stay a `Definition` of the assigned expression unless that is
+        itself a plain name, which is followed.
+        """
+        found: list[Resolved] = []
+        for bound in self._bound(module, chain[0], depth):
+            found.extend(self.members(bound, chain[1:], depth))
+        return list({id(r) if not isinstance(r, External) else r: r for r in found}.values())
+
+    def imported(self, module: HostModule, node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, list[Resolved]]]:
+        """The names that an import statement binds, wherever in `module` it stands, and what they stand for."""
+        for name, bound in _imports(node):
+            yield name, self._follow(module, bound, 0)
+
+    def members(self, value: Resolved, names: tuple[str, ...], depth: int = 0) -> list[Resolved]:
+        """What `value.a.b` may stand for; attributes of definitions other than classes are unknown ([])."""
+        values = [value]
+        for i, name in enumerate(names):
+            found: list[Resolved] = []
+            for owner in values:
+                if isinstance(owner, External):
+                    return [External(".".join([owner.name, *names[i:]]))]
+                if isinstance(owner, HostModule):
+                    found.extend(self._bound(owner, name, depth + 1) or self._submodule(owner, name))
+                elif isinstance(owner.node, ast.ClassDef):
+                    found.extend(Definition(owner.module, bound) for bound in _class_members(owner.node, name))
+            values = found
+        return values
+
+    def _bound(self, module: HostModule, name: str, depth: int) -> list[Resolved]:
+        if depth > _DEPTH:
+            return []
+        found: list[Resolved] = []
+        for bound in module.bindings.get(name, ()):
+            if isinstance(bound, _Import):
+                found.extend(self._follow(module, bound, depth + 1))
+            elif isinstance(bound, Definition):
+                found.extend(self._aliased(bound, depth + 1))
+        if not found:
+            for star in module.stars:
+                for source in self._module_of(module, star):
+                    if isinstance(source, HostModule) and source is not module:
+                        found.extend(self._bound(source, name, depth + 1))
+        return found
+
+    def _aliased(self, bound: Definition, depth: int) -> list[Resolved]:
+        """`k = other` and `k = mod.other` stand for what the right side does."""
+        chain = dotted(bound.node) if isinstance(bound.node, ast.expr) and not bound.index else ()
+        if not chain:
+            return [bound]
+        return self.resolve(bound.module, chain, depth) or [bound]
+
+    def _follow(self, module: HostModule, bound: _Import, depth: int) -> list[Resolved]:
+        owners = self._module_of(module, bound)
+        if not bound.name:
+            return owners
+        found: list[Resolved] = []
+        for owner in owners:
+            if isinstance(owner, External):
+                found.append(External(f"{owner.name}.{bound.name}"))
+            elif isinstance(owner, HostModule):
+                found.extend(self._bound(owner, bound.name, depth + 1) or self._submodule(owner, bound.name))
+        return found or [External(".".join(filter(None, (bound.module, bound.name))))]
+
+    def _submodule(self, owner: HostModule, name: str) -> list[Resolved]:
+        if not owner.place.is_package:
+            return []
+        path = self._finder.below(owner.place.folder, name)
+        found = self.module(path) if path is not None else None
+        return [found] if found is not None else []
+
+    def _module_of(self, module: HostModule, bound: _Import) -> list[Resolved]:
+        if bound.level:
+            path = self._finder.relative(bound.module, bound.level, module.place)
+        elif is_real(bound.module) or is_stood_in(bound.module):
+            return [External(bound.module)]
+        else:
+            path = self._finder.absolute(bound.module, module.place)
+        found = self.module(path) if path is not None else None
+        return [found] if found is not None else [External(bound.module)]
+
+
+def _bindings(module: HostModule, body: list[ast.stmt]) -> Iterator[tuple[str, object]]:
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name, Definition(module, node)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from _imports(node)
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                yield from _assigned(module, target, node.value, ())
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            yield from _assigned(module, node.target, node.value, ())
+        for block in ("body", "orelse", "handlers", "finalbody"):
+            inner = getattr(node, block, None)
+            if isinstance(inner, list) and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                for part in inner:
+                    yield from _bindings(module, part.body if isinstance(part, ast.ExceptHandler) else [part])
+
+
+def _assigned(
+    module: HostModule, target: ast.expr, value: ast.expr, index: tuple[int, ...]
+) -> Iterator[tuple[str, object]]:
+    if isinstance(target, ast.Name):
+        yield target.id, Definition(module, value, index)
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for i, element in enumerate(target.elts):
+            if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts) and not index:
+                yield from _assigned(module, element, value.elts[i], ())
+            else:
+                yield from _assigned(module, element, value, (*index, i))
+
+
+def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, _Import]]:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            if alias.asname:
+                yield alias.asname, _Import(alias.name, "", 0)
+            else:
+                top = alias.name.partition(".")[0]
+                yield top, _Import(top, "", 0)
+        return
+    for alias in node.names:
+        if alias.name != "*":
+            yield alias.asname or alias.name, _Import(node.module or "", alias.name, node.level)
+
+
+def _class_members(node: ast.ClassDef, name: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.expr]:
+    for statement in node.body:
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and statement.name == name:
+            yield statement
+        elif isinstance(statement, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id == name for target in statement.targets
+        ):
+            yield statement.value
