@@ -286,6 +286,20 @@ class Origin(str, Enum):
 
 
 @dataclass(frozen=True)
+class Doubts:
+    """Where guessed arguments may hide a write; parameters are by their reported names.
+
+    `stores` holds the parameters that the body, as written, may store through, each with the line;
+    `open` says that guesses decide which of those stores are compiled. `addresses` holds the scalars
+    that may be addresses for all that is known, each with the line where they are used as such (0: nowhere).
+    """
+
+    stores: Mapping[str, int] = EMPTY
+    addresses: Mapping[str, int] = EMPTY
+    open: bool = True
+
+
+@dataclass(frozen=True)
 class SignaturePlan:
     """The variants to analyse for one kernel, and where the types came from.
 
@@ -299,6 +313,7 @@ class SignaturePlan:
     inferred: frozenset[str] = frozenset()
     reasons: Mapping[str, str] = EMPTY
     notes: tuple[str, ...] = ()
+    doubts: Doubts | None = None
 
 
 # --------------------------------------------------------------------------- targets and modules
@@ -412,6 +427,20 @@ class UnanalyzableOp:
 
 
 @dataclass(frozen=True)
+class VariantUse:
+    """What one variant of a tuned kernel does to a parameter; for the rules alone, in no report.
+
+    `settled`: run again on what it left, it leaves the same. `apart`: what it reads and what it writes
+    look as if they never met.
+    """
+
+    choices: tuple[tuple[str, str], ...]
+    accesses: tuple[Access, ...]
+    settled: bool = False
+    apart: bool = False
+
+
+@dataclass(frozen=True)
 class ParameterReport:
     name: str
     index: int
@@ -425,6 +454,7 @@ class ParameterReport:
     atomics: bool = False
     accesses: tuple[Access, ...] = ()
     reason: str = ""  # why the type was inferred as it was
+    uses: tuple[VariantUse, ...] = ()  # by variant, of kernels with several autotune configs
 
 
 class Status(str, Enum):
@@ -459,6 +489,104 @@ class KernelReport:
     @property
     def unknown(self) -> tuple[str, ...]:
         return tuple(p.name for p in self.parameters if p.mutation is Mutation.UNKNOWN)
+
+
+# --------------------------------------------------------------------------- torch ops
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with a declaration as written (TML105)."""
+
+    message: str
+    location: Location
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What an op says it mutates.
+
+    `names` are the arguments it declares, in the order written, or None where that is not known:
+    computed at run time, or `"unknown"`, which declares that any may be (`any_may`). `stated` is false
+    where the declaration was left out and a default holds. `place` is that of the list, the schema
+    or, where it was left out, the registration. `span` is the list's (line, column, end line, end
+    column) in its file as `ast` counts, None where there is no literal list to edit.
+    """
+
+    names: tuple[str, ...] | None
+    place: Location
+    any_may: bool = False
+    stated: bool = True
+    span: tuple[int, int, int, int] | None = None
+    problems: tuple[Problem, ...] = ()
+    reason: str = ""  # why `names` is None
+
+
+class OpMutation(str, Enum):
+    WRITTEN = "written"  # by way of a value that is the argument's own storage
+    MAYBE = "maybe"  # by way of one that may be a copy (`reshape`, `contiguous`, `to`)
+    UNWRITTEN = "unwritten"
+    UNKNOWN = "unknown"  # it reaches code whose effect is not known
+
+
+@dataclass(frozen=True, order=True)
+class HostEffect:
+    """One place at which an op's argument is written, or may be for want of knowledge.
+
+    `text` says what happens there ("`add_kernel` writes `out_ptr`", "`x.copy_`"). `path` are the host
+    calls from the op's function to `location`; `kernel` and `access` tell of the kernel launched there.
+    """
+
+    location: Location
+    text: str
+    path: tuple[Frame, ...] = ()
+    kernel: str = ""
+    access: Access | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class OpArgument:
+    """The verdict on one argument of an op; `effects` are what it rests on."""
+
+    name: str
+    index: int
+    mutation: OpMutation
+    effects: tuple[HostEffect, ...] = ()
+    returned: bool = False  # a result of the op is the argument or a view of it
+
+
+@dataclass(frozen=True)
+class OpReport:
+    """The verdict on one torch op, the union over its implementations.
+
+    `form` is how it is registered ("custom_op", "triton_op", "define", "registrar"). `complete` says
+    that everything its code does with the arguments was understood; `gaps` are what was not.
+    `unwrapped` are launches of a triton_op that do without `wrap_triton`, by kernel. `unmarked` are the
+    inputs that an `autograd.Function` writes without `mark_dirty`.
+    """
+
+    name: str
+    form: str
+    location: Location
+    declaration: Declaration
+    arguments: tuple[OpArgument, ...] = ()
+    kernels: tuple[str, ...] = ()
+    complete: bool = False
+    gaps: tuple[HostEffect, ...] = ()
+    unwrapped: tuple[tuple[str, Location], ...] = ()
+    unmarked: tuple[tuple[str, Location], ...] = ()
+
+    @property
+    def mutated(self) -> tuple[str, ...]:
+        """Arguments written for certain on some path, in signature order."""
+        return tuple(a.name for a in self.arguments if a.mutation is OpMutation.WRITTEN)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Arguments that may be written: through what may be a copy, or by code that is not known."""
+        wanted = (OpMutation.MAYBE, OpMutation.UNKNOWN)
+        return tuple(a.name for a in self.arguments if a.mutation in wanted)
 
 
 class Severity(str, Enum):
@@ -534,4 +662,4 @@ class Report:
     files: int = 0  # files that hold kernels
     helpers: int = 0
     notes: tuple[str, ...] = ()
-    ops: tuple[Any, ...] = ()
+    ops: tuple[OpReport, ...] = ()

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 from report_samples import ADD_KERNEL, BROKEN_KERNEL, FULL, NORM_KERNEL, SAMPLES, SIMPLE, many
 
-from triton_mutlint.model import Location, Report
+from triton_mutlint.model import Declaration, Location, OpArgument, OpMutation, OpReport, Report
 from triton_mutlint.report import json as json_report
 
 SCHEMA = json.loads((Path(json_report.__file__).parent / "schema.json").read_text())
@@ -123,25 +123,25 @@ def test_summary_counts_only_what_is_not_suppressed() -> None:
 OPS_PLACE = Location("ops.py", 3)
 
 
-@dataclass(frozen=True)
-class FakeOp:
-    name: str = "ns::op"
-    location: Location = OPS_PLACE
-    declared: tuple[str, ...] = ("out",)
-    mutated: tuple[str, ...] = ("out",)
-    unknown: tuple[str, ...] = ()
-    kernels: tuple[str, ...] = ("add_kernel",)
-    complete: bool = True
+OP = OpReport(
+    "ns::op", "custom_op", OPS_PLACE, Declaration(("out",), OPS_PLACE),
+    (OpArgument("x", 0, OpMutation.MAYBE), OpArgument("out", 1, OpMutation.WRITTEN)), ("add_kernel",), complete=True,
+)  # fmt: skip
 
 
 def test_ops_follow_the_contract() -> None:
-    document = rendered(replace(SIMPLE, ops=(FakeOp(),)))
+    document = rendered(replace(SIMPLE, ops=(OP,)))
     assert document["ops"] == [
         {
             "name": "ns::op", "file": "ops.py", "line": 3, "declared": ["out"], "mutated": ["out"],
-            "unknown": [], "kernels": ["add_kernel"], "complete": True,
+            "unknown": ["x"], "kernels": ["add_kernel"], "complete": True,
         }
     ]  # fmt: skip
+
+
+def test_a_declaration_that_is_not_known_is_null() -> None:
+    computed = replace(OP, declaration=Declaration(None, OPS_PLACE))
+    assert rendered(replace(SIMPLE, ops=(computed,)))["ops"][0]["declared"] is None
 
 
 @pytest.mark.parametrize(

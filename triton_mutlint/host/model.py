@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from triton_mutlint.host.modules import HostModule
-from triton_mutlint.model import Location
+from triton_mutlint.model import Declaration, Location, Problem
+
+__all__ = ["Declaration", "Form", "HostFunction", "OpRegistration", "Problem"]
 
 HostFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -19,35 +21,6 @@ class Form(str, Enum):
     TRITON_OP = "triton_op"  # torch.library.triton_op
     DEFINE = "define"  # a schema string and an implementation
     REGISTRAR = "registrar"  # a library's own function around one of these
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What is wrong with a declaration as written (TML105)."""
-
-    message: str
-    location: Location
-    help: str = ""
-
-
-@dataclass(frozen=True)
-class Declaration:
-    """What an op says it mutates.
-
-    `names` are the arguments it declares, in the order written, or None where that is not known:
-    computed at run time, or `"unknown"`, which declares that any may be (`any_may`). `stated` is false
-    where the declaration was left out and a default holds. `place` is that of the list, the schema
-    or, where it was left out, the registration. `span` is the list's (line, column, end line, end
-    column) in its file as `ast` counts, None where there is no literal list to edit.
-    """
-
-    names: tuple[str, ...] | None
-    place: Location
-    any_may: bool = False
-    stated: bool = True
-    span: tuple[int, int, int, int] | None = None
-    problems: tuple[Problem, ...] = ()
-    reason: str = ""  # why `names` is None
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from triton_mutlint.model import (
     Access,
@@ -13,6 +13,7 @@ from triton_mutlint.model import (
     KernelReport,
     Location,
     OpaqueOp,
+    OpReport,
     ParameterReport,
     Report,
     Status,
@@ -31,18 +32,6 @@ _NO_VERDICT: dict[str, Any] = {
     "opaque_ops": (),
     "unanalyzable_ops": (),
 }
-
-
-class Op(Protocol):
-    """A torch op and what it declares against what its kernels and host code write."""
-
-    name: str
-    location: Location
-    declared: tuple[str, ...]
-    mutated: tuple[str, ...]
-    unknown: tuple[str, ...]
-    kernels: tuple[str, ...]
-    complete: bool
 
 
 def render(report: Report, options: RenderOptions | None = None) -> str:
@@ -164,12 +153,12 @@ def _unanalyzable(op: UnanalyzableOp) -> dict[str, Any]:
     }
 
 
-def _op(op: Op) -> dict[str, Any]:
+def _op(op: OpReport) -> dict[str, Any]:
     return {
         "name": op.name,
         "file": op.location.file,
         "line": op.location.line,
-        "declared": list(op.declared),
+        "declared": None if op.declaration.names is None else list(op.declaration.names),
         "mutated": list(op.mutated),
         "unknown": list(op.unknown),
         "kernels": list(op.kernels),
