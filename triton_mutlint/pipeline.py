@@ -8,10 +8,12 @@ from itertools import count
 from typing import Protocol
 
 from triton_mutlint.analysis import Places, VariantEffects, analyze_module
+from triton_mutlint.analysis.reruns import Reruns, reruns_of
 from triton_mutlint.analysis.static import may_simplify
 from triton_mutlint.analysis.verdict import AnalyzedVariant, judge
 from triton_mutlint.lowering.arguments import flat_names
 from triton_mutlint.model import (
+    AccessKind,
     ArgType,
     Failure,
     KernelReport,
@@ -118,6 +120,7 @@ def _analyze_variant(kernel: LoadedKernel, plan: SignaturePlan, variant: Variant
         try:
             lowered = tools.lowerer.lower(kernel, current, target)
             effects = analyze_text(lowered, tools)
+            reruns = _reruns(lowered, effects, tools) if _is_tuned(kernel) else None
             break
         except StageError as error:
             first = first or error.failure
@@ -139,7 +142,8 @@ def _analyze_variant(kernel: LoadedKernel, plan: SignaturePlan, variant: Variant
             return
     tools.observe(kernel, current, effects)
     flat = {name: t for owner, arg in current.args.items() for name, t in flat_names(owner, arg)}
-    outcome.analyzed.append(AnalyzedVariant(flat, (("target", str(target)), *choices) if named else choices, effects))
+    outcome.analyzed.append(AnalyzedVariant(flat, (("target", str(target)), *choices) if named else choices, effects,
+                                            reruns))
 
 
 def analyze_text(lowered: LoweredKernel, tools: Tools) -> VariantEffects:
@@ -153,6 +157,22 @@ def analyze_text(lowered: LoweredKernel, tools: Tools) -> VariantEffects:
         message = f"{type(error).__name__}: {error}" if not isinstance(error, ParseError) else str(error)
         hint = "this is a limit of triton-mutlint: please report it with the kernel"
         raise StageError(Failure(Stage.ANALYZE, message, None, hint)) from error
+
+
+def _is_tuned(kernel: LoadedKernel) -> bool:
+    return kernel.autotune is not None and len(kernel.autotune.configs) > 1
+
+
+def _reruns(lowered: LoweredKernel, effects: VariantEffects, tools: Tools) -> Reruns:
+    """What the variant does to the parameters that it reads and writes when it is run again."""
+    kinds = [{access.kind for access in found} for found in effects.accesses.values()]
+    if not any({AccessKind.READ, AccessKind.WRITE} <= found for found in kinds):
+        return Reruns()
+    try:
+        module = parse(tools.lowerer.simplify(lowered).text)
+        return reruns_of(module, lowered.owners, lowered.target.backend)
+    except (ParseError, LookupError, ValueError, RecursionError):
+        return Reruns()  # nothing is claimed of what is not understood; the verdict itself stands
 
 
 def _patched(variant: Variant, inferred: frozenset[str], outcome: _Outcome) -> Variant:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from triton_mutlint.analysis.effects import VariantEffects
+from triton_mutlint.analysis.reruns import Reruns
 from triton_mutlint.model import (
     Access,
     AccessKind,
@@ -17,6 +18,7 @@ from triton_mutlint.model import (
     ParameterKind,
     ParameterReport,
     PointerType,
+    VariantUse,
 )
 
 Choices = tuple[tuple[str, str], ...]
@@ -25,11 +27,15 @@ _LISTED = 8  # combinations named before the rest are only counted
 
 @dataclass(frozen=True)
 class AnalyzedVariant:
-    """One variant's flattened arguments (`ptrs.0` for a tuple's element), choices and effects."""
+    """One variant's flattened arguments (`ptrs.0` for a tuple's element), choices and effects.
+
+    `reruns` is there for kernels that are tuned.
+    """
 
     arguments: Mapping[str, ArgType]
     choices: Choices
     effects: VariantEffects
+    reruns: Reruns | None = None
 
 
 def judge(variants: Sequence[AnalyzedVariant], inferred: frozenset[str], reasons: Mapping[str, str],
@@ -60,7 +66,15 @@ def _parameter(name: str, variants: Sequence[AnalyzedVariant], inferred: frozens
         name, positions[owner], *_describe(types), owner in inferred, mutation, when,
         reads=bool(kinds & {AccessKind.READ, AccessKind.ATOMIC}), writes=AccessKind.WRITE in kinds,
         atomics=AccessKind.ATOMIC in kinds, accesses=_sorted(accesses), reason=reasons.get(owner, ""),
+        uses=tuple(_uses(name, variants)),
     )
+
+
+def _uses(name: str, variants: Sequence[AnalyzedVariant]) -> Iterator[VariantUse]:
+    for variant in variants:
+        accesses = variant.effects.accesses.get(name, ())
+        if accesses and variant.reruns is not None:
+            yield VariantUse(variant.choices, accesses, name in variant.reruns.settled, name in variant.reruns.apart)
 
 
 def _writes(accesses: Iterable[Access]) -> bool:

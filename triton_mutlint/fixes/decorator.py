@@ -58,8 +58,11 @@ class _Editor:
             else:
                 edits += self._changed(argument, change)
         edits += self._without(emptied)
-        if new is None and restore.added:
-            edits += self._added(restore.added, emptied)
+        added = [(kind, change.added) for kind, argument, change in
+                 ((ListKind.RESTORE_VALUE, new, restore), (ListKind.RESET_TO_ZERO, old, reset))
+                 if argument is None and change.added]
+        if added:
+            edits += self._added(added, emptied)
         return edits
 
     def _renamed(self, old: Argument, restore: Wanted) -> list[Edit]:
@@ -110,11 +113,11 @@ class _Editor:
         dropped = [self._call.arguments.index(argument) for argument in emptied if argument.keyword]
         return [*edits, *self._items.removed(dropped)] if dropped else edits
 
-    def _added(self, names: Iterable[str], emptied: list[Argument]) -> list[Edit]:
-        text = f"{_KEYWORDS[ListKind.RESTORE_VALUE]}=[{', '.join(map(self._call.quoted, names))}]"
+    def _added(self, lists: Iterable[tuple[ListKind, Iterable[str]]], emptied: list[Argument]) -> list[Edit]:
+        texts = [f"{_KEYWORDS[kind]}=[{', '.join(map(self._call.quoted, names))}]" for kind, names in lists]
         if emptied and emptied[0].keyword:
             raise CannotFixError("`reset_to_zero` loses its names, and `restore_value` gains others")
-        return list(self._items.inserted(len(self._call.arguments), [text]))
+        return list(self._items.inserted(len(self._call.arguments), texts))
 
     @property
     def _items(self) -> Items:

@@ -8,10 +8,11 @@ comes out right; one that the kernel reads or updates does not.
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from triton_mutlint.model import Access, AccessKind, ParameterReport
+from triton_mutlint.model import Access, AccessKind, ParameterReport, VariantUse
 from triton_mutlint.rules.access_calls import AccessCall, AccessCalls, literal
 from triton_mutlint.rules.access_order import precedes
 
@@ -29,6 +30,11 @@ class Rerun(Enum):
     POLLED = "polled"  # a signal between programs: right if nobody has signalled before
     RESET_BY_KERNEL = "reset by the kernel"  # updated, but the kernel also stores zero to it
     READ_BACK = "read back"  # written first, in every program, then read, but elsewhere
+    APART = "apart"  # read here, written there
+
+
+_MILDEST_FIRST = (Rerun.SAFE, Rerun.APART, Rerun.READ_BACK, Rerun.RESET_BY_KERNEL, Rerun.ACCUMULATED, Rerun.POLLED,
+                  Rerun.IN_PLACE)
 
 
 @dataclass
@@ -42,9 +48,43 @@ class _Uses:
     monotone: bool = False
 
 
-def rerun_of(parameter: ParameterReport, calls: AccessCalls) -> Rerun:
-    """How `parameter` fares; what the source does not tell counts against it."""
-    uses = _uses(parameter, calls)
+def rerun_of(parameter: ParameterReport, calls: AccessCalls, tuned: Collection[str] | None = None) -> Rerun:
+    """How `parameter` fares; what is not known counts against it.
+
+    `tuned` names the parameters that may differ between the runs of one tuning. What the variants do counts
+    together only if they agree in all others; with None, all of it does.
+    """
+    found = {_of_one_call(uses, calls) for uses in _calls(parameter, tuned)}
+    return max(found, key=_MILDEST_FIRST.index, default=Rerun.SAFE)
+
+
+def _calls(parameter: ParameterReport, tuned: Collection[str] | None) -> Iterator[Sequence[VariantUse]]:
+    """The variants that one call may tune over, for each kind of call."""
+    if not parameter.uses:
+        yield (VariantUse((), parameter.accesses),)
+        return
+    groups: dict[object, list[VariantUse]] = {}
+    for use in parameter.uses:
+        # A descriptor's block shape follows the config: its hook sets it.
+        given = () if tuned is None else tuple(
+            c for c in use.choices if c[0] not in tuned and not c[1].startswith("tensordesc<"))
+        groups.setdefault(given, []).append(use)
+    yield from groups.values()
+
+
+def _of_one_call(variants: Sequence[VariantUse], calls: AccessCalls) -> Rerun:
+    accesses = tuple(dict.fromkeys(a for use in variants for a in use.accesses))
+    found = _of_accesses(accesses, calls)
+    reading = [use for use in variants if any(a.kind is not AccessKind.WRITE for a in use.accesses)]
+    if found in (Rerun.SAFE, Rerun.POLLED) or not all(use.settled or use.apart for use in reading):
+        return found
+    if all(use.settled for use in reading):
+        return Rerun.SAFE
+    return min(found, Rerun.APART, key=_MILDEST_FIRST.index)
+
+
+def _of_accesses(accesses: Sequence[Access], calls: AccessCalls) -> Rerun:
+    uses = _uses(accesses, calls)
     if uses.locks and _is_released(uses, calls):
         return Rerun.SAFE
     if uses.stores and not uses.locks and any((call := calls.at(a)) and call.is_polled for a in uses.reads):
@@ -60,9 +100,9 @@ def rerun_of(parameter: ParameterReport, calls: AccessCalls) -> Rerun:
     return Rerun.SAFE
 
 
-def _uses(parameter: ParameterReport, calls: AccessCalls) -> _Uses:
+def _uses(accesses: Sequence[Access], calls: AccessCalls) -> _Uses:
     uses = _Uses()
-    for access in parameter.accesses:
+    for access in accesses:
         call = calls.at(access)
         if access.kind is AccessKind.READ:
             uses.reads.append(access)

@@ -13,10 +13,16 @@ Looks at kernels with more than one autotune config and reports
 
 Where hooks are given (also by a config) the tool cannot see what they do, and reports an unnamed
 parameter as a note only. So it does where a list could not be evaluated, for a parameter that the
-kernel itself sets back to zero, and for one that is written first and then read at other addresses.
-What runs as well a second time is
-left alone: a parameter that is written before it is read, a lock that is always set back to its
-free value, an atomic maximum or minimum whose result is not used.
+kernel itself sets back to zero, for one that is written first and then read at other addresses, and
+for one whose reads and writes look as if they never met: a mask ends the reads where the writes
+begin, or a launch constant that is no stride lies between them.
+
+What runs as well a second time is left alone: a parameter that is written before it is read, a lock
+that is always set back to its free value, an atomic maximum or minimum whose result is not used; a
+store that puts into each place what was there or a value from elsewhere, chosen by something else
+(filling under a mask, clamping); flags that are only ever cleared, by what flags that are still set
+decide. What a kernel reads under one value of a constexpr parameter and writes under another does
+not count, unless the configs choose that value: then one call runs both.
 
 ## Why
 
@@ -49,7 +55,8 @@ def double(x_ptr, n, BLOCK: tl.constexpr):
 
 ## How to fix
 
-Add the argument that the message gives. A tensor descriptor or a tuple cannot be restored by name:
+Add the argument that the message gives: `restore_value`, or `reset_to_zero` where the kernel
+accumulates and every launch in its file passes fresh zeros. A tensor descriptor or a tuple cannot be restored by name:
 give `pre_hook` and `post_hook`, which get all arguments by name, or pass a pointer. A `pre_hook` of
 a `triton.Config` is run besides `restore_value`, not in place of it.
 '''
@@ -57,7 +64,7 @@ a `triton.Config` is run besides `restore_value`, not in place of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from triton_mutlint.model import (
     AccessKind,
@@ -73,6 +80,8 @@ from triton_mutlint.model import (
 from triton_mutlint.model import Related as Note
 from triton_mutlint.rules.access_calls import AccessCalls
 from triton_mutlint.rules.autotune_names import faults, may_prune_to_hooks, replaced
+from triton_mutlint.rules.fresh_zeros import gets_zeros
+from triton_mutlint.rules.protection import Protection
 from triton_mutlint.rules.rerun import Rerun, rerun_of
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
@@ -84,42 +93,13 @@ _WHY = {
     Rerun.POLLED: "waits for what other programs write to {}",
     Rerun.RESET_BY_KERNEL: "updates {} and sets it to zero itself",
     Rerun.READ_BACK: "writes {} and then reads it at other addresses",
+    Rerun.APART: "reads {} and writes it at other addresses",
 }
 _UNLESS = {
     Rerun.RESET_BY_KERNEL: ": harmless only if each launch leaves zeros",
     Rerun.READ_BACK: ": harmless only if every value that it reads was written by the same launch",
+    Rerun.APART: ": harmless only if no launch writes what it reads",
 }
-
-
-@dataclass(frozen=True)
-class _Protection:
-    """What the decorator's lists achieve, given how its hooks replace Triton's own.
-
-    `undecided` are those of the lists that count, and may name more than is known.
-    """
-
-    reset: frozenset[str]
-    restored: frozenset[str]
-    undecided: frozenset[str]
-
-    @classmethod
-    def of(cls, autotune: Autotune) -> _Protection:
-        if autotune.has_pre_hook:  # replaces the hook that zeroes and copies
-            return cls(frozenset(), frozenset(), frozenset())
-        reset = frozenset(autotune.reset_to_zero)
-        if autotune.has_post_hook:  # replaces the hook that puts the copies back
-            return cls(reset, frozenset(), autotune.undecided - {"restore_value"})
-        # A name in both lists is zeroed first, and the zeros are what is kept and put back.
-        return cls(reset, frozenset(autotune.restore_value) - reset, autotune.undecided)
-
-    def perhaps(self, name: str, rerun: Rerun) -> str:
-        """The list that may name it after all and would suffice; empty if none can."""
-        if "restore_value" in self.undecided and name not in self.reset:
-            return "restore_value"
-        return "reset_to_zero" if "reset_to_zero" in self.undecided and rerun is not Rerun.IN_PLACE else ""
-
-    def suffices(self, name: str, rerun: Rerun) -> bool:
-        return name in self.restored or (name in self.reset and rerun is not Rerun.IN_PLACE)
 
 
 def check(subject: KernelSubject) -> Iterator[Finding]:
@@ -137,18 +117,27 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
 
 def _unrestored(subject: KernelSubject, autotune: Autotune, place: Location) -> Iterator[Finding]:
     calls = AccessCalls(subject.kernel, subject.sources)
-    protection = _Protection.of(autotune)
+    protection = Protection.of(autotune)
     reported = {name for names in replaced(autotune).values() for name in names}
     exposed = []
+    tuned = _tuned(subject, autotune)
     for parameter in subject.report.parameters:
-        rerun, base = rerun_of(parameter, calls), parameter.name.partition(".")[0]
+        rerun, base = rerun_of(parameter, calls, tuned), parameter.name.partition(".")[0]
         if rerun is not Rerun.SAFE and base not in reported and not protection.suffices(base, rerun):
             exposed.append((parameter, rerun))
-    restorable = [p.name for p, r in exposed if r in _CERTAIN and _is_plain(p)]
+    restorable = [p.name for p, r in exposed if r in _CERTAIN and _is_plain(p) and not _is_zeroed(subject, p, r)]
     for parameter, rerun in exposed:
         unread = protection.perhaps(parameter.name.partition(".")[0], rerun) if _is_plain(parameter) else ""
         finding = _finding(subject, autotune, parameter, rerun, restorable, place)
         yield _doubted(finding, parameter.name, unread) if unread else finding
+
+
+def _tuned(subject: KernelSubject, autotune: Autotune) -> frozenset[str] | None:
+    """The parameters that may differ between the runs of one tuning; None if not all variants are known."""
+    if subject.report.analyzed_variants < subject.report.total_variants or subject.kernel is None:
+        return None
+    names = {name for config in autotune.configs for name in (*config.kwargs, *config.options)}
+    return frozenset(names | set(subject.kernel.heuristics))  # a heuristic may look at the config
 
 
 def _doubted(finding: Finding, name: str, unread: str) -> Finding:
@@ -166,24 +155,31 @@ def _finding(subject: KernelSubject, autotune: Autotune, parameter: ParameterRep
     # A hook may undo what the kernel did, but not bring back what `reset_to_zero` wiped.
     excused = hooked and parameter.name not in autotune.reset_to_zero
     condition = f" when {' or '.join(parameter.when)}" if parameter.when else ""
+    zeros = _is_zeroed(subject, parameter, rerun)
     what = _WHY[rerun].format(f"`{parameter.name}`")
     unless = ", unless a hook undoes that" if excused else _UNLESS.get(rerun, "")
     return RULE.finding(
         f"`{subject.report.name}` {what}{condition}, {_outcome(autotune, parameter)}{unless}",
         place, kernel=subject.report, parameter=parameter.name, related=_accesses(parameter),
-        help=_advice(autotune, parameter, rerun, restorable),
+        help=_advice(autotune, parameter, rerun, restorable, zeros),
         severity=None if rerun in _CERTAIN and not excused else Severity.INFO,
-        changes=() if hooked or rerun not in _CERTAIN else _changes(subject, autotune, parameter, place),
+        changes=() if hooked or rerun not in _CERTAIN else _changes(subject, autotune, parameter, place, zeros),
     )
 
 
-def _changes(subject: KernelSubject, autotune: Autotune, parameter: ParameterReport,
-             place: Location) -> Iterator[Change]:
-    """Restoring is right whatever callers pass; `None` it cannot copy before Triton 3.8."""
+def _is_zeroed(subject: KernelSubject, parameter: ParameterReport, rerun: Rerun) -> bool:
+    """Whether zeros are what the kernel needs there and what the launches in its file give it."""
+    return rerun is Rerun.ACCUMULATED and subject.kernel is not None and gets_zeros(subject.kernel, parameter.name)
+
+
+def _changes(subject: KernelSubject, autotune: Autotune, parameter: ParameterReport, place: Location,
+             zeros: bool) -> Iterator[Change]:
+    """Restoring is right whatever callers pass, zeroing if all pass zeros; neither takes `None` before Triton 3.8."""
     name = parameter.name
     if not _is_plain(parameter) or "None" in parameter.type.split(" | "):
         return
-    yield Change(ListKind.RESTORE_VALUE, name, True, place, tuple(p.name for p in subject.report.parameters))
+    kind = ListKind.RESET_TO_ZERO if zeros else ListKind.RESTORE_VALUE
+    yield Change(kind, name, True, place, tuple(p.name for p in subject.report.parameters))
     if name in autotune.reset_to_zero:
         yield Change(ListKind.RESET_TO_ZERO, name, False, place)
 
@@ -195,7 +191,8 @@ def _outcome(autotune: Autotune, parameter: ParameterReport) -> str:
     return f"but `reset_to_zero` names it{also}: the launch that counts reads zeros, not the caller's values"
 
 
-def _advice(autotune: Autotune, parameter: ParameterReport, rerun: Rerun, restorable: Sequence[str]) -> str:
+def _advice(autotune: Autotune, parameter: ParameterReport, rerun: Rerun, restorable: Sequence[str],
+            zeros: bool) -> str:
     if parameter.kind is ParameterKind.DESCRIPTOR:
         return "`restore_value` cannot hold a tensor descriptor: copy and put back `desc.base` in hooks"
     if "." in parameter.name:
@@ -209,8 +206,10 @@ def _advice(autotune: Autotune, parameter: ParameterReport, rerun: Rerun, restor
         rest = f"`reset_to_zero={_listing(kept)}`" if kept else "no `reset_to_zero`"
         return f"give {argument} and {rest}"
     if rerun in (Rerun.ACCUMULATED, Rerun.POLLED):
-        zeros = _listing(list(dict.fromkeys((*autotune.reset_to_zero, parameter.name))))
-        return f"add {argument}, or `reset_to_zero={zeros}` if callers always pass zeros"
+        reset = f"`reset_to_zero={_listing(list(dict.fromkeys((*autotune.reset_to_zero, parameter.name))))}`"
+        if zeros:
+            return f"add {reset}: every launch in this file passes zeros"
+        return f"add {argument}, or {reset} if callers always pass zeros"
     if rerun is Rerun.IN_PLACE:
         return f"add {argument}"
     return f"if values from before the launch matter, add {argument}"
