@@ -11,6 +11,7 @@ from triton_mutlint.analysis import Places, VariantEffects, analyze_module
 from triton_mutlint.analysis.reruns import Reruns, reruns_of
 from triton_mutlint.analysis.static import may_simplify
 from triton_mutlint.analysis.verdict import AnalyzedVariant, judge
+from triton_mutlint.doubting import Addresses, doubted
 from triton_mutlint.lowering.arguments import flat_names
 from triton_mutlint.model import (
     AccessKind,
@@ -68,6 +69,7 @@ class _Outcome:
     failures: list[tuple[Variant, Failure]] = field(default_factory=list)
     repaired: dict[tuple[str, str], ArgType] = field(default_factory=dict)  # by parameter and first guess
     repairs: int = 0
+    addresses: Addresses = field(default_factory=Addresses)
 
     def may_repair(self, attempts: int) -> bool:
         """Whether another guess may be tried, for this variant and for the kernel as a whole."""
@@ -92,12 +94,13 @@ def analyze_kernel(kernel: LoadedKernel, plan: SignaturePlan, targets: Sequence[
         return replace(base, failure=_shown(fatal, tools.places), analyzed_variants=0)
     effects = [a.effects for a in outcome.analyzed]
     positions = {name: index for index, name in enumerate(plan.variants[0].args)}
+    judged = judge(outcome.analyzed, plan.inferred, plan.reasons, positions)
+    parameters, undecided = doubted(judged, plan.doubts, bool(outcome.failures), outcome.addresses, kernel)
     return replace(
-        base, status=Status.ANALYZED,
-        parameters=judge(outcome.analyzed, plan.inferred, plan.reasons, positions),
+        base, status=Status.ANALYZED, parameters=parameters,
         indirect_writes=tuple(sorted({w for e in effects for w in e.indirect_writes}, key=_order)),
         opaque_ops=tuple(sorted({o for e in effects for o in e.opaque_ops}, key=_order)),
-        unanalyzable_ops=tuple(sorted({u for e in effects for u in e.unanalyzable_ops}, key=_order)),
+        unanalyzable_ops=tuple(sorted({*undecided, *(u for e in effects for u in e.unanalyzable_ops)}, key=_order)),
     )
 
 
@@ -142,6 +145,11 @@ def _analyze_variant(kernel: LoadedKernel, plan: SignaturePlan, variant: Variant
             return
     tools.observe(kernel, current, effects)
     flat = {name: t for owner, arg in current.args.items() for name, t in flat_names(owner, arg)}
+    if plan.doubts is not None:
+        def analyze(other: Variant) -> VariantEffects:
+            return analyze_text(tools.lowerer.lower(kernel, other, target), tools)
+
+        outcome.addresses.try_them(plan.doubts, current, effects, flat, analyze)
     outcome.analyzed.append(AnalyzedVariant(flat, (("target", str(target)), *choices) if named else choices, effects,
                                             reruns))
 

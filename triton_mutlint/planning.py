@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from triton_mutlint.model import (
@@ -18,6 +18,7 @@ from triton_mutlint.model import (
     Stage,
 )
 from triton_mutlint.request import Request
+from triton_mutlint.signature.doubts import doubts
 from triton_mutlint.signature.infer import infer
 from triton_mutlint.signature.inferred import Inferred
 from triton_mutlint.signature.plan import build_plan
@@ -76,7 +77,10 @@ def plan_kernel(
     def guess(asked: LoadedKernel, known: Mapping[str, ArgType]) -> Mapping[str, Inferred]:
         return infer(asked, known, helpers=visible) if len(known) < len(asked.parameters) else {}
 
-    return build_plan(kernel, entry, spec, inferred=guess, max_variants=max_variants)
+    plan = build_plan(kernel, entry, spec, inferred=guess, max_variants=max_variants)
+    if not plan.inferred and len(plan.variants) == plan.total:
+        return plan
+    return replace(plan, doubts=doubts(kernel, plan, visible))
 
 
 def unexpected(stage: Stage, error: Exception, location: Location) -> Failure:

@@ -207,7 +207,7 @@ def _function(dossier: Dossier) -> Inferred:
     reason = f"called with {slot.arity} arguments at line {slot.called}"
     if not found:
         return Inferred((ConstexprValue(None, "None"),), f"{reason}; no jit function of that shape was found")
-    return Inferred(tuple(found[:3]), reason)
+    return Inferred(tuple(found[:MAX_ALTERNATIVES]), reason)
 
 
 def candidates(inferred: Inferred) -> list[Any]:

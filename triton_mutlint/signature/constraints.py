@@ -45,6 +45,15 @@ class Constraint:
             return None
         return tuple(evaluation.reads) if self._broken(evaluation) else None
 
+    def reached(self, values: Mapping[str, Any]) -> tuple[bool, tuple[str, ...]]:
+        """Whether all of the conditions hold, or may; and the parameters that they look at."""
+        evaluation = Evaluation(values)
+        for test, wanted, depth in self.conditions:
+            found = evaluation(test, self.scopes[depth:])
+            if known(found) and bool(found) is not wanted:
+                return False, tuple(evaluation.reads)
+        return True, tuple(evaluation.reads)
+
     def _broken(self, evaluation: Evaluation) -> bool:
         if self.kind == "never" or self.node is None:
             return True

@@ -144,11 +144,17 @@ class Evaluation:
 
     def call(self, node: ast.Call, scopes: Sequence[Scope]) -> Any:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        function = _FUNCTIONS.get(name)
+        target = dotted(node.func, scopes[0].namespace)
+        function = own(target, "fn") if type(target).__name__ == "ConstexprFunction" else _FUNCTIONS.get(name)
         if function is None or node.keywords:
             return UNKNOWN
         arguments = [self(a, scopes) for a in node.args]
-        return function(*arguments) if known(*arguments) else UNKNOWN
+        if not known(*arguments):
+            return UNKNOWN
+        try:
+            return plain(function(*arguments))
+        except Exception:  # the project's own code, where it is a constexpr function
+            return UNKNOWN
 
     def subscript(self, node: ast.Subscript, scopes: Sequence[Scope]) -> Any:
         value, index = self(node.value, scopes), self(node.slice, scopes)

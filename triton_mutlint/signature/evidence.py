@@ -34,6 +34,8 @@ class Dossier:
 class Evidences:
     dossiers: Mapping[str, Dossier]
     constraints: tuple[Constraint, ...] = field(default=())
+    reaches: tuple[Constraint, ...] = ()
+    typed: bool = False  # the body asks about dtypes
 
 
 _CACHE: WeakKeyDictionary[LoadedKernel, Evidences] = WeakKeyDictionary()
@@ -59,4 +61,4 @@ def _gather(
         p.name: Dossier(p, uses.slots.get(p.name) or Slot(p.name), passed.get(p.name, ()), kernel.namespace)
         for p in kernel.parameters
     }
-    return Evidences(dossiers, uses.constraints)
+    return Evidences(dossiers, uses.constraints, uses.reaches, uses.typed)

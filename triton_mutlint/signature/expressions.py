@@ -85,6 +85,7 @@ class Evaluator(Operators):
             return Value(dtype=owner.dtype, is_dtype=owner.dtype is not None)
         if name in ("T", "value", "handle"):
             return owner
+        self.typed |= owner.is_dtype
         if owner.items is not None:
             return owner.items.get(name, NOTHING)
         if name in _TENSOR_ATTRIBUTES or owner.mixed or owner.memory:
@@ -177,6 +178,7 @@ class Evaluator(Operators):
             return Value(dtype="int")
         if not (name in _HOST_FUNCTIONS or ".extra" in str(module) or "libdevice" in str(module)):
             self.effects += 1  # what it does is not known here
+            marks.handed((*args, *kwargs.values()), node.lineno)
         return blend((*args, *kwargs.values()))
 
     def intrinsic(self, name: str, node: ast.Call) -> Value:
@@ -223,6 +225,7 @@ class Evaluator(Operators):
             kind = args[0] if args else kwargs.get("dtype", NOTHING)
             bitcast = kwargs.get("bitcast", args[2] if len(args) > 2 else NOTHING)
             return cast(owner, kind, node.lineno, bitcast.const is True)
+        self.typed |= owner.is_dtype
         method = self.program.method(owner, name)
         if method is not None:
             return self.program.call(self, method, node, (owner, *args), kwargs)

@@ -30,6 +30,7 @@ class Slot:
     direct: int = 0  # computed with as it stands, not only through a cast
     to_int: int = 0  # `.to(tl.int64)`: an address, if it is cast back
     address_int: int = 0  # an integer cast to a pointer type
+    addressed: int = 0  # took part in what is cast to a pointer type, or given to inline asm
     integer: int = 0
     weak_int: int = 0
     floating: int = 0

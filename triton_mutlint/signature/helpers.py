@@ -37,6 +37,8 @@ class Summary:
     returns: Value = NOTHING
     effects: bool = False  # it may write memory
     constraints: list[Constraint] = field(default_factory=list)
+    reaches: list[Constraint] = field(default_factory=list)
+    typed: bool = False
     scope: Scope = field(default_factory=lambda: Scope({}))
 
 
@@ -120,7 +122,9 @@ class Program:
                 for moved in value.base:
                     moved.movers.update(chosen.tests | chosen.base)
         walk.effects += summary.effects
-        if adopt and not walk.repeated and summary.constraints and len(walk.constraints) < 256:
+        walk.typed |= summary.typed
+        crowded = len(walk.constraints) >= 256 or len(walk.reaches) >= 64
+        if adopt and not walk.repeated and (summary.constraints or summary.reaches) and not crowded:
             self._adopt(walk, summary, node, helper.node, len(args) - len(node.args))
         return substitute(summary.returns, bound)
 
@@ -133,11 +137,12 @@ class Program:
         expressions.update(zip(names[max(skip, 0) :], node.args, strict=False))
         expressions.update((k.arg, k.value) for k in node.keywords if k.arg is not None)
         inner = Scope(summary.scope.namespace, summary.scope.locals, expressions)
-        for item in summary.constraints:
-            scopes = (*item.scopes[:-1], inner, walk.scope)
-            depth = len(scopes) - 1
-            outer = tuple((test, wanted, depth) for test, wanted, _ in walk.conditions)
-            walk.constraints.append(Constraint(item.kind, item.node, node.lineno, scopes, item.conditions + outer))
+        for found, kept in ((summary.constraints, walk.constraints), (summary.reaches, walk.reaches)):
+            for item in found:
+                scopes = (*item.scopes[:-1], inner, walk.scope)
+                depth = len(scopes) - 1
+                outer = tuple((test, wanted, depth) for test, wanted, _ in walk.conditions)
+                kept.append(Constraint(item.kind, item.node, node.lineno, scopes, item.conditions + outer))
 
     def summary(self, helper: Helper) -> Summary:
         known = self._summaries.get(id(helper.node))

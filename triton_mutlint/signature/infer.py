@@ -14,10 +14,10 @@ from typing import Any
 from triton_mutlint.model import ArgType, ConstexprValue, DescriptorType, LoadedKernel
 from triton_mutlint.signature.compile_time import candidates, compile_time, needs_constexpr
 from triton_mutlint.signature.constraints import Constraint, solve
-from triton_mutlint.signature.evaluate import PRESENT
 from triton_mutlint.signature.evidence import Dossier, gather
 from triton_mutlint.signature.inferred import Inferred
 from triton_mutlint.signature.optional import optional_by_heuristics, with_none
+from triton_mutlint.signature.reaching import reach, value_of
 from triton_mutlint.signature.runtime import runtime
 
 NO_HELPERS: Mapping[str, LoadedKernel] = MappingProxyType({})
@@ -44,6 +44,7 @@ def infer(
     for name in optional_by_heuristics(kernel, evidence.dossiers, known) & guesses.keys():
         guesses[name] = with_none(guesses[name])
     _satisfy(evidence.constraints, guesses, known)
+    reach(evidence.reaches, evidence.constraints, guesses, known)
     for name, guess in guesses.items():
         if any(isinstance(a, DescriptorType) for a in guess.alternatives):
             guesses[name] = _shaped(evidence.dossiers[name], guess, guesses, known)
@@ -97,10 +98,6 @@ def _promoted(guess: Inferred, value: Any) -> Inferred:
     if first is None:
         first, rest = ConstexprValue(value), rest[1:]
     return Inferred((first, *rest), f"{guess.reason}; {value!r} meets what the body asserts")
-
-
-def value_of(type_: ArgType) -> Any:
-    return type_.value if isinstance(type_, ConstexprValue) else PRESENT
 
 
 def _shaped(

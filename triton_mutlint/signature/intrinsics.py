@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 
 from triton_mutlint.signature import marks, memory_ops, value_ops
 from triton_mutlint.signature.facts import INT, NOTHING, Value
@@ -54,7 +55,11 @@ def _combine(call: Call) -> Value:
     function = call.get(2, "combine_fn")
     parts = tuple(value.items.values()) if value.items is not None else (value,)
     call.walk.applied(function, (*parts, *parts), call.node)
-    return value if value.items is not None else _reduction(call)
+    if value.items is None:
+        return _reduction(call)
+    if any(part.base | part.mixed for part in parts):
+        value = Value(items=dict.fromkeys(value.items, reduce(merge, parts)))  # each may become any
+    return value
 
 
 def _map(call: Call) -> Value:

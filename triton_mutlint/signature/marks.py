@@ -165,6 +165,13 @@ def spread(slots: Iterable[Slot]) -> None:
                 slot.unite(other)
 
 
+def handed(values: Iterable[Value], line: int) -> None:
+    """The values go to a function that is not known here: it may write through them."""
+    for part in every(values):
+        for slot in part.base:
+            slot.stored = first(slot.stored, line)
+
+
 def matters(value: Value, line: int) -> None:
     """What a compile-time value decides here can change what is written, or where."""
     for slot in value.base | value.mixed | value.tests:

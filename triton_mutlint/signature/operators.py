@@ -9,7 +9,7 @@ from triton_mutlint.signature import marks
 from triton_mutlint.signature.constraints import Constraint
 from triton_mutlint.signature.dtype_names import promoted
 from triton_mutlint.signature.evaluate import Scope
-from triton_mutlint.signature.facts import NO_CONST, NONE, Slot, Slots, Value, union
+from triton_mutlint.signature.facts import NO_CONST, NONE, Slot, Slots, Value, every, union
 from triton_mutlint.signature.intrinsic_call import blend, merge
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ class Operators:
         self.scope = scope
         self.env = env
         self.constraints: list[Constraint] = []
+        self.reaches: list[Constraint] = []  # branches that write, or choose what is written
+        self.typed = False  # a dtype was asked about: the guessed types decide something
         self.conditions: list[tuple[ast.expr, bool, int]] = []
         self.asserting = False  # inside an assertion: its comparisons choose nothing
         self.repeated = False  # a second pass over a loop body: say nothing twice
@@ -43,6 +45,13 @@ class Operators:
             node = node.args[0] if node.args else None
         line = line or (node.lineno if node is not None else 0)
         self.constraints.append(Constraint(kind, node, line, (self.scope,), tuple(self.conditions)))
+
+    def reach(self, node: ast.expr, side: bool, tests: Slots) -> None:
+        """One side of a test on compile-time values matters."""
+        if self.repeated or len(self.reaches) >= 64 or not compile_time(tests):
+            return
+        conditions = (*self.conditions, (node, side, 0))
+        self.reaches.append(Constraint("reach", None, node.lineno, (self.scope,), conditions))
 
     # ----------------------------------------------------------------- operators
 
@@ -141,6 +150,7 @@ class Operators:
                 part.none_test = part.none_test or line
             return
         if other.is_dtype:
+            self.typed = True
             marks.note(value, "dtype", line)
             return
         literals = _literals(other)
@@ -165,6 +175,9 @@ class Operators:
         left, right = self.eval(node.body), self.eval(node.orelse)
         marks.agree(left, right, node.lineno)
         marks.moves(left, right, decided(test), node.lineno)
+        if any(not s.constexpr for v in every((left, right)) for s in v.base):
+            self.reach(node.test, True, decided(test))
+            self.reach(node.test, False, decided(test))
         return decided_by(merge(left, right), decided(test))
 
     def condition(self, node: ast.expr, value: Value) -> None:
@@ -218,6 +231,11 @@ def _concatenate(left: Value, right: Value) -> Value:
 def decided(value: Value) -> Slots:
     """The slots that a compile-time test on `value` looks at."""
     return value.tests | value.base | value.mixed
+
+
+def compile_time(tests: Slots) -> bool:
+    """Whether a test that looks at `tests` is decided when the kernel is compiled."""
+    return bool(tests) and all(s.constexpr or s.none_test for s in tests)
 
 
 def decided_by(value: Value, tests: Slots) -> Value:

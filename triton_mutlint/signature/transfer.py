@@ -29,6 +29,8 @@ def apply(formal: Slot, actual: Value, line: int) -> None:
         marks.weakly_floating(actual, line)
     for slot in actual.base:
         _apply_elements(formal, slot, line)
+    for slot in actual.base | actual.mixed if formal.addressed else ():
+        slot.addressed = slot.addressed or line
     bare = actual.bare
     if formal.boolean and not bare:
         marks.mask(actual, line)
@@ -96,8 +98,12 @@ def substitute(value: Value, bound: Mapping[str, Value]) -> Value:
         memory = union(memory, actual.memory)
     for slot in value.memory:
         memory = union(memory, _resolve(slot, bound).base)
+    tests = NONE
+    for slot in value.tests:
+        actual = _resolve(slot, bound)
+        tests = union(tests, actual.tests | actual.base | actual.mixed)
     if isinstance(dtype, Slot):
         actual = _resolve(dtype, bound)
         dtype = next(iter(actual.base), None)
     return Value(base, mixed, memory, dtype, NO_CONST if value.const is NO_CONST else value.const, items,
-                 is_dtype=value.is_dtype, ref=value.ref)  # fmt: skip
+                 is_dtype=value.is_dtype, ref=value.ref, tests=tests)  # fmt: skip

@@ -10,12 +10,12 @@ from typing import Any
 from triton_mutlint.model import LoadedKernel
 from triton_mutlint.signature import marks
 from triton_mutlint.signature.constraints import Constraint
-from triton_mutlint.signature.evaluate import Scope
+from triton_mutlint.signature.evaluate import Evaluation, Scope, known
 from triton_mutlint.signature.expressions import Evaluator
 from triton_mutlint.signature.facts import NONE, NOTHING, Slot, Slots, Value
 from triton_mutlint.signature.helpers import Helper, Program, Summary, Watch, formal_slots
 from triton_mutlint.signature.intrinsic_call import merge
-from triton_mutlint.signature.operators import decided, decided_by
+from triton_mutlint.signature.operators import compile_time, decided, decided_by
 from triton_mutlint.source.walking import walk
 
 
@@ -25,6 +25,8 @@ class Usage:
 
     slots: Mapping[str, Slot]
     constraints: tuple[Constraint, ...]
+    reaches: tuple[Constraint, ...] = ()
+    typed: bool = False
 
 
 def usage(
@@ -43,7 +45,7 @@ def usage(
         slots.setdefault(parameter.name, Slot(parameter.name)).constexpr |= parameter.is_constexpr
     summary = Summary(slots)
     walk_function(program, Helper(kernel.node, kernel.namespace, str(kernel.path)), summary)
-    return Usage(summary.slots, tuple(summary.constraints))
+    return Usage(summary.slots, tuple(summary.constraints), tuple(summary.reaches), summary.typed)
 
 
 def walk_function(program: Program, helper: Helper, summary: Summary) -> None:
@@ -55,7 +57,7 @@ def walk_function(program: Program, helper: Helper, summary: Summary) -> None:
     walker.file = helper.file
     walker.block(helper.node.body)
     summary.returns = walker.returned
-    summary.constraints = walker.constraints
+    summary.constraints, summary.reaches, summary.typed = walker.constraints, walker.reaches, walker.typed
     summary.effects = walker.effects > 0
     marks.spread(summary.slots.values())
     marks.settle(summary.slots.values())
@@ -73,6 +75,7 @@ class Walker(Evaluator):
 
     def block(self, body: list[ast.stmt]) -> None:
         watch = self.program.watch
+        depth = len(self.conditions)
         for statement in body:
             handler = _STATEMENTS.get(type(statement))
             if watch is not None:
@@ -81,6 +84,7 @@ class Walker(Evaluator):
                 handler(self, statement)
                 if watch is not None and isinstance(statement, (ast.If, ast.For, ast.While)):
                     watch.statement(self, statement)
+        del self.conditions[depth:]  # what returns above has left for the statements after it
 
     # ----------------------------------------------------------------- names
 
@@ -128,6 +132,10 @@ class Walker(Evaluator):
     def branch(self, node: ast.If) -> None:
         test = self.eval(node.test)
         self.condition(node.test, test)
+        fixed = self._fixed(node.test)
+        if fixed is not None:
+            self.block(node.body if fixed else node.orelse)
+            return
         before, entry = dict(self.env), dict(self.env)
         effects = self.effects
         self.conditions.append((node.test, True, 0))
@@ -138,17 +146,23 @@ class Walker(Evaluator):
         self.block(node.orelse)
         self.conditions.pop()
         leaves = _leaves(node.body), bool(node.orelse) and _leaves(node.orelse)
+        tests = decided(test)
         if self.effects > effects or any(leaves):
             marks.matters(test, node.lineno)
-        self._rebound(entry, then, self.env, decided(test), node.lineno)
+        if self._rebound(entry, then, self.env, tests, node.lineno) or self.effects > effects or any(leaves):
+            self.reach(node.test, True, tests)
+            self.reach(node.test, False, tests)
+        if any(leaves) and compile_time(tests):
+            self.conditions.append((node.test, leaves[1], 0))
         if leaves[0]:
             return
         self.env = then if leaves[1] else self._join(then, self.env, node.lineno, decided(test))
 
     def _rebound(
         self, entry: dict[str, Value], then: dict[str, Value], other: dict[str, Value], tests: Slots, line: int
-    ) -> None:
-        """Names that hold something else after one side of a branch than after the other."""
+    ) -> bool:
+        """Names that hold something else after one side of a branch than after the other: may they be addresses?"""
+        found = False
         for env in (then, other):
             for name, value in entry.items():
                 if env[name] is not value:
@@ -157,6 +171,15 @@ class Walker(Evaluator):
             beside = other.get(name, NOTHING)
             if value is not beside and value.base != beside.base:
                 marks.moves(value, beside, tests, line)
+                found |= any(not s.constexpr for s in value.base | beside.base)
+        return found
+
+    def _fixed(self, test: ast.expr) -> bool | None:
+        """What a test comes to that looks at no parameter and no local name, only at constants of the module."""
+        if any(isinstance(n, ast.Name) and (n.id in self.env or n.id in self.local) for n in walk(test)):
+            return None
+        found = Evaluation({})(test, (Scope(self.scope.namespace),))
+        return bool(found) if known(found) else None
 
     def _join(
         self, left: dict[str, Value], right: dict[str, Value], line: int, tests: Slots = NONE
@@ -184,7 +207,19 @@ class Walker(Evaluator):
         self.bind(node.target, element, None)
         if isinstance(node.target, ast.Name):
             self.local[node.target.id] = None
-        self._repeat(node.body, node.lineno)
+        trips = _trips(node.iter)
+        tests = NONE
+        for bound in (trips.left, trips.comparators[0]) if trips is not None else ():
+            tests |= decided(self.eval(bound))
+        effects = self.effects
+        if trips is None or not compile_time(tests):
+            self._repeat(node.body, node.lineno)
+        else:
+            self.conditions.append((trips, True, 0))
+            self._repeat(node.body, node.lineno)
+            self.conditions.pop()
+            if self.effects > effects:
+                self.reach(trips, True, tests)
         self.block(node.orelse)
 
     def repeat(self, node: ast.While) -> None:
@@ -230,6 +265,16 @@ class Walker(Evaluator):
         for context in node.items:
             self.eval(context.context_expr)
         self.block(node.body)
+
+
+def _trips(iterated: ast.expr) -> ast.Compare | None:
+    """The test whether a loop over a range has any trips, if it counts upwards."""
+    named = iterated.func if isinstance(iterated, ast.Call) else None
+    name = named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
+    if not isinstance(iterated, ast.Call) or name not in ("range", "static_range") or len(iterated.args) not in (1, 2):
+        return None
+    start = iterated.args[0] if len(iterated.args) == 2 else ast.copy_location(ast.Constant(0), iterated)
+    return ast.copy_location(ast.Compare(iterated.args[-1], [ast.Gt()], [start]), iterated)
 
 
 def _targets(target: ast.expr, value: Value) -> dict[str, Value]:

@@ -11,6 +11,7 @@ from triton_mutlint.signature.intrinsic_call import Call, blend, merge
 from triton_mutlint.signature.memory_ops import note_options
 
 _MEMORY = re.compile(r"\b(ld|st|atom|red|cp)\.|\b(global|flat|buffer|scratch)_\w+")
+_WRITES = re.compile(r"\b(st|atom|red|cp|stmatrix|multimem|call)\b|\b(global|flat|buffer|scratch)_(store|atomic)")
 
 
 def use_dtype(kind: Value, line: int) -> None:
@@ -31,11 +32,12 @@ def cast(value: Value, kind: Value, line: int, bitcast: bool = False) -> Value:
         dtype = "*"  # `.to(ptr.dtype)`
     if isinstance(dtype, str) and dtype.startswith("*"):
         _cast_to_pointer(value, line, bitcast)
-        return Value(value.base, dtype=dtype)
+        return Value(value.base or frozenset(s for s in value.mixed if s.pointer), dtype=dtype)
     if bitcast and isinstance(dtype, str):
         for slot in {*value.memory, value.dtype} if isinstance(value.dtype, Slot) else value.memory:
             slot.elem_bits = slot.elem_bits or bits(dtype)
-        return Value(dtype=dtype)
+        if dtype not in ("i64", "u64") or value.memory:
+            return Value(dtype=dtype)
     if dtype in ("i64", "u64"):
         for slot in value.base:
             slot.to_int = slot.to_int or line
@@ -48,6 +50,8 @@ def cast(value: Value, kind: Value, line: int, bitcast: bool = False) -> Value:
 
 
 def _cast_to_pointer(value: Value, line: int, bitcast: bool) -> None:
+    for slot in value.base | value.mixed:
+        slot.addressed = slot.addressed or line
     for slot in value.memory:
         slot.elem_address = slot.elem_address or line
     for slot in value.base:
@@ -112,6 +116,11 @@ def asm(call: Call) -> Value:
             if constraint == "l":
                 marks.address(Value(value.base), call.line)
     code = call.get(0, "asm").const
+    written = call.line if not isinstance(code, str) or _WRITES.search(code) else 0
+    for value in parts:
+        for slot in value.base | value.mixed:
+            slot.addressed = slot.addressed or call.line
+            slot.stored = slot.stored or written
     if isinstance(code, str) and _MEMORY.search(code):
         for value in parts:
             if value.dtype is None or any(s.to_int for s in value.base):

@@ -1,0 +1,83 @@
+"""Verdicts that rest on guesses: a parameter is not called unwritten where another guess might write it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from triton_mutlint.analysis import VariantEffects
+from triton_mutlint.model import (
+    AccessKind,
+    ArgType,
+    Doubts,
+    LoadedKernel,
+    Location,
+    Mutation,
+    ParameterKind,
+    ParameterReport,
+    StageError,
+    UnanalyzableOp,
+    Variant,
+)
+from triton_mutlint.signature.doubts import as_pointers
+
+Analyze = Callable[[Variant], VariantEffects]  # raises StageError
+_MEMORY = (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)
+
+
+@dataclass
+class Addresses:
+    """The scalars of one kernel that were tried as pointers."""
+
+    numbers: set[str] = field(default_factory=set)  # Triton takes no pointer for these
+    ambiguous: dict[str, None] = field(default_factory=dict)  # written, if they are pointers
+
+    def try_them(self, doubts: Doubts, variant: Variant, effects: VariantEffects,
+                 flat: Mapping[str, ArgType], analyze: Analyze) -> None:
+        """Analyses `variant` again with pointers for scalars that are used as addresses and may be ones."""
+        through = {w.through for w in effects.indirect_writes if w.via == "integer"} | effects.unknown
+        suspects = [n for n, line in doubts.addresses.items()
+                    if (line or n in through) and n in flat and n not in self.numbers]
+        if not suspects:
+            return
+        for group in [suspects, *([n] for n in suspects)] if len(suspects) > 1 else [suspects]:
+            try:
+                found = analyze(replace(variant, args=as_pointers(variant.args, frozenset(group))))
+            except StageError:
+                if len(group) == 1:
+                    self.numbers.update(group)
+                continue
+            written = (_written(found) | found.unknown) - _written(effects) - effects.unknown
+            self.ambiguous.update(dict.fromkeys(n for n in flat if n in written))
+            if len(group) == len(suspects):
+                return
+
+
+def doubted(parameters: Sequence[ParameterReport], doubts: Doubts | None, hidden: bool,
+            addresses: Addresses, kernel: LoadedKernel) -> tuple[tuple[ParameterReport, ...], tuple[UnanalyzableOp, ...]]:
+    """The verdicts with `unknown` for those that rest on a guess, and why.
+
+    `hidden` says that a variant was left out of the union, whatever decides it.
+    """
+    if doubts is None:
+        return tuple(parameters), ()
+    found = {p.name: op for p in parameters if p.mutation is Mutation.UNWRITTEN
+             for op in _doubts_of(p, doubts, hidden, addresses, kernel)}
+    changed = tuple(replace(p, mutation=Mutation.UNKNOWN) if p.name in found else p for p in parameters)
+    return changed, tuple(found.values())
+
+
+def _doubts_of(parameter: ParameterReport, doubts: Doubts, hidden: bool, addresses: Addresses,
+               kernel: LoadedKernel) -> Iterator[UnanalyzableOp]:
+    name, file = parameter.name, kernel.location.file
+    if name in addresses.ambiguous:
+        line = doubts.addresses.get(name) or kernel.location.line
+        reason = f"whether `{name}` is a number or an address is guessed; give its type in the spec"
+        yield UnanalyzableOp("address", "", reason, (name,), Location(file, line))
+    elif name in doubts.stores and parameter.kind in _MEMORY and (doubts.open or hidden):
+        reason = "no analysed variant reaches this write; give the arguments that decide it in the spec"
+        yield UnanalyzableOp("store", "", reason, (name,), Location(file, doubts.stores[name]))
+
+
+def _written(effects: VariantEffects) -> set[str]:
+    return {n for n, accesses in effects.accesses.items() if any(a.kind is not AccessKind.READ for a in accesses)}
