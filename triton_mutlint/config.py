@@ -37,6 +37,8 @@ class Config:
     targets: tuple[str, ...] = ()
     fail_on: str = "error"
     max_variants: int = DEFAULT_MAX_VARIANTS
+    jobs: int = 1  # without effect so far: kernels are analysed one after the other
+    cache_dir: Path | None = None  # without effect so far: nothing is kept between runs
     stub_modules: tuple[str, ...] = ()
     opaque_asm: bool = False
     require_spec: bool = False

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from triton_mutlint.model import Environment, Failure, Report, SourceFile
 from triton_mutlint.request import Request
-from triton_mutlint.source.discover import discover, source_from_stdin
+from triton_mutlint.source.discover import Excluded, discover, source_from_stdin
 
 Progress = Callable[[int, int, str], None]  # kernels done, kernels in all, what is at work
 Failures = tuple[tuple[str, Failure], ...]
@@ -62,9 +62,12 @@ def _silent(done: int, total: int, label: str) -> None:
 def sources_of(request: Request) -> tuple[tuple[SourceFile, ...], Failures]:
     """The files to lint, standard input among them where `-` was given."""
     named = tuple(a for a in request.arguments if a != "-")
-    sources, failures = discover(named, request.cwd, request.config.exclude) if named else ((), ())
+    config = request.config
+    sources, failures = discover(named, request.cwd, config.exclude, root=config.root, force=config.force_exclude)
     if request.stdin_text is None:
         return sources, failures
     filename = Path(request.stdin_filename or "<stdin>")
     buffer = source_from_stdin(request.stdin_text.encode(), filename, request.cwd)
+    if config.force_exclude and buffer.path in Excluded(config.exclude, config.root or request.cwd, force=True):
+        return sources, failures
     return (buffer, *(s for s in sources if s.path != buffer.path)), failures

@@ -41,20 +41,38 @@ def findings_of(
 ) -> tuple[Finding, ...]:
     """What the rules say of the linted files, and of the arguments that could not be read."""
     subjects = []
+    linted = tuple(file.source for file in files)
     for file in files:
+        helped = (*linted, *_helping(file, linted, request.cwd)) if any(map(_is_tuned, file.result.kernels)) else linted
         for kernel, report in file.reports:
             entry = file.entry(kernel) if kernel else None
             subjects.append(KernelSubject(
                 report, kernel, declaration_of(kernel, file.source, entry) if kernel else None,
                 has_spec_entry=entry is not None,
                 allow=frozenset(d.name for d in entry.allow) if entry else frozenset(), allowed=allowed_by(entry),
+                sources=helped,
             ))
     unnamed = [(file.source.display, failure) for file in files for name, failure in file.result.failures if not name]
     return judge(RunSubject(
-        tuple(subjects), tuple(file.source for file in files), (*failures, *unnamed),
+        tuple(subjects), linted, (*failures, *unnamed),
         tuple(_stale(files, request)), request.cwd, request.arguments, snapshot_of(request), baseline_of(request),
         lambda allowed: _may_be_elsewhere(allowed, files, request),
     ), request.config)
+
+
+def _is_tuned(kernel: LoadedKernel) -> bool:
+    return kernel.autotune is not None and len(kernel.autotune.configs) > 1
+
+
+def _helping(file: LintedFile, linted: Sequence[SourceFile], cwd: Path) -> Iterator[SourceFile]:
+    """The files beside those linted from which something was loaded: a kernel's helpers may stand there."""
+    known = {source.path for source in linted}
+    for path in file.result.sources:
+        if path not in known:
+            try:
+                yield SourceFile(path, display_path(path, cwd), path.read_text(encoding="utf-8"))
+            except (OSError, UnicodeDecodeError):  # gone since, or in another encoding: its helpers stay unread
+                continue
 
 
 def _may_be_elsewhere(allowed: Allowed, files: Sequence[LintedFile], request: Request) -> bool:

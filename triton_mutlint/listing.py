@@ -64,7 +64,9 @@ def list_kernels(request: Request) -> tuple[ListedKernel, ...]:
 
     Raises UsageError for a spec that cannot be used; other failures are rows.
     """
-    sources, failures = discover(request.arguments, request.cwd, request.config.exclude)
+    config = request.config
+    sources, failures = discover(
+        request.arguments, request.cwd, config.exclude, root=config.root, force=config.force_exclude)
     specs = Specs(request)
     given = [(source, specs.of(source)) for source in sources]  # a wrong spec ends the run before any work
     rows = [row for source, spec in given for row in _rows(source, spec, request)]

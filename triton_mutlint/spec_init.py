@@ -32,7 +32,9 @@ def init(request: Request, to: Path | None, progress: Progress) -> InitResult:
     `to` is the one spec file to complete or begin; without it each file's own is, else one at its
     project's root. Raises UsageError for a spec that cannot be used.
     """
-    sources, failures = discover(request.arguments, request.cwd, request.config.exclude)
+    config = request.config
+    sources, failures = discover(
+        request.arguments, request.cwd, config.exclude, root=config.root, force=config.force_exclude)
     if to is not None:
         to = request.cwd / to
         request = replace(request, spec=to if to.is_file() else None, use_spec=to.is_file())

@@ -50,6 +50,20 @@ def test_where_values_come_from(shell: Shell, tmp_path: Path, monkeypatch: pytes
     assert settings(shell.out)["ignore"] == ("[]", "default")
 
 
+def test_what_has_no_effect_says_so(shell: Shell, tmp_path: Path) -> None:
+    assert shell("config") == 0
+    shown = settings(shell.out)
+    assert shown["jobs"] == ("1", "default; without effect so far: kernels are analysed one after the other")
+    assert shown["cache-dir"] == ("", "default; without effect so far: nothing is kept between runs")
+    (tmp_path / "triton-mutlint.toml").write_text('jobs = 8\ncache-dir = "kept"\n')
+    assert shell("config") == 0
+    shown = settings(shell.out)
+    assert shown["jobs"] == (
+        "8", "triton-mutlint.toml:1; without effect so far: kernels are analysed one after the other")
+    assert shown["cache-dir"] == (
+        '"kept"', "triton-mutlint.toml:2; without effect so far: nothing is kept between runs")
+
+
 def test_the_output_is_a_configuration(shell: Shell, tmp_path: Path) -> None:
     text = (
         'select = ["ALL"]\nexclude = ["a \\"b\\"\\\\", "tab\\t"]\nspec = "s p.yaml"\nbaseline = "b.json"\n'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import stat
 from collections.abc import Callable
@@ -282,3 +283,21 @@ def test_permissions_and_links_stay(run: Run) -> None:
     assert run("snapshot", "a.py") == 0
     assert Path("triton-mutlint.snapshot").is_symlink()
     assert stat.S_IMODE(Path("real/snapshot").stat().st_mode) == 0o640
+
+
+def test_what_is_excluded_by_force_is_not_linted(run: Run, capsys: pytest.CaptureFixture[str],
+                                                 monkeypatch: pytest.MonkeyPatch) -> None:
+    put("src/theirs/a.py", WRONG + SCALE)
+    put("src/ours.py", SCALE)
+    Path("triton-mutlint.toml").write_text('exclude = ["src/theirs"]\n')
+    assert run("src", "-q") == 0
+    assert run("src/theirs/a.py", "-q") == 1
+    assert run("src/theirs/a.py", "src/ours.py", "--force-exclude", "-q") == 0
+    assert "1 kernel: 1 analysed" in capsys.readouterr().out
+    Path("triton-mutlint.toml").write_text('exclude = ["src/theirs"]\nforce-exclude = true\n')
+    assert run("src/theirs/a.py") == 0
+    assert capsys.readouterr().out == "no Triton kernels found\n"
+    monkeypatch.chdir("src")
+    assert run("theirs/a.py") == 0
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(Path("theirs/a.py").read_bytes())))
+    assert run("-", "--stdin-filename", "theirs/a.py") == 0

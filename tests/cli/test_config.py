@@ -22,6 +22,8 @@ spec = "specs/k.yaml"
 targets = ["cuda:90", "hip:gfx942"]
 fail-on = "warning"
 max-variants = 16
+jobs = 4
+cache-dir = ".cache/mutlint"
 stub-modules = ["vllm"]
 opaque-asm = true
 require-spec = true
@@ -57,6 +59,8 @@ def test_every_key(tmp_path: Path) -> None:
         targets=("cuda:90", "hip:gfx942"),
         fail_on="warning",
         max_variants=16,
+        jobs=4,
+        cache_dir=tmp_path / ".cache/mutlint",
         stub_modules=("vllm",),
         opaque_asm=True,
         require_spec=True,
@@ -66,8 +70,8 @@ def test_every_key(tmp_path: Path) -> None:
         origins=origins,
     )
     assert origins["select"] == "pyproject.toml:5"
-    assert origins["severity"] == "pyproject.toml:19"
-    assert origins["per-file-ignores"] == "pyproject.toml:22"
+    assert origins["severity"] == "pyproject.toml:21"
+    assert origins["per-file-ignores"] == "pyproject.toml:24"
 
 
 def test_the_own_file_needs_no_table_and_goes_first(tmp_path: Path) -> None:
@@ -111,6 +115,11 @@ HEAD = "[tool.other]\nselect = 1\n[tool.triton-mutlint]\n"
         (HEAD + "ignore = ['E']", "pyproject.toml:4: ignore: 'E' is no rule"),
         (HEAD + "max-variants = 0", "pyproject.toml:4: max-variants must be a whole number of at least 1, not 0"),
         (HEAD + "max-variants = true", "at least 1, not true"),
+        (HEAD + "jobs = 0", "pyproject.toml:4: jobs must be a whole number of at least 1, not 0"),
+        (HEAD + "jobs = 'auto'", "pyproject.toml:4: jobs must be a whole number of at least 1, not 'auto'"),
+        (HEAD + "cache-dir = true", "pyproject.toml:4: cache-dir must be a string, not true"),
+        (HEAD + "cachedir = 'x'", "pyproject.toml:4: unknown key 'cachedir' (did you mean 'cache-dir'?)"),
+        (HEAD + "force-exclude = 'yes'", "force-exclude must be true or false, not 'yes'"),
         (HEAD + "fail-on = 'fatal'", "fail-on must be one of error, warning, info, never, not 'fatal'"),
         (HEAD + "targets = ['cuda:8x']", "pyproject.toml:4: targets: unknown target 'cuda:8x': write cuda:"),
         (HEAD + "helpers = 'yes'", "helpers must be true or false, not 'yes'"),

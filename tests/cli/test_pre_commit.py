@@ -144,6 +144,18 @@ def test_files_that_are_excluded_stay_so(project: Repository, hooks: Path) -> No
     assert passed.returncode == 0, passed.stdout
 
 
+def test_pre_commit_names_files_that_the_configuration_excludes(project: Repository, hooks: Path) -> None:
+    project.install(hooks, "triton-mutlint-system")
+    project.put("triton-mutlint.toml", 'exclude = ["third_party/"]\n')
+    project.put("third_party/theirs.py", HEAD + BAD.format(name="theirs"))
+    failed = project.commit()
+    assert failed.returncode == 1
+    assert "third_party/theirs.py" in failed.stdout
+    project.put("triton-mutlint.toml", 'exclude = ["third_party/"]\nforce-exclude = true\n')
+    passed = project.commit()
+    assert passed.returncode == 0, passed.stdout
+
+
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="pre-commit installs from a git repository")
 def test_the_isolated_hook(project: Repository, tmp_path: Path) -> None:
     """pre-commit makes an environment and installs the last commit of this checkout in it.

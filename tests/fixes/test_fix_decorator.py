@@ -80,6 +80,26 @@ def test_restoring_what_was_zeroed(before: str, after: str) -> None:
     assert fix(before, (RESTORE, ("x",), ()), (RESET, (), ("x",))) == after
 
 
+@pytest.mark.parametrize(("before", "after"), [
+    ("@triton.autotune(C, key=[])", '@triton.autotune(C, key=[], reset_to_zero=["x"])'),
+    ("@triton.autotune(C, reset_to_zero=['z'])", "@triton.autotune(C, reset_to_zero=['z', 'x'])"),
+    ("@triton.autotune(C, reset_to_zero=None)", '@triton.autotune(C, reset_to_zero=["x"])'),
+    ("@triton.autotune(C, restore_value=['z'])", "@triton.autotune(C, restore_value=['z'], reset_to_zero=['x'])"),
+    ("@triton.autotune(\n    C,\n    key=[],\n)",
+     '@triton.autotune(\n    C,\n    key=[],\n    reset_to_zero=["x"],\n)'),
+])
+def test_zeroing(before: str, after: str) -> None:
+    assert fix(before, (RESET, ("x",), ())) == after
+
+
+def test_one_is_zeroed_and_the_other_restored() -> None:
+    both = (RESET, ("x",), ()), (RESTORE, ("y",), ())
+    assert fix("@triton.autotune(C, [])", *both) == (
+        '@triton.autotune(C, [], restore_value=["y"], reset_to_zero=["x"])')
+    assert fix("@triton.autotune(C, reset_to_zero=['z'])", *both) == (
+        "@triton.autotune(C, reset_to_zero=['z', 'x'], restore_value=['y'])")
+
+
 def test_more_is_restored_than_was_zeroed() -> None:
     before = "@triton.autotune(C, reset_to_zero=['x'])"
     after = "@triton.autotune(C, restore_value=['x', 'y'])"

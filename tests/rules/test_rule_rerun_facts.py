@@ -132,3 +132,14 @@ def test_a_kernel_that_is_not_tuned_has_no_uses(tmp_path: Path) -> None:
         "import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef k(x):\n    tl.store(x, tl.load(x) * 2)\n")
     (kernel,) = run(Request(("k.py",), tmp_path, use_spec=False, targets=("cuda:90",))).kernels
     assert kernel.parameters[0].uses == ()
+
+
+def test_a_helper_is_read_in_a_file_that_is_not_linted(tmp_path: Path) -> None:
+    (tmp_path / "h.py").write_text(
+        "import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef through(s, i):\n"
+        "    tl.store(s + i, 1.0)\n    tl.debug_barrier()\n    return tl.load(s + (i ^ 1))\n")
+    (tmp_path / "k.py").write_text(f"from h import through\n{HEAD}    tl.store(y + i, through(x, i))\n")
+    for arguments in (("k.py",), ("k.py", "h.py")):
+        (finding,) = run(Request(arguments, tmp_path, use_spec=False, targets=("cuda:90",))).findings
+        assert (finding.rule, finding.severity.value) == ("TML301", "info")
+        assert "writes `x` and then reads it at other addresses" in finding.message

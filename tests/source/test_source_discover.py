@@ -57,6 +57,29 @@ def test_exclude_matches_paths_names_and_folders(tmp_path: Path) -> None:
     assert names(tmp_path, ".", exclude=("a", "b/*.py", "skip_*")) == ["d/k.py"]
 
 
+@pytest.mark.parametrize("argument", ["third_party/k.py", "third_party/k.py::k", "third_party", "third_party.k:k"])
+def test_what_is_excluded_by_force_is_left_out_even_if_named(tmp_path: Path, argument: str) -> None:
+    write(tmp_path / "third_party" / "k.py")
+    write(tmp_path / "k.py")
+    for exclude in (("third_party",), ("third_party/",), ("third_party/*.py",)):
+        found = discover([argument, "k.py"], tmp_path, exclude, force=True)
+        assert ([file.display for file in found[0]], found[1]) == (["k.py"], ())
+
+
+@pytest.mark.parametrize("argument", ["third_party/k.py", "third_party/k.py::k"])
+def test_a_file_that_is_named_is_linted_although_excluded(tmp_path: Path, argument: str) -> None:
+    write(tmp_path / "third_party" / "k.py")
+    assert names(tmp_path, argument, exclude=("third_party",)) == ["third_party/k.py"]
+
+
+def test_patterns_refer_to_the_root_that_is_given(tmp_path: Path) -> None:
+    write(tmp_path / "src" / "gen" / "k.py")
+    write(tmp_path / "src" / "k.py")
+    for pattern, left in (("src/gen", ["k.py"]), ("gen/*", ["gen/k.py", "k.py"])):
+        files, _ = discover(["."], tmp_path / "src", (pattern,), root=tmp_path)
+        assert sorted(file.display for file in files) == left
+
+
 def test_a_kernel_of_a_file(tmp_path: Path) -> None:
     write(tmp_path / "k.py")
     (file,), failures = discover(["k.py::k", "k.py::other"], tmp_path)

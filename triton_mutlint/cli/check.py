@@ -18,6 +18,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.command(cls=Checking, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=files)
+@click.option("--force-exclude", is_flag=True, help="Leave out what the configuration excludes even if named here.")
 @click.option("--spec", type=_FILE, metavar="FILE", help="Signatures to use instead of the file found upward.")
 @click.option("--no-spec", is_flag=True, help="Infer every signature, whatever specs there are.")
 @click.option("--target", "targets", multiple=True, metavar="ARCH", help="cuda:90, hip:gfx942, ...; repeatable.")

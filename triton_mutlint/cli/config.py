@@ -24,6 +24,10 @@ _DEFAULTS = {
     "snapshot": "none is compared with",
     "baseline": "no finding is accepted",
 }
+_WITHOUT_EFFECT = {
+    "jobs": "without effect so far: kernels are analysed one after the other",
+    "cache_dir": "without effect so far: nothing is kept between runs",
+}
 
 
 @click.command(
@@ -58,10 +62,10 @@ def _rows(config: Config) -> Iterator[tuple[str, str]]:
             continue
         default = f"default: {_DEFAULTS[field.name]}" if field.name in _DEFAULTS else "default"
         key, value = field.name.replace("_", "-"), getattr(config, field.name)
-        if value is None:
-            yield f"# {key}", default
-        else:
-            yield f"{key} = {_toml(value)}", config.origins.get(key, default)
+        origin = default if value is None else config.origins.get(key, default)
+        if field.name in _WITHOUT_EFFECT:
+            origin = f"{origin}; {_WITHOUT_EFFECT[field.name]}"
+        yield (f"# {key}" if value is None else f"{key} = {_toml(value)}"), origin
 
 
 def _rules(config: Config) -> Iterator[str]:

@@ -46,7 +46,8 @@ class _Editor:
         restore, reset = wanted[ListKind.RESTORE_VALUE], wanted[ListKind.RESET_TO_ZERO]
         old = self._call.argument(_KEYWORDS[ListKind.RESET_TO_ZERO])
         new = self._call.argument(_KEYWORDS[ListKind.RESTORE_VALUE])
-        if new is None and old is not None and old.keyword and set(old.names) == reset.removed <= set(restore.added):
+        if new is None and old is not None and old.keyword and reset.removed and not reset.added and \
+                set(old.names) == reset.removed <= set(restore.added):
             return self._renamed(old, restore)
         edits: list[Edit] = []
         emptied: list[Argument] = []

@@ -30,22 +30,43 @@ class _Wanted:
     kernels: set[str] | None = field(default_factory=set)
 
 
+@dataclass(frozen=True)
+class Excluded:
+    """Which paths are left out: by globs relative to `root`; with `force`, what was named outright too."""
+
+    patterns: tuple[str, ...]
+    root: Path
+    force: bool
+
+    def __contains__(self, path: Path) -> bool:
+        if not self.patterns:
+            return False
+        parts = display_path(path, self.root).split("/")
+        prefixes = ["/".join(parts[: i + 1]) for i in range(len(parts))]
+        return any(
+            fnmatch(path.name, pattern) or any(fnmatch(prefix, pattern.rstrip("/")) for prefix in prefixes)
+            for pattern in self.patterns
+        )
+
+
 def discover(
-    arguments: Sequence[str], cwd: Path, exclude: Sequence[str] = ()
+    arguments: Sequence[str], cwd: Path, exclude: Sequence[str] = (), *, root: Path | None = None, force: bool = False
 ) -> tuple[tuple[SourceFile, ...], tuple[NamedFailure, ...]]:
     """The files that the arguments name and that may hold kernels, and what was wrong with the others.
 
     An argument is a file, a directory (searched for `*.py`, sorted; hidden, environment and cache
     folders are left out), `path.py::kernel` or `package.module:kernel` (found without importing it).
-    `exclude` holds globs matched against a path relative to `cwd`, its name, and each folder above it.
+    `exclude` holds globs matched against a path relative to `root` (`cwd` if there is none), its name, and
+    each folder above it; `force` holds them against what was named outright as well.
     A file named outright that cannot be read is a failure; the other files go on. A file reached by
     two paths is linted once.
     """
     wanted: dict[Path, _Wanted] = {}
     failures: list[NamedFailure] = []
+    excluded = Excluded(tuple(exclude), root or cwd, force)
     for argument in arguments:
         try:
-            _collect(argument, cwd, exclude, wanted, failures)
+            _collect(argument, cwd, excluded, wanted, failures)
         except StageError as error:
             failures.append((argument, error.failure))
     files = []
@@ -90,7 +111,7 @@ def display_path(path: Path, cwd: Path) -> str:
 
 
 def _collect(
-    argument: str, cwd: Path, exclude: Sequence[str], wanted: dict[Path, _Wanted], failures: list[NamedFailure]
+    argument: str, cwd: Path, excluded: Excluded, wanted: dict[Path, _Wanted], failures: list[NamedFailure]
 ) -> None:
     name, separator, kernel = argument.partition("::")
     if separator and os.path.exists(_absolute(argument, cwd)):  # noqa: PTH110 - the file's own name holds `::`
@@ -111,8 +132,10 @@ def _collect(
         raise _failure(argument, f"`{argument}` names no kernel", "write path.py::kernel or module:kernel")
     if mode is None or (separator and stat.S_ISDIR(mode)):
         raise _failure(argument, f"no such file or directory: {name}", _nearest(path))
+    if excluded.force and path in excluded:
+        return
     if stat.S_ISDIR(mode):
-        for file in _walk(path, cwd, exclude, failures):
+        for file in _walk(path, cwd, excluded, failures):
             _add(file, None, False, wanted)
     else:
         _add(path, kernel if separator else None, True, wanted)
@@ -137,7 +160,7 @@ def _add(path: Path, kernel: str | None, explicit: bool, wanted: dict[Path, _Wan
         item.kernels.add(kernel)
 
 
-def _walk(root: Path, cwd: Path, exclude: Sequence[str], failures: list[NamedFailure]) -> Iterator[Path]:
+def _walk(root: Path, cwd: Path, excluded: Excluded, failures: list[NamedFailure]) -> Iterator[Path]:
     """`*.py` below `root` in sorted order; a folder reached twice (symlink loops) is entered once."""
     seen: set[str] = set()
 
@@ -154,11 +177,11 @@ def _walk(root: Path, cwd: Path, exclude: Sequence[str], failures: list[NamedFai
         seen.add(real)
         here = Path(folder)
         folders[:] = sorted(
-            name for name in folders if not _skipped(here / name) and not _excluded(here / name, cwd, exclude)
+            name for name in folders if not _skipped(here / name) and here / name not in excluded
         )
         for name in sorted(files):
             path = here / name
-            wanted = name.endswith(".py") and not name.startswith(".") and not _excluded(path, cwd, exclude)
+            wanted = name.endswith(".py") and not name.startswith(".") and path not in excluded
             if wanted and os.path.isfile(path):  # noqa: PTH113 - not a pipe or device, which would be waited for
                 yield path
 
@@ -168,18 +191,6 @@ def _skipped(folder: Path) -> bool:
     if name.startswith(".") or name in SKIPPED_DIRECTORIES or name.endswith((".egg-info", ".dist-info")):
         return True
     return os.path.exists(folder / "pyvenv.cfg")  # noqa: PTH110 - also of a folder that may not be read
-
-
-def _excluded(path: Path, cwd: Path, exclude: Sequence[str]) -> bool:
-    if not exclude:
-        return False
-    shown = display_path(path, cwd)
-    parts = shown.split("/")
-    prefixes = ["/".join(parts[: i + 1]) for i in range(len(parts))]
-    return any(
-        fnmatch(path.name, pattern) or any(fnmatch(prefix, pattern.rstrip("/")) for prefix in prefixes)
-        for pattern in exclude
-    )
 
 
 def find_module(name: str, cwd: Path, argument: str) -> Path:
