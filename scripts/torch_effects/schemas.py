@@ -1,0 +1,185 @@
+"""Entries of the effect table from the schemas of torch's dispatcher. Needs torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from scripts.torch_effects import reviewed
+from triton_mutlint.host.torch_table import Result, TorchEffect, render
+
+NAMESPACES = ("aten", "_c10d_functional")
+_KEYWORD_ONLY = 1000  # a place beyond any positional one
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One parameter of one overload, with the marks of the table."""
+
+    name: str
+    place: int  # `_KEYWORD_ONLY` where it has none
+    marks: frozenset[str]
+    is_list: bool
+    is_sizes: bool  # a list of numbers, which Python takes as separate arguments too
+
+
+@dataclass(frozen=True)
+class Overload:
+    op: str  # "aten.add"
+    name: str  # "default", "out"
+    arguments: tuple[Argument, ...]
+    result: Result
+    gives_argument: bool  # no more than what was given by name as a place for the result
+
+
+def overloads() -> Iterator[Overload]:
+    """All overloads that the dispatcher knows, of the namespaces that Python code calls."""
+    known = set(torch._C._dispatch_get_all_op_names())
+    for schema in torch._C._jit_get_all_schemas():
+        namespace, _, op = schema.name.partition("::")
+        full = schema.name + (f".{schema.overload_name}" if schema.overload_name else "")
+        refused = op in reviewed.REFUSED or op.startswith(reviewed.REFUSED_PREFIXES)
+        if full in known and namespace in NAMESPACES and not refused:
+            yield _overload(schema, f"{namespace}.{op}", op)
+
+
+def _overload(schema: Any, path: str, op: str) -> Overload:
+    hints = {token.rstrip("!~=?@[]"): token for token in reviewed.UNDECLARED.get(op, "").split()}
+    returned = [r.alias_info for r in schema.returns if "Tensor" in str(r.type)]
+    arguments = []
+    for place, argument in enumerate(schema.arguments):
+        marks = _declared(argument, returned, op, schema)
+        hint = hints.get(argument.name, "")
+        marks |= {mark for mark in "!=?" if mark in hint[len(argument.name) :]} if "Tensor" in str(argument.type) else set()
+        if "=" in marks and "?" in marks:
+            marks.discard("=")
+        kind = str(argument.type)
+        arguments.append(
+            Argument(
+                argument.name, _KEYWORD_ONLY if argument.kwarg_only else place, frozenset(marks),
+                "List[" in kind and "Tensor" in kind, "List[int]" in kind or "List[SymInt]" in kind,
+            )
+        )  # fmt: skip
+    written = [a for a in arguments if "!" in a.marks]
+    by_name = bool(written) and all(a.place == _KEYWORD_ONLY for a in written)
+    return Overload(path, schema.overload_name or "default", tuple(arguments), _result(schema), by_name)
+
+
+def _declared(argument: Any, returned: list[Any], op: str, schema: Any) -> set[str]:
+    info = argument.alias_info
+    if info is None:
+        return set()
+    marks: set[str] = set()
+    if info.is_write:
+        full = f"{schema.name.replace('::', '.')}.{schema.overload_name or 'default'}"
+        marks |= {"!"} if op not in reviewed.HARMLESS else set()
+        if _is_view_in_place(full) and not op.startswith("resize"):
+            marks = {"~"} if op not in reviewed.HARMLESS else set()
+        if argument.kwarg_only:
+            return marks
+    shared = [r is not None and bool(r.before_set & info.before_set) for r in returned]
+    if shared and all(shared) and op not in reviewed.PERHAPS_VIEWS:
+        marks.add("=")
+    elif any(shared):
+        marks.add("?")
+    return marks
+
+
+def _is_view_in_place(full: str) -> bool:
+    namespace, op, overload = full.split(".")
+    return torch.Tag.inplace_view in getattr(getattr(getattr(torch.ops, namespace), op), overload).tags
+
+
+def _result(schema: Any) -> Result:
+    tensors = [str(r.type) for r in schema.returns if "Tensor" in str(r.type)]
+    if not tensors:
+        return Result.PLAIN
+    return Result.TENSORS if len(schema.returns) > 1 or "List[" in tensors[0] else Result.TENSOR
+
+
+def union(members: Iterable[Overload], python: bool = False) -> str:
+    """The text of the entry that holds for any of `members`.
+
+    A function of Python's (`python`) calls `self` `input`, and takes several places for results as one `out`.
+    """
+    group = sorted(members, key=lambda o: (o.gives_argument, -len(o.arguments), o.name))
+    names = _positional_names(group)
+    keywords: dict[str, None] = {}
+    for overload in group:
+        for argument in overload.arguments:
+            if argument.name not in names:
+                keywords[argument.name] = None
+    parameters = [*names, *keywords]
+    effect = TorchEffect(tuple(parameters), result=_joined_result(group))
+    effect = replace(effect, **_places(group, parameters, len(names)))
+    if python:
+        effect = _pythonic(effect)
+    return render(_starred(_flagged(effect, group), group), len(names))
+
+
+def _pythonic(effect: TorchEffect) -> TorchEffect:
+    parameters = tuple("input" if name == "self" else name for name in effect.parameters)
+    if effect.writes_named and "out" not in parameters:
+        return replace(effect, parameters=(*parameters, "out"), writes_named=(*effect.writes_named, "out"))
+    return replace(effect, parameters=parameters)
+
+
+def _positional_names(group: list[Overload]) -> list[str]:
+    """By position, the name of a marked argument before others."""
+    names: list[str] = []
+    for overload in sorted(group, key=lambda o: not any(a.marks for a in o.arguments)):
+        for argument in overload.arguments:
+            if argument.place == len(names) and argument.name not in names:
+                names.append(argument.name)
+    return names
+
+
+def _places(group: list[Overload], parameters: list[str], positional: int) -> dict[str, tuple[Any, ...]]:
+    """The fields of the effect; an argument with another name elsewhere counts at its place and by its name."""
+    everywhere = [o for o in group if not o.gives_argument] or group
+    found: dict[str, set[int]] = {field: set() for field in ("writes", "metadata", "same", "maybe", "content")}
+    named: dict[str, None] = {}
+
+    def stands(argument: Argument) -> set[int]:
+        places = {parameters.index(argument.name)}
+        return places | {argument.place} if argument.place < positional else places
+
+    for argument in (a for o in group for a in o.arguments if a.marks):
+        if argument.place == _KEYWORD_ONLY and "!" in argument.marks:
+            named[argument.name] = None
+            continue
+        places = stands(argument)
+        found["writes"] |= places if "!" in argument.marks else set()
+        found["metadata"] |= places if "~" in argument.marks else set()
+        found["content"] |= places if argument.is_list else set()
+        found["maybe"] |= places if argument.marks & {"=", "?"} else set()
+    for place in found["maybe"]:
+        if all(any(place in stands(a) and "=" in a.marks for a in o.arguments) for o in everywhere):
+            found["same"].add(place)
+    found["maybe"] -= found["same"]
+    return {**{field: tuple(sorted(places)) for field, places in found.items()}, "writes_named": tuple(named)}
+
+
+def _joined_result(group: list[Overload]) -> Result:
+    results = {o.result for o in group if not o.gives_argument} or {o.result for o in group}
+    return Result.TENSORS if Result.TENSORS in results else Result.TENSOR if Result.TENSOR in results else Result.PLAIN
+
+
+def _flagged(effect: TorchEffect, group: list[Overload]) -> TorchEffect:
+    flag = reviewed.FLAGS.get(group[0].op.partition(".")[2], "")
+    return replace(effect, only_if=flag) if flag else effect
+
+
+def _starred(effect: TorchEffect, group: list[Overload]) -> TorchEffect:
+    """Sizes, where they come first, can be given one by one."""
+    first = 1 if effect.parameters[:1] in {("self",), ("input",)} else 0
+    if not any(a.is_sizes and a.place == first for o in group for a in o.arguments):
+        return effect
+    marked = [*effect.writes, *effect.same, *effect.maybe, *effect.metadata]
+    if any(first <= place for place in marked):
+        return effect
+    names = list(effect.parameters)
+    names[first] = "*" + names[first]
+    return replace(effect, parameters=tuple(names))
