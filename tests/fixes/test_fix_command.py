@@ -19,7 +19,7 @@ pytest.importorskip("triton")
 pytest.importorskip("libcst")
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "rules"
-BAD = {"TML101": "*", "TML102": "*", "TML301": "[hpw]*", "TML905": "*"}
+BAD = {"TML101": "*", "TML102": "*", "TML301": "[hpwz]*", "TML905": "*"}
 HEAD = """\
 import triton
 import triton.language as tl

@@ -54,6 +54,7 @@ BODIES = {
     "read_in_same_loop": "for j in range(4):\n        c = tl.load(x + j)\n        tl.store(x + j, c * 2)",
     "reassigned": "c = tl.load(x + i)\n    c = c * 2\n    c = 1 + y\n    tl.store(x + i, c)",
     "scaled_sum": "c = tl.load(x + i)\n    c += 1.0\n    c *= 2.0\n    tl.store(x + i, c)",
+    "shifted": "tl.store(x + i + 1, tl.load(x + i) + 1.0)",
     "read_then_write": "tl.store(y + i, tl.load(x + i))\n    tl.store(x + i, 1.0)",
 }
 
@@ -77,6 +78,7 @@ def found(body: str, **autotune: object) -> list[Finding]:
     ("loop_then_read", Rerun.SAFE), ("same_branch", Rerun.SAFE), ("other_branch", Rerun.IN_PLACE),
     ("store_then_add", Rerun.SAFE), ("read_in_same_loop", Rerun.IN_PLACE), ("reassigned", Rerun.IN_PLACE),
     ("scaled_sum", Rerun.IN_PLACE), ("write_sometimes", Rerun.IN_PLACE), ("read_then_write", Rerun.IN_PLACE),
+    ("shifted", Rerun.IN_PLACE),
 ])
 def test_what_a_rerun_does(body: str, expected: Rerun) -> None:
     subject = subject_of(kernel(BODIES[body]))

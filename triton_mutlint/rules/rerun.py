@@ -165,12 +165,16 @@ def _address(access: Access, calls: AccessCalls) -> str:
 
 
 def _adds_up(uses: _Uses, calls: AccessCalls) -> bool:
-    """Whether every store puts back what was loaded plus something: `c = tl.load(p); c += x; tl.store(p, c)`."""
-    reads = [calls.at(a) for a in uses.reads]
-    if not uses.stores or uses.monotone or None in reads:
+    """Whether every store puts back what was loaded there plus something: `c = tl.load(p); c += x; tl.store(p, c)`."""
+    reads = [(_address(a, calls), calls.at(a)) for a in uses.reads]
+    if not uses.stores or uses.monotone or any(call is None for _, call in reads):
         return False
-    loads = {id(c.call) for c in reads if c}
-    return all(_is_sum(_value(a, calls), calls.at(a), loads) for a in uses.stores)
+    for store in uses.stores:
+        place = _address(store, calls)
+        loads = {id(call.call) for address, call in reads if call and place and address == place}
+        if not _is_sum(_value(store, calls), calls.at(store), loads):
+            return False
+    return True
 
 
 def _is_sum(value: ast.expr | None, store: AccessCall | None, loads: set[int]) -> bool:
