@@ -28,7 +28,9 @@ class OpRegistration:
     """One op: its declaration and the Python functions that implement it.
 
     `functions` are where each implementation stands; there are several where device types have
-    their own, and none where the implementation could not be found (`missing` says why).
+    their own, and none where the implementation could not be found (`missing` says why). `arguments`
+    are the op's own names of its arguments, in order, where a schema gives them: the functions get
+    positional ones by position and may call them otherwise. Without a schema they are the parameters.
     """
 
     name: str  # "ns::op"; "<name>" with what is known where it is computed
@@ -38,3 +40,4 @@ class OpRegistration:
     declaration: Declaration
     functions: tuple[tuple[HostModule, HostFunction], ...] = ()
     missing: str = ""
+    arguments: tuple[str, ...] = ()

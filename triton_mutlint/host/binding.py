@@ -1,0 +1,41 @@
+"""Binding a call's arguments to a function's parameters."""
+
+from __future__ import annotations
+
+from triton_mutlint.host.folded import Args, Func, Items, Table, Text, Unknown, Value
+from triton_mutlint.host.folding import Machine, fold
+
+
+def bound(func: Func, args: Args, machine: Machine) -> dict[str, Value]:
+    """By parameter, the argument, the default, or that it is not known."""
+    a = func.node.args
+    ordered = [*a.posonlyargs, *a.args]
+    names: dict[str, Value] = {}
+    keywords = dict(args.keywords)
+    for i, parameter in enumerate(ordered):
+        if i < len(args.positional):
+            names[parameter.arg] = args.positional[i]
+        elif parameter.arg in keywords:
+            names[parameter.arg] = keywords.pop(parameter.arg)
+        else:
+            at = i - (len(ordered) - len(a.defaults))
+            names[parameter.arg] = _default(a.defaults[at] if at >= 0 else None, func, args, machine)
+    for parameter, default in zip(a.kwonlyargs, a.kw_defaults, strict=True):
+        passed = keywords.pop(parameter.arg, None)
+        names[parameter.arg] = passed if passed is not None else _default(default, func, args, machine)
+    if a.vararg is not None:
+        names[a.vararg.arg] = Items(args.positional[len(ordered):], not args.open)
+    if a.kwarg is not None:
+        rest = Table(tuple((Text(key), value) for key, value in keywords.items()))
+        names[a.kwarg.arg] = rest if not args.open else Unknown("it is passed with `**`")
+    return names
+
+
+def _default(node: object, func: Func, args: Args, machine: Machine) -> Value:
+    import ast
+
+    if args.open:
+        return Unknown("it may be passed with `*` or `**`")
+    if not isinstance(node, ast.expr):
+        return Unknown("it is not passed")
+    return fold(node, func.scope, machine)

@@ -1,0 +1,375 @@
+"""Expressions of registering code, computed as far as they can be without running anything."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+from triton_mutlint.host.folded import (
+    Args,
+    Const,
+    Either,
+    Func,
+    Inferred,
+    Items,
+    Scope,
+    Spot,
+    Table,
+    Text,
+    Unknown,
+    Value,
+    either,
+    is_none,
+    options,
+    truth,
+)
+from triton_mutlint.host.modules import HostModule
+
+MAX_UNROLLED = 256  # elements that a loop or comprehension is followed through
+
+
+class Machine(Protocol):
+    """What expressions need to know of the code around them."""
+
+    @property
+    def depth(self) -> int:
+        """How many calls are being followed."""
+
+    def lookup(self, module: HostModule, name: str) -> Value:
+        """What a top-level or built-in name stands for."""
+
+    def attribute(self, owner: Value, name: str) -> Value:
+        """`owner.name`."""
+
+    def call(self, callee: Value, args: Args, node: ast.AST, module: HostModule) -> Value:
+        """What a call gives; what it registers is noted."""
+
+    def imported(self, module: HostModule, node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Value]]:
+        """The names that an import statement binds."""
+
+    def store(self, owner: Value, name: str, value: Value) -> None:
+        """`owner.name = value`."""
+
+    def spend(self) -> None:
+        """Count a step of work. Raises `OverBudgetError`."""
+
+
+class OverBudgetError(Exception):
+    """The code is too much to follow."""
+
+
+def fold(node: ast.expr, scope: Scope, machine: Machine) -> Value:
+    """What `node` gives, read in `scope`."""
+    machine.spend()
+    rule = _RULES.get(type(node))
+    return rule(node, scope, machine) if rule is not None else _opaque(node, scope, machine)
+
+
+def _opaque(node: ast.expr, scope: Scope, machine: Machine) -> Value:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            fold(child, scope, machine)
+    return Unknown("it is computed at run time")
+
+
+def _spot(node: ast.AST, scope: Scope, machine: Machine) -> Spot:
+    return Spot(scope.module, node, machine.depth)
+
+
+# --------------------------------------------------------------------------- atoms
+
+
+def _constant(node: ast.Constant, scope: Scope, machine: Machine) -> Value:
+    spot = _spot(node, scope, machine)
+    return Text(node.value, spot=spot) if isinstance(node.value, str) else Const(node.value, spot=spot)
+
+
+def _name(node: ast.Name, scope: Scope, machine: Machine) -> Value:
+    found = scope.find(node.id)
+    return found if found is not None else machine.lookup(scope.module, node.id)
+
+
+def _attribute(node: ast.Attribute, scope: Scope, machine: Machine) -> Value:
+    return machine.attribute(fold(node.value, scope, machine), node.attr)
+
+
+def _call(node: ast.Call, scope: Scope, machine: Machine) -> Value:
+    callee = fold(node.func, scope, machine)
+    return machine.call(callee, arguments(node, scope, machine), node, scope.module)
+
+
+def arguments(node: ast.Call, scope: Scope, machine: Machine) -> Args:
+    """The arguments of a call, those of `*items` and `**table` among them."""
+    positional: list[Value] = []
+    keywords: dict[str, Value] = {}
+    is_open = False
+    for argument in node.args:
+        if not isinstance(argument, ast.Starred):
+            positional.append(fold(argument, scope, machine))
+            continue
+        several = fold(argument.value, scope, machine)
+        if isinstance(several, Items) and several.whole:
+            positional.extend(several.items)
+        else:
+            is_open = True
+            break
+    for keyword in node.keywords:
+        value = fold(keyword.value, scope, machine)
+        if keyword.arg is not None:
+            keywords[keyword.arg] = value
+        elif isinstance(value, Table) and all(isinstance(k, Text) and k.known for k, _ in value.entries):
+            keywords.update({k.text: v for k, v in value.entries if isinstance(k, Text)})
+        else:
+            is_open = True
+    return Args(tuple(positional), keywords, is_open)
+
+
+def _lambda(node: ast.Lambda, scope: Scope, machine: Machine) -> Value:
+    return Func(module=scope.module, node=node, scope=scope, nested=True, spot=_spot(node, scope, machine))
+
+
+# --------------------------------------------------------------------------- containers
+
+
+def _items(node: ast.Tuple | ast.List | ast.Set, scope: Scope, machine: Machine) -> Value:
+    found: list[Value] = []
+    whole = True
+    for element in node.elts:
+        if not isinstance(element, ast.Starred):
+            found.append(fold(element, scope, machine))
+            continue
+        several = as_items(fold(element.value, scope, machine))
+        whole = whole and several is not None and several.whole
+        found.extend(several.items if several is not None else ())
+    return Items(tuple(found), whole, spot=_spot(node, scope, machine))
+
+
+def as_items(value: Value) -> Items | None:
+    """What iterating over `value` gives, if that can be told."""
+    if isinstance(value, Items):
+        return value
+    if isinstance(value, Table):
+        return Items(tuple(key for key, _ in value.entries), spot=value.spot)
+    return None
+
+
+def _table(node: ast.Dict, scope: Scope, machine: Machine) -> Value:
+    entries: list[tuple[Value, Value]] = []
+    for key, value in zip(node.keys, node.values, strict=True):
+        held = fold(value, scope, machine)
+        if key is not None:
+            entries.append((fold(key, scope, machine), held))
+        elif isinstance(held, Table):
+            entries.extend(held.entries)
+        else:
+            return Unknown("its keys are computed at run time", held.given())
+    return Table(tuple(entries), spot=_spot(node, scope, machine))
+
+
+def _comprehension(node: ast.ListComp | ast.SetComp | ast.GeneratorExp, scope: Scope, machine: Machine) -> Value:
+    if len(node.generators) != 1:
+        return Unknown("it is computed at run time")
+    generator = node.generators[0]
+    source = fold(generator.iter, scope, machine)
+    several = as_items(source)
+    if several is None or not several.whole or len(several.items) > MAX_UNROLLED:
+        return Unknown("it is computed at run time", source.given())
+    found = []
+    for item in several.items:
+        inner = Scope(scope.module, scope)
+        bind(generator.target, item, inner)
+        answers = [truth(fold(test, inner, machine)) for test in generator.ifs]
+        if None in answers:
+            return Unknown("it is computed at run time", source.given())
+        if all(answers):
+            found.append(fold(node.elt, inner, machine))
+    return Items(tuple(found), spot=_spot(node, scope, machine))
+
+
+def bind(target: ast.expr, value: Value, scope: Scope) -> None:
+    """Give the names of an assignment's target their values."""
+    if isinstance(target, ast.Name):
+        spot = value.spot
+        named = replace(value, spot=replace(spot, literal=False)) if isinstance(value, (Items, Table)) and spot else value
+        scope.names[target.id] = named
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        held = value.items if isinstance(value, Items) and value.whole else ()
+        fits = len(held) == len(target.elts) and not any(isinstance(e, ast.Starred) for e in target.elts)
+        for i, element in enumerate(target.elts):
+            inner = element.value if isinstance(element, ast.Starred) else element
+            bind(inner, held[i] if fits else Unknown("it is computed at run time", value.given()), scope)
+
+
+def _subscript(node: ast.Subscript, scope: Scope, machine: Machine) -> Value:
+    owner = fold(node.value, scope, machine)
+    if isinstance(node.slice, ast.Slice):
+        bounds = [fold(b, scope, machine) if b is not None else Const() for b in
+                  (node.slice.lower, node.slice.upper, node.slice.step)]
+        ends = [b.value for b in bounds if isinstance(b, Const) and (b.value is None or isinstance(b.value, int))]
+        if len(ends) == len(bounds):
+            cut = slice(*ends)
+            if isinstance(owner, Text) and owner.known:
+                return Text(owner.text[cut], spot=owner.spot)
+            if isinstance(owner, Items) and owner.whole:
+                return replace(owner, items=owner.items[cut])
+        return _part_of(owner)
+    index = fold(node.slice, scope, machine)
+    found: Value | None = None
+    if isinstance(owner, Items) and isinstance(index, Const) and isinstance(index.value, int) and owner.whole:
+        found = owner.items[index.value] if -len(owner.items) <= index.value < len(owner.items) else None
+    elif isinstance(owner, Table) and isinstance(index, Text):
+        found = owner.get(index.text) if index.known else either([v for _, v in owner.entries])
+    elif isinstance(owner, Text) and owner.known and isinstance(index, Const) and isinstance(index.value, int):
+        found = Text(owner.text[index.value]) if -len(owner.text) <= index.value < len(owner.text) else None
+    return found if found is not None else _part_of(owner)
+
+
+def _part_of(owner: Value) -> Value:
+    if isinstance(owner, Text):
+        return Text("{…}", False, owner.given())
+    return Unknown("it is computed at run time", owner.given())
+
+
+# --------------------------------------------------------------------------- operators
+
+
+def _joined(node: ast.JoinedStr, scope: Scope, machine: Machine) -> Value:
+    parts: list[Text] = []
+    for part in node.values:
+        if isinstance(part, ast.FormattedValue):
+            value = fold(part.value, scope, machine)
+            plain = part.conversion == -1 and part.format_spec is None
+            parts.append(as_text(value, ast.unparse(part.value)) if plain else
+                         Text(f"{{{ast.unparse(part.value)}}}", False, value.given()))
+        elif isinstance(part, ast.Constant):
+            parts.append(Text(str(part.value)))
+    return replace(joined(parts), spot=_spot(node, scope, machine))
+
+
+def as_text(value: Value, shown: str) -> Text:
+    """`value` as a string: `{shown}` where it is not known."""
+    if isinstance(value, Text):
+        return value
+    if isinstance(value, Const):
+        return Text(str(value.value))
+    return Text(f"{{{shown}}}", False, value.given())
+
+
+def joined(parts: list[Text]) -> Text:
+    """The strings one after the other."""
+    whole = "".join(part.text for part in parts)
+    return Text(whole, all(part.known for part in parts), any(part.given() for part in parts))
+
+
+def _binary(node: ast.BinOp, scope: Scope, machine: Machine) -> Value:
+    left, right = fold(node.left, scope, machine), fold(node.right, scope, machine)
+    if isinstance(node.op, (ast.Add, ast.BitOr)):
+        spot = _spot(node, scope, machine)
+        both = [added(a, b, node, spot) for a in options(left) for b in options(right)]
+        return either(both)
+    if isinstance(node.op, ast.Mod) and isinstance(left, Text):
+        return _formatted(left, right)
+    return Unknown("it is computed at run time", left.given() or right.given())
+
+
+def added(left: Value, right: Value, node: ast.BinOp, spot: Spot) -> Value:
+    """`left + right`."""
+    if isinstance(right, Inferred):
+        prefix = joined([as_text(left, ast.unparse(node.left)), right.prefix])
+        return replace(right, prefix=prefix, spot=spot)
+    if isinstance(left, Inferred):
+        return left  # what follows an inferred schema cannot change its arguments
+    if isinstance(left, Text) or isinstance(right, Text):
+        text = joined([as_text(left, ast.unparse(node.left)), as_text(right, ast.unparse(node.right))])
+        return replace(text, spot=spot)
+    a, b = as_items(left), as_items(right)
+    if a is not None and b is not None:
+        return Items((*a.items, *b.items), a.whole and b.whole, spot=replace(spot, literal=False))
+    return Unknown("it is computed at run time", left.given() or right.given())
+
+
+def _formatted(left: Text, right: Value) -> Value:
+    values = right.items if isinstance(right, Items) else (right,)
+    known = [v.text if isinstance(v, Text) else v.value for v in values
+             if (isinstance(v, Text) and v.known) or isinstance(v, Const)]
+    if left.known and len(known) == len(values):
+        try:
+            return Text(left.text % tuple(known), spot=left.spot)
+        except (TypeError, ValueError):
+            pass
+    return Text(left.text, False, left.given() or right.given(), spot=left.spot)
+
+
+def _bool(node: ast.BoolOp, scope: Scope, machine: Machine) -> Value:
+    is_or = isinstance(node.op, ast.Or)
+    found: list[Value] = []
+    for part in node.values:
+        value = fold(part, scope, machine)
+        answer = truth(value)
+        if answer is None or answer is is_or or part is node.values[-1]:
+            found.append(value)
+        if answer is is_or:
+            break
+    return either(found)
+
+
+def _not(node: ast.UnaryOp, scope: Scope, machine: Machine) -> Value:
+    value = fold(node.operand, scope, machine)
+    answer = truth(value)
+    if isinstance(node.op, ast.Not) and answer is not None:
+        return Const(not answer)
+    if isinstance(node.op, ast.USub) and isinstance(value, Const) and isinstance(value.value, (int, float)):
+        return Const(-value.value)
+    return Unknown("it is computed at run time", value.given())
+
+
+def _compare(node: ast.Compare, scope: Scope, machine: Machine) -> Value:
+    left, right = fold(node.left, scope, machine), fold(node.comparators[0], scope, machine)
+    answer = _compared(node.ops[0], left, right) if len(node.ops) == 1 else None
+    return Const(answer) if answer is not None else Unknown("it is decided at run time", left.given() or right.given())
+
+
+def _compared(op: ast.cmpop, left: Value, right: Value) -> bool | None:
+    if isinstance(op, (ast.Is, ast.IsNot)) and isinstance(right, Const) and right.value is None:
+        answer = is_none(left)
+        return answer if answer is None or isinstance(op, ast.Is) else not answer
+    a, b = _plain(left), _plain(right)
+    if isinstance(op, (ast.Eq, ast.NotEq)) and a and b:
+        return (a == b) is isinstance(op, ast.Eq)
+    if isinstance(op, (ast.In, ast.NotIn)) and a and isinstance(right, (Items, Table)):
+        several = as_items(right)
+        held = [_plain(item) for item in several.items] if several is not None and several.whole else [None]
+        if all(held):
+            return (a in held) is isinstance(op, ast.In)
+    return None
+
+
+def _plain(value: Value) -> tuple[object] | None:
+    """A value that can be compared, in a tuple."""
+    if isinstance(value, Const):
+        return (value.value,)
+    return (value.text,) if isinstance(value, Text) and value.known else None
+
+
+def _conditional(node: ast.IfExp, scope: Scope, machine: Machine) -> Value:
+    answer = truth(fold(node.test, scope, machine))
+    if answer is not None:
+        return fold(node.body if answer else node.orelse, scope, machine)
+    return either([fold(node.body, scope, machine), fold(node.orelse, scope, machine)])
+
+
+def _walrus(node: ast.NamedExpr, scope: Scope, machine: Machine) -> Value:
+    value = fold(node.value, scope, machine)
+    bind(node.target, value, scope)
+    return value
+
+
+_RULES: Mapping[type[ast.expr], Callable[[Any, Scope, Machine], Value]] = {
+    ast.Constant: _constant, ast.Name: _name, ast.Attribute: _attribute, ast.Call: _call, ast.Lambda: _lambda,
+    ast.Tuple: _items, ast.List: _items, ast.Set: _items, ast.Dict: _table, ast.ListComp: _comprehension,
+    ast.SetComp: _comprehension, ast.GeneratorExp: _comprehension, ast.Subscript: _subscript,
+    ast.JoinedStr: _joined, ast.BinOp: _binary, ast.BoolOp: _bool, ast.UnaryOp: _not, ast.Compare: _compare,
+    ast.IfExp: _conditional, ast.NamedExpr: _walrus,
+}  # fmt: skip

@@ -1,0 +1,84 @@
+"""Built-in functions and the methods of strings, lists and dicts, on values that are known."""
+
+from __future__ import annotations
+
+from triton_mutlint.host.folded import Args, Const, Items, Table, Text, Unknown, Value
+from triton_mutlint.host.folding import as_items, as_text, joined
+
+_SAME = frozenset({"tuple", "list", "set", "frozenset", "sorted", "iter"})
+_TEXT_METHODS = frozenset({
+    "lower", "upper", "strip", "lstrip", "rstrip", "replace", "removeprefix", "removesuffix", "title", "capitalize",
+    "split", "rsplit", "partition", "rpartition", "format", "startswith", "endswith", "join", "splitlines",
+})  # fmt: skip
+
+
+def builtin(name: str, args: Args) -> Value | None:
+    """`name(*args)` of a built-in function; None where that is not known."""
+    first = args.positional[0] if args.positional else None
+    if name in _SAME:
+        if first is None:
+            return Items()
+        several = as_items(first)
+        return Items(several.items, several.whole, spot=first.spot) if several is not None else first
+    if name == "dict":
+        entries = first.entries if isinstance(first, Table) else ()
+        return Table((*entries, *((Text(key), value) for key, value in args.keywords.items())))
+    if name == "str" and first is not None:
+        return as_text(first, "…")
+    lists = [as_items(value) for value in args.positional]
+    if name == "zip" and lists:
+        known = [several.items for several in lists if several is not None and several.whole]
+        if len(known) == len(lists):
+            return Items(tuple(Items(row) for row in zip(*known, strict=False)))
+    if name == "enumerate" and lists and lists[0] is not None:
+        return Items(tuple(Items((Const(i), item)) for i, item in enumerate(lists[0].items)), lists[0].whole)
+    return None
+
+
+def method(owner: Value, name: str, args: Args) -> Value | None:
+    """`owner.name(*args)` of a string, list or dict; None where that is not known."""
+    if isinstance(owner, Table):
+        return _of_table(owner, name, args)
+    if not isinstance(owner, Text) or name not in _TEXT_METHODS:
+        return None
+    if name == "join":
+        several = as_items(args.positional[0]) if args.positional else None
+        if several is None or not several.whole:
+            return Text("{…}", False, owner.given() or any(a.given() for a in args.positional))
+        parts: list[Text] = []
+        for i, item in enumerate(several.items):
+            parts.extend([owner] if i else [])
+            parts.append(as_text(item, "…"))
+        return joined(parts)
+    return _of_text(owner, name, args)
+
+
+def _of_table(owner: Table, name: str, args: Args) -> Value | None:
+    if name == "items":
+        return Items(tuple(Items(entry) for entry in owner.entries))
+    if name == "values":
+        return Items(tuple(value for _, value in owner.entries))
+    if name in ("keys", "copy"):
+        return Items(tuple(key for key, _ in owner.entries)) if name == "keys" else owner
+    if name == "get" and args.positional and isinstance(args.positional[0], Text) and args.positional[0].known:
+        default = args.positional[1] if len(args.positional) > 1 else Const()
+        return owner.get(args.positional[0].text) or default
+    return None
+
+
+def _of_text(owner: Text, name: str, args: Args) -> Value:
+    given = owner.given() or any(a.given() for a in (*args.positional, *args.keywords.values()))
+    values = {id(v): v.text if isinstance(v, Text) else v.value for v in (*args.positional, *args.keywords.values())
+              if (isinstance(v, Text) and v.known) or isinstance(v, Const)}
+    if owner.known and not args.open and len(values) == len(args.positional) + len(args.keywords):
+        try:
+            made = getattr(owner.text, name)(*(values[id(v)] for v in args.positional),
+                                             **{k: values[id(v)] for k, v in args.keywords.items()})
+        except (TypeError, ValueError, LookupError, AttributeError):
+            return Unknown("it is computed at run time")
+        if isinstance(made, str):
+            return Text(made, spot=owner.spot)
+        if isinstance(made, (list, tuple)):
+            return Items(tuple(Text(part) for part in made))
+        return Const(made)
+    return Text(owner.text, False, given, spot=owner.spot)
