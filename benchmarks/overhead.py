@@ -1,17 +1,22 @@
 """What the tool adds to Triton's own lowering, over the fixtures.
 
-    python -m benchmarks.overhead [--repeat 5] [BOOK ...]
+    python -m benchmarks.overhead [--repeat 8] [--corpus FOLDER] [BOOK ...]
 
 Prints the CPU time of everything but `ASTSource.make_ir` as a share of the time in `make_ir`, and each
-stage's part of it: best of several runs in one process after one run that warms imports up. CPU time,
-because the ratio of wall times on a machine that does other work as well says little.
+stage's part of it: the least time that each stage took in several runs of one process, after one run that
+warms imports up. CPU time, because the ratio of wall times on a machine that does other work as well says
+little. The book `corpus` holds the kernels of published packages whose specs are written by hand; it needs
+the packages, as `make corpus` installs them, in FOLDER (default: the environment's CORPUS_DIR, else .corpus).
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
+import os
 import tempfile
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import yaml
@@ -21,31 +26,75 @@ from tests.casebook import BOOKS, FIXTURES, raw, spec_of
 from triton_mutlint import engine
 from triton_mutlint.request import Request
 
+CORPUS = "corpus"
+# The spec's name → the package's.
+PACKAGES = {"liger": "liger-kernel", "fla": "fla-core", "flag_gems": "flag-gems", "mamba": "mamba-ssm",
+            "sglang": "sglang"}
+TARGETS = ("cuda:90",)
 
-def measure(book: str, folder: Path) -> Counter[str]:
-    """CPU seconds by stage of one run over a book."""
-    spec = folder / f"{book}.yaml"
+
+def requests(book: str, scratch: Path, packages: Path) -> list[Request]:
+    """The runs that a book takes."""
+    if book == CORPUS:
+        return list(_corpus(packages))
+    spec = scratch / f"{book}.yaml"
     spec.write_text(yaml.safe_dump(spec_of(book), sort_keys=False), encoding="utf-8")
     files = tuple(sorted({c["file"] for c in raw(book)}))
-    request = Request(files, FIXTURES / book, spec=spec, targets=("cuda:90",))
+    return [Request(files, FIXTURES / book, spec=spec, targets=TARGETS)]
+
+
+def _corpus(packages: Path) -> Iterator[Request]:
+    for name, package in PACKAGES.items():
+        folder = next((packages / n for n in (package, name) if (packages / n).is_dir()), None)
+        if folder is not None:
+            spec = FIXTURES / CORPUS / f"{name}.yaml"
+            kernels = yaml.safe_load(spec.read_text(encoding="utf-8"))["kernels"]
+            yield Request(tuple(kernels), folder, spec=spec, targets=TARGETS)
+
+
+def measure(runs: Sequence[Request]) -> Counter[str]:
+    """CPU seconds by stage of some runs."""
+    gc.collect()  # what earlier runs left is not these runs' cost
     with stage_seconds() as seconds:
-        engine.run(request)
+        for request in runs:
+            engine.run(request)
     return seconds
+
+
+def least(runs: Sequence[Request], repeat: int) -> Counter[str]:
+    """The least CPU seconds that each stage took."""
+    measure(runs)
+    measured = [measure(runs) for _ in range(repeat)]
+    return Counter({stage: min(m[stage] for m in measured) for stage in measured[0]})
+
+
+def show(name: str, seconds: Counter[str]) -> None:
+    lowering = seconds[LOWERING]
+    print(f"{name}: make_ir {lowering * 1e3:.0f} ms; all the rest takes {share(seconds):.0%} of that")
+    for stage, taken in seconds.most_common():
+        if stage != LOWERING:
+            print(f"  {stage:20} {taken / lowering:6.1%}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("books", nargs="*", default=[b for b in BOOKS if not b.endswith("amd")], metavar="BOOK")
-    parser.add_argument("--repeat", type=int, default=5)
+    books = [*(b for b in BOOKS if not b.endswith("amd")), CORPUS]
+    parser.add_argument("books", nargs="*", default=books, metavar="BOOK")
+    parser.add_argument("--repeat", type=int, default=8)
+    parser.add_argument("--corpus", type=Path, default=Path(os.environ.get("CORPUS_DIR") or ".corpus"), metavar="FOLDER")
     options = parser.parse_args()
+    together: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as name:
         for book in options.books:
-            measure(book, Path(name))
-            best = min((measure(book, Path(name)) for _ in range(options.repeat)), key=share)
-            lowering = best.pop(LOWERING)
-            print(f"{book}: make_ir {lowering * 1e3:.0f} ms; all the rest takes {best.total() / lowering:.0%} of that")
-            for stage, seconds in best.most_common():
-                print(f"  {stage:20} {seconds / lowering:6.1%}")
+            runs = requests(book, Path(name), options.corpus.absolute())
+            if len(runs) < (len(PACKAGES) if book == CORPUS else 1):
+                print(f"{book}: left out, {options.corpus} lacks packages; `make corpus` installs them")
+                continue
+            seconds = least(runs, options.repeat)
+            together += seconds
+            show(book, seconds)
+    if len(options.books) > 1 and together:
+        show("all fixtures together", together)
 
 
 if __name__ == "__main__":

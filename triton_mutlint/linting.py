@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
+from triton_mutlint.collector import collector_paused, out_of_collections
 from triton_mutlint.contracts.allowed import check_allowed
 from triton_mutlint.judging import LintedFile, findings_of
 from triton_mutlint.lowering import Lowerer, parse_target, resolve_targets
@@ -44,7 +45,8 @@ def lint(request: Request, sources: Sequence[SourceFile], failures: Sequence[tup
     cannot be used.
     """
     run = Run(request, progress, observe)
-    return run.report(run.files(sources), tuple(failures))
+    with collector_paused():
+        return run.report(run.files(sources), tuple(failures))
 
 
 class Run:
@@ -70,9 +72,10 @@ class Run:
         self._trees = {str(k.path): k.tree for file in loaded for k in file.result.kernels}
         files: list[LintedFile] = []
         done = 0
-        for file in loaded:
-            files.append(self._lint(file, done, total))
-            done += len(file.result.kernels)
+        with out_of_collections():
+            for file in loaded:
+                files.append(self._lint(file, done, total))
+                done += len(file.result.kernels)
         return tuple(files)
 
     def report(self, files: Sequence[LintedFile], failures: tuple[tuple[str, Failure], ...]) -> Report:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Protocol
 
+from triton_mutlint.collector import collector_running
 from triton_mutlint.model import Target, UsageError
 
 SUPPORTED = ((3, 6), (3, 10))  # [first, end)
@@ -120,7 +121,7 @@ class Backend:
 
         source = ASTSource(jit, signature, constants, attributes)
         codegen = self._backend.get_codegen_implementation(options)
-        with warnings.catch_warnings(), _line_info():
+        with warnings.catch_warnings(), _line_info(), collector_running():
             warnings.simplefilter("ignore")
             return source.make_ir(self._gpu, options, codegen, self._module_map, self.context)
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from triton_mutlint.collector import collector_paused
 from triton_mutlint.model import (
     EMPTY,
     Failure,
@@ -18,11 +19,10 @@ from triton_mutlint.model import (
     Stage,
     StageError,
 )
-from triton_mutlint.source.collector import collector_paused
 from triton_mutlint.source.kernels import Candidate, candidates, has_candidates
 from triton_mutlint.source.launched import launches
 from triton_mutlint.source.modules import Modules
-from triton_mutlint.source.names import called_from_outside, called_names, returns_value
+from triton_mutlint.source.names import called_from_outside, called_names, returns_value, takes_blocks
 from triton_mutlint.source.needs import Need, Needs
 from triton_mutlint.source.outline import outline
 from triton_mutlint.source.sliced import SlicedModule
@@ -141,7 +141,7 @@ class _Load:
         names = {candidate.name, *candidate.aliases}
         if names & self.launches.direct:
             return True
-        if returns_value(candidate.node):
+        if returns_value(candidate.node) or takes_blocks(candidate.node):
             return False
         if names & self.launches.passed:
             return True

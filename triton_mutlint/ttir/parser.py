@@ -6,9 +6,9 @@ their own. Syntax: the `assemblyFormat`s in Triton's `TritonOps.td`, and MLIR's 
 
 from __future__ import annotations
 
-import gc
 import re
 
+from triton_mutlint.collector import collector_paused
 from triton_mutlint.ttir.builder import OpBuilder
 from triton_mutlint.ttir.frames import Frame
 from triton_mutlint.ttir.ir import Function, Loc, Module, Op, ParseError, Region
@@ -34,15 +34,10 @@ MAX_DEPTH = 150  # nested regions; analyses may recurse over them
 
 def parse(text: str) -> Module:
     """Read a module; raises ParseError, with the line, for text that is not printed Triton IR."""
-    collecting = gc.isenabled()
     # Nothing below makes cycles, and the collector would walk all ops so far again and again: on a
     # module of 370,000 lines it took half of the time.
-    gc.disable()
-    try:
+    with collector_paused():
         return _Parser(text).run()
-    finally:
-        if collecting:
-            gc.enable()
 
 
 class _Parser(OpBuilder):
