@@ -250,14 +250,20 @@ def test_a_kernel_that_failed_can_be_accepted(run: Run, capsys: pytest.CaptureFi
 # --------------------------------------------------------------------------- whole or not at all
 
 
-@pytest.mark.parametrize("command", [["snapshot", "a.py"], ["a.py", "--baseline", "base.json", "--update-baseline"]])
+@pytest.mark.parametrize("command", [
+    ["snapshot", "a.py"],
+    ["a.py", "--baseline", "base.json", "--update-baseline"],
+    ["a.py", "--exit-zero", "--format", "sarif=report.sarif"],
+    ["a.py", "--exit-zero", "--format", "junit", "--output", "report.xml"],
+    ["init", "a.py"],
+])
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
 def test_an_interrupted_write_leaves_the_old_file(
     run: Run, command: list[str], error: type[BaseException] | BaseException, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put("a.py", WRONG + SCALE)
     assert run(*command) == 0
-    path = Path("triton-mutlint.snapshot" if command[0] == "snapshot" else "base.json")
+    (path,) = (p for p in Path().iterdir() if p.name != "a.py")
     before = path.read_bytes()
     put("a.py", WRONG + SCALE, WRONG + FILL)
 

@@ -317,3 +317,14 @@ def many(count: int) -> Report:
 
 
 SAMPLES = {"simple": SIMPLE, "full": FULL, "empty": EMPTY_REPORT, "file_failure": FILE_FAILURE}
+
+# Everything that some format has to escape.
+EVIL = Finding(
+    "TML201",
+    "unanalyzable-op",
+    Severity.WARNING,
+    "100% of a|b, <b>*x*</b>:\r\n::error::`no`\x00\x1b[2J ]]>",
+    Location("a,b:c%/größe \udcff|.py", 3, 2),
+    kernel="k<T>",
+    help="do, this: & that",
+)
