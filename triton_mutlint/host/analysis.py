@@ -1,0 +1,118 @@
+"""The verdict on a torch op: what its implementations do with its arguments."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from triton_mutlint.host.arguments import parameters
+from triton_mutlint.host.calls import Interpreter
+from triton_mutlint.host.core import Activation, TooLargeError, World
+from triton_mutlint.host.effects import ByArgument, Effects
+from triton_mutlint.host.model import Form, HostFunction, OpRegistration
+from triton_mutlint.host.modules import HostModule
+from triton_mutlint.host.state import State
+from triton_mutlint.host.values import PLAIN, Cell, Kind, Value
+from triton_mutlint.model import HostEffect, Location, OpArgument, OpMutation, OpReport
+
+_PLAIN_TYPES = frozenset({
+    "int", "float", "bool", "str", "complex", "bytes", "None", "dtype", "device", "layout", "SymInt", "Scalar", "Number",
+    "memory_format", "Optional", "Union", "Literal", "torch", "typing", "List", "list", "Tuple", "tuple", "Sequence",
+    "ScalarType", "constexpr", "Generator", "Iterable", "types", "t", "T", "builtins", "number",
+})  # fmt: skip
+_CONTAINERS = frozenset({"List", "list", "Tuple", "tuple", "Sequence", "Iterable", "TensorList", "Collection"})
+
+
+def analyze_op(op: OpRegistration, world: World) -> OpReport:
+    """What `op` does to each of its arguments, the union over its implementations."""
+    merged = Effects()
+    returned: set[str] = set()
+    names = list(op.arguments)
+    for module, function in op.functions:
+        own = [a for a in _all_parameters(function)]
+        names = names or own
+        interpreter = Interpreter(world)
+        interpreter.effects = merged
+        returned |= _run(op, module, function, dict(zip(own, names, strict=False)), interpreter)
+    if not op.functions:
+        merged.gaps[HostEffect(op.location, op.missing or "its implementation was not found")] = None
+        for name in names:
+            merged.unknown.setdefault(name, {}).update(merged.gaps)
+    found = [_argument(name, i, merged, returned) for i, name in enumerate(names)]
+    return OpReport(
+        op.name, op.form.value, op.location, op.declaration, tuple(found), tuple(merged.kernels), not merged.gaps,
+        tuple(sorted(merged.gaps)), tuple(merged.unwrapped) if op.form is Form.TRITON_OP else (),
+        tuple(merged.unmarked),
+    )
+
+
+def _run(op: OpRegistration, module: HostModule, function: HostFunction, names: dict[str, str],
+         interpreter: Interpreter) -> set[str]:
+    """Interpret one implementation; the arguments that its results may be."""
+    scope = ("op", module.display, function.lineno, function.col_offset)
+    here = Activation(module, getattr(function, "name", "<lambda>"), scope, None, function, chain=scope)
+    state = State(base=interpreter.module_state.heap)
+    interpreter.scopes[scope] = None
+    interpreter.active.append(here)
+    for argument in _arguments(function):
+        here.entry[argument.arg] = _root(names.get(argument.arg, argument.arg), argument.annotation, scope, state)
+    _variadic(function, scope, here, names, state)
+    try:
+        result = interpreter.run(here, state)
+    except (TooLargeError, RecursionError):
+        effect = HostEffect(Location(module.display, function.lineno), "its code is too large to be followed")
+        interpreter.effects.gaps[effect] = None
+        for name in names.values():
+            interpreter.effects.unknown.setdefault(name, {})[effect] = None
+        return set()
+    same, _ = state.reach([result])
+    return set(same)
+
+
+def _arguments(function: HostFunction) -> list[ast.arg]:
+    takes = function.args
+    return [*takes.posonlyargs, *takes.args, *takes.kwonlyargs]
+
+
+def _all_parameters(function: HostFunction) -> list[str]:
+    positional, keyword_only = parameters(function.args)
+    variadic = [a.arg for a in (function.args.vararg, function.args.kwarg) if a is not None]
+    return [*positional, *keyword_only, *variadic]
+
+
+def _root(name: str, annotation: ast.expr | None, scope: tuple[object, ...], state: State) -> Value:
+    """What an op argument is at first: itself."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        try:
+            annotation = ast.parse(annotation.value, mode="eval").body
+        except SyntaxError:
+            annotation = None
+    tensor = Value(same=frozenset([name]), kind=Kind.TENSOR)
+    if annotation is None:
+        return tensor
+    words = {getattr(node, "id", None) or getattr(node, "attr", None) for node in ast.walk(annotation)}
+    words |= {node.value for node in ast.walk(annotation) if isinstance(node, ast.Constant)}
+    if not any(isinstance(word, str) and "Tensor" in word for word in words):
+        known = all(word is None or word in _PLAIN_TYPES for word in words)
+        return PLAIN if known else replace(tensor, kind=Kind.TENSOR | Kind.OTHER)
+    if words & _CONTAINERS:
+        return state.make((*scope, name), Cell(rest=tensor))
+    return tensor
+
+
+def _variadic(function: HostFunction, scope: tuple[object, ...], here: Activation, names: dict[str, str],
+              state: State) -> None:
+    for argument, kind in ((function.args.vararg, "tuple"), (function.args.kwarg, "dict")):
+        if argument is not None:
+            rest = Value(same=frozenset([names.get(argument.arg, argument.arg)]), kind=Kind.TENSOR)
+            here.entry[argument.arg] = state.make((*scope, argument.arg), Cell(rest=rest, kind=kind))
+
+
+def _argument(name: str, index: int, effects: Effects, returned: set[str]) -> OpArgument:
+    ranked: tuple[tuple[OpMutation, ByArgument], ...] = (
+        (OpMutation.WRITTEN, effects.written), (OpMutation.MAYBE, effects.maybe), (OpMutation.UNKNOWN, effects.unknown),
+    )  # fmt: skip
+    for mutation, found in ranked:
+        if name in found:
+            return OpArgument(name, index, mutation, tuple(sorted(found[name])), name in returned)
+    return OpArgument(name, index, OpMutation.UNWRITTEN, (), name in returned)

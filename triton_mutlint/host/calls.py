@@ -1,0 +1,135 @@
+"""Calls in host code: what is called, with what, and what comes of it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from triton_mutlint.host.arguments import Arguments
+from triton_mutlint.host.core import Activation, text_of
+from triton_mutlint.host.functions import FunctionsMixin
+from triton_mutlint.host.library import LibraryMixin
+from triton_mutlint.host.launches import LaunchesMixin
+from triton_mutlint.host.modules import External, HostModule
+from triton_mutlint.host.state import State
+from triton_mutlint.host.torch_calls import TorchCallsMixin
+from triton_mutlint.host.values import (
+    UNSEEN,
+    Attribute,
+    BoundMethod,
+    ClassValue,
+    FunctionValue,
+    KernelMethod,
+    KernelValue,
+    Partial,
+    Thing,
+    Value,
+    join,
+)
+
+
+class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, FunctionsMixin):
+    """Interprets host functions abstractly; `effects` holds what they were seen to do."""
+
+    def _call(self, node: ast.Call, state: State, here: Activation) -> Value:
+        if self.is_super(node):
+            return self.super_of(here)
+        callee = self.evaluate(node.func, state, here)
+        return self.call(callee, self._arguments(node, state, here), node, state, here)
+
+    def _arguments(self, node: ast.Call, state: State, here: Activation) -> Arguments:
+        positional: list[Value] = []
+        star: Value | None = None
+        for part in node.args:
+            if isinstance(part, ast.Starred):
+                given = self.evaluate(part.value, state, here)
+                contents = state.contents(given)
+                if star is None and len(contents) == 1 and contents[0].size is not None and not given.roots:
+                    positional.extend(contents[0].get(i) or contents[0].rest for i in range(contents[0].size))
+                    continue
+                every = self.iterate(given, part, state, here)
+                star = every if star is None else join(star, every)
+                continue
+            value = self.evaluate(part, state, here)
+            if star is None:
+                positional.append(value)
+            else:
+                star = join(star, value)
+        named: dict[str, Value] = {}
+        double_star: Value | None = None
+        for keyword in node.keywords:
+            value = self.evaluate(keyword.value, state, here)
+            if keyword.arg is not None:
+                named[keyword.arg] = value
+                continue
+            rest = value if not value.cells else Value()
+            for content in state.contents(value):
+                for key, item in content.fields.items():
+                    named[str(key)] = join(named[str(key)], item) if str(key) in named else item
+                rest = join(rest, content.rest)
+            if rest != Value():
+                double_star = rest if double_star is None else join(double_star, rest)
+        return Arguments(tuple(positional), named, star, double_star)
+
+    def call(self, callee: Value, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+        """The result of calling whatever `callee` may be."""
+        things = sorted((*callee.things, *self._callable_objects(callee, state)), key=_order)
+        if not things:
+            return self.not_known(callee, arguments, node, state, here)
+        results: list[Value] = []
+        before = state.copy() if len(things) > 1 else state
+        for i, thing in enumerate(things):
+            one = state if i == 0 else before.copy()
+            results.append(self._one(thing, arguments, node, one, here))
+            state.join(one)
+        return join(*results)
+
+    def _callable_objects(self, callee: Value, state: State) -> list[Thing]:
+        """What calling the objects among `callee` runs: `__call__`, or the `forward` of a module."""
+        found: list[Thing] = []
+        for cell in callee.cells:
+            content = state.cell(cell)
+            if content is None or content.owner is None:
+                continue
+            member = self.class_member(content.owner, "__call__") or self.class_member(content.owner, "forward")
+            if member is not None:
+                found.extend(self._bind_all(Value(cells=frozenset([cell])), member).things)
+        return found
+
+    def _one(self, thing: Thing, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+        if isinstance(thing, FunctionValue):
+            return self.invoke(thing, arguments, node, state, here)
+        if isinstance(thing, BoundMethod):
+            return self.invoke(thing.function, arguments.before(thing.owner), node, state, here)
+        if isinstance(thing, ClassValue):
+            return self.instance(thing, arguments, node, state, here)
+        if isinstance(thing, KernelMethod):
+            return self.launch(thing, arguments, node, state, here)
+        if isinstance(thing, Partial):
+            named = {**dict(thing.keywords), **arguments.named}
+            full = replace(arguments, positional=(*thing.positional, *arguments.positional), named=named)
+            return self.call(thing.function, full, node, state, here)
+        if isinstance(thing, External):
+            return self.external(thing.name, arguments, node, state, here)
+        if isinstance(thing, Attribute):
+            return self.method(thing, arguments, node, state, here)
+        if isinstance(thing, (KernelValue, HostModule)):
+            return self.not_known(UNSEEN, arguments, node, state, here)
+        raise AssertionError(thing)
+
+    def not_known(self, owner: Value, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+        """A call of something of which nothing is known: all that reaches it may be written."""
+        what = text_of(node.func) if isinstance(node, ast.Call) else text_of(node)
+        reached = [owner, *arguments]
+        self.effects.gap(self.effect(f"`{what}` is not known", node, here), state, reached)
+        same, maybe = state.reach(reached)
+        leaked = Value(maybe=same | maybe)
+        for value in reached:
+            if value.cells and leaked.maybe:
+                state.change(value, None, leaked)
+        return replace(UNSEEN, maybe=leaked.maybe)
+
+
+def _order(thing: Thing) -> tuple[str, ...]:
+    node = getattr(thing, "node", None)
+    return (type(thing).__name__, str(getattr(thing, "name", "")), str(getattr(node, "lineno", "")))

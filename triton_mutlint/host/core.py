@@ -1,0 +1,106 @@
+"""What all parts of the interpreter share: where it is, what it may ask, and what it notes down."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from triton_mutlint.host.effects import Effects
+from triton_mutlint.host.model import HostFunction, OpRegistration
+from triton_mutlint.host.modules import HostModule, HostModules
+from triton_mutlint.host.state import State
+from triton_mutlint.host.values import Cell, CellId, ClassValue, ScopeId, Value
+from triton_mutlint.model import Access, Frame, HostEffect, KernelReport, Location
+
+STEPS = 60_000  # statements interpreted for one op, at most
+
+
+class TooLargeError(Exception):
+    """An op's code takes more steps than are spent on one."""
+
+
+class Kernels(Protocol):
+    def verdict(self, module: HostModule, node: ast.FunctionDef) -> KernelReport | str:
+        """What a jit function writes, or why that is not known."""
+
+
+@dataclass(frozen=True)
+class World:
+    """What interpretation may ask: the files, the verdicts on kernels, and the ops by name."""
+
+    modules: HostModules
+    kernels: Kernels
+    ops: Mapping[str, Sequence[OpRegistration]]
+
+
+@dataclass(eq=False)
+class Activation:
+    """One call of a host function while it is being interpreted.
+
+    `path` are the calls that led here, for reports; `chain` the same as part of the names of scopes and
+    containers, so that those of two calls are kept apart. `entry` is what its parameters were given,
+    by all recursive calls together.
+    """
+
+    module: HostModule
+    name: str
+    scope: ScopeId
+    outer: ScopeId | None = None
+    node: HostFunction | None = None
+    path: tuple[Frame, ...] = ()
+    chain: tuple[object, ...] = ()
+    owner: ClassValue | None = None  # of the method that runs
+    returned: Value | None = None
+    left: list[State] = field(default_factory=list)  # the states at its returns
+    yielded: Value | None = None
+    breaks: list[State] = field(default_factory=list)
+    continues: list[State] = field(default_factory=list)
+    entry: dict[str, Value] = field(default_factory=dict)
+    recursive: bool = False
+
+
+class Core:
+    """The interpreter's state that no part owns alone."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.effects = Effects()
+        self.active: list[Activation] = []
+        self.scopes: dict[ScopeId, ScopeId | None] = {}  # scope → the scope around it
+        self.globals: dict[int, Value] = {}  # module-level expression → its value
+        self.evaluating: set[int] = set()
+        self.module_state = State()  # of module-level code: the containers that it makes
+        self.module_state.base = self.module_state.heap
+        self.steps = 0
+
+    # What the parts ask of each other; each is defined in one of them.
+    evaluate: Callable[[ast.expr, State, Activation], Value]
+    block: Callable[[Sequence[ast.stmt], State, Activation], State | None]
+
+    def step(self) -> None:
+        self.steps += 1
+        if self.steps > STEPS:
+            raise TooLargeError
+
+    def place(self, node: ast.AST, here: Activation) -> Location:
+        return Location(here.module.display, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+
+    def effect(self, text: str, node: ast.AST, here: Activation, kernel: str = "",
+               access: Access | None = None) -> HostEffect:
+        return HostEffect(self.place(node, here), text, here.path, kernel, access)
+
+    def cell(self, node: ast.AST, here: Activation, what: str = "") -> CellId:
+        """The name of the container made at `node` in this call."""
+        place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0), getattr(node, "end_col_offset", 0))
+        return (here.module.display, *place, what, here.chain)
+
+    def make(self, node: ast.AST, content: Cell, state: State, here: Activation, what: str = "") -> Value:
+        return state.make(self.cell(node, here, what), content)
+
+
+def text_of(node: ast.AST, limit: int = 48) -> str:
+    """The source of an expression for a message, shortened."""
+    text = " ".join(ast.unparse(node).split())
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,46 @@
+"""What an op's code was seen to do with the op's arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from triton_mutlint.host.state import State
+from triton_mutlint.host.values import Value
+from triton_mutlint.model import HostEffect, Location
+
+ByArgument = dict[str, dict[HostEffect, None]]
+
+
+@dataclass
+class Effects:
+    """Collected while an op's code is interpreted; which path led to what plays no part."""
+
+    written: ByArgument = field(default_factory=dict)
+    maybe: ByArgument = field(default_factory=dict)
+    unknown: ByArgument = field(default_factory=dict)
+    gaps: dict[HostEffect, None] = field(default_factory=dict)
+    kernels: dict[str, None] = field(default_factory=dict)
+    unwrapped: dict[tuple[str, Location], None] = field(default_factory=dict)
+    unmarked: dict[tuple[str, Location], None] = field(default_factory=dict)
+
+    def write(self, value: Value, effect: HostEffect) -> None:
+        """A write to the storage of `value`."""
+        for name in value.same:
+            self.written.setdefault(name, {})[effect] = None
+        for name in value.maybe - value.same:
+            self.maybe.setdefault(name, {})[effect] = None
+
+    def write_behind(self, value: Value, effect: HostEffect) -> None:
+        """A write through addresses that `value` holds: certain only where they can be those of one argument."""
+        for name in value.carried:
+            kind = self.written if len(value.carried) == 1 else self.maybe
+            kind.setdefault(name, {})[effect] = None
+
+    def gap(self, effect: HostEffect, state: State, values: Iterable[Value]) -> None:
+        """Code that is not understood was given `values`; harmless where no argument can be reached from them."""
+        same, maybe = state.reach(values)
+        if same or maybe:
+            self.gaps[effect] = None
+        for name in same | maybe:
+            self.unknown.setdefault(name, {})[effect] = None

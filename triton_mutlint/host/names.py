@@ -1,0 +1,134 @@
+"""What a name in host code stands for: locals, closures, module-level names and builtins."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable, Iterator
+
+from triton_mutlint.host.core import Activation, Core
+from triton_mutlint.host.modules import Definition, External, HostModule, Resolved
+from triton_mutlint.host.state import State
+from triton_mutlint.host.values import (
+    UNSEEN,
+    ClassValue,
+    FunctionValue,
+    KernelValue,
+    ScopeId,
+    Value,
+    constant,
+    join,
+    thing,
+)
+from triton_mutlint.source.names import may_be_jit
+from triton_mutlint.source.walking import dotted
+
+_BUILTINS = frozenset(vars(builtins))
+_KNOWN = {"True": True, "False": False, "None": None, "__debug__": True}
+# Decorators after which a function still does what its body says.
+_KEEPS = frozenset({
+    "staticmethod", "classmethod", "property", "cached_property", "wraps", "lru_cache", "cache", "no_grad",
+    "inference_mode", "enable_grad", "compile", "disable", "contextmanager", "abstractmethod", "override", "overload",
+    "custom_fwd", "custom_bwd", "custom_op", "triton_op", "impl", "register_kernel", "register_fake", "deprecated",
+    "allow_in_graph", "script", "script_if_tracing", "ignore", "unused", "export", "autocast", "record_function",
+    "is_compiling", "once_differentiable", "skip_code", "profile", "final", "dataclass", "singledispatch",
+    "register_autograd", "impl_abstract", "set_grad_enabled", "assume_constant_result",
+})  # fmt: skip
+
+
+class NamesMixin(Core):
+    """Looks names up."""
+
+    def name(self, node: ast.expr, name: str, state: State, here: Activation) -> Value:
+        scope: ScopeId | None = here.scope
+        while scope is not None:
+            value = state.names.get((scope, name))
+            if value is not None:
+                return value
+            scope = self.scopes.get(scope)
+        assigned = state.names.get((("module", here.module.display), name))
+        value = self.module_name(here.module, name)
+        return value if assigned is None else join(value, assigned)
+
+    def module_name(self, module: HostModule, name: str) -> Value:
+        """What a name means at the top level of a module."""
+        found = self.world.modules.resolve(module, (name,))
+        if found:
+            return self.meaning(found)
+        if name in _KNOWN:
+            return constant(_KNOWN[name])
+        return thing(External(f"builtins.{name}")) if name in _BUILTINS else UNSEEN
+
+    def meaning(self, found: Iterable[Resolved]) -> Value:
+        values = [self._resolved(resolved) for resolved in found]
+        return join(*values) if values else UNSEEN
+
+    def _resolved(self, resolved: Resolved) -> Value:
+        if not isinstance(resolved, Definition):
+            return thing(resolved)
+        node = resolved.node
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return self.function(resolved.module, node, State(), self.top(resolved.module))
+        if isinstance(node, ast.ClassDef):
+            return thing(ClassValue(resolved.module, node))
+        return self._global(resolved.module, node, resolved.index)
+
+    def _global(self, module: HostModule, node: ast.expr, index: tuple[int, ...]) -> Value:
+        """A module-level variable: its expression, evaluated once."""
+        key = id(node)
+        if key in self.evaluating:
+            return UNSEEN
+        if key not in self.globals:
+            self.evaluating.add(key)
+            try:
+                self.globals[key] = self.evaluate(node, self.module_state, self.top(module))
+            finally:
+                self.evaluating.discard(key)
+        value = self.globals[key]
+        for position in index:
+            value = self.module_state.element(value, position) if value.cells else UNSEEN
+        return value
+
+    def top(self, module: HostModule) -> Activation:
+        """Module-level code, as if it were called."""
+        return Activation(module, "<module>", ("module", module.display), chain=("module",))
+
+    # ------------------------------------------------------------------ functions
+
+    def function(self, module: HostModule, node: ast.FunctionDef | ast.AsyncFunctionDef, state: State,
+                 here: Activation) -> Value:
+        """What a `def` binds: a kernel, or a function as its decorators leave it."""
+        if isinstance(node, ast.FunctionDef) and may_be_jit(node) and not _is_torch_jit(node):
+            return thing(KernelValue(module, node))
+        scope = None if here.name == "<module>" else here.scope
+        value = thing(FunctionValue(module, node, scope))
+        for decorator in reversed(node.decorator_list):
+            value = self._decorated(decorator, value, state, here)
+        return value
+
+    def _decorated(self, decorator: ast.expr, value: Value, state: State, here: Activation) -> Value:
+        target = decorator.func if isinstance(decorator, ast.Call) else decorator
+        chain = dotted(target)
+        if chain and chain[-1] in _KEEPS:
+            return value
+        maker = self.evaluate(target, state, here)
+        if any(isinstance(t, FunctionValue) for t in maker.things):
+            return self.decorate(decorator, value, state, here)
+        return value
+
+    def decorate(self, decorator: ast.expr, value: Value, state: State, here: Activation) -> Value:
+        """`decorator` applied to `value`."""
+        raise NotImplementedError
+
+    def bind_import(self, node: ast.Import | ast.ImportFrom, state: State, here: Activation) -> None:
+        for name, found in self.world.modules.imported(here.module, node):
+            state.names[here.scope, name] = self.meaning(found)
+
+
+def _is_torch_jit(node: ast.FunctionDef) -> bool:
+    return any("torch" in chain or "numba" in chain for chain in _decorators(node))
+
+
+def _decorators(node: ast.FunctionDef) -> Iterator[tuple[str, ...]]:
+    for decorator in node.decorator_list:
+        yield dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)

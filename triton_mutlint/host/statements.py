@@ -1,0 +1,245 @@
+"""Runs the statements of host functions abstractly, all paths together."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from triton_mutlint.host.core import Activation, TooLargeError, text_of
+from triton_mutlint.host.expressions import ExpressionsMixin
+from triton_mutlint.host.state import State
+from triton_mutlint.host.values import PLAIN, ClassValue, Kind, Value, join, thing, truth
+
+_ROUNDS = 12  # of one loop: what names may hold grows by what few arguments there are, and stops
+
+
+class StatementsMixin(ExpressionsMixin):
+    """Each statement takes the state before it and gives the state after it; None where nothing follows."""
+
+    def block(self, body: Sequence[ast.stmt], state: State, here: Activation) -> State | None:
+        current: State | None = state
+        for node in body:
+            if current is None:
+                return None
+            current = self.statement(node, current, here)
+        return current
+
+    def statement(self, node: ast.stmt, state: State, here: Activation) -> State | None:
+        self.step()
+        run: Callable[..., State | None] | None = getattr(self, f"_s_{type(node).__name__.lower()}", None)
+        if run is None:
+            return state  # pass, global, nonlocal, del
+        return run(node, state, here)
+
+    # ------------------------------------------------------------------ simple statements
+
+    def _s_expr(self, node: ast.Expr, state: State, here: Activation) -> State:
+        self.evaluate(node.value, state, here)
+        return state
+
+    def _s_assert(self, node: ast.Assert, state: State, here: Activation) -> State:
+        self.evaluate(node.test, state, here)
+        self.assume(node.test, True, state, here)
+        return state
+
+    def _s_assign(self, node: ast.Assign, state: State, here: Activation) -> State:
+        if len(node.targets) == 1 and self._pairwise(node.targets[0], node.value):
+            target, source = node.targets[0], node.value
+            assert isinstance(target, (ast.Tuple, ast.List)) and isinstance(source, (ast.Tuple, ast.List))
+            values = [self.evaluate(part, state, here) for part in source.elts]
+            for part, value in zip(target.elts, values, strict=True):
+                self.assign(part, value, state, here)
+            return state
+        value = self.evaluate(node.value, state, here)
+        for target in node.targets:
+            self.assign(target, value, state, here)
+        return state
+
+    @staticmethod
+    def _pairwise(target: ast.expr, source: ast.expr) -> bool:
+        """`a, b = b, a`: no tuple is made."""
+        if not isinstance(target, (ast.Tuple, ast.List)) or not isinstance(source, (ast.Tuple, ast.List)):
+            return False
+        starred = any(isinstance(part, ast.Starred) for part in (*target.elts, *source.elts))
+        return not starred and len(target.elts) == len(source.elts)
+
+    def _s_annassign(self, node: ast.AnnAssign, state: State, here: Activation) -> State:
+        if node.value is not None:
+            self.assign(node.target, self.evaluate(node.value, state, here), state, here)
+        return state
+
+    def _s_augassign(self, node: ast.AugAssign, state: State, here: Activation) -> State:
+        """`x += v` writes to a tensor, and makes something new of anything else."""
+        target = node.target
+        old = self.evaluate(target, state, here)
+        value = self.evaluate(node.value, state, here)
+        if old.cells:
+            state.change(old, None, self.iterate(value, node, state, here))
+        if old.same or old.maybe:
+            self.effects.write(old, self.effect(f"`{text_of(node)}`", node, here))
+            if isinstance(target, ast.Subscript):
+                return state  # the element is the storage that was written
+            new = old
+        elif old.kind & Kind.TENSOR or old.cells:
+            new = old
+        else:
+            new = Value(kind=old.kind | value.kind, carried=old.carried | value.carried)
+        if isinstance(target, (ast.Name, ast.Attribute)) or old.kind == Kind.PLAIN:
+            self.assign(target, new, state, here)
+        return state
+
+    def _s_return(self, node: ast.Return, state: State, here: Activation) -> None:
+        value = self.evaluate(node.value, state, here) if node.value is not None else Value()
+        here.returned = value if here.returned is None else join(here.returned, value)
+        here.left.append(state)
+
+    def _s_raise(self, node: ast.Raise, state: State, here: Activation) -> None:
+        if node.exc is not None:
+            self.evaluate(node.exc, state, here)
+
+    def _s_break(self, node: ast.Break, state: State, here: Activation) -> None:
+        here.breaks.append(state)
+
+    def _s_continue(self, node: ast.Continue, state: State, here: Activation) -> None:
+        here.continues.append(state)
+
+    def _s_import(self, node: ast.Import | ast.ImportFrom, state: State, here: Activation) -> State:
+        self.bind_import(node, state, here)
+        return state
+
+    _s_importfrom = _s_import
+
+    def _s_functiondef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, state: State, here: Activation) -> State:
+        state.names[here.scope, node.name] = self.function(here.module, node, state, here)
+        return state
+
+    _s_asyncfunctiondef = _s_functiondef
+
+    def _s_classdef(self, node: ast.ClassDef, state: State, here: Activation) -> State:
+        state.names[here.scope, node.name] = thing(ClassValue(here.module, node))
+        return state
+
+    # ------------------------------------------------------------------ branches
+
+    def _s_if(self, node: ast.If, state: State, here: Activation) -> State | None:
+        certain = truth(self.evaluate(node.test, state, here))
+        if certain is not None:
+            return self.block(node.body if certain else node.orelse, state, here)
+        other = state.copy()
+        self.assume(node.test, True, state, here)
+        self.assume(node.test, False, other, here)
+        return _either(self.block(node.body, state, here), self.block(node.orelse, other, here))
+
+    def _s_match(self, node: ast.Match, state: State, here: Activation) -> State | None:
+        subject = self.evaluate(node.subject, state, here)
+        after: State | None = state.copy()
+        for case in node.cases:
+            inner = state.copy()
+            for pattern in ast.walk(case.pattern):
+                name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
+                if isinstance(name, str):
+                    inner.names[here.scope, name] = join(subject, self.iterate(subject, node, inner, here))
+            if case.guard is not None:
+                self.evaluate(case.guard, inner, here)
+            after = _either(after, self.block(case.body, inner, here))
+        return after
+
+    def _s_with(self, node: ast.With | ast.AsyncWith, state: State, here: Activation) -> State | None:
+        for item in node.items:
+            manager = self.evaluate(item.context_expr, state, here)
+            if item.optional_vars is not None:
+                entered = self.entered(manager, item.context_expr, state, here)
+                self.assign(item.optional_vars, entered, state, here)
+        return self.block(node.body, state, here)
+
+    _s_asyncwith = _s_with
+
+    def entered(self, manager: Value, node: ast.expr, state: State, here: Activation) -> Value:
+        """What `with manager as name` binds."""
+        given = [content.rest for content in state.contents(manager) if content.kind == "generator"]
+        return join(*given) if given else manager
+
+    def _s_try(self, node: ast.Try, state: State, here: Activation) -> State | None:
+        anywhere = state.copy()
+        current: State | None = state
+        for inner in node.body:
+            if current is None:
+                break
+            current = self.statement(inner, current, here)
+            if current is not None:
+                anywhere.join(current)
+        after = self.block(node.orelse, current, here) if current is not None else None
+        for handler in node.handlers:
+            start = anywhere.copy()
+            if handler.name:
+                start.names[here.scope, handler.name] = PLAIN
+            after = _either(after, self.block(handler.body, start, here))
+        if not node.finalbody:
+            return after
+        ended = self.block(node.finalbody, after if after is not None else anywhere, here)
+        return ended if after is not None else None
+
+    _s_trystar = _s_try
+
+    # ------------------------------------------------------------------ loops
+
+    def _s_for(self, node: ast.For | ast.AsyncFor, state: State, here: Activation) -> State | None:
+        source = self.evaluate(node.iter, state, here)
+
+        def begin(inner: State) -> None:
+            self.assign(node.target, self.iterate(source, node.iter, inner, here), inner, here)
+
+        return self._loop(node, begin, state, here)
+
+    _s_asyncfor = _s_for
+
+    def _s_while(self, node: ast.While, state: State, here: Activation) -> State | None:
+        certain = truth(self.evaluate(node.test, state, here))
+        if certain is False:
+            return self.block(node.orelse, state, here)
+
+        def begin(inner: State) -> None:
+            self.evaluate(node.test, inner, here)
+
+        ended = self._loop(node, begin, state, here)
+        endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+        return None if endless and not self._broke else ended
+
+    _broke = False
+
+    def _loop(self, node: ast.For | ast.AsyncFor | ast.While, begin: Callable[[State], None], state: State,
+              here: Activation) -> State | None:
+        """The state after a loop: as before it, or as after any number of rounds."""
+        outer = here.breaks, here.continues
+        here.breaks, here.continues = [], []
+        entry = state
+        for _ in range(_ROUNDS):
+            inner = entry.copy()
+            here.continues = []
+            begin(inner)
+            again = self.block(node.body, inner, here)
+            after = entry.copy()
+            for ended in (again, *here.continues):
+                after.join(ended)
+            if after == entry:
+                break
+            entry = after
+        else:
+            raise TooLargeError
+        breaks = here.breaks
+        here.breaks, here.continues = outer
+        ended = self.block(node.orelse, entry, here)
+        for broken in breaks:
+            ended = _either(ended, broken)
+        self._broke = bool(breaks)
+        return ended
+
+
+def _either(one: State | None, other: State | None) -> State | None:
+    """The state after two paths meet."""
+    if one is None or other is None:
+        return other if one is None else one
+    one.join(other)
+    return one
+
+

@@ -1,0 +1,226 @@
+"""Abstract values of host code: which op arguments a Python value may be, and by what right.
+
+docs/host-analysis.md defines them. All types are frozen; joining is set union.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import IntFlag
+from typing import Any, Union
+
+from triton_mutlint.host.modules import External, HostModule
+from triton_mutlint.host.model import HostFunction
+from triton_mutlint.model import EMPTY
+
+Names = frozenset[str]
+NOTHING: Names = frozenset()
+ScopeId = tuple[object, ...]
+CellId = tuple[object, ...]
+
+
+class Kind(IntFlag):
+    """What a value may be, as far as its methods go."""
+
+    TENSOR = 1
+    PLAIN = 2  # a number, string, shape, dtype, device, None
+    OTHER = 4  # an object of which nothing is known
+
+
+@dataclass(frozen=True)
+class Value:
+    """What one expression may evaluate to.
+
+    `same` are the op arguments whose own storage it may be (the argument, or a view of it), `maybe`
+    those whose storage it is unless something on the way copied. `carried` are arguments whose
+    addresses it holds (`x.data_ptr()`, a tensor of such). `cells` are the containers and objects it
+    may be, `things` what can be called. `constant` is (type, value) where only one value is possible.
+    """
+
+    same: Names = NOTHING
+    maybe: Names = NOTHING
+    carried: Names = NOTHING
+    cells: frozenset[CellId] = frozenset()
+    things: frozenset[Thing] = frozenset()
+    constant: tuple[type, object] | None = None
+    kind: Kind = Kind(0)
+
+    @property
+    def roots(self) -> Names:
+        """The arguments that may be reached from the value itself, its containers aside."""
+        return self.same | self.maybe | self.carried
+
+    def is_constant(self, value: object) -> bool:
+        return self.constant is not None and self.constant == (type(value), value)
+
+
+def join(*values: Value) -> Value:
+    """What may be any of `values`."""
+    distinct = list(dict.fromkeys(values))
+    if len(distinct) == 1:
+        return distinct[0]
+    kind = Kind(0)
+    for value in distinct:
+        kind |= value.kind
+    return Value(
+        frozenset().union(*(v.same for v in distinct)),
+        frozenset().union(*(v.maybe for v in distinct)),
+        frozenset().union(*(v.carried for v in distinct)),
+        frozenset().union(*(v.cells for v in distinct)),
+        frozenset().union(*(v.things for v in distinct)),
+        None,
+        kind,
+    )
+
+
+def weakened(value: Value) -> Value:
+    """The value, or a copy of it."""
+    return replace(value, same=NOTHING, maybe=value.same | value.maybe)
+
+
+def constant(value: object) -> Value:
+    return Value(constant=(type(value), value), kind=Kind.PLAIN)
+
+
+PLAIN = Value(kind=Kind.PLAIN)
+TENSOR = Value(kind=Kind.TENSOR)
+UNSEEN = Value(kind=Kind.OTHER)
+NONE = constant(None)
+
+
+def truth(value: Value) -> bool | None:
+    """Whether the value is true, where that is certain."""
+    if value.constant is not None:
+        return bool(value.constant[1])
+    if value.things and not value.cells and not value.kind and not value.roots:
+        return True
+    return None
+
+
+# --------------------------------------------------------------------------- what can be called
+
+
+@dataclass(frozen=True)
+class FunctionValue:
+    """A first-party function or lambda; `scope` is the scope it was defined in (None: the module's)."""
+
+    module: HostModule
+    node: HostFunction
+    scope: ScopeId | None = None
+
+
+@dataclass(frozen=True)
+class KernelValue:
+    """A jit function; `wrapped` by `wrap_triton`."""
+
+    module: HostModule
+    node: ast.FunctionDef
+    wrapped: bool = False
+
+
+@dataclass(frozen=True)
+class KernelMethod:
+    """`kernel[grid]` ("launch"), `kernel.run`, `kernel.warmup`, ..."""
+
+    kernel: KernelValue
+    name: str
+
+
+@dataclass(frozen=True)
+class ClassValue:
+    module: HostModule
+    node: ast.ClassDef
+
+
+@dataclass(frozen=True)
+class BoundMethod:
+    """A method of a first-party class with its first argument."""
+
+    owner: Value
+    function: FunctionValue
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A method of a tensor, a container or something unknown, by name."""
+
+    owner: Value
+    name: str
+
+
+@dataclass(frozen=True)
+class Partial:
+    """`functools.partial(function, ...)`."""
+
+    function: Value
+    positional: tuple[Value, ...]
+    keywords: tuple[tuple[str, Value], ...]
+
+
+# Union, not `|`: evaluated at run time.
+Thing = Union[  # noqa: UP007
+    FunctionValue, KernelValue, KernelMethod, ClassValue, BoundMethod, Attribute, Partial, External, HostModule
+]
+
+
+def thing(value: Thing) -> Value:
+    return Value(things=frozenset([value]))
+
+
+# --------------------------------------------------------------------------- containers and objects
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The contents of a container or an object.
+
+    `fields` are the elements whose key is known (a position, a dict's constant key, an attribute's
+    name); `rest` is the join of all others. `size` is the number of elements where it is fixed. `many`
+    says that the cell stands for several objects, so that nothing in it is ever replaced. `owner` is an
+    object's class.
+    """
+
+    fields: Mapping[Any, Value] = field(default=EMPTY)
+    rest: Value = Value()
+    size: int | None = None
+    many: bool = False
+    owner: ClassValue | None = None
+    kind: str = "list"  # "tuple", "dict", "object", "context"
+
+    def get(self, key: object) -> Value | None:
+        """The element under a known key, None where there may be none."""
+        return self.fields.get(key)
+
+    def every(self) -> Value:
+        """Any element."""
+        return join(self.rest, *self.fields.values())
+
+    def put(self, key: object, value: Value) -> Cell:
+        old = self.fields.get(key)
+        new = join(old, value) if self.many and old is not None else value
+        return replace(self, fields={**self.fields, key: new})
+
+    def add(self, value: Value) -> Cell:
+        """With an element under a key that is not known."""
+        return replace(self, rest=join(self.rest, value), size=None)
+
+
+def merged(one: Cell, other: Cell) -> Cell:
+    """A cell that may be either; keys that only one has are in `fields` still, as they may be absent."""
+    if one == other:
+        return one
+    fields = dict(one.fields)
+    for key, value in other.fields.items():
+        fields[key] = join(fields[key], value) if key in fields else value
+    return Cell(
+        fields, join(one.rest, other.rest), one.size if one.size == other.size else None,
+        one.many or other.many, one.owner if one.owner == other.owner else None,
+        one.kind if one.kind == other.kind else "object",
+    )  # fmt: skip
+
+
+def sequence(values: Iterable[Value], kind: str = "tuple") -> Cell:
+    fields: dict[Any, Value] = dict(enumerate(values))
+    return Cell(fields, size=len(fields), kind=kind)
