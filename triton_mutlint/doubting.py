@@ -53,8 +53,10 @@ class Addresses:
                 return
 
 
-def doubted(parameters: Sequence[ParameterReport], doubts: Doubts | None, hidden: bool,
-            addresses: Addresses, kernel: LoadedKernel) -> tuple[tuple[ParameterReport, ...], tuple[UnanalyzableOp, ...]]:
+def doubted(
+    parameters: Sequence[ParameterReport], doubts: Doubts | None, hidden: bool,
+    addresses: Addresses, kernel: LoadedKernel,
+) -> tuple[tuple[ParameterReport, ...], tuple[UnanalyzableOp, ...]]:
     """The verdicts with `unknown` for those that rest on a guess, and why.
 
     `hidden` says that a variant was left out of the union, whatever decides it.

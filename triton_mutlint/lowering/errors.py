@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from traceback import extract_tb
 from typing import Any
 
@@ -21,7 +24,7 @@ def failure(error: BaseException, kernel: LoadedKernel, printed: str, args: Mapp
     """What to report for `error`, raised while lowering `kernel` with `args`; `printed` is MLIR's own output."""
     innermost = _innermost(error)
     message = _message(innermost, printed)
-    location = _location(innermost) or kernel.location
+    location = _own_location(error) or _location(innermost) or kernel.location
     missing = missing_value(kernel.name, _chain(error), location)
     if missing is not None:
         return missing
@@ -42,6 +45,17 @@ def _innermost(error: BaseException) -> BaseException:
     kind = triton_api.compilation_error()
     found = [e for e in _chain(error) if isinstance(e, kind)]
     return found[-1] if found else error
+
+
+def _own_location(error: BaseException) -> Location | None:
+    """The innermost place that is not in Triton's own library (`tl.cdiv`, `tl.softmax` are jit functions too)."""
+    library = str(Path(str(sys.modules["triton"].__file__)).parent) + os.sep
+    kind = triton_api.compilation_error()
+    for found in reversed([e for e in _chain(error) if isinstance(e, kind)]):
+        location = _location(found)
+        if location is not None and not location.file.startswith(library):
+            return location
+    return None
 
 
 def _message(error: BaseException, printed: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from functools import reduce
 
@@ -34,6 +35,8 @@ def _reduction(call: Call) -> Value:
     value = call.get(0, "input")
     if value.items is not None:
         return value
+    if len(call.args) > 1 and isinstance(call.node.func, ast.Name):
+        return blend(call.args)  # Python's own `min(a, b)`
     return Value(value.base, value.mixed, value.memory, value.dtype)
 
 
@@ -78,7 +81,10 @@ def _split(call: Call) -> Value:
 
 def _division(call: Call) -> Value:
     for value in call.args:
-        marks.weakly_integer(value, call.line)
+        if value.memory or any(not s.constexpr for s in value.base | value.mixed):
+            marks.integer(value, call.line)
+        else:
+            marks.weakly_integer(value, call.line)
     return blend(call.args)
 
 

@@ -87,7 +87,8 @@ def floating(value: Value, line: int) -> None:
         if isinstance(part.dtype, str):
             continue
         for slot in part.base | part.mixed:
-            slot.floating = first(slot.floating, line)
+            if not slot.constexpr or slot in part.base:  # an integer constexpr takes part in any arithmetic
+                slot.floating = first(slot.floating, line)
         for slot in part.memory:
             slot.elem_float = first(slot.elem_float, line)
 

@@ -93,6 +93,9 @@ class Operators:
         for value in (left, right):
             if value.dtype == "bool" or isinstance(value.const, bool):
                 continue
+            if value.bare and all(s.constexpr for s in value.bare) and any(v.dtype == "i1" for v in (left, right)):
+                marks.note(value, "branch", line)  # a flag beside a mask
+                continue
             if shift or any(v.dtype not in ("i1", None) for v in (left, right) if v is not value):
                 marks.integer(value, line)
             elif value.memory:

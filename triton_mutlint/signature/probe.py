@@ -69,6 +69,8 @@ class Probe:
     def targets(self, value: Value) -> tuple[Target, ...]:
         found: dict[Target, None] = {}
         for part in every((value,)):
+            if part.is_dtype and isinstance(part.dtype, Slot):
+                found.update(dict.fromkeys(self._lift(part.dtype, True, 0)))
             for slots, element in ((part.base, False), (part.mixed, False), (part.memory, True)):
                 for slot in sorted(slots, key=lambda s: (s.name, str(s.path))):
                     found.update(dict.fromkeys(self._lift(slot, element, 0)))

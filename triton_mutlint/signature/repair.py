@@ -13,14 +13,14 @@ from typing import Any
 
 from triton_mutlint.model import ArgType, Failure, LoadedKernel, TupleType
 from triton_mutlint.signature.probe import Target, probe
+from triton_mutlint.signature.repair_names import undefined
 from triton_mutlint.signature.repair_rules import RULES, fallback
 from triton_mutlint.signature.scene import Change, Scene
 
 _MLIR_PLACE = re.compile(r"(\S+\.py):(\d+):\d+: error:")
 # No other guess helps: the installed Triton, the loader or the kernel itself is the reason.
-HOPELESS = (
-    "have been removed", "unsupported AST node type", "is not defined", "not installed", "forget to add @triton.jit",
-)  # fmt: skip
+HOPELESS = ("have been removed", "unsupported AST node type", "not installed", "forget to add @triton.jit")
+_UNDEFINED = re.compile(r"(\w+) is not defined")
 
 
 def repair(
@@ -43,7 +43,9 @@ def repair(
     file, line = (inside[1], int(inside[2])) if inside else (location.file, location.line) if location else ("", 0)
     parts, names = probe(kernel, file, line)
     scene = Scene(args, inferred, parts, names)
-    for change in _changes(scene, failure.message):
+    missing = _UNDEFINED.search(failure.message)
+    changes = undefined(kernel, scene, missing[1], line) if missing else _changes(scene, failure.message)
+    for change in changes:
         proposal = _applied(args, change, inferred)
         if proposal is None or _key(proposal) in tried:
             continue

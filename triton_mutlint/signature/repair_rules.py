@@ -12,6 +12,7 @@ from triton_mutlint.signature import repair_values
 from triton_mutlint.signature.dtype_names import bits
 from triton_mutlint.signature.dtypes import canonical_dtype
 from triton_mutlint.signature.probe import Target
+from triton_mutlint.signature.repair_shapes import reshaped
 from triton_mutlint.signature.scene import Change, Rule, Scene, as_dtype, dtype_of, floats, integers, retyped
 
 _BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift, ast.FloorDiv, ast.Mod)
@@ -42,6 +43,11 @@ def _to_float(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
 
 def _pointer_met_number(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     """`invalid operands of type pointer<int32> and triton.language.int32`"""
+    if re.search(r"language\.(fp|float|bf)\d+", match.string):
+        yield from retyped(scene, scene.targets(element=True), "i32", floats)  # an index that was loaded
+        for target, value in repair_values.constants(scene):
+            if isinstance(value.value, float):
+                yield {target: ConstexprValue(64)}
     for target in scene.targets(element=False):
         type_ = scene.type(target)
         if isinstance(type_, PointerType):
@@ -71,6 +77,7 @@ def _to_pointer(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
         type_ = scene.type(target)
         if isinstance(type_, ScalarType):
             yield {target: PointerType("fp32")}
+            yield {target: ScalarType("i64")}
     for target in scene.targets(element=True):
         if dtype_of(scene.type(target)) not in ("i64", "u64"):
             new = as_dtype(scene.type(target), "i64")
@@ -234,7 +241,7 @@ RULES: tuple[tuple[re.Pattern[str], Rule], ...] = (
     _rule(r"power of (2|two)", repair_values.power_of_2),
     _rule(r"(incompatible dimensions|must be equal but|[Cc]annot broadcast|should be equal|expected value shape).*",
           repair_values.shapes),
-    _rule(r"cannot change total number of elements|reshape", repair_values.reshaped),
+    _rule(r"cannot change total number of elements|reshape", reshaped),
     _rule(r"must not exceed the size", repair_values.smaller),
     _rule(r"numel .*exceeds|exceeds triton maximum", repair_values.smaller),
     _rule(r"Nonrepresentable integer|negative shift|out of range for type", repair_values.smaller),

@@ -82,30 +82,6 @@ def resized(scene: Scene, have: int, wanted: int) -> Iterator[Change]:
             yield {target: ConstexprValue(wanted)}
 
 
-def reshaped(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
-    for target in scene.targets(element=True):
-        type_ = scene.type(target)
-        rank = len(type_.block_shape) if isinstance(type_, DescriptorType) else 0
-        for ones in range(1, rank):
-            assert isinstance(type_, DescriptorType)
-            yield {target: DescriptorType(type_.element, (*(1,) * ones, *type_.block_shape[ones:]))}
-    sizes = {t: v.value for t, v in constants(scene) if type(v.value) is int and v.value > 0}
-    others = {Target(n, (), False): t.value for n, t in scene.args.items() if n in scene.inferred
-              and isinstance(t, ConstexprValue) and type(t.value) is int and 1 < t.value <= 256}  # fmt: skip
-    whole = 1
-    for size in sizes.values():
-        whole *= size
-    for target, size in others.items():
-        if target not in sizes:
-            if size <= 64:
-                yield {target: ConstexprValue(size * 2)}
-            if size != whole <= 4096:
-                yield {target: ConstexprValue(whole)}
-    for target, size in sizes.items():
-        for smaller in (size // 2, 1):
-            yield {target: ConstexprValue(max(smaller, 1))}
-
-
 def present(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     """A None where a value is needed."""
     for target in scene.targets(element=False) + [Target(n, (), False) for n in sorted(scene.inferred)]:

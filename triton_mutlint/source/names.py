@@ -9,6 +9,8 @@ from triton_mutlint.source.walking import BLOCKS, dotted, walk
 
 TRITON = frozenset({"tl", "libdevice", "tldevice", "triton"})  # what Triton's own modules are called
 
+_SHAPING = frozenset({"reshape", "trans", "permute", "split", "dot"})
+
 
 def called_names(node: ast.AST) -> frozenset[str]:
     """Names read below `node` as plain names, or as the last part of a dotted one (`Ops.add`)."""
@@ -36,6 +38,35 @@ def returns_value(node: ast.FunctionDef) -> bool:
             for block in BLOCKS.get(child.__class__, ()):
                 stack.extend(getattr(child, block))
     return False
+
+
+def takes_blocks(node: ast.FunctionDef) -> bool:
+    """Whether a parameter is used as only a tensor of blocks can be (`x[:, None]`, `tl.reshape(x, …)`).
+
+    A launch passes scalars and pointers, which have no dimensions: only other jit functions call this one.
+    """
+    names = {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    reads = [c for c in walk(node) if isinstance(c, (ast.Subscript, ast.Call))]
+    found = {name for child in reads if (name := _block(child)) in names}
+    if not found:
+        return False
+    rebound = {c.id for c in walk(node) if isinstance(c, ast.Name) and isinstance(c.ctx, ast.Store)}
+    return bool(found - rebound)
+
+
+def _block(node: ast.Subscript | ast.Call) -> str:
+    """The name that an expression uses as a tensor with dimensions."""
+    if isinstance(node, ast.Subscript):
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        spread = any(isinstance(p, ast.Slice) for p in parts)
+        return node.value.id if spread and isinstance(node.value, ast.Name) else ""
+    chain = dotted(node.func)
+    if len(chain) != 2 or chain[0] not in TRITON or chain[1] not in _SHAPING or not node.args:
+        return ""
+    value = node.args[0]
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "to":
+        value = value.func.value
+    return value.id if isinstance(value, ast.Name) else ""
 
 
 def may_be_jit(node: ast.AST) -> bool:
