@@ -39,7 +39,7 @@ class Config:
     max_variants: int = DEFAULT_MAX_VARIANTS
     jobs: int = 1  # without effect so far: kernels are analysed one after the other
     cache_dir: Path | None = None  # without effect so far: nothing is kept between runs
-    stub_modules: tuple[str, ...] = ()
+    stub_modules: tuple[str, ...] = ()  # without effect so far
     opaque_asm: bool = False
     require_spec: bool = False
     helpers: bool = False

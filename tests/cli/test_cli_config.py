@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from cli_shell import Shell
 
+from triton_mutlint.config import Config
 from triton_mutlint.config_file import load
 from triton_mutlint.rules import RULES
 
@@ -62,6 +65,26 @@ def test_what_has_no_effect_says_so(shell: Shell, tmp_path: Path) -> None:
         "8", "triton-mutlint.toml:1; without effect so far: kernels are analysed one after the other")
     assert shown["cache-dir"] == (
         '"kept"', "triton-mutlint.toml:2; without effect so far: nothing is kept between runs")
+
+
+CI = (Path(__file__).parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
+
+
+def test_each_key_is_documented() -> None:
+    section = CI.partition("\n## Configuration\n")[2]
+    keys = {f.name.replace("_", "-") for f in fields(Config)} - {"root", "source", "origins"}
+    assert keys <= set(re.findall(r"[a-z]+(?:-[a-z]+)*", section))
+    no_effect = section.partition("have no effect so far")[2]
+    assert all(f"`{key}`" in no_effect for key in ("jobs", "cache-dir", "stub-modules"))
+
+
+def test_the_documented_configuration_is_one(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```toml\n(.*?)```", CI, re.DOTALL)
+    (tmp_path / "pyproject.toml").write_text(example)
+    config = load(tmp_path, known_rules=lambda: RULES)
+    assert config.force_exclude
+    assert config.baseline == tmp_path / "mutlint-baseline.json"
+    assert config.per_file_ignores == {"tests/*": ("TML2",)}
 
 
 def test_the_output_is_a_configuration(shell: Shell, tmp_path: Path) -> None:
