@@ -8,7 +8,8 @@ from collections import defaultdict
 from typing import Any
 
 import torch
-from scripts.torch_effects import reviewed
+
+from scripts.torch_effects import reviewed_python
 from scripts.torch_effects.schemas import Overload, overloads, union
 from triton_mutlint.host.torch_table import parse
 
@@ -30,9 +31,9 @@ def generate() -> dict[str, Section]:
     grouped: dict[str, list[Overload]] = defaultdict(list)
     for overload in overloads():
         grouped[overload.op].append(overload)
-    functions = _ops(grouped) | _builtins(grouped) | _python_functions() | reviewed.FUNCTIONS
-    methods = _methods(grouped) | {n: t for n, t in reviewed.METHODS.items() if hasattr(torch.Tensor, n)}
-    sections = {"functions": functions, "methods": methods, "attributes": reviewed.ATTRIBUTES}
+    functions = _ops(grouped) | _builtins(grouped) | _python_functions() | reviewed_python.FUNCTIONS
+    methods = _methods(grouped) | {n: t for n, t in reviewed_python.METHODS.items() if hasattr(torch.Tensor, n)}
+    sections = {"functions": functions, "methods": methods, "attributes": reviewed_python.ATTRIBUTES}
     for section in sections.values():
         for text in section.values():
             parse(text)  # refuses what is malformed
@@ -73,7 +74,7 @@ def _methods(grouped: dict[str, list[Overload]]) -> Section:
 
 def _python_functions() -> Section:
     found = {}
-    for name, marks in reviewed.PYTHON.items():
+    for name, marks in reviewed_python.PYTHON.items():
         value = _resolve(name)
         if value is not None:
             found[name] = _marked(name, value, marks)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+
 from scripts.torch_effects import reviewed
 from triton_mutlint.host.torch_table import Result, TorchEffect, render
 
@@ -52,7 +53,8 @@ def _overload(schema: Any, path: str, op: str) -> Overload:
     for place, argument in enumerate(schema.arguments):
         marks = _declared(argument, returned, op, schema)
         hint = hints.get(argument.name, "")
-        marks |= {mark for mark in "!=?" if mark in hint[len(argument.name) :]} if "Tensor" in str(argument.type) else set()
+        if "Tensor" in str(argument.type):
+            marks |= {mark for mark in "!=?" if mark in hint[len(argument.name) :]}
         if "=" in marks and "?" in marks:
             marks.discard("=")
         kind = str(argument.type)
@@ -79,7 +81,8 @@ def _declared(argument: Any, returned: list[Any], op: str, schema: Any) -> set[s
             marks = {"~"} if op not in reviewed.HARMLESS else set()
         if argument.kwarg_only:
             return marks
-    shared = [r is not None and bool(r.before_set & info.before_set) for r in returned]
+    # the sets of a list's annotation are empty: they belong to its elements
+    shared = [r is not None and (not r.before_set or bool(r.before_set & info.before_set)) for r in returned]
     if shared and all(shared) and op not in reviewed.PERHAPS_VIEWS:
         marks.add("=")
     elif any(shared):
@@ -115,11 +118,13 @@ def union(members: Iterable[Overload], python: bool = False) -> str:
     effect = TorchEffect(tuple(parameters), result=_joined_result(group))
     effect = replace(effect, **_places(group, parameters, len(names)))
     if python:
-        effect = _pythonic(effect)
+        effect = _pythonic(effect, group[0].op)
     return render(_starred(_flagged(effect, group), group), len(names))
 
 
-def _pythonic(effect: TorchEffect) -> TorchEffect:
+def _pythonic(effect: TorchEffect, op: str) -> TorchEffect:
+    if op.startswith("aten._foreach_") and effect.writes == (0,):
+        effect = replace(effect, same=(0,), result=Result.TENSORS)  # the list itself, where the schema says nothing
     parameters = tuple("input" if name == "self" else name for name in effect.parameters)
     if effect.writes_named and "out" not in parameters:
         return replace(effect, parameters=(*parameters, "out"), writes_named=(*effect.writes_named, "out"))
