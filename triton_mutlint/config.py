@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path, PurePath
 
+from triton_mutlint.host.registrar import Registrar
 from triton_mutlint.model import EMPTY, Severity
 
 DEFAULT_MAX_VARIANTS = 64
@@ -45,6 +46,7 @@ class Config:
     helpers: bool = False
     snapshot: Path | None = None
     baseline: Path | None = None
+    registrars: Mapping[str, Registrar] = EMPTY  # functions that register ops, by dotted name
     root: Path | None = None
     source: Path | None = None
     origins: Mapping[str, str] = EMPTY

@@ -12,7 +12,7 @@ from triton_mutlint.contracts.baseline_file import read_baseline
 from triton_mutlint.contracts.declarations import declaration_of
 from triton_mutlint.contracts.snapshot import Snapshot, read_snapshot
 from triton_mutlint.contracts.stale_entries import elsewhere, stale_entries
-from triton_mutlint.model import Failure, Finding, KernelReport, LoadedKernel, LoadResult, Location, SourceFile
+from triton_mutlint.model import Failure, Finding, KernelReport, LoadedKernel, LoadResult, Location, OpReport, SourceFile
 from triton_mutlint.request import Request
 from triton_mutlint.rules.run import judge
 from triton_mutlint.rules.subject import KernelSubject, RunSubject
@@ -37,7 +37,8 @@ class LintedFile:
 
 
 def findings_of(
-    files: Sequence[LintedFile], failures: Sequence[tuple[str, Failure]], request: Request
+    files: Sequence[LintedFile], failures: Sequence[tuple[str, Failure]], request: Request,
+    ops: Sequence[OpReport] = (),
 ) -> tuple[Finding, ...]:
     """What the rules say of the linted files, and of the arguments that could not be read."""
     subjects = []
@@ -56,7 +57,7 @@ def findings_of(
     return judge(RunSubject(
         tuple(subjects), linted, (*failures, *unnamed),
         tuple(_stale(files, request)), request.cwd, request.arguments, snapshot_of(request), baseline_of(request),
-        lambda allowed: _may_be_elsewhere(allowed, files, request),
+        lambda allowed: _may_be_elsewhere(allowed, files, request), ops=tuple(ops),
     ), request.config)
 
 

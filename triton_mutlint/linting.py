@@ -17,6 +17,7 @@ from triton_mutlint.model import (
     KernelReport,
     LoadedKernel,
     Location,
+    OpReport,
     Report,
     SourceFile,
     Stage,
@@ -25,6 +26,7 @@ from triton_mutlint.model import (
     Target,
     UsageError,
 )
+from triton_mutlint.op_kernels import OpKernels
 from triton_mutlint.pipeline import Observe, Tools, analyze_kernel, failed, ignore
 from triton_mutlint.places import SourcePlaces
 from triton_mutlint.planning import Specs, load_file, plan_kernel, unexpected
@@ -32,6 +34,7 @@ from triton_mutlint.request import Request
 from triton_mutlint.rules import RULES
 from triton_mutlint.signature.repair import repair
 from triton_mutlint.signature.spec import KernelSpec, Spec
+from triton_mutlint.source.text import has_ops
 from triton_mutlint.watchdog import TooLongError, watched
 
 Progress = Callable[[int, int, str], None]  # kernels done, kernels in all, what is at work
@@ -81,12 +84,31 @@ class Run:
     def report(self, files: Sequence[LintedFile], failures: tuple[tuple[str, Failure], ...]) -> Report:
         """The report on what `files` gave, with what the rules say of it."""
         reports = sorted((r for f in files for _, r in f.reports), key=lambda r: (r.location, r.name))
+        ops = self._ops(files, reports)
         holding = [f for f in files if f.reports or f.result.helpers or f.result.failures]
         return Report(
             Environment(triton_version() if reports else None, tuple(self._used_targets)), tuple(reports),
-            findings_of(files, failures, self._request), files=len(holding),
-            helpers=sum(len(f.result.helpers) for f in files), notes=self._helpers(files),
+            findings_of(files, failures, self._request, ops), files=len(holding),
+            helpers=sum(len(f.result.helpers) for f in files), notes=self._helpers(files), ops=ops,
         )
+
+    def _ops(self, files: Sequence[LintedFile], reports: Sequence[KernelReport]) -> tuple[OpReport, ...]:
+        """The torch ops that the files register, each followed to the kernels that it launches."""
+        registrars = self._request.config.registrars
+        holding = [f.source for f in files if has_ops(f.source.text, registrars)]
+        if not holding:
+            return ()
+        from triton_mutlint.host.run import analyze_ops
+
+        known = {f.source.path: (f.source.display, f.source.text, self._trees.get(str(f.source.path))) for f in files}
+        kernels = OpKernels(reports, self._named)
+        return analyze_ops(holding, self._request.cwd, known, registrars, kernels)
+
+    def _named(self, source: SourceFile) -> list[KernelReport]:
+        """Verdicts on the kernels that `source` names: ones that an op launches in a file that was not linted."""
+        self._progress(0, 0, f"{source.display}: {', '.join(sorted(source.kernels))}")
+        file = self._load(source, self._specs.of(source))
+        return [report for _, report in self._lint(file, 0, 0).reports]
 
     def _helpers(self, files: Sequence[LintedFile]) -> tuple[str, ...]:
         """A line per helper, where they are asked for."""

@@ -612,6 +612,7 @@ class ListKind(str, Enum):
     RESTORE_VALUE = "`restore_value`"
     RESET_TO_ZERO = "`reset_to_zero`"
     IGNORE = "the `ignore` comment"
+    MUTATES_ARGS = "`mutates_args`"
 
 
 @dataclass(frozen=True)

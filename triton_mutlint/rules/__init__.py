@@ -5,6 +5,9 @@ from __future__ import annotations
 from triton_mutlint.rules import (
     tml101_undeclared_mutation,
     tml102_stale_mutation,
+    tml103_op_undeclared_mutation,
+    tml104_op_stale_mutation,
+    tml106_unwrapped_launch,
     tml107_contract_changed,
     tml201_unanalyzable_op,
     tml202_indirect_write,
@@ -25,6 +28,9 @@ __all__ = ["RULES", "Rule"]
 _MODULES = (
     tml101_undeclared_mutation,
     tml102_stale_mutation,
+    tml103_op_undeclared_mutation,
+    tml104_op_stale_mutation,
+    tml106_unwrapped_launch,
     tml107_contract_changed,
     tml201_unanalyzable_op,
     tml202_indirect_write,

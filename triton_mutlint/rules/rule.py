@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from triton_mutlint.model import Change, Finding, KernelReport, Location, Related, Severity
+from triton_mutlint.model import Change, Finding, KernelReport, Location, OpReport, Related, Severity
 from triton_mutlint.rules.subject import KernelSubject, RunSubject
 
 KernelCheck = Callable[[KernelSubject], Iterable[Finding]]
@@ -48,11 +48,11 @@ class Rule:
     def finding(
         self, message: str, location: Location, *, kernel: KernelReport | None = None, parameter: str | None = None,
         related: Iterable[Related] = (), help: str = "", severity: Severity | None = None,  # noqa: A002 - the field's name
-        changes: Iterable[Change] = (),
+        changes: Iterable[Change] = (), op: OpReport | None = None,
     ) -> Finding:
         """A finding of this rule; `severity` only where it differs from the rule's own."""
         return Finding(
             self.code, self.name, severity or self.default_severity, message, location,
-            kernel=kernel.name if kernel else None, parameter=parameter, related=tuple(related), help=help,
+            kernel=kernel.name if kernel else None, op=op.name if op else None, parameter=parameter, related=tuple(related), help=help,
             changes=tuple(changes),
         )

@@ -13,7 +13,7 @@ from triton_mutlint.contracts.declarations import Declaration
 from triton_mutlint.contracts.portable import covered
 from triton_mutlint.contracts.snapshot import Snapshot
 from triton_mutlint.contracts.suppressions import Suppression
-from triton_mutlint.model import Failure, KernelReport, LoadedKernel, Location, ParameterReport, SourceFile
+from triton_mutlint.model import Failure, KernelReport, LoadedKernel, Location, OpReport, ParameterReport, SourceFile
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,7 @@ class RunSubject:
     may_be_elsewhere: Callable[[Allowed], bool] = lambda allowed: False
     matched: frozenset[tuple[Suppression, str]] = frozenset()
     active: Mapping[str, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))
+    ops: tuple[OpReport, ...] = ()
 
     def covered(self, files: Collection[str], folder: Path) -> frozenset[str]:
         """Which of `files` (relative to `folder`) this run looked at as a whole."""

@@ -12,7 +12,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from triton_mutlint.model import Failure, Location, SourceFile, Stage, StageError
-from triton_mutlint.source.text import decode_source, has_kernels, may_have_kernels, read_bytes
+from triton_mutlint.source.text import decode_source, has_kernels, has_ops, may_have_kernels, may_have_ops, read_bytes
 
 SKIPPED_DIRECTORIES = frozenset(
     {"__pycache__", "node_modules", "site-packages", "dist-packages", "venv", "virtualenv", "env"}
@@ -74,14 +74,14 @@ def discover(
         display = display_path(item.path, cwd)
         try:
             data = read_bytes(item.path, display)
-            if not item.explicit and not may_have_kernels(data):
+            if not item.explicit and not may_have_kernels(data) and not may_have_ops(data):
                 continue
             text = decode_source(data, display)
             _check_name(item.path, display)
         except StageError as error:
             failures.append((display, error.failure))
             continue
-        if has_kernels(text) or item.kernels:
+        if has_kernels(text) or has_ops(text) or item.kernels:
             files.append(SourceFile(item.path, display, text, frozenset(item.kernels or ())))
     return tuple(files), tuple(failures)
 

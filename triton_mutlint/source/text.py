@@ -7,17 +7,32 @@ import io
 import re
 import tokenize
 import warnings
+from collections.abc import Collection
 from pathlib import Path
 
 from triton_mutlint.model import Failure, Location, Stage, StageError
 
 _JIT = re.compile(r"(?<![A-Za-z])jit\b")  # also `triton_jit`, not `numba_njit`
+# Every way to register a torch op holds one of these: `mutates_args=`, `custom_op`, `triton_op`, `lib.define(...)`.
+_REGISTERING = ("custom_op", "triton_op", "mutates_args", ".define(", "torch_library_impl", ".impl(", "library.impl")
 _ENCODING = "save the file as UTF-8, or declare its encoding in the first line (PEP 263)"
 
 
 def has_kernels(text: str) -> bool:
     """Whether the text may hold Triton kernels: both words occur, no parsing."""
     return "triton" in text and _JIT.search(text) is not None
+
+
+def has_ops(text: str, registrars: Collection[str] = ()) -> bool:
+    """Whether the text may register torch ops; `registrars` are the project's own functions that do."""
+    return any(word in text for word in _REGISTERING) or any(
+        name.rpartition(".")[2] in text for name in registrars
+    )
+
+
+def may_have_ops(data: bytes) -> bool:
+    """`has_ops` on undecoded bytes."""
+    return any(word.encode() in data for word in _REGISTERING)
 
 
 def may_have_kernels(data: bytes) -> bool:
