@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from triton_mutlint.host.folded import Args, Func, Items, Table, Text, Unknown, Value
 from triton_mutlint.host.folding import Machine, fold
 
@@ -32,10 +34,29 @@ def bound(func: Func, args: Args, machine: Machine) -> dict[str, Value]:
 
 
 def _default(node: object, func: Func, args: Args, machine: Machine) -> Value:
-    import ast
-
     if args.open:
         return Unknown("it may be passed with `*` or `**`")
     if not isinstance(node, ast.expr):
         return Unknown("it is not passed")
     return fold(node, func.scope, machine)
+
+
+def forwarded(value: Value) -> Value:
+    """The function that `value` hands its arguments on to, where it is a wrapper that does nothing else with them.
+
+    A wrapper takes but `*args` and `**kwargs`, and uses them in one call of a function of the scope
+    around it (`fn(*args, **kwargs)`, `fn(**dict(zip(names, args)))`).
+    """
+    if not isinstance(value, Func) or isinstance(value.node, ast.Lambda):
+        return value
+    a = value.node.args
+    packed = {p.arg for p in (a.vararg, a.kwarg) if p is not None}
+    if a.posonlyargs or a.args or a.kwonlyargs or a.vararg is None:
+        return value
+    calls = [node for node in ast.walk(value.node) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+             and (any(isinstance(arg, ast.Starred) for arg in node.args) or any(k.arg is None for k in node.keywords))]
+    uses = [node for node in ast.walk(value.node) if isinstance(node, ast.Name) and node.id in packed]
+    if len(calls) != 1 or not {id(u) for u in uses} <= {id(node) for node in ast.walk(calls[0])}:
+        return value
+    inner = value.scope.find(calls[0].func.id) if isinstance(calls[0].func, ast.Name) else None
+    return forwarded(inner) if inner is not None and inner is not value else value

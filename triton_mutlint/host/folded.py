@@ -164,6 +164,15 @@ class Ext(Value):
 
 
 @dataclass(frozen=True, eq=False)
+class Late(Value):
+    """What an import inside a function binds `name` to; looked up when it is used."""
+
+    module: HostModule = field(kw_only=True)
+    node: ast.Import | ast.ImportFrom = field(kw_only=True)
+    name: str = field(kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
 class Method(Value):
     """An attribute of a value whose meaning depends on how it is called."""
 
@@ -258,7 +267,7 @@ def options(value: Value) -> Iterator[Value]:
 
 def is_none(value: Value) -> bool | None:
     """Whether it is None; None where that is open."""
-    answers = {isinstance(v, Const) and v.value is None if not isinstance(v, (Unknown, Method)) else None
+    answers = {isinstance(v, Const) and v.value is None if not isinstance(v, (Unknown, Method, Ext)) else None
                for v in options(value)}
     return answers.pop() if len(answers) == 1 else None
 

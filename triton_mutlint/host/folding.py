@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
 from triton_mutlint.host.folded import (
     Args,
     Const,
-    Either,
     Func,
     Inferred,
     Items,
+    Late,
     Scope,
     Spot,
     Table,
@@ -46,8 +46,8 @@ class Machine(Protocol):
     def call(self, callee: Value, args: Args, node: ast.AST, module: HostModule) -> Value:
         """What a call gives; what it registers is noted."""
 
-    def imported(self, module: HostModule, node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Value]]:
-        """The names that an import statement binds."""
+    def imported(self, late: Late) -> Value:
+        """What an import binds a name to."""
 
     def store(self, owner: Value, name: str, value: Value) -> None:
         """`owner.name = value`."""
@@ -88,7 +88,11 @@ def _constant(node: ast.Constant, scope: Scope, machine: Machine) -> Value:
 
 def _name(node: ast.Name, scope: Scope, machine: Machine) -> Value:
     found = scope.find(node.id)
-    return found if found is not None else machine.lookup(scope.module, node.id)
+    if found is None:
+        return machine.lookup(scope.module, node.id)
+    if any(isinstance(one, Late) for one in options(found)):
+        return either([machine.imported(one) if isinstance(one, Late) else one for one in options(found)])
+    return found
 
 
 def _attribute(node: ast.Attribute, scope: Scope, machine: Machine) -> Value:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from triton_mutlint.host.folded import Args, Class, Const, Func, Scope, Spot, Unknown, Value, either, truth
+from triton_mutlint.host.folded import Args, Class, Const, Func, Late, Scope, Spot, Unknown, Value, either, truth
 from triton_mutlint.host.folding import MAX_UNROLLED, Machine, as_items, bind, fold
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -99,8 +99,11 @@ class Body:
             self._assign(node.target, Unknown("it is computed at run time", right.given()))
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
-        for name, value in self.machine.imported(self.scope.module, node):
-            self.scope.names[name] = value
+        if self.scope.outer is None and not self.nested:
+            return  # top-level names are looked up where they are used
+        for alias in node.names:
+            name = alias.asname or (alias.name.partition(".")[0] if isinstance(node, ast.Import) else alias.name)
+            self.scope.names[name] = Late(module=self.scope.module, node=node, name=name)
 
     # ------------------------------------------------------------------ branches
 

@@ -39,8 +39,9 @@ class OpEvent:
     misplaced: Value | None = None  # a list where the function belongs
 
     def given(self) -> bool:
-        """Whether a caller passes what decides on the function."""
-        return self.function is not None and self.function.given()
+        """Whether a caller passes what decides on the function, or all that is known of the op."""
+        decides = self.function if self.function is not None else self.schema
+        return decides is not None and decides.given()
 
     def depends(self) -> bool:
         """Whether a caller passes what decides on the function, or on what it is declared to mutate."""

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from triton_mutlint.host import folding_builtins, op_calls
-from triton_mutlint.host.binding import bound
+from triton_mutlint.host.binding import bound, forwarded
 from triton_mutlint.host.folded import (
     Args,
     Class,
     Const,
-    Either,
     Ext,
     Func,
     Instance,
     Items,
+    Late,
     Lib,
     Method,
     Op,
@@ -121,6 +122,8 @@ class Registering:
         return Step(Spot(self._root, path[0]), path)
 
     def note(self, event: Event) -> None:
+        if event.function is not None:
+            event = replace(event, function=either([forwarded(v) for v in options(event.function)]))
         self._events.append(event)
 
     def lookup(self, module: HostModule, name: str) -> Value:
@@ -128,21 +131,24 @@ class Registering:
         if key not in self._known:
             self._known[key] = Unknown("it is defined by itself")
             found = self._modules.resolve(module, (name,))
+            if module is self._root:  # an assignment of this file that has not been reached yet does not hold
+                found = [r for r in found if not self._is_own_value(r)] or found
             self._known[key] = self._either(found) if found else _unbound(module, name)
         return self._again(self._known[key])
 
+    def _is_own_value(self, found: Resolved) -> bool:
+        return isinstance(found, Definition) and found.module is self._root and isinstance(found.node, ast.expr)
+
     def _again(self, value: Value) -> Value:
         """A value that was reached through a name: as if written here, but not to be edited."""
-        from dataclasses import replace
-
         if isinstance(value, (Items, Table, Text)) and value.spot is not None:
             return replace(value, spot=Spot(value.spot.module, value.spot.node, self.depth, False))
         return value
 
-    def imported(self, module: HostModule, node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Value]]:
-        """The names that an import inside a function binds."""
-        for name, found in self._modules.imported(module, node):
-            yield name, self._either(found)
+    def imported(self, late: Late) -> Value:
+        """What an import inside a function binds a name to."""
+        found = [r for name, several in self._modules.imported(late.module, late.node) if name == late.name for r in several]
+        return self._again(self._either(found))
 
     def _either(self, found: list[Resolved]) -> Value:
         values = [self._value(one) for one in found]
@@ -236,7 +242,8 @@ class Registering:
         if name == "getattr" and len(args.positional) > 1:
             attribute = args.positional[1]
             if isinstance(attribute, Text) and attribute.known:
-                return self.attribute(args.positional[0], attribute.text)
+                found = self.attribute(args.positional[0], attribute.text)
+                return either([found, *args.positional[2:3]]) if isinstance(found, Ext) else found
         return folding_builtins.builtin(name, args)
 
     def _complete(self, callee: Partial, args: Args, node: ast.AST, module: HostModule) -> Value:
@@ -248,10 +255,11 @@ class Registering:
             full = Args((*held.positional, *args.positional), {**held.keywords, **args.keywords}, held.open or args.open)
         return self.call(callee.callee, full, node, module)
 
-    def _inline(self, func: Func, args: Args, node: ast.AST) -> Value:
-        """Follow a call into a function of the project."""
+    def _inline(self, func: Func, args: Args, node: ast.AST, always: bool = False) -> Value:
+        """Follow a call into a function of the project, if it is worth it or `always`."""
         given = any(a.given() for a in (*args.positional, *args.keywords.values()))
-        if id(func.node) in self._active or self.depth >= MAX_DEPTH or not worth_following(func, self._root):
+        known = always or worth_following(func, self._root)
+        if id(func.node) in self._active or self.depth >= MAX_DEPTH or not known:
             return Unknown(f"it is made by `{_shown(node)}`", given)
         wanted = None if func.nested else {_ids(e.step.path) for e in self._alone(func)[0] if e.depends()}
         self._reached.add(id(func.node))
@@ -284,7 +292,7 @@ class Registering:
             return instance
         init = cls.scope.names.get("__init__")
         if isinstance(init, Func):
-            self._inline(_owned(init, instance), args, node)
+            self._inline(_owned(init, instance), args, node, always=True)
         else:
             fields = [s.target.id for s in cls.node.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)]
             instance.fields.update(zip(fields, args.positional, strict=False))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from triton_mutlint.host.folded import Inferred, Text, Value, options
 from triton_mutlint.host.model import Form, OpRegistration
@@ -55,21 +56,16 @@ def joined(found: Iterable[OpRegistration]) -> tuple[OpRegistration, ...]:
     for one in several:
         if one.declaration.reason == ELSEWHERE:
             elsewhere.setdefault(one.name, []).append(one)
-    result, used = [], set()
+    result: list[OpRegistration] = []
+    used: set[int] = set()
     for one in several:
         others = elsewhere.get(one.name, []) if one.declaration.reason != ELSEWHERE and one.form is Form.DEFINE else []
         used.update(map(id, others))
         functions = tuple(dict.fromkeys(f for r in (one, *others) for f in r.functions))
         missing = "" if functions and one.missing == UNIMPLEMENTED else one.missing
-        result.append(_replaced(one, functions, next((o.missing for o in others if o.missing), missing))
-                      if others else one)
+        missing = next((o.missing for o in others if o.missing), missing)
+        result.append(replace(one, functions=functions, missing=missing) if others else one)
     return tuple(r for r in result if id(r) not in used)
-
-
-def _replaced(one: OpRegistration, functions: Sequence[object], missing: str) -> OpRegistration:
-    from dataclasses import replace
-
-    return replace(one, functions=tuple(functions), missing=missing)
 
 
 # --------------------------------------------------------------------------- one op
@@ -97,8 +93,6 @@ def _registration(event: OpEvent, impls: Sequence[ImplEvent], module: HostModule
 
 
 def _with_name_checked(declaration: Declaration, event: OpEvent, name: str) -> Declaration:
-    from dataclasses import replace
-
     if text_of(event.name) is None or "::" in name:
         return declaration
     problem = Problem(f"the op's name `{name}` has no namespace", event.step.site.location,

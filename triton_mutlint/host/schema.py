@@ -198,6 +198,8 @@ class _Parser:
             if self._is("(") and not annotated:
                 alias, mutated = self._alias()
                 annotated = True
+            elif self._is("!") and not annotated:  # a set of its own
+                mutated = annotated = self._take("!")
             elif self._take("?"):
                 parts.append("?")
             elif self._take("["):
