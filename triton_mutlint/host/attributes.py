@@ -24,8 +24,10 @@ from triton_mutlint.host.values import (
     KernelMethod,
     KernelValue,
     Kind,
+    Super,
     Value,
     join,
+    sequence,
     thing,
     weakened,
 )
@@ -61,7 +63,14 @@ class AttributesMixin(NamesMixin):
         if isinstance(owner, HostModule):
             return self.meaning(self.world.modules.members(owner, (name,)))
         if isinstance(owner, ClassValue):
-            return self.class_member(owner, name) or thing(Attribute(thing(owner), name))
+            member = self.class_member(owner, name)
+            return thing(Attribute(thing(owner), name)) if member is None else _of_class(owner, member)
+        if isinstance(owner, Super):
+            for base in self.bases(owner.of):
+                member = self.class_member(base, name)
+                if member is not None:
+                    return self._bound(owner.owner, member, node, state, here)
+            return thing(Attribute(PLAIN if name == "__init__" else owner.owner, name))
         if isinstance(owner, KernelValue):
             return thing(owner if name == "fn" else KernelMethod(owner, name))
         return thing(Attribute(Value(things=frozenset([owner])), name))  # type: ignore[list-item]
@@ -70,7 +79,9 @@ class AttributesMixin(NamesMixin):
         """A method or class variable, of the class or of a first-party base."""
         found = self.world.modules.members(Definition(owner.module, owner.node), (name,))
         if found:
-            return self.meaning(found)
+            value = self.meaning(found)
+            owned = [replace(t, owner=owner) if isinstance(t, FunctionValue) else t for t in value.things]
+            return replace(value, things=frozenset(owned))
         for base in self.bases(owner) if depth < 8 else ():
             inherited = self.class_member(base, name, depth + 1)
             if inherited is not None:
@@ -105,9 +116,11 @@ class AttributesMixin(NamesMixin):
         found: list[Value] = []
         for item in member.things:
             if isinstance(item, FunctionValue) and not isinstance(item.node, ast.Lambda):
-                kinds = {text_of(d).rpartition(".")[2] for d in item.node.decorator_list}
+                kinds = _kinds(item)
                 if "staticmethod" in kinds:
                     found.append(thing(item))
+                elif "classmethod" in kinds:
+                    found.append(thing(BoundMethod(thing(item.owner) if item.owner else one, item)))
                 elif kinds & {"property", "cached_property"}:
                     found.append(self.get_property(BoundMethod(one, item), node, state, here))
                 else:
@@ -126,6 +139,8 @@ class AttributesMixin(NamesMixin):
         effect = torch_table.attribute(name)
         if effect is not None and (owner.kind & Kind.TENSOR or owner.roots):
             return applied(effect, [owner])
+        if torch_table.method(name) is None and owner.roots:  # it may be a part of the owner
+            return replace(UNSEEN, unsure=owner.roots, things=frozenset([Attribute(owner, name)]))
         return thing(Attribute(owner, name))
 
     # ------------------------------------------------------------------ elements
@@ -225,6 +240,9 @@ class AttributesMixin(NamesMixin):
     def _unpack(self, target: ast.Tuple | ast.List, value: Value, state: State, here: Activation) -> None:
         stars = [i for i, element in enumerate(target.elts) if isinstance(element, ast.Starred)]
         every: Value | None = None
+        contents = state.contents(value)
+        if stars and len(contents) == 1 and contents[0].size is not None and not value.roots and not contents[0].many:
+            return self._unpack_star(target, contents[0], stars[0], state, here)
         for i, element in enumerate(target.elts):
             if value.cells and not value.roots and not stars:
                 part = state.element(value, i)
@@ -233,12 +251,30 @@ class AttributesMixin(NamesMixin):
                 part = state.element(value, i) if value.cells and stars and i < stars[0] else every
             self.assign(element, part, state, here)
 
+    def _unpack_star(self, target: ast.Tuple | ast.List, content: Cell, star: int, state: State,
+                     here: Activation) -> None:
+        """`a, *rest = values`, where there is a known number of values."""
+        values = [content.get(i) or content.rest for i in range(content.size or 0)]
+        after = len(target.elts) - star - 1
+        middle = values[star : len(values) - after]
+        for element, value in zip(target.elts[:star], values, strict=False):
+            self.assign(element, value, state, here)
+        starred = target.elts[star]
+        assert isinstance(starred, ast.Starred)
+        self.assign(starred.value, self.make(target, sequence(middle, "list"), state, here), state, here)
+        for element, value in zip(target.elts[star + 1 :], values[len(values) - after :], strict=False):
+            self.assign(element, value, state, here)
+
     def _set_attribute(self, target: ast.Attribute, owner: Value, value: Value, state: State,
                        here: Activation) -> None:
         if owner.cells:
             state.change(owner, target.attr, value)
-        if target.attr == "data" and (owner.same or owner.maybe):
+        if target.attr != "data":
+            return
+        if owner.same or owner.maybe:
             self.effects.write(owner, self.effect(f"`{text_of(target)} = …`", target, here))
+        if isinstance(target.value, ast.Name):  # from now on it is the other's storage
+            state.names[self.scope_of(target.value.id, here), target.value.id] = join(owner, value)
 
     def _set_element(self, target: ast.Subscript, value: Value, state: State, here: Activation) -> None:
         owner = self.evaluate(target.value, state, here)
@@ -265,8 +301,23 @@ def applied(effect: TorchEffect, arguments: list[Value | None]) -> Value:
     return Value(
         NOTHING.union(*(v.same for v in same)),
         NOTHING.union(*(v.maybe for v in same), *(v.same | v.maybe for v in maybe)),
-        carried, kind=Kind.TENSOR,
+        NOTHING.union(*(v.unsure for v in (*same, *maybe))), carried, kind=Kind.TENSOR,
     )  # fmt: skip
+
+
+def _of_class(owner: ClassValue, member: Value) -> Value:
+    """A class's member as the class gives it: class methods take the class."""
+    found = [
+        BoundMethod(thing(owner), t) if isinstance(t, FunctionValue) and "classmethod" in _kinds(t) else t
+        for t in member.things
+    ]
+    return replace(member, things=frozenset(found))
+
+
+def _kinds(function: FunctionValue) -> set[str]:
+    if isinstance(function.node, ast.Lambda):
+        return set()
+    return {text_of(decorator).rpartition(".")[2] for decorator in function.node.decorator_list}
 
 
 def _listed(value: Value, state: State) -> bool:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from triton_mutlint.host.arguments import Arguments
 from triton_mutlint.host.core import Activation, text_of
 from triton_mutlint.host.functions import FunctionsMixin
-from triton_mutlint.host.library import LibraryMixin
 from triton_mutlint.host.launches import LaunchesMixin
+from triton_mutlint.host.library import LibraryMixin
 from triton_mutlint.host.modules import External, HostModule
 from triton_mutlint.host.state import State
 from triton_mutlint.host.torch_calls import TorchCallsMixin
@@ -22,6 +22,7 @@ from triton_mutlint.host.values import (
     KernelMethod,
     KernelValue,
     Partial,
+    Super,
     Thing,
     Value,
     join,
@@ -32,8 +33,8 @@ class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, FunctionsMixin):
     """Interprets host functions abstractly; `effects` holds what they were seen to do."""
 
     def _call(self, node: ast.Call, state: State, here: Activation) -> Value:
-        if self.is_super(node):
-            return self.super_of(here)
+        if isinstance(node.func, ast.Name) and node.func.id == "super":
+            return self.super_of(state, here)
         callee = self.evaluate(node.func, state, here)
         return self.call(callee, self._arguments(node, state, here), node, state, here)
 
@@ -113,7 +114,7 @@ class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, FunctionsMixin):
             return self.external(thing.name, arguments, node, state, here)
         if isinstance(thing, Attribute):
             return self.method(thing, arguments, node, state, here)
-        if isinstance(thing, (KernelValue, HostModule)):
+        if isinstance(thing, (KernelValue, HostModule, Super)):
             return self.not_known(UNSEEN, arguments, node, state, here)
         raise AssertionError(thing)
 
@@ -123,11 +124,11 @@ class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, FunctionsMixin):
         reached = [owner, *arguments]
         self.effects.gap(self.effect(f"`{what}` is not known", node, here), state, reached)
         same, maybe = state.reach(reached)
-        leaked = Value(maybe=same | maybe)
+        leaked = replace(UNSEEN, unsure=same | maybe)
         for value in reached:
-            if value.cells and leaked.maybe:
+            if value.cells and leaked.unsure:
                 state.change(value, None, leaked)
-        return replace(UNSEEN, maybe=leaked.maybe)
+        return leaked
 
 
 def _order(thing: Thing) -> tuple[str, ...]:

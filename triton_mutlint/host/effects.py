@@ -30,12 +30,13 @@ class Effects:
             self.written.setdefault(name, {})[effect] = None
         for name in value.maybe - value.same:
             self.maybe.setdefault(name, {})[effect] = None
+        for name in value.unsure - value.same - value.maybe:
+            self.unknown.setdefault(name, {})[effect] = None
 
     def write_behind(self, value: Value, effect: HostEffect) -> None:
-        """A write through addresses that `value` holds: certain only where they can be those of one argument."""
+        """A write through the addresses that `value` holds."""
         for name in value.carried:
-            kind = self.written if len(value.carried) == 1 else self.maybe
-            kind.setdefault(name, {})[effect] = None
+            self.written.setdefault(name, {})[effect] = None
 
     def gap(self, effect: HostEffect, state: State, values: Iterable[Value]) -> None:
         """Code that is not understood was given `values`; harmless where no argument can be reached from them."""

@@ -18,6 +18,7 @@ from triton_mutlint.host.values import (
     ClassValue,
     FunctionValue,
     ScopeId,
+    Super,
     Value,
     join,
     thing,
@@ -51,7 +52,7 @@ class FunctionsMixin(StatementsMixin):
         chain = (*here.chain, (here.module.display, getattr(node, "lineno", 0), getattr(node, "col_offset", 0)))
         name = "<lambda>" if isinstance(function.node, ast.Lambda) else function.node.name
         inner = Activation(function.module, name, (*place, chain), function.scope, function.node,
-                           (*here.path, frame), chain, entry=dict(given))
+                           (*here.path, frame), chain, function.owner, entry=dict(given))
         self.scopes[inner.scope] = function.scope
         self.active.append(inner)
         try:
@@ -192,12 +193,12 @@ class FunctionsMixin(StatementsMixin):
                     return True
         return False
 
-    def is_super(self, node: ast.Call) -> bool:
-        return isinstance(node.func, ast.Name) and node.func.id == "super"
-
-    def super_of(self, here: Activation) -> Value:
-        """`super()`: nothing of what a base does is followed but first-party bases found by name."""
-        return UNSEEN
+    def super_of(self, state: State, here: Activation) -> Value:
+        """`super()` in a method: the first parameter, as an object of the next class."""
+        names = parameters(here.node.args)[0] if here.node is not None else []
+        if here.owner is None or not names:
+            return UNSEEN
+        return thing(Super(self.name(ast.Name(names[0]), names[0], state, here), here.owner))
 
     # ------------------------------------------------------------------ scopes
 

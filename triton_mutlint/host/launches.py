@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from triton_mutlint.host.arguments import Arguments, bind, parameters
 from triton_mutlint.host.core import Activation
@@ -28,11 +28,11 @@ class LaunchesMixin(FunctionsMixin):
             return UNSEEN
         if method.name not in ("launch", "run"):
             return self.not_known(UNSEEN, arguments, node, state, here)
-        name = kernel.node.name
+        verdict = self.world.kernels.verdict(kernel.module, kernel.node)
+        name = kernel.node.name if isinstance(verdict, str) else verdict.name
         self.effects.kernels[name] = None
         if not kernel.wrapped:
             self.effects.unwrapped[name, self.place(node, here)] = None
-        verdict = self.world.kernels.verdict(kernel.module, kernel.node)
         if isinstance(verdict, str) or verdict.status is Status.FAILED:
             why = verdict if isinstance(verdict, str) else "it could not be analysed"
             self.effects.gap(self.effect(f"launch of `{name}`: {why}", node, here, name), state, arguments)
@@ -47,7 +47,7 @@ class LaunchesMixin(FunctionsMixin):
         for parameter in verdict.parameters:
             base, *fields = parameter.name.split(".")
             value = bound.values.get(base)
-            if value is not None:
+            if value is not None and not _switched_off(parameter, bound.values):
                 self._passed(verdict, parameter, self._part(value, fields, state), node, state, here)
         if bound.extra_rest is not None or kernel.node.args.vararg is not None:
             spare = [v for v in (*bound.spare, bound.extra_rest) if v is not None]
@@ -87,6 +87,18 @@ class LaunchesMixin(FunctionsMixin):
                     self.effects.write_behind(value, found)
                 else:
                     self.effects.gaps[found] = None
+
+
+def _switched_off(parameter: ParameterReport, given: Mapping[str, Value]) -> bool:
+    """Whether the launch gives a flag the value under which the kernel does not write the parameter."""
+    if parameter.mutation is not Mutation.CONDITIONAL:
+        return False
+    for flag, value in given.items():
+        for passed in (True, False):
+            needed = f"{flag}={not passed}"
+            if value.is_constant(passed) and all(needed in when.split(", ") for when in parameter.when):
+                return True
+    return False
 
 
 def _warms_up(arguments: Arguments) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -41,6 +42,9 @@ _HARMLESS = frozenset({
     "debug", "info", "warning", "warn", "error", "exception", "critical", "log", "warning_once", "info_once", "isEnabledFor",
     "format", "join", "startswith", "endswith", "split", "strip", "lower", "upper", "replace", "record", "synchronize",
 })  # fmt: skip
+
+
+_IN_PLACE = re.compile(r"setitem|delitem|i(?:add|and|concat|floordiv|lshift|matmul|mod|mul|or|pow|rshift|sub|truediv|xor)")
 
 
 class LibraryMixin(TorchCallsMixin):
@@ -89,7 +93,7 @@ class LibraryMixin(TorchCallsMixin):
         return thing(Attribute(PLAIN, "<tuner>"))
 
     def _triton(self, name: str, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
-        if "TensorDescriptor" in name and arguments.positional or "base" in arguments.named:
+        if ("TensorDescriptor" in name and arguments.positional) or "base" in arguments.named:
             tensor = arguments.get(0, "base") or UNSEEN
             return replace(tensor, kind=Kind.TENSOR, constant=None)
         if name.endswith("reinterpret") and arguments.positional:
@@ -105,6 +109,18 @@ class LibraryMixin(TorchCallsMixin):
                 others = tuple(v for v in arguments if v is not value)
                 return self.call(value, Arguments(others), node, state, here)
         given = [v for v in arguments if v.roots or v.cells]
+        if name == "types.SimpleNamespace":
+            return self.make(node, Cell(dict(arguments.named), kind="object"), state, here)
+        if name.startswith("operator.") and arguments.positional and _IN_PLACE.fullmatch(name.partition(".")[2]):
+            first = arguments.positional[0]
+            self.effects.write(first, self.effect(f"`{name}`", node, here))
+            if first.cells:
+                state.change(first, None, join(*arguments.positional[1:]))
+            return first
+        if name == "copy.deepcopy":
+            return replace(join(*given), same=frozenset(), maybe=frozenset(), cells=frozenset()) if given else PLAIN
+        if name.startswith(("ctypes.", "_ctypes.", "mmap.", "multiprocessing.", "pickle.")):
+            return self.not_known(UNSEEN, arguments, node, state, here)
         if not given:
             return PLAIN if name.partition(".")[0] in ("math", "os", "warnings", "time", "logging") else UNSEEN
         if name.startswith(("warnings.", "logging.", "math.", "os.")):
@@ -219,6 +235,8 @@ class LibraryMixin(TorchCallsMixin):
         if name in ("extend", "update") and (last is not None or arguments.named):
             self._extended(owner, last, arguments, node, state, here)
             return NONE
+        if name == "pop" and len(contents) == 1 and contents[0].kind != "dict" and not arguments.positional:
+            return self._popped(owner, contents[0], state)
         if name in ("get", "pop", "setdefault", "popleft", "popitem", "__getitem__"):
             return self._taken(owner, name, arguments, state)
         if name == "items":
@@ -244,13 +262,29 @@ class LibraryMixin(TorchCallsMixin):
             return
         state.change(owner, None, value)
 
+    @staticmethod
+    def _popped(owner: Value, content: Cell, state: State) -> Value:
+        """The last element of a list, which becomes shorter."""
+        if not content.size or content.many:
+            return content.every()
+        (cell,) = owner.cells
+        last = content.size - 1
+        fields = {key: value for key, value in content.fields.items() if key != last}
+        state.heap[cell] = replace(content, fields=fields, size=last)
+        return content.get(last) or content.rest
+
     def _extended(self, owner: Value, last: Value | None, arguments: Arguments, node: ast.AST, state: State,
                   here: Activation) -> None:
         for name, value in arguments.named.items():
             state.change(owner, name, value)
         if last is None:
             return
-        for content in state.contents(last):
+        contents = state.contents(last)
+        if len(contents) == 1 and contents[0].size is not None and contents[0].kind != "dict":
+            for i in range(contents[0].size):
+                self._appended(owner, contents[0].get(i) or contents[0].rest, "append", state)
+            return
+        for content in contents:
             if content.kind == "dict":
                 for key, value in content.fields.items():
                     state.change(owner, key, value)

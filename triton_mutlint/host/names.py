@@ -43,6 +43,8 @@ class NamesMixin(Core):
         scope: ScopeId | None = here.scope
         while scope is not None:
             value = state.names.get((scope, name))
+            if value is None:
+                value = self.module_state.names.get((scope, name))
             if value is not None:
                 return value
             scope = self.scopes.get(scope)
@@ -68,10 +70,23 @@ class NamesMixin(Core):
             return thing(resolved)
         node = resolved.node
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            return self.function(resolved.module, node, State(), self.top(resolved.module))
+            return self._defined(resolved.module, node)
         if isinstance(node, ast.ClassDef):
             return thing(ClassValue(resolved.module, node))
         return self._global(resolved.module, node, resolved.index)
+
+    def _defined(self, module: HostModule, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
+        """A module-level function, decorated once."""
+        key = id(node)
+        if key in self.evaluating:
+            return thing(FunctionValue(module, node))
+        if key not in self.globals:
+            self.evaluating.add(key)
+            try:
+                self.globals[key] = self.function(module, node, self.module_state, self.top(module))
+            finally:
+                self.evaluating.discard(key)
+        return self.globals[key]
 
     def _global(self, module: HostModule, node: ast.expr, index: tuple[int, ...]) -> Value:
         """A module-level variable: its expression, evaluated once."""

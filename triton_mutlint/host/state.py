@@ -88,7 +88,7 @@ class State:
         while pending:
             value = pending.pop()
             same |= value.same | value.carried
-            maybe |= value.maybe
+            maybe |= value.maybe | value.unsure
             pending.extend(_captured(value))
             for cell in value.cells - seen:
                 seen.add(cell)

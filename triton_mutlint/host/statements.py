@@ -75,6 +75,9 @@ class StatementsMixin(ExpressionsMixin):
         value = self.evaluate(node.value, state, here)
         if old.cells:
             state.change(old, None, self.iterate(value, node, state, here))
+        if isinstance(target, ast.Subscript):  # also where the element is a copy: it is assigned back
+            owner = self.evaluate(target.value, state, here)
+            self.effects.write(owner, self.effect(f"`{text_of(node)}`", node, here))
         if old.same or old.maybe:
             self.effects.write(old, self.effect(f"`{text_of(node)}`", node, here))
             if isinstance(target, ast.Subscript):

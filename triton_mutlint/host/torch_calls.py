@@ -71,10 +71,13 @@ class TorchCallsMixin(FunctionsMixin):
         result = applied(effect, given)
         if effect.only_if:
             flag = arguments.get(effect.named(effect.only_if) or -1, effect.only_if)
-            off = flag is not None and truth(flag) is False or flag is None and not effect.only_if_default
+            off = (flag is not None and truth(flag) is False) or (flag is None and not effect.only_if_default)
             writes: Sequence[int] = () if off else effect.writes
         else:
             writes = effect.writes
+        copies = arguments.named.get("copy")
+        if copies is not None and copies.is_constant(True):
+            result = replace(result, same=frozenset(), maybe=frozenset())
         if effect.inplace:
             flag = arguments.get(effect.named(effect.inplace) or -1, effect.inplace)
             if flag is not None and truth(flag) is not False and given[0] is not None:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from enum import IntFlag
 from typing import Any, Union
 
-from triton_mutlint.host.modules import External, HostModule
 from triton_mutlint.host.model import HostFunction
+from triton_mutlint.host.modules import External, HostModule
 from triton_mutlint.model import EMPTY
 
 Names = frozenset[str]
@@ -34,13 +34,15 @@ class Value:
     """What one expression may evaluate to.
 
     `same` are the op arguments whose own storage it may be (the argument, or a view of it), `maybe`
-    those whose storage it is unless something on the way copied. `carried` are arguments whose
+    those whose storage it is unless something on the way copied. `unsure` are those that code which is
+    not understood was given, and may have given back. `carried` are arguments whose
     addresses it holds (`x.data_ptr()`, a tensor of such). `cells` are the containers and objects it
     may be, `things` what can be called. `constant` is (type, value) where only one value is possible.
     """
 
     same: Names = NOTHING
     maybe: Names = NOTHING
+    unsure: Names = NOTHING
     carried: Names = NOTHING
     cells: frozenset[CellId] = frozenset()
     things: frozenset[Thing] = frozenset()
@@ -50,7 +52,7 @@ class Value:
     @property
     def roots(self) -> Names:
         """The arguments that may be reached from the value itself, its containers aside."""
-        return self.same | self.maybe | self.carried
+        return self.same | self.maybe | self.unsure | self.carried
 
     def is_constant(self, value: object) -> bool:
         return self.constant is not None and self.constant == (type(value), value)
@@ -67,6 +69,7 @@ def join(*values: Value) -> Value:
     return Value(
         frozenset().union(*(v.same for v in distinct)),
         frozenset().union(*(v.maybe for v in distinct)),
+        frozenset().union(*(v.unsure for v in distinct)),
         frozenset().union(*(v.carried for v in distinct)),
         frozenset().union(*(v.cells for v in distinct)),
         frozenset().union(*(v.things for v in distinct)),
@@ -109,6 +112,7 @@ class FunctionValue:
     module: HostModule
     node: HostFunction
     scope: ScopeId | None = None
+    owner: ClassValue | None = None  # the class that it is a method of
 
 
 @dataclass(frozen=True)
@@ -143,6 +147,14 @@ class BoundMethod:
 
 
 @dataclass(frozen=True)
+class Super:
+    """`super()` in a method of the class `of`, on `owner`."""
+
+    owner: Value
+    of: ClassValue
+
+
+@dataclass(frozen=True)
 class Attribute:
     """A method of a tensor, a container or something unknown, by name."""
 
@@ -161,7 +173,8 @@ class Partial:
 
 # Union, not `|`: evaluated at run time.
 Thing = Union[  # noqa: UP007
-    FunctionValue, KernelValue, KernelMethod, ClassValue, BoundMethod, Attribute, Partial, External, HostModule
+    FunctionValue, KernelValue, KernelMethod, ClassValue, BoundMethod, Super, Attribute, Partial, External,
+    HostModule
 ]
 
 

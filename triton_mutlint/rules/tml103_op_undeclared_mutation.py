@@ -18,6 +18,16 @@ be reused or read too early. Nothing fails; the numbers are wrong.
 ## Bad
 
 ```python
+import torch
+
+
+@triton.jit
+def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.load(x_ptr + i, mask=i < n) + tl.load(y_ptr + i, mask=i < n)
+    tl.store(out_ptr + i, total, mask=i < n)
+
+
 @torch.library.custom_op("lib::add_into", mutates_args=())
 def add_into(x: torch.Tensor, y: torch.Tensor, out: torch.Tensor) -> None:
     n = out.numel()
@@ -27,6 +37,16 @@ def add_into(x: torch.Tensor, y: torch.Tensor, out: torch.Tensor) -> None:
 ## Good
 
 ```python
+import torch
+
+
+@triton.jit
+def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.load(x_ptr + i, mask=i < n) + tl.load(y_ptr + i, mask=i < n)
+    tl.store(out_ptr + i, total, mask=i < n)
+
+
 @torch.library.custom_op("lib::add_into", mutates_args=("out",))
 def add_into(x: torch.Tensor, y: torch.Tensor, out: torch.Tensor) -> None:
     n = out.numel()

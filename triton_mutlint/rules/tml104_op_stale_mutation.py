@@ -15,6 +15,15 @@ have crashed functionalisation.
 ## Bad
 
 ```python
+import torch
+
+
+@triton.jit
+def scale_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2, mask=i < n)
+
+
 @torch.library.custom_op("lib::scaled", mutates_args=("x",))
 def scaled(x: torch.Tensor) -> torch.Tensor:
     out = torch.empty_like(x)
@@ -25,6 +34,15 @@ def scaled(x: torch.Tensor) -> torch.Tensor:
 ## Good
 
 ```python
+import torch
+
+
+@triton.jit
+def scale_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2, mask=i < n)
+
+
 @torch.library.custom_op("lib::scaled", mutates_args=())
 def scaled(x: torch.Tensor) -> torch.Tensor:
     out = torch.empty_like(x)

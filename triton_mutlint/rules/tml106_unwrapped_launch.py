@@ -14,6 +14,17 @@ pointer", or, where tracing is not needed, hides the kernel from the compiler as
 ## Bad
 
 ```python
+import torch
+from torch.library import triton_op, wrap_triton
+
+
+@triton.jit
+def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n)
+    tl.store(out_ptr + i, x * tl.sigmoid(x), mask=i < n)
+
+
 @triton_op("lib::silu", mutates_args=())
 def silu(x: torch.Tensor) -> torch.Tensor:
     out = torch.empty_like(x)
@@ -24,6 +35,17 @@ def silu(x: torch.Tensor) -> torch.Tensor:
 ## Good
 
 ```python
+import torch
+from torch.library import triton_op, wrap_triton
+
+
+@triton.jit
+def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n)
+    tl.store(out_ptr + i, x * tl.sigmoid(x), mask=i < n)
+
+
 @triton_op("lib::silu", mutates_args=())
 def silu(x: torch.Tensor) -> torch.Tensor:
     out = torch.empty_like(x)
