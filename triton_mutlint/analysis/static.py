@@ -22,21 +22,25 @@ _CONDITIONS = {"scf.if": 0, "cf.cond_br": 0, "cf.switch": 0, "scf.index_switch":
 _MASKS = {"tt.store": 2, "tt.atomic_rmw": 2}
 _ABSORBING = ("arith.muli", "arith.andi")  # with zero, whatever the other operand is
 _DECIDING = frozenset((*_CONDITIONS, *_MASKS, *_ABSORBING, "arith.select", "scf.for"))
+_MAX_CALLS = 8  # nested ones that are followed; what deeper ones return may be known
 _OWN_WAY = frozenset((*_ABSORBING, "arith.constant", "tt.call"))  # of becoming known
 
 
 def may_simplify(module: Module) -> bool:
     """Whether an op that decides what is written depends on constants alone."""
-    scan = _Scan()
+    scan = _Scan(module)
     return any(scan.decided(f) for f in module.functions.values())
 
 
 class _Scan:
     """Follows constants in text order; what a call passes is known when its callee comes later."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: Module) -> None:
+        self._functions = module.functions
         self._flow = ControlFlow()
         self._arguments: dict[str, set[int]] = {}
+        self._returned: dict[str, tuple[Known, ...]] = {}  # by functions whose arguments are all known
+        self._depth = 0
 
     def decided(self, function: Function) -> bool:
         known: list[Known] = [None] * len(function.types)
@@ -63,14 +67,36 @@ class _Scan:
             value = integer_constant(op)
             _mark(op, COMPUTED if value is None else value, known)
         elif op.name == "tt.call":
-            passed = {i for i, v in enumerate(op.operands) if known[v] is not None}
-            self._arguments.setdefault(op.attrs.get("callee", "").lstrip("@"), set()).update(passed)
-            if len(passed) == len(op.operands):
-                _mark(op, COMPUTED, known)
+            self._call(op, op.attrs.get("callee", "").lstrip("@"), known)
         elif any(known[v] in (0, COMPUTED) for v in op.operands):  # an absorbing op
             _mark(op, COMPUTED, known)
         elif all(known[v] is not None for v in op.operands):
             _fold(op, known)
+
+    def _call(self, op: Op, callee: str, known: list[Known]) -> None:
+        passed = {i for i, v in enumerate(op.operands) if known[v] is not None}
+        self._arguments.setdefault(callee, set()).update(passed)
+        if len(passed) == len(op.operands):
+            for result, value in zip(op.results, self._returns(callee), strict=False):
+                known[result] = value
+
+    def _returns(self, name: str) -> tuple[Known, ...]:
+        """What a function returns whose arguments are all known: a program's index, say, is not known."""
+        if name not in self._returned:
+            self._returned[name] = ()  # what a recursion gets
+            function = self._functions.get(name)
+            if function is not None and function.body.blocks:
+                self._returned[name] = self._evaluate(function)
+        return self._returned[name]
+
+    def _evaluate(self, function: Function) -> tuple[Known, ...]:
+        known: list[Known] = [None] * len(function.types)
+        known[: function.n_args] = [COMPUTED] * function.n_args
+        self._depth += 1
+        decided = self._depth > _MAX_CALLS or self._region(function, function.body, known)
+        self._depth -= 1
+        returned = zip(*[op.operands for op in self._flow.terminators(function.body)], strict=False)
+        return tuple(COMPUTED if decided or any(known[v] is not None for v in values) else None for values in returned)
 
 
 def _fold(op: Op, known: list[Known]) -> None:
