@@ -16,8 +16,9 @@ from triton_mutlint.host.values import PLAIN, Cell, Kind, Value
 from triton_mutlint.model import HostEffect, Location, OpArgument, OpMutation, OpReport
 
 _PLAIN_TYPES = frozenset({
-    "int", "float", "bool", "str", "complex", "bytes", "None", "dtype", "device", "layout", "SymInt", "Scalar", "Number",
-    "memory_format", "Optional", "Union", "Literal", "torch", "typing", "List", "list", "Tuple", "tuple", "Sequence",
+    "int", "float", "bool", "str", "complex", "bytes", "None", "dtype", "device", "layout", "SymInt", "Scalar",
+    "Number", "memory_format",
+    "Optional", "Union", "Literal", "torch", "typing", "List", "list", "Tuple", "tuple", "Sequence",
     "ScalarType", "constexpr", "Generator", "Iterable", "types", "t", "T", "builtins", "number",
 })  # fmt: skip
 _CONTAINERS = frozenset({"List", "list", "Tuple", "tuple", "Sequence", "Iterable", "TensorList", "Collection"})
@@ -29,7 +30,7 @@ def analyze_op(op: OpRegistration, world: World) -> OpReport:
     returned: set[str] = set()
     names = list(op.arguments)
     for module, function in op.functions:
-        own = [a for a in _all_parameters(function)]
+        own = _all_parameters(function)
         names = names or own
         interpreter = Interpreter(world)
         interpreter.effects = merged

@@ -63,7 +63,7 @@ def bind(names: Sequence[str], keyword_only: Sequence[str], arguments: Arguments
             extra[name] = value
     if arguments.double_star is not None:
         for name in (*names, *keyword_only):
-            values[name] = arguments.double_star if name not in values else values[name]
+            values[name] = values.get(name, arguments.double_star)
     return Bound(values, spare, arguments.star, extra, arguments.double_star)
 
 

@@ -192,10 +192,7 @@ class AttributesMixin(NamesMixin):
         if tensor.kind == Kind.PLAIN and not tensor.roots:
             return PLAIN
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
-        if isinstance(node, ast.Tuple):
-            values = [state.element(index, i) for i in range(len(parts))]
-        else:
-            values = [index]
+        values = [state.element(index, i) for i in range(len(parts))] if isinstance(node, ast.Tuple) else [index]
         view = replace(tensor, constant=None)
         copied = False
         for part, value in zip(parts, values, strict=True):
@@ -242,7 +239,8 @@ class AttributesMixin(NamesMixin):
         every: Value | None = None
         contents = state.contents(value)
         if stars and len(contents) == 1 and contents[0].size is not None and not value.roots and not contents[0].many:
-            return self._unpack_star(target, contents[0], stars[0], state, here)
+            self._unpack_star(target, contents[0], stars[0], state, here)
+            return
         for i, element in enumerate(target.elts):
             if value.cells and not value.roots and not stars:
                 part = state.element(value, i)

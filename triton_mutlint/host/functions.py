@@ -148,7 +148,8 @@ class FunctionsMixin(StatementsMixin):
         if init is not None:
             self.call(self._bind_all(made, init), arguments, node, state, here)
             return made
-        names = [s.target.id for s in owner.node.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)]
+        fields = (s.target for s in owner.node.body if isinstance(s, ast.AnnAssign))
+        names = [target.id for target in fields if isinstance(target, ast.Name)]
         bound = bind(names, [], arguments)  # a dataclass or a NamedTuple
         for i, name in enumerate(names):
             value = bound.values.get(name)

@@ -21,7 +21,8 @@ _IDLE = frozenset({"warmup", "cache_clear", "preload", "add_pre_run_hook", "get_
 class LaunchesMixin(FunctionsMixin):
     """Follows tensors into kernels."""
 
-    def launch(self, method: KernelMethod, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def launch(self, method: KernelMethod, arguments: Arguments, node: ast.AST, state: State,
+               here: Activation) -> Value:
         """`kernel[grid](...)` and `kernel.run(...)`; other methods launch nothing."""
         kernel = method.kernel
         if method.name in _IDLE or (method.name == "run" and _warms_up(arguments)):

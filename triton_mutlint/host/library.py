@@ -39,12 +39,15 @@ _ELEMENTS = frozenset({"list", "tuple", "set", "frozenset", "sorted", "reversed"
 _EITHER = frozenset({"min", "max", "next"})
 # Methods that do nothing to a tensor among their arguments, whatever they are called on.
 _HARMLESS = frozenset({
-    "debug", "info", "warning", "warn", "error", "exception", "critical", "log", "warning_once", "info_once", "isEnabledFor",
-    "format", "join", "startswith", "endswith", "split", "strip", "lower", "upper", "replace", "record", "synchronize",
+    "debug", "info", "warning", "warn", "error", "exception", "critical", "log", "warning_once", "info_once",
+    "isEnabledFor", "format", "join", "startswith", "endswith", "split", "strip", "lower", "upper", "replace", "record",
+    "synchronize",
 })  # fmt: skip
 
 
-_IN_PLACE = re.compile(r"setitem|delitem|i(?:add|and|concat|floordiv|lshift|matmul|mod|mul|or|pow|rshift|sub|truediv|xor)")
+_IN_PLACE = re.compile(
+    r"setitem|delitem|i(?:add|and|concat|floordiv|lshift|matmul|mod|mul|or|pow|rshift|sub|truediv|xor)"
+)
 
 
 class LibraryMixin(TorchCallsMixin):
@@ -54,7 +57,6 @@ class LibraryMixin(TorchCallsMixin):
         """Call something by its full dotted name."""
         top, _, rest = name.partition(".")
         last = name.rpartition(".")[2]
-        kernels = [t for v in arguments.positional[:1] for t in v.things if isinstance(t, (KernelValue, FunctionValue))]
         if last in _WRAPPERS and arguments.positional:
             return self._wrapped(arguments.positional[0])
         if top == "torch":
@@ -62,7 +64,7 @@ class LibraryMixin(TorchCallsMixin):
         if top == "builtins":
             return self._builtin(rest, arguments, node, state, here)
         if last in _TUNERS and top == "triton":
-            return self._tuned(last, arguments, kernels)
+            return self._tuned(last, arguments, _kernels(arguments))
         if top == "triton":
             return self._triton(name, arguments, node, state, here)
         if name in ("functools.partial", "functools.partialmethod") and arguments.positional:
@@ -205,12 +207,12 @@ class LibraryMixin(TorchCallsMixin):
 
     # ------------------------------------------------------------------ methods
 
-    def method(self, attribute: Attribute, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def method(self, attribute: Attribute, arguments: Arguments, node: ast.AST, state: State,
+               here: Activation) -> Value:
         """`owner.name(...)` of a container, a tensor, a class or something unknown."""
         owner, name = attribute.owner, attribute.name
         if name == "<tuner>":
-            kernels = [t for v in arguments.positional[:1] for t in v.things]
-            return self._tuned("autotune", arguments, [k for k in kernels if isinstance(k, (KernelValue, FunctionValue))])
+            return self._tuned("autotune", arguments, _kernels(arguments))
         classes = [t for t in owner.things if isinstance(t, ClassValue)]
         if name == "apply" and classes and self.is_autograd(classes[0]):
             return self.apply_autograd(classes[0], arguments, node, state, here)
@@ -243,10 +245,9 @@ class LibraryMixin(TorchCallsMixin):
             row = Cell({0: PLAIN, 1: state.elements(owner)}, size=2, kind="tuple")
             return self.make(node, Cell(rest=self.make(node, row, state, here, "row")), state, here)
         if name in ("values", "copy", "_replace", "_asdict", "union"):
-            extra = [v for v in arguments]
             kind = "dict" if "dict" in kinds and name != "values" else "list"
             content = replace(contents[0], kind=kind, many=False) if contents else Cell()
-            for value in extra:
+            for value in arguments:
                 content = content.add(value)
             return self.make(node, content, state, here)
         return PLAIN
@@ -330,3 +331,8 @@ class LibraryMixin(TorchCallsMixin):
                 bound = join(*(self._bind_all(owner, m) for m in members if m is not None))
                 return self.call(bound, arguments, node, state, here)
         return self.not_known(owner, arguments, node, state, here)
+
+
+def _kernels(arguments: Arguments) -> list[KernelValue | FunctionValue]:
+    """The kernels and functions among the first argument."""
+    return [t for v in arguments.positional[:1] for t in v.things if isinstance(t, (KernelValue, FunctionValue))]

@@ -45,7 +45,8 @@ class StatementsMixin(ExpressionsMixin):
     def _s_assign(self, node: ast.Assign, state: State, here: Activation) -> State:
         if len(node.targets) == 1 and self._pairwise(node.targets[0], node.value):
             target, source = node.targets[0], node.value
-            assert isinstance(target, (ast.Tuple, ast.List)) and isinstance(source, (ast.Tuple, ast.List))
+            assert isinstance(target, (ast.Tuple, ast.List))
+            assert isinstance(source, (ast.Tuple, ast.List))
             values = [self.evaluate(part, state, here) for part in source.elts]
             for part, value in zip(target.elts, values, strict=True):
                 self.assign(part, value, state, here)

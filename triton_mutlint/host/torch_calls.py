@@ -18,8 +18,9 @@ from triton_mutlint.host.values import UNSEEN, Attribute, FunctionValue, Kind, V
 
 # Methods that hardly anything but a tensor has: enough to take an unknown object for one.
 _TENSOR_ONLY = frozenset({
-    "view", "reshape", "to", "contiguous", "size", "stride", "numel", "dim", "data_ptr", "element_size", "is_contiguous",
-    "new_empty", "new_zeros", "new_tensor", "clone", "unsqueeze", "squeeze", "expand", "permute", "transpose", "t",
+    "view", "reshape", "to", "contiguous", "size", "stride", "numel", "dim", "data_ptr", "element_size",
+    "is_contiguous", "new_empty", "new_zeros", "new_tensor",
+    "clone", "unsqueeze", "squeeze", "expand", "permute", "transpose", "t",
     "detach", "float", "half", "bfloat16", "item", "tolist", "cpu", "cuda", "flatten", "narrow", "storage_offset",
 })  # fmt: skip
 
@@ -33,7 +34,7 @@ class TorchCallsMixin(FunctionsMixin):
             ops = self.world.ops.get("::".join(name.split(".")[2:4]))
             if ops:
                 return join(*(self._op(op, arguments, node, state, here) for op in ops))
-        if name.startswith("torch.library.") or name.startswith("torch._library."):
+        if name.startswith(("torch.library.", "torch._library.")):
             return arguments.positional[0] if len(arguments.positional) == 1 else UNSEEN
         effect = torch_table.function(name)
         if effect is None:

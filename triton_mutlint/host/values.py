@@ -29,6 +29,9 @@ class Kind(IntFlag):
     OTHER = 4  # an object of which nothing is known
 
 
+_NO_KIND = Kind(0)
+
+
 @dataclass(frozen=True)
 class Value:
     """What one expression may evaluate to.
@@ -47,7 +50,7 @@ class Value:
     cells: frozenset[CellId] = frozenset()
     things: frozenset[Thing] = frozenset()
     constant: tuple[type, object] | None = None
-    kind: Kind = Kind(0)
+    kind: Kind = _NO_KIND
 
     @property
     def roots(self) -> Names:
