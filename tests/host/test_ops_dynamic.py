@@ -1,0 +1,105 @@
+"""The truth in fixtures/ops/ops.yaml against what the ops do on the CPU, under Triton's interpreter."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+OPS = Path(__file__).resolve().parents[2] / "fixtures" / "ops"
+BOOK: dict[str, dict[str, Any]] = yaml.safe_load((OPS / "ops.yaml").read_text(encoding="utf-8"))
+RUN = [key for key, op in BOOK.items() if op["run"] is not False]
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="running the ops needs torch")
+
+
+@lru_cache
+def observed() -> dict[str, Any]:
+    """What `observe.py` saw, in a process of its own: the interpreter is chosen before triton is imported."""
+    done = _python(str(OPS / "observe.py"))
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout)
+
+
+def _python(*args: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "TRITON_INTERPRET": "1"}
+    return subprocess.run([sys.executable, *args], capture_output=True, text=True, env=environment, cwd=cwd,
+                          timeout=240, check=False)
+
+
+def _calls(key: str) -> Iterator[dict[str, Any]]:
+    """Each run's two calls: of the Python function, and of the op as torch registered it."""
+    for run in observed()[key]["runs"]:
+        yield from (call for call in (run["function"], run["op"]) if call is not None)
+
+
+def test_enough_ops_run() -> None:
+    assert observed().keys() == set(RUN)
+    assert len(RUN) >= 350
+    assert sum(any(run["op"] for run in seen["runs"]) for seen in observed().values()) >= 340
+    assert sum(any(run["function"] for run in seen["runs"]) for seen in observed().values()) >= 350
+
+
+@pytest.mark.parametrize("key", RUN)
+def test_ops_change_what_the_truth_says(key: str) -> None:
+    op, calls = BOOK[key], list(_calls(key))
+    assert calls
+    changed = [set(call["changed"]) for call in calls]
+    assert set().union(*changed) <= {*op["written"], *op["maybe"], *op["unknown"]}
+    for argument in op["written"]:
+        assert any(argument in c for c in changed), f"no run writes {argument}"
+    for argument in op["maybe"]:
+        assert any(argument in c for c in changed), f"no run writes {argument}"
+        assert "one_way" in op or not all(argument in c for c in changed), f"every run writes {argument}"
+
+
+@pytest.mark.parametrize("key", RUN)
+def test_function_and_registered_op_change_the_same(key: str) -> None:
+    for run in observed()[key]["runs"]:
+        if run["function"] and run["op"]:
+            assert run["function"]["changed"] == run["op"]["changed"]
+
+
+@pytest.mark.parametrize("key", RUN)
+def test_ops_return_what_the_truth_says(key: str) -> None:
+    op = BOOK[key]
+    for run in observed()[key]["runs"]:
+        for how, call in run.items():
+            refused = how == "op" and op.get("op_raises", False)  # torch forbids to return an argument
+            assert (call is not None and call["error"] is not None) == refused
+            if call is not None and not refused:
+                assert call["returned"] == op.get("returns", [])
+
+
+@pytest.mark.parametrize("key", RUN)
+def test_torch_reads_the_declaration_alike(key: str) -> None:
+    op, seen = BOOK[key], observed()[key]
+    assert seen["refused"] == op.get("refused", False)
+    if seen["schema"] is None or op["declared"] is None:
+        return
+    if op["declared"] == "unknown":
+        assert seen["schema"] == ["x", "out"]
+    else:
+        assert sorted(seen["schema"]) == sorted(set(op["declared"]))
+
+
+def test_the_long_function_writes_what_its_maker_says(tmp_path: Path) -> None:
+    made = _python(str(OPS / "make_long.py"), "3000")
+    path = tmp_path / "long_op.py"
+    path.write_text(made.stdout, encoding="utf-8")
+    assert len(made.stdout.splitlines()) >= 3000
+    check = ("import torch, long_op\n"
+             "a = [torch.arange(4.0) for _ in range(4)]\n"
+             "long_op.long_function(*a)\n"
+             "print(*(int(not torch.equal(t, torch.arange(4.0))) for t in a))")
+    done = _python("-c", check, cwd=tmp_path)
+    assert done.stdout.split() == ["0", "1", "0", "1"], done.stderr[-2000:]
