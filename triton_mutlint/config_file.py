@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from triton_mutlint.config import DEFAULT_MAX_VARIANTS, Config, nearest, selector_problem
+from triton_mutlint.host.registrar import Registrar
 from triton_mutlint.levels import FAIL_LEVELS
 from triton_mutlint.model import EMPTY, Severity, UsageError
 
@@ -132,6 +133,7 @@ class _Reader:
             helpers=self._take("helpers", self._flag, False),
             snapshot=self._take("snapshot", self._path, None),
             baseline=self._take("baseline", self._path, None),
+            registrars=self._take("registrars", self._registrars, EMPTY),
             root=root,
             source=self.path,
             origins=self.origins,
@@ -157,7 +159,7 @@ class _Reader:
         start, end = self._table_span()
         body = self.text[start:end]
         assigned = rf"^[ \t]*{quoted}[ \t]*[=.]"
-        headed = rf"^[ \t]*\[(?:.*\.)?{quoted}\]"
+        headed = rf"^[ \t]*\[(?:.*\.)?{quoted}(?:\.[^\]]*)?\]"
         inline = rf"\b{quoted}\s*="
         for pattern in (assigned, headed, inline):
             match = re.search(pattern, body, re.MULTILINE)
@@ -241,6 +243,15 @@ class _Reader:
                 choices = ", ".join(levels)
                 raise self._error(key, f"{key}: {code} must be one of {choices}, not {_kind(level)}")
         return {code: Severity(level) for code, level in value.items()}
+
+    def _registrars(self, key: str, value: Any) -> Mapping[str, Registrar]:
+        from triton_mutlint.config_registrars import RegistrarError, read_registrars  # here: few projects have any
+
+        try:
+            return read_registrars(value)
+        except RegistrarError as error:
+            known = error.key if error.key and self.text.count(error.key) == 1 else error.owner
+            raise self._error(known, f"{key}: {error.message}") from error
 
 
 def _kind(value: object) -> str:

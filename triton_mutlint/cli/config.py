@@ -13,6 +13,7 @@ from triton_mutlint.cli import check
 from triton_mutlint.cli.output import write_stdout
 from triton_mutlint.cli.snapshot_option import Checking
 from triton_mutlint.config import Config
+from triton_mutlint.host.registrar import Registrar
 from triton_mutlint.model import Severity
 
 _NOT_SETTINGS = ("root", "source", "origins")
@@ -86,6 +87,8 @@ def _toml(value: object) -> str:
         return str(value)
     if isinstance(value, Path):
         return _quoted(_relative(value))
+    if isinstance(value, Registrar):
+        value = value.settings()
     if isinstance(value, Mapping):
         pairs = ", ".join(f"{_quoted(str(k))} = {_toml(v)}" for k, v in value.items())
         return f"{{ {pairs} }}" if pairs else "{}"

@@ -29,7 +29,7 @@ class Body:
         """Follow `statements`; whether control leaves them."""
         return any(self._statement(statement) for statement in statements)
 
-    def _statement(self, node: ast.stmt) -> bool:  # noqa: C901 - one line per kind of statement
+    def _statement(self, node: ast.stmt) -> bool:
         self.machine.spend()
         scope = self.scope
         if isinstance(node, _FUNCTIONS):

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+UNKNOWN = "unknown"  # as a default: any argument may be mutated, for all that is known
+
 
 @dataclass(frozen=True)
 class Registrar:
@@ -22,6 +24,12 @@ class Registrar:
     name: str = ""
     order: tuple[str, ...] = ()
     namespace: str = ""
+
+    def settings(self) -> dict[str, object]:
+        """What a configuration file would say of it."""
+        default: object = UNKNOWN if self.default is None else self.default
+        told = {"function": self.function, "mutates": self.mutates, "default": default, "name": self.name}
+        return {key: value for key, value in told.items() if value != ""}
 
 
 _DIRECT = Registrar("op_func", name="op_name", order=("op_name", "op_func", "mutates_args", "fake_impl"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from importlib.machinery import PathFinder
@@ -50,14 +50,16 @@ class Excluded:
 
 
 def discover(
-    arguments: Sequence[str], cwd: Path, exclude: Sequence[str] = (), *, root: Path | None = None, force: bool = False
+    arguments: Sequence[str], cwd: Path, exclude: Sequence[str] = (), *, root: Path | None = None,
+    force: bool = False, registrars: Collection[str] = (),
 ) -> tuple[tuple[SourceFile, ...], tuple[NamedFailure, ...]]:
-    """The files that the arguments name and that may hold kernels, and what was wrong with the others.
+    """The files that the arguments name and that may hold kernels or torch ops, and what was wrong with the others.
 
     An argument is a file, a directory (searched for `*.py`, sorted; hidden, environment and cache
     folders are left out), `path.py::kernel` or `package.module:kernel` (found without importing it).
     `exclude` holds globs matched against a path relative to `root` (`cwd` if there is none), its name, and
-    each folder above it; `force` holds them against what was named outright as well.
+    each folder above it; `force` holds them against what was named outright as well. `registrars` are the
+    project's own functions that register ops, by dotted name.
     A file named outright that cannot be read is a failure; the other files go on. A file reached by
     two paths is linted once.
     """
@@ -74,14 +76,14 @@ def discover(
         display = display_path(item.path, cwd)
         try:
             data = read_bytes(item.path, display)
-            if not item.explicit and not may_have_kernels(data) and not may_have_ops(data):
+            if not item.explicit and not may_have_kernels(data) and not may_have_ops(data, registrars):
                 continue
             text = decode_source(data, display)
             _check_name(item.path, display)
         except StageError as error:
             failures.append((display, error.failure))
             continue
-        if has_kernels(text) or has_ops(text) or item.kernels:
+        if has_kernels(text) or has_ops(text, registrars) or item.kernels:
             files.append(SourceFile(item.path, display, text, frozenset(item.kernels or ())))
     return tuple(files), tuple(failures)
 

@@ -13,8 +13,10 @@ from pathlib import Path
 from triton_mutlint.model import Failure, Location, Stage, StageError
 
 _JIT = re.compile(r"(?<![A-Za-z])jit\b")  # also `triton_jit`, not `numba_njit`
-# Every way to register a torch op holds one of these: `mutates_args=`, `custom_op`, `triton_op`, `lib.define(...)`.
-_REGISTERING = ("custom_op", "triton_op", "mutates_args", ".define(", "torch_library_impl", ".impl(", "library.impl")
+# Every way to register a torch op holds one of these, but for a project's own function of another name.
+_REGISTERING = ("custom_op", "triton_op", "mutates_args", ".define(", ".impl(", "torch.library", "torch_library_impl",
+                "infer_schema", "register_kernel")  # fmt: skip
+_REGISTRAR = re.compile(r"register_\w*ops?\b")
 _ENCODING = "save the file as UTF-8, or declare its encoding in the first line (PEP 263)"
 
 
@@ -25,14 +27,14 @@ def has_kernels(text: str) -> bool:
 
 def has_ops(text: str, registrars: Collection[str] = ()) -> bool:
     """Whether the text may register torch ops; `registrars` are the project's own functions that do."""
-    return any(word in text for word in _REGISTERING) or any(
-        name.rpartition(".")[2] in text for name in registrars
-    )
+    words = (*_REGISTERING, *(name.rpartition(".")[2] for name in registrars))
+    return any(word in text for word in words) or ("register_" in text and _REGISTRAR.search(text) is not None)
 
 
-def may_have_ops(data: bytes) -> bool:
-    """`has_ops` on undecoded bytes."""
-    return any(word.encode() in data for word in _REGISTERING)
+def may_have_ops(data: bytes, registrars: Collection[str] = ()) -> bool:
+    """`has_ops` on undecoded bytes, erring towards yes."""
+    words = (*_REGISTERING, "register_", *(name.rpartition(".")[2] for name in registrars))
+    return any(word.encode() in data for word in words)
 
 
 def may_have_kernels(data: bytes) -> bool:
