@@ -263,28 +263,3 @@ def options(value: Value) -> Iterator[Value]:
         yield from value.options
     else:
         yield value
-
-
-def is_none(value: Value) -> bool | None:
-    """Whether it is None; None where that is open."""
-    answers = {isinstance(v, Const) and v.value is None if not isinstance(v, (Unknown, Method, Ext)) else None
-               for v in options(value)}
-    return answers.pop() if len(answers) == 1 else None
-
-
-def truth(value: Value) -> bool | None:
-    """Whether it counts as true; None where that is open."""
-    answers = {_truth(v) for v in options(value)}
-    return answers.pop() if len(answers) == 1 else None
-
-
-def _truth(value: Value) -> bool | None:
-    if isinstance(value, Const):
-        return bool(value.value)
-    if isinstance(value, Text):
-        return bool(value.text) if value.known else None
-    if isinstance(value, Items):
-        return True if value.items else (False if value.whole else None)
-    if isinstance(value, Table):
-        return bool(value.entries)
-    return True if isinstance(value, (Func, Class, Instance, Lib, Op, Inferred, Package)) else None

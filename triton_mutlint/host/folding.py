@@ -11,7 +11,6 @@ from triton_mutlint.host.folded import (
     Args,
     Const,
     Func,
-    Inferred,
     Items,
     Late,
     Scope,
@@ -21,8 +20,18 @@ from triton_mutlint.host.folded import (
     Unknown,
     Value,
     either,
-    is_none,
     options,
+)
+from triton_mutlint.host.folding_values import (
+    added,
+    as_items,
+    as_text,
+    bind,
+    compared,
+    formatted,
+    indexed,
+    joined,
+    sliced,
     truth,
 )
 from triton_mutlint.host.modules import HostModule
@@ -150,15 +159,6 @@ def _items(node: ast.Tuple | ast.List | ast.Set, scope: Scope, machine: Machine)
     return Items(tuple(found), whole, spot=_spot(node, scope, machine))
 
 
-def as_items(value: Value) -> Items | None:
-    """What iterating over `value` gives, if that can be told."""
-    if isinstance(value, Items):
-        return value
-    if isinstance(value, Table):
-        return Items(tuple(key for key, _ in value.entries), spot=value.spot)
-    return None
-
-
 def _table(node: ast.Dict, scope: Scope, machine: Machine) -> Value:
     entries: list[tuple[Value, Value]] = []
     for key, value in zip(node.keys, node.values, strict=True):
@@ -192,48 +192,12 @@ def _comprehension(node: ast.ListComp | ast.SetComp | ast.GeneratorExp, scope: S
     return Items(tuple(found), spot=_spot(node, scope, machine))
 
 
-def bind(target: ast.expr, value: Value, scope: Scope) -> None:
-    """Give the names of an assignment's target their values."""
-    if isinstance(target, ast.Name):
-        spot = value.spot
-        named = replace(value, spot=replace(spot, literal=False)) if isinstance(value, (Items, Table)) and spot else value
-        scope.names[target.id] = named
-    elif isinstance(target, (ast.Tuple, ast.List)):
-        held = value.items if isinstance(value, Items) and value.whole else ()
-        fits = len(held) == len(target.elts) and not any(isinstance(e, ast.Starred) for e in target.elts)
-        for i, element in enumerate(target.elts):
-            inner = element.value if isinstance(element, ast.Starred) else element
-            bind(inner, held[i] if fits else Unknown("it is computed at run time", value.given()), scope)
-
-
 def _subscript(node: ast.Subscript, scope: Scope, machine: Machine) -> Value:
     owner = fold(node.value, scope, machine)
-    if isinstance(node.slice, ast.Slice):
-        bounds = [fold(b, scope, machine) if b is not None else Const() for b in
-                  (node.slice.lower, node.slice.upper, node.slice.step)]
-        ends = [b.value for b in bounds if isinstance(b, Const) and (b.value is None or isinstance(b.value, int))]
-        if len(ends) == len(bounds):
-            cut = slice(*ends)
-            if isinstance(owner, Text) and owner.known:
-                return Text(owner.text[cut], spot=owner.spot)
-            if isinstance(owner, Items) and owner.whole:
-                return replace(owner, items=owner.items[cut])
-        return _part_of(owner)
-    index = fold(node.slice, scope, machine)
-    found: Value | None = None
-    if isinstance(owner, Items) and isinstance(index, Const) and isinstance(index.value, int) and owner.whole:
-        found = owner.items[index.value] if -len(owner.items) <= index.value < len(owner.items) else None
-    elif isinstance(owner, Table) and isinstance(index, Text):
-        found = owner.get(index.text) if index.known else either([v for _, v in owner.entries])
-    elif isinstance(owner, Text) and owner.known and isinstance(index, Const) and isinstance(index.value, int):
-        found = Text(owner.text[index.value]) if -len(owner.text) <= index.value < len(owner.text) else None
-    return found if found is not None else _part_of(owner)
-
-
-def _part_of(owner: Value) -> Value:
-    if isinstance(owner, Text):
-        return Text("{…}", False, owner.given())
-    return Unknown("it is computed at run time", owner.given())
+    if not isinstance(node.slice, ast.Slice):
+        return indexed(owner, fold(node.slice, scope, machine))
+    parts = (node.slice.lower, node.slice.upper, node.slice.step)
+    return sliced(owner, [fold(part, scope, machine) if part is not None else Const() for part in parts])
 
 
 # --------------------------------------------------------------------------- operators
@@ -252,21 +216,6 @@ def _joined(node: ast.JoinedStr, scope: Scope, machine: Machine) -> Value:
     return replace(joined(parts), spot=_spot(node, scope, machine))
 
 
-def as_text(value: Value, shown: str) -> Text:
-    """`value` as a string: `{shown}` where it is not known."""
-    if isinstance(value, Text):
-        return value
-    if isinstance(value, Const):
-        return Text(str(value.value))
-    return Text(f"{{{shown}}}", False, value.given())
-
-
-def joined(parts: list[Text]) -> Text:
-    """The strings one after the other."""
-    whole = "".join(part.text for part in parts)
-    return Text(whole, all(part.known for part in parts), any(part.given() for part in parts))
-
-
 def _binary(node: ast.BinOp, scope: Scope, machine: Machine) -> Value:
     left, right = fold(node.left, scope, machine), fold(node.right, scope, machine)
     if isinstance(node.op, (ast.Add, ast.BitOr)):
@@ -274,36 +223,8 @@ def _binary(node: ast.BinOp, scope: Scope, machine: Machine) -> Value:
         both = [added(a, b, node, spot) for a in options(left) for b in options(right)]
         return either(both)
     if isinstance(node.op, ast.Mod) and isinstance(left, Text):
-        return _formatted(left, right)
+        return formatted(left, right)
     return Unknown("it is computed at run time", left.given() or right.given())
-
-
-def added(left: Value, right: Value, node: ast.BinOp, spot: Spot) -> Value:
-    """`left + right`."""
-    if isinstance(right, Inferred):
-        prefix = joined([as_text(left, ast.unparse(node.left)), right.prefix])
-        return replace(right, prefix=prefix, spot=spot)
-    if isinstance(left, Inferred):
-        return left  # what follows an inferred schema cannot change its arguments
-    if isinstance(left, Text) or isinstance(right, Text):
-        text = joined([as_text(left, ast.unparse(node.left)), as_text(right, ast.unparse(node.right))])
-        return replace(text, spot=spot)
-    a, b = as_items(left), as_items(right)
-    if a is not None and b is not None:
-        return Items((*a.items, *b.items), a.whole and b.whole, spot=replace(spot, literal=False))
-    return Unknown("it is computed at run time", left.given() or right.given())
-
-
-def _formatted(left: Text, right: Value) -> Value:
-    values = right.items if isinstance(right, Items) else (right,)
-    known = [v.text if isinstance(v, Text) else v.value for v in values
-             if (isinstance(v, Text) and v.known) or isinstance(v, Const)]
-    if left.known and len(known) == len(values):
-        try:
-            return Text(left.text % tuple(known), spot=left.spot)
-        except (TypeError, ValueError):
-            pass
-    return Text(left.text, False, left.given() or right.given(), spot=left.spot)
 
 
 def _bool(node: ast.BoolOp, scope: Scope, machine: Machine) -> Value:
@@ -331,30 +252,8 @@ def _not(node: ast.UnaryOp, scope: Scope, machine: Machine) -> Value:
 
 def _compare(node: ast.Compare, scope: Scope, machine: Machine) -> Value:
     left, right = fold(node.left, scope, machine), fold(node.comparators[0], scope, machine)
-    answer = _compared(node.ops[0], left, right) if len(node.ops) == 1 else None
+    answer = compared(node.ops[0], left, right) if len(node.ops) == 1 else None
     return Const(answer) if answer is not None else Unknown("it is decided at run time", left.given() or right.given())
-
-
-def _compared(op: ast.cmpop, left: Value, right: Value) -> bool | None:
-    if isinstance(op, (ast.Is, ast.IsNot)) and isinstance(right, Const) and right.value is None:
-        answer = is_none(left)
-        return answer if answer is None or isinstance(op, ast.Is) else not answer
-    a, b = _plain(left), _plain(right)
-    if isinstance(op, (ast.Eq, ast.NotEq)) and a and b:
-        return (a == b) is isinstance(op, ast.Eq)
-    if isinstance(op, (ast.In, ast.NotIn)) and a and isinstance(right, (Items, Table)):
-        several = as_items(right)
-        held = [_plain(item) for item in several.items] if several is not None and several.whole else [None]
-        if all(held):
-            return (a in held) is isinstance(op, ast.In)
-    return None
-
-
-def _plain(value: Value) -> tuple[object] | None:
-    """A value that can be compared, in a tuple."""
-    if isinstance(value, Const):
-        return (value.value,)
-    return (value.text,) if isinstance(value, Text) and value.known else None
 
 
 def _conditional(node: ast.IfExp, scope: Scope, machine: Machine) -> Value:

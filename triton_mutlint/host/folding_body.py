@@ -6,8 +6,9 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from triton_mutlint.host.folded import Args, Class, Const, Func, Late, Scope, Spot, Unknown, Value, either, truth
-from triton_mutlint.host.folding import MAX_UNROLLED, Machine, as_items, bind, fold
+from triton_mutlint.host.folded import Args, Class, Const, Func, Late, Scope, Spot, Unknown, Value, either
+from triton_mutlint.host.folding import MAX_UNROLLED, Machine, fold
+from triton_mutlint.host.folding_values import as_items, bind, truth
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -153,7 +154,8 @@ class Body:
         inner.run(node.body)
         self.defined.extend(inner.defined)
         # Methods do not see the names of their class.
-        methods = {name: replace(v, scope=self.scope) if isinstance(v, Func) else v for name, v in inner.scope.names.items()}
+        members = inner.scope.names.items()
+        methods = {name: replace(v, scope=self.scope) if isinstance(v, Func) else v for name, v in members}
         names = Scope(self.scope.module, None, methods)
         self.scope.names[node.name] = Class(module=self.scope.module, node=node, scope=names)
 

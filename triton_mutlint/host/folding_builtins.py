@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from triton_mutlint.host.folded import Args, Const, Items, Table, Text, Unknown, Value
-from triton_mutlint.host.folding import as_items, as_text, joined
+from triton_mutlint.host.folding_values import as_items, as_text, joined
 
 _SAME = frozenset({"tuple", "list", "set", "frozenset", "sorted", "iter"})
 _TEXT_METHODS = frozenset({

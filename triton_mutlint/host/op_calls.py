@@ -22,10 +22,9 @@ from triton_mutlint.host.folded import (
     Text,
     Unknown,
     Value,
-    is_none,
     options,
 )
-from triton_mutlint.host.folding import as_text, joined
+from triton_mutlint.host.folding_values import as_text, is_none, joined
 from triton_mutlint.host.model import Form
 from triton_mutlint.host.op_events import ImplEvent, OpEvent, Step
 from triton_mutlint.host.registrar import Registrar

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from triton_mutlint.config import nearest
 from triton_mutlint.host.folded import Const, Either, Inferred, Items, Spot, Table, Text, Unknown, Value, options
-from triton_mutlint.host.folding import as_items
+from triton_mutlint.host.folding_values import as_items
 from triton_mutlint.host.op_events import OpEvent
 from triton_mutlint.host.op_functions import Found, is_plain_scalar, parameters, takes_more, text_of
 from triton_mutlint.host.op_schemas import mismatches
@@ -55,8 +55,8 @@ def _schema_of(event: OpEvent) -> tuple[Schema | None, Location, list[Problem]]:
     try:
         return parse_schema(text), place, []
     except SchemaError as error:
-        problem = Problem(f"the schema of `{shown_name(event)}` cannot be read: {error.message} (column {error.column})",
-                          place, "a schema looks like `op(Tensor x, Tensor(a!) out) -> Tensor`")
+        message = f"the schema of `{shown_name(event)}` cannot be read: {error.message} (column {error.column})"
+        problem = Problem(message, place, "a schema looks like `op(Tensor x, Tensor(a!) out) -> Tensor`")
         return None, place, [problem]
 
 

@@ -30,6 +30,7 @@ _SCALARS = frozenset({
     "SymInt", "SymFloat", "SymBool", "Generator", "Size", "Optional", "Union", "List", "Sequence", "Tuple", "list",
     "tuple", "typing", "torch", "types", "Literal", "collections", "abc", "t", "T",
 })  # fmt: skip
+_NO_TYPES = frozenset({"None", "Optional", "Union", "torch", "typing", "types", "t", "T"})
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -96,7 +97,7 @@ def is_plain_scalar(parameter: ast.arg) -> bool:
         return False
     text = annotation.value if isinstance(annotation, ast.Constant) else ast.unparse(annotation)
     words = set(_WORDS.findall(text)) if isinstance(text, str) else set()
-    return bool(words) and words <= _SCALARS and bool(words - {"None", "Optional", "Union", "torch", "typing", "t", "T"})
+    return words <= _SCALARS and bool(words - _NO_TYPES)
 
 
 def text_of(value: Value) -> str | None:
