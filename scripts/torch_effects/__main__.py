@@ -23,7 +23,7 @@ def main() -> int:
         return 0
     if text == DATA.read_text():
         return 0
-    print(f"{DATA} is not what this torch gives", file=sys.stderr)
+    sys.stderr.write(f"{DATA} is not what this torch gives\n")
     return 1
 
 

@@ -15,6 +15,8 @@ from triton_mutlint.host.torch_table import parse
 
 Section = dict[str, str]
 
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
 # Where builtin functions of an op's name stand, and what their names in the dispatcher begin with.
 HOMES = {
     "torch": ("",),
@@ -33,11 +35,11 @@ def generate() -> dict[str, Section]:
         grouped[overload.op].append(overload)
     functions = _ops(grouped) | _builtins(grouped) | _python_functions() | reviewed_python.FUNCTIONS
     methods = _methods(grouped) | {n: t for n, t in reviewed_python.METHODS.items() if hasattr(torch.Tensor, n)}
-    sections = {"functions": functions, "methods": methods, "attributes": reviewed_python.ATTRIBUTES}
+    sections = {"functions": functions, "methods": methods, "attributes": dict(reviewed_python.ATTRIBUTES)}
     for section in sections.values():
         for text in section.values():
             parse(text)  # refuses what is malformed
-    return sections
+    return {"made from": {"torch": torch.__version__.partition("+")[0]}, **sections}
 
 
 def _ops(grouped: dict[str, list[Overload]]) -> Section:
@@ -94,10 +96,10 @@ def _marked(name: str, value: Any, marks: str) -> str:
     """Put the marks on the parameters of a Python function."""
     left, _, right = marks.partition("->")
     hints = {token.rstrip("!~=?@[]"): token for token in left.split()}
-    tokens = []
+    tokens: list[str] = []
     by_name = False
     for parameter in inspect.signature(value).parameters.values():
-        star = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        star = "*" * (1 + (parameter.kind is parameter.VAR_KEYWORD)) if parameter.kind in _VARIADIC else ""
         if parameter.kind is parameter.KEYWORD_ONLY and not by_name and not any(t.startswith("*") for t in tokens):
             tokens.append("*")
         by_name |= parameter.kind is parameter.KEYWORD_ONLY or star == "*"

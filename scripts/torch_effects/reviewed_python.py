@@ -13,13 +13,14 @@ _ANY = "*arguments **keywords"
 _ACTIVATIONS = words("""alpha_dropout dropout dropout1d dropout2d dropout3d feature_alpha_dropout threshold relu relu6
     hardtanh elu selu celu leaky_relu rrelu silu mish hardswish hardsigmoid""")
 
-_FRESH = words("""adaptive_avg_pool2d adaptive_avg_pool3d affine_grid binary_cross_entropy binary_cross_entropy_with_logits
-    cosine_embedding_loss cross_entropy ctc_loss fold gaussian_nll_loss glu grid_sample group_norm grouped_mm
-    gumbel_softmax hinge_embedding_loss huber_loss interpolate kl_div l1_loss layer_norm linear_cross_entropy
-    local_response_norm log_softmax lp_pool1d lp_pool2d lp_pool3d margin_ranking_loss max_unpool1d max_unpool2d
-    max_unpool3d mse_loss multi_margin_loss multilabel_margin_loss multilabel_soft_margin_loss nll_loss pad
-    poisson_nll_loss rms_norm scaled_grouped_mm scaled_mm sigmoid smooth_l1_loss soft_margin_loss softmax softmin
-    softsign tanh tanhshrink triplet_margin_loss unfold upsample upsample_bilinear upsample_nearest""")
+_FRESH = words("""adaptive_avg_pool2d adaptive_avg_pool3d affine_grid binary_cross_entropy
+    binary_cross_entropy_with_logits cosine_embedding_loss cross_entropy ctc_loss fold gaussian_nll_loss
+    glu grid_sample group_norm grouped_mm gumbel_softmax hinge_embedding_loss huber_loss interpolate
+    kl_div l1_loss layer_norm linear_cross_entropy local_response_norm log_softmax lp_pool1d lp_pool2d
+    lp_pool3d margin_ranking_loss max_unpool1d max_unpool2d max_unpool3d mse_loss multi_margin_loss
+    multilabel_margin_loss multilabel_soft_margin_loss nll_loss pad poisson_nll_loss rms_norm
+    scaled_grouped_mm scaled_mm sigmoid smooth_l1_loss soft_margin_loss softmax softmin softsign tanh
+    tanhshrink triplet_margin_loss unfold upsample upsample_bilinear upsample_nearest""")
 
 _POOLS = [f"{kind}_max_pool{n}d{tail}" for kind in ("adaptive", "fractional") for n in (1, 2, 3)
           for tail in ("", "_with_indices")] + [f"max_pool{n}d{tail}" for n in (1, 2, 3)
@@ -82,15 +83,16 @@ PYTHON = {
     "torch.distributed.isend": "-> plain",
     "torch.distributed.recv": "tensor! -> plain",
     "torch.distributed.irecv": "tensor! -> plain",
-    **{f"torch.nn.init.{name}_": "tensor!= -> tensor" for name in words("""uniform normal trunc_normal constant ones zeros eye
-        dirac xavier_uniform xavier_normal kaiming_uniform kaiming_normal orthogonal sparse""")},
+    **{f"torch.nn.init.{name}_": "tensor!= -> tensor" for name in words("""uniform normal trunc_normal
+        constant ones zeros eye dirac xavier_uniform xavier_normal kaiming_uniform kaiming_normal orthogonal
+        sparse""")},
     **{f"torch.distributed._functional_collectives.{name}": "-> tensor" for name in
        words("all_reduce broadcast all_gather_tensor reduce_scatter_tensor all_to_all_single")},
     "torch.distributed._functional_collectives.wait_tensor": "tensor= -> tensor",
 }  # fmt: skip
 
-_PLAIN_CALLS = words("""torch.Size torch.device torch.dtype torch.Generator torch.Stream torch.Event torch.finfo torch.iinfo
-    torch.layout torch.no_grad torch.enable_grad torch.inference_mode torch.set_grad_enabled torch.autocast
+_PLAIN_CALLS = words("""torch.Size torch.device torch.dtype torch.Generator torch.Stream torch.Event torch.finfo
+    torch.iinfo torch.layout torch.no_grad torch.enable_grad torch.inference_mode torch.set_grad_enabled torch.autocast
     torch.amp.autocast torch.cuda.amp.autocast torch.autograd.no_grad torch.autograd.enable_grad
     torch.autograd.inference_mode torch.autograd.set_grad_enabled torch.get_default_dtype torch.get_default_device
     torch.get_num_threads torch.get_num_interop_threads torch.get_device_module torch.get_float32_matmul_precision
@@ -135,6 +137,8 @@ _PLAIN_CALLS = words("""torch.Size torch.device torch.dtype torch.Generator torc
 _TYPED = [f"{owner}.{kind}Tensor" for owner in ("torch", "torch.cuda") for kind in
           words("BFloat16 Bool Byte Char Double Float Half Int Long Short")] + ["torch.Tensor"]  # fmt: skip
 
+_ISTFT = "n_fft hop_length win_length window center normalized onesided length return_complex"
+
 # "return_indices" makes the result a pair of fresh tensors.
 _POOL = ("input kernel_size stride padding dilation *more * output_size output_ratio ceil_mode return_indices "
          "_random_samples")  # fmt: skip
@@ -160,7 +164,7 @@ FUNCTIONS = {
     "torch.nn.Buffer": "data= * persistent -> tensor",
     "torch.get_rng_state": "-> tensor",
     "torch.cuda.get_rng_state": "device -> tensor",
-    "torch.istft": "input n_fft hop_length win_length window center normalized onesided length return_complex -> tensor",
+    "torch.istft": f"input {_ISTFT} -> tensor",
     "torch.lu": "A pivot get_infos * out! -> tensors",
     "torch.unique": "input sorted return_inverse return_counts dim -> tensors",
     "torch.unique_consecutive": "input return_inverse return_counts dim -> tensors",
@@ -168,8 +172,8 @@ FUNCTIONS = {
 }  # fmt: skip
 
 _CASTS = words("bfloat16 bool byte cdouble cfloat char double float half int long short")
-_OPERATORS = words("""add sub mul truediv floordiv mod pow matmul and or xor lshift rshift div eq ne lt le gt ge radd rsub
-    rmul rtruediv rfloordiv rmod rpow rmatmul rand ror rxor rlshift rrshift rdiv""")
+_OPERATORS = words("""add sub mul truediv floordiv mod pow matmul and or xor lshift rshift div eq ne lt le gt ge radd
+    rsub rmul rtruediv rfloordiv rmod rpow rmatmul rand ror rxor rlshift rrshift rdiv""")
 
 METHODS = {
     **dict.fromkeys(_CASTS, "self? memory_format -> tensor"),
@@ -193,7 +197,7 @@ METHODS = {
     "register_post_accumulate_grad_hook": "self hook -> plain",
     "share_memory_": "self= -> tensor",
     "apply_": "self!= callable -> tensor",
-    "istft": "self n_fft hop_length win_length window center normalized onesided length return_complex -> tensor",
+    "istft": f"self {_ISTFT} -> tensor",
     "stft": "self n_fft hop_length win_length window center pad_mode normalized onesided return_complex "
             "align_to_window -> tensor",
     "norm": "self p dim keepdim dtype -> tensor",
@@ -225,8 +229,8 @@ ATTRIBUTES = {
     **dict.fromkeys(["data", "T", "mT", "H", "mH", "real", "imag"], "self= -> tensor"),
     "_base": "self? -> tensor",
     "__cuda_array_interface__": "self@ -> plain",
-    **dict.fromkeys(words("""shape dtype device ndim layout itemsize nbytes requires_grad is_leaf grad_fn grad_dtype name names
-        output_nr retains_grad is_cpu is_cuda is_ipu is_maia is_meta is_mkldnn is_mps is_mtia is_nested is_quantized
-        is_sparse is_sparse_csr is_vulkan is_xla is_xpu _version _is_view _has_symbolic_sizes_strides
-        __class__ __doc__"""), "self -> plain"),
+    **dict.fromkeys(words("""shape dtype device ndim layout itemsize nbytes requires_grad is_leaf grad_fn grad_dtype
+        name names output_nr retains_grad is_cpu is_cuda is_ipu is_maia is_meta is_mkldnn is_mps
+        is_mtia is_nested is_quantized is_sparse is_sparse_csr is_vulkan is_xla is_xpu _version
+        _is_view _has_symbolic_sizes_strides __class__ __doc__"""), "self -> plain"),
 }  # fmt: skip

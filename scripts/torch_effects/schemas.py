@@ -36,14 +36,29 @@ class Overload:
 
 
 def overloads() -> Iterator[Overload]:
-    """All overloads that the dispatcher knows, of the namespaces that Python code calls."""
+    """All overloads that the dispatcher knows, of the namespaces that Python code calls, and that can be trusted."""
     known = set(torch._C._dispatch_get_all_op_names())
-    for schema in torch._C._jit_get_all_schemas():
+    schemas = [s for s in torch._C._jit_get_all_schemas() if _full_name(s) in known]
+    annotated = {s.name for s in schemas if any(a.alias_info and not a.kwarg_only for a in s.arguments)}
+    for schema in schemas:
         namespace, _, op = schema.name.partition("::")
-        full = schema.name + (f".{schema.overload_name}" if schema.overload_name else "")
-        refused = op in reviewed.REFUSED or op.startswith(reviewed.REFUSED_PREFIXES)
-        if full in known and namespace in NAMESPACES and not refused:
+        if namespace in NAMESPACES and _trusted(op, schema.name in annotated):
             yield _overload(schema, f"{namespace}.{op}", op)
+
+
+def _full_name(schema: Any) -> str:
+    return f"{schema.name}.{schema.overload_name}" if schema.overload_name else str(schema.name)
+
+
+def _trusted(op: str, annotated: bool) -> bool:
+    """Whether what is known of the op is its schema with the reviewed list, and that is all there is to know."""
+    if op in reviewed.REFUSED or op.startswith(reviewed.REFUSED_PREFIXES):
+        return False
+    if not op.startswith("_") or op.startswith(("__", "_foreach_")):
+        return True
+    if op in reviewed.PRIVATE or op in reviewed.UNDECLARED:
+        return True
+    return annotated and not op.startswith(reviewed.UNTRUSTED)
 
 
 def _overload(schema: Any, path: str, op: str) -> Overload:
@@ -116,7 +131,7 @@ def union(members: Iterable[Overload], python: bool = False) -> str:
                 keywords[argument.name] = None
     parameters = [*names, *keywords]
     effect = TorchEffect(tuple(parameters), result=_joined_result(group))
-    effect = replace(effect, **_places(group, parameters, len(names)))
+    effect = _placed(effect, group, len(names))
     if python:
         effect = _pythonic(effect, group[0].op)
     return render(_starred(_flagged(effect, group), group), len(names))
@@ -141,8 +156,12 @@ def _positional_names(group: list[Overload]) -> list[str]:
     return names
 
 
-def _places(group: list[Overload], parameters: list[str], positional: int) -> dict[str, tuple[Any, ...]]:
-    """The fields of the effect; an argument with another name elsewhere counts at its place and by its name."""
+def _placed(effect: TorchEffect, group: list[Overload], positional: int) -> TorchEffect:
+    """The effect with what the overloads mark.
+
+    An argument with another name elsewhere counts at its place and by its name.
+    """
+    parameters = effect.parameters
     everywhere = [o for o in group if not o.gives_argument] or group
     found: dict[str, set[int]] = {field: set() for field in ("writes", "metadata", "same", "maybe", "content")}
     named: dict[str, None] = {}
@@ -164,7 +183,11 @@ def _places(group: list[Overload], parameters: list[str], positional: int) -> di
         if all(any(place in stands(a) and "=" in a.marks for a in o.arguments) for o in everywhere):
             found["same"].add(place)
     found["maybe"] -= found["same"]
-    return {**{field: tuple(sorted(places)) for field, places in found.items()}, "writes_named": tuple(named)}
+    places_of = {field: tuple(sorted(places)) for field, places in found.items()}
+    return replace(
+        effect, writes=places_of["writes"], metadata=places_of["metadata"], same=places_of["same"],
+        maybe=places_of["maybe"], content=places_of["content"], writes_named=tuple(named),
+    )  # fmt: skip
 
 
 def _joined_result(group: list[Overload]) -> Result:

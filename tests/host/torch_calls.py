@@ -150,7 +150,7 @@ def _judge_sharing(
             tally.shared.add((name, one.parameter))
         if common - allowed:
             tally.report(name, f"the result shares the storage of {one.parameter}, the table does not say so")
-        certain = one.position in effect.same and not effect.result is Result.PLAIN
+        certain = one.position in effect.same and effect.result is not Result.PLAIN
         now = {storage(t) for t in one.tensors} | set(own)
         if certain and results and 0 not in now and not found & now:
             tally.report(name, f"the result does not share the storage of {one.parameter}, the table says it must")
@@ -222,7 +222,7 @@ def try_judge(tally: Tally, name: str, effect: TorchEffect, call: Callable[..., 
     try:
         with Watch(tally):
             judge(tally, name, effect, call, given, named)
-    except Exception:  # noqa: BLE001, S110 - whatever torch raises for a sample that does not fit a variant
+    except Exception:  # noqa: S110 - whatever torch raises for a sample that does not fit a variant
         pass
 
 
@@ -231,7 +231,7 @@ def run_samples(tally: Tally, limit: int, dtypes: Sequence[torch.dtype]) -> None
         for dtype in (d for d in dtypes if op.supports_dtype(d, "cpu")):
             try:
                 samples = [s for s, _ in zip(op.sample_inputs("cpu", dtype), range(limit), strict=False)]
-            except Exception:  # noqa: BLE001 - samples that this build cannot make
+            except Exception:
                 continue
             for name, effect, call in named_calls(op):
                 if effect is None:
@@ -244,7 +244,7 @@ def run_samples(tally: Tally, limit: int, dtypes: Sequence[torch.dtype]) -> None
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--samples", type=int, default=2, help="how many of each op's samples")
-    parser.add_argument("--banks", action="store_true", help="also call every name with plain arguments")
+    parser.add_argument("--banks", type=int, default=0, help="call every name with plain arguments, of so many kinds")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     torch.set_grad_enabled(False)
@@ -254,7 +254,7 @@ def main() -> None:
 
     run_cases(tally)
     if asked.banks:
-        run_banks(tally)
+        run_banks(tally, asked.banks)
     if asked.samples:
         run_samples(tally, asked.samples, (torch.float32, torch.int64, torch.complex64))
     json.dump(

@@ -1,13 +1,18 @@
-"""Calls that torch's own samples lack: corners where a call gives its argument back, and every name with plain arguments."""
+"""Calls that torch's own samples lack.
+
+Corners where a call gives its argument back or writes it, and every name with plain arguments.
+"""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+
 from tests.host import torch_calls
-from triton_mutlint.host.torch_table import function, method, table
+from triton_mutlint.host.torch_table import attribute, function, method, table
 
 Call = tuple[str, tuple[Any, ...], dict[str, Any]]
 
@@ -95,11 +100,24 @@ def corners() -> Iterator[Call]:
     yield "torch.FloatTensor", ([1.0, 2.0],), {}
     yield "torch.split", (x, 2), {}
     yield "torch.split", (x, [1, 3]), {"dim": 1}
+    yield from recurrent()
     yield from statistics()
     yield from outputs()
     yield from lists()
     for name in ("uniform_", "normal_", "trunc_normal_", "ones_", "zeros_", "xavier_uniform_", "orthogonal_", "eye_"):
         yield f"torch.nn.init.{name}", (torch.randn(4, 4),), {}
+
+
+def recurrent() -> Iterator[Call]:
+    """Recurrent layers, which take their weights as a list."""
+    for name, gates in (("lstm", 4), ("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1)):
+        weights = [torch.rand(gates * 3, 2), torch.rand(gates * 3, 3), torch.rand(gates * 3), torch.rand(gates * 3)]
+        hidden = torch.zeros(1, 4, 3)
+        state: Any = [hidden, hidden.clone()] if name == "lstm" else hidden
+        for steps in (1, 5):
+            yield f"torch.{name}", (torch.rand(steps, 4, 2), state, weights, True, 1, 0.0, False, False, False), {}
+        cell: Any = [hidden[0], hidden[0].clone()] if name == "lstm" else hidden[0]
+        yield f"torch.{name}_cell", (torch.rand(4, 2), cell, *weights), {}
 
 
 def statistics() -> Iterator[Call]:
@@ -163,11 +181,12 @@ def lists() -> Iterator[Call]:
     yield "torch._amp_foreach_non_finite_check_and_unscale_", (some(), torch.zeros(1), torch.ones(1) / 3), {}
 
 
-def banks() -> Iterator[tuple[Any, ...]]:
+def banks(shapes: int) -> Iterator[tuple[Any, ...]]:
     """Arguments that many functions take."""
-    for shape, dtype in (((4, 4), torch.float32), ((4,), torch.float32), ((), torch.float32), ((2, 4, 4, 4), torch.float32),
-                         ((4, 4), torch.int64), ((4, 4), torch.bool), ((4, 4), torch.complex64), ((1,), torch.float32),
-                         ((1, 1), torch.float32), ((0, 4), torch.float32)):  # fmt: skip
+    kinds = (((4, 4), torch.float32), ((4,), torch.float32), ((), torch.float32), ((2, 4, 4, 4), torch.float32),
+             ((4, 4), torch.int64), ((4, 4), torch.bool), ((4, 4), torch.complex64), ((1,), torch.float32),
+             ((1, 1), torch.float32), ((0, 4), torch.float32))  # fmt: skip
+    for shape, dtype in kinds[:shapes]:
         x = (torch.rand(shape) * 9).to(dtype)
         for rest in ((), (0,), (1,), (0, 1), (0, 0), (1.0,), (2,), (x.clone(),), (x.clone(), x.clone()), (0, 1, 1), ((0,),),
                      (shape,), (shape, x.stride()), (torch.zeros(shape, dtype=torch.int64),), (torch.float32,), ("cpu",),
@@ -188,7 +207,7 @@ def names() -> Iterator[tuple[str, Callable[..., Any]]]:
     """Every function and method of the table that plain arguments cannot harm."""
     for name, text in table()["functions"].items():
         last = name.rpartition(".")[2]
-        if name.startswith(LEFT_OUT) or last.startswith("_") and "foreach" not in last or text.startswith("*arguments"):
+        if name.startswith(LEFT_OUT) or (last.startswith("_") and "foreach" not in last) or text.startswith("*arguments"):
             continue
         target: Any = torch
         for part in name.split(".")[1:]:
@@ -214,10 +233,15 @@ def run_cases(tally: torch_calls.Tally) -> None:
             tally.unknown.add(name)
         else:
             torch_calls.try_judge(tally, name, effect, resolve(name), args, kwargs)
+    for name in table()["attributes"]:
+        effect = attribute(name)
+        assert effect is not None
+        for x in (torch.rand(3, 3), torch.rand(3, 3, dtype=torch.complex64)):
+            torch_calls.try_judge(tally, f"attribute {name}", effect, operator.attrgetter(name), (x,), {})
 
 
-def run_banks(tally: torch_calls.Tally) -> None:
-    found = list(banks())
+def run_banks(tally: torch_calls.Tally, shapes: int) -> None:
+    found = list(banks(shapes))
     for name, target in names():
         effect = method(name.removeprefix("Tensor.")) if name.startswith("Tensor.") else function(name)
         assert effect is not None

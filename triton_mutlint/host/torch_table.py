@@ -10,9 +10,9 @@ installed torch and from a reviewed list; torch is not needed to read it. An ent
 `!` is written, `~` has its shape or strides changed in place, `=` shares its storage with the result,
 `?` may share it, `@` gives its address to the result, `[]` says that the elements of a list are meant
 (or the tensor itself, where one is given). `*` begins what can be given by name alone; `*name` takes all
-further positional arguments (`*size` a list as well), `**name` all further keywords. ` if training` after the result names the flag without which nothing is
-written, with a `+` before it where it is set when left out; ` inplace=flag` the one that makes
-parameter 0 written and the result.
+further positional arguments (`*size` a list as well), `**name` all further keywords. ` if training` after
+the result names the flag without which nothing is written, with a `+` before it where it is set when left
+out; ` inplace=flag` the one that makes parameter 0 written and the result.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ class TorchEffect:
     """What one function does to its arguments, the union over its overloads.
 
     A position is an index of `parameters`. Storage of an argument in none of the fields is neither
-    written nor shared with the result; of an argument that has no position nothing is known. Keyword arguments in `writes_named` are written where given,
-    and the result shares their storage; they may be tuples of tensors.
+    written nor shared with the result; of an argument that has no position nothing is known. Keyword
+    arguments in `writes_named` are written where given, and the result shares their storage; they may be
+    tuples of tensors.
     """
 
     parameters: tuple[str, ...]  # those by position first; a method's is "self" first; "*tensors" takes the rest
