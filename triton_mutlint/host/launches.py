@@ -35,7 +35,7 @@ class LaunchesMixin(FunctionsMixin):
         if not kernel.wrapped:
             self.effects.unwrapped[name, self.place(node, here)] = None
         if isinstance(verdict, str) or verdict.status is Status.FAILED:
-            why = verdict if isinstance(verdict, str) else "it could not be analysed"
+            why = verdict if isinstance(verdict, str) else _reason(verdict)
             self.effects.gap(self.effect(f"launch of `{name}`: {why}", node, here, name), state, arguments)
             return NONE
         self._launched(verdict, kernel, arguments, node, state, here)
@@ -88,6 +88,11 @@ class LaunchesMixin(FunctionsMixin):
                     self.effects.write_behind(value, found)
                 else:
                     self.effects.gaps[found] = None
+
+
+def _reason(verdict: KernelReport) -> str:
+    message = verdict.failure.message.splitlines()[0] if verdict.failure is not None else "no reason is known"
+    return f"it could not be analysed ({message})"
 
 
 def _switched_off(parameter: ParameterReport, given: Mapping[str, Value]) -> bool:

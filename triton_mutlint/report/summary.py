@@ -47,11 +47,12 @@ def fails(finding: Finding, fail_on: str) -> bool:
 def sentence(report: Report) -> str:
     """The summary in plain words: `3 kernels: 2 analysed, 1 failed · 1 error, 0 warnings`."""
     counts = summarize(report)
-    if not counts.kernels and not report.findings:
+    if not counts.kernels and not report.findings and not report.ops:
         return "no Triton kernels found"
     failed = f", {counts.failed} failed" if counts.failed else ""
     parts = [
         f"{plural(counts.kernels, 'kernel')}: {counts.analyzed} analysed{failed}",
+        plural(len(report.ops), "op") if report.ops else "",
         f"{plural(counts.errors, 'error')}, {plural(counts.warnings, 'warning')}",
         f"{counts.infos} info" if counts.infos else "",
         f"{counts.suppressed} suppressed" if counts.suppressed else "",

@@ -13,6 +13,7 @@ from triton_mutlint.model import Finding, KernelReport, Location, Report, Severi
 from triton_mutlint.report import order
 from triton_mutlint.report.findings_text import finding_lines
 from triton_mutlint.report.kernel_text import kernel_lines, note_lines
+from triton_mutlint.report.op_text import op_lines
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.style import DIM, FAILED, SEVERITY, STRONG, Lines, flow, to_ascii
 from triton_mutlint.report.summary import sentence
@@ -62,6 +63,7 @@ def _blocks(report: Report, options: RenderOptions) -> list[Lines]:
     kernels = order.kernels(report)
     shown = [k for k in kernels if not options.quiet or k.status is Status.FAILED]
     blocks = [kernel_lines(kernel, failures.get(kernel), options) for kernel in shown]
+    blocks += [] if options.quiet else [op_lines(op, options) for op in report.ops]
     quoted = set() if options.quiet else _places(shown)
     blocks += [
         finding_lines(finding, options, quoted)

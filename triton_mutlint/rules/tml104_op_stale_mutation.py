@@ -67,7 +67,7 @@ from triton_mutlint.rules.subject import RunSubject
 
 def check_run(run: RunSubject) -> Iterator[Finding]:
     for op in run.ops:
-        if op.complete and op.declaration.names is not None:
+        if op.complete and op.declaration.names is not None and not op.declaration.problems:
             untouched = {a.name for a in op.arguments if a.mutation is OpMutation.UNWRITTEN}
             for name in dict.fromkeys(op.declaration.names):
                 if name in untouched:

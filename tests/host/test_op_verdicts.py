@@ -1,0 +1,117 @@
+"""The verdicts on the ops of fixtures/ops, held against what is true of them (ops.yaml)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from triton_mutlint.config_file import load
+from triton_mutlint.model import OpMutation, OpReport, Report, Severity
+from triton_mutlint.request import Request
+from triton_mutlint.rules import RULES
+
+OPS = Path(__file__).parents[2] / "fixtures" / "ops"
+TRUTH: dict[str, dict[str, Any]] = yaml.safe_load((OPS / "ops.yaml").read_text(encoding="utf-8"))
+# Where the verdict is less than a person would say, and why; never a write that is missed.
+COARSER = {
+    "boxes::list_argument_extended": "the length of a list argument is not known, so neither is its last element",
+    "flow::loop_variable_after": "a loop's rounds are joined: its variable may be what any of them gave",
+    "traps::numpy_function": "numpy's functions are not known",
+    "traps::raw_memory": "ctypes is not known",
+    "traps::same_memory_makers": "`as_tensor` copies where it converts",
+    "traps::asserted_contiguous": "assertions on tensors are not followed",
+    "traps::set_storage": "`set_` is not known",
+}
+NAMES = [name for name, entry in TRUTH.items() if not entry.get("opaque")]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    pytest.importorskip("triton")
+    from triton_mutlint.engine import run
+
+    settings = tmp_path_factory.mktemp("config") / "pyproject.toml"
+    settings.write_text((OPS / "registrars.toml").read_text())
+    return run(Request((".",), OPS, use_spec=False, config=load(OPS, settings)))
+
+
+@pytest.fixture(scope="module")
+def reports(report: Report) -> dict[tuple[str, str, int], OpReport]:
+    return {(op.name, op.location.file, op.location.line): op for op in report.ops}
+
+
+def key(name: str) -> tuple[str, str, int]:
+    entry = TRUTH[name]
+    return name.partition("#")[0], entry["file"], entry["line"]
+
+
+def by(op: OpReport, mutation: OpMutation) -> set[str]:
+    return {a.name for a in op.arguments if a.mutation is mutation}
+
+
+def test_every_op_is_found_and_nothing_else(reports: dict[tuple[str, str, int], OpReport]) -> None:
+    """One in a loop has a name that is computed, and may be left out."""
+    found = set(reports)
+    assert {key(name) for name, entry in TRUTH.items() if not entry.get("opaque")} <= found
+    assert found <= {key(name) for name in TRUTH}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_write_is_missed(name: str, reports: dict[tuple[str, str, int], OpReport]) -> None:
+    op, entry = reports[key(name)], TRUTH[name]
+    found = by(op, OpMutation.WRITTEN) | by(op, OpMutation.MAYBE) | by(op, OpMutation.UNKNOWN)
+    expected = {*entry["written"], *entry["maybe"], *entry["unknown"]}
+    assert expected <= found or ("*" in expected and not op.complete)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in COARSER])
+def test_the_verdict_is_exact(name: str, reports: dict[tuple[str, str, int], OpReport]) -> None:
+    op, entry = reports[key(name)], TRUTH[name]
+    if entry["unknown"] == ["*"]:
+        assert not op.complete
+        return
+    fair = set(entry.get("accept_maybe", ()))
+    assert by(op, OpMutation.WRITTEN) | fair == set(entry["written"]) | fair
+    assert by(op, OpMutation.MAYBE) | fair == set(entry["maybe"]) | fair
+    assert by(op, OpMutation.UNKNOWN) == set(entry["unknown"])
+    assert set(op.kernels) == set(entry["kernels"])
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if all(f["rule"] != "TML105" for f in TRUTH[n]["findings"])])
+def test_the_declaration_is_read(name: str, reports: dict[tuple[str, str, int], OpReport]) -> None:
+    declaration, expected = reports[key(name)].declaration, TRUTH[name]["declared"]
+    if expected == "unknown":
+        assert declaration.any_may
+    else:
+        assert (None if declaration.names is None else list(declaration.names)) == expected
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in COARSER])
+def test_the_findings_are_these(name: str, report: Report, reports: dict[tuple[str, str, int], OpReport]) -> None:
+    op, entry = reports[key(name)], TRUTH[name]
+    found = {
+        (f.rule, None if f.rule == "TML105" else f.parameter, f.severity.value) for f in report.findings
+        if f.op == op.name and f.rule != "TML106" and f.severity is not Severity.INFO
+        and f.location.line in {op.location.line, op.declaration.place.line,
+                                *(p.location.line for p in op.declaration.problems)}
+    }  # fmt: skip
+    found |= {(f.rule, None, f.severity.value) for f in report.findings if f.rule == "TML106" and f.op == op.name}
+    wanted = {
+        (f["rule"], None if f["rule"] == "TML105" else f["argument"], f.get("severity", RULES[f["rule"]].default_severity.value))
+        for f in entry["findings"]
+    }
+    fair = {("TML103", argument, "warning") for argument in entry.get("accept_maybe", ())}
+    sure = {("TML103", argument, "error") for argument in entry.get("accept_maybe", ())}
+    also = set(entry.get("may_also", ()))
+    missed = {item for item in wanted - found if item not in sure}
+    assert (missed, {item for item in found - wanted if item[0] not in also and item not in fair}) == (set(), set())
+
+
+@pytest.mark.parametrize("name", COARSER)
+def test_the_coarser_verdicts_are_coarser(name: str, reports: dict[tuple[str, str, int], OpReport]) -> None:
+    """An entry that became exact leaves the list."""
+    op, entry = reports[key(name)], TRUTH[name]
+    assert by(op, OpMutation.WRITTEN) != set(entry["written"]) or by(op, OpMutation.MAYBE) != set(entry["maybe"])
