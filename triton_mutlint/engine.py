@@ -35,7 +35,9 @@ def run(request: Request, progress: Progress | None = None) -> Report:
     if sources:
         with _compiled():
             from triton_mutlint.linting import lint
+            from triton_mutlint.source.load import reset
 
+            reset()  # files may have changed since an earlier run of this process
             return lint(request, sources, failures, progress or _silent)
     if not failures and not compared:
         return Report(Environment(None))
@@ -63,7 +65,8 @@ def sources_of(request: Request) -> tuple[tuple[SourceFile, ...], Failures]:
     """The files to lint, standard input among them where `-` was given."""
     named = tuple(a for a in request.arguments if a != "-")
     config = request.config
-    sources, failures = discover(named, request.cwd, config.exclude, root=config.root, force=config.force_exclude)
+    sources, failures = discover(named, request.cwd, config.exclude, root=config.root, force=config.force_exclude,
+                                 registrars=config.registrars)
     if request.stdin_text is None:
         return sources, failures
     filename = Path(request.stdin_filename or "<stdin>")

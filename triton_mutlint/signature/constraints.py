@@ -47,12 +47,9 @@ class Constraint:
 
     def reached(self, values: Mapping[str, Any]) -> tuple[bool, tuple[str, ...]]:
         """Whether all of the conditions hold, or may; and the parameters that they look at."""
-        evaluation = Evaluation(values)
-        for test, wanted, depth in self.conditions:
-            found = evaluation(test, self.scopes[depth:])
-            if known(found) and bool(found) is not wanted:
-                return False, tuple(evaluation.reads)
-        return True, tuple(evaluation.reads)
+        evaluation = Evaluation(values, eager=True)
+        found = [(evaluation(test, self.scopes[depth:]), wanted) for test, wanted, depth in self.conditions]
+        return all(not known(f) or bool(f) is wanted for f, wanted in found), tuple(evaluation.reads)
 
     def _broken(self, evaluation: Evaluation) -> bool:
         if self.kind == "never" or self.node is None:

@@ -42,11 +42,13 @@ class Scope:
 class Evaluation:
     """Evaluates expressions under one assignment of the kernel's parameters.
 
-    `reads` collects the parameters that the last evaluation looked at.
+    `reads` collects the parameters that the last evaluation looked at; an `eager` one looks at both
+    sides of `and` and `or`.
     """
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
+    def __init__(self, values: Mapping[str, Any], *, eager: bool = False) -> None:
         self.values = values
+        self.eager = eager
         self.reads: list[str] = []
         self._depth = 0
         self._locals: dict[tuple[Any, ...], Any] = {}
@@ -109,8 +111,9 @@ class Evaluation:
     def boolean(self, node: ast.BoolOp, scopes: Sequence[Scope]) -> Any:
         stop = isinstance(node.op, ast.Or)
         result: Any = not stop
-        for part in node.values:
-            value = self(part, scopes)
+        parts = [self(part, scopes) for part in node.values] if self.eager else node.values
+        for part in parts:
+            value = self(part, scopes) if isinstance(part, ast.expr) else part
             if value is UNKNOWN or value is PRESENT:
                 result = UNKNOWN
             elif bool(value) is stop:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -95,7 +95,26 @@ class Program:
         names = list(getattr(cls, "_fields", ()) or getattr(cls, "__annotations__", {}))
         items: dict[int | str, Value] = dict(zip(names, args, strict=False))
         items.update(kwargs)
+        items.update(self._initialised(cls, args, kwargs))
         return Value(items=items, ref=cls)
+
+    def _initialised(
+        self, cls: type, args: tuple[Value, ...], kwargs: Mapping[str, Value]
+    ) -> Iterator[tuple[str, Value]]:
+        """The fields that the constructor of an aggregate sets from its parameters."""
+        first = next(iter(getattr(cls, "hash_attrs", ())), None)  # up to Triton 3.7 it is only kept there
+        init = vars(cls).get("__init__") or first
+        function = own(init, "fn") or init
+        node = _definition(init, function) if inspect.isfunction(function) else None
+        if node is None or node.name != "__init__":
+            return
+        bound = {**_positional(node.args, (NOTHING, *args)), **kwargs}
+        for statement in node.body:
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+            if isinstance(statement, ast.Assign) and isinstance(target, ast.Attribute):
+                used = [bound[n.id] for n in ast.walk(statement.value) if isinstance(n, ast.Name) and n.id in bound]
+                if used:
+                    yield target.attr, used[0]
 
     def call(
         self,

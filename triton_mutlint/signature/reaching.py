@@ -9,12 +9,13 @@ from typing import Any
 
 from triton_mutlint.model import ArgType, ConstexprValue
 from triton_mutlint.signature.constraints import Constraint
+from triton_mutlint.signature.dtype_names import TL_NAMES, dtype_value, short_name
 from triton_mutlint.signature.evaluate import PRESENT, next_power_of_2
 from triton_mutlint.signature.inferred import Inferred
 
 MAX_NAMES = 3  # parameters changed together
 MAX_TRIALS = 400  # combinations looked at for one branch
-SIZES = (64, 32, 16, 128, 256, 8, 4, 2, 1, 0, 3, 512, 1024, 2048, 4096)
+SIZES = (64, 32, 16, 128, 256, 8, 4, 2, 1, 0, 3, 512, 1024, 2048, 4096, 16384, 65536)
 
 
 def reach(
@@ -36,8 +37,9 @@ def reach(
         for name, value in (found or {}).items():
             if not any(value is g or (type(value) is type(g) and value == g) for g in given[name]):
                 guess = guesses[name]
-                reason = f"{guess.reason}; {value!r} takes the branch at line {branch.line}"
-                guesses[name] = Inferred((*guess.alternatives, ConstexprValue(value)), reason)
+                new = dtype_value(short_name(value)) if short_name(value) else ConstexprValue(value)
+                reason = f"{guess.reason}; {new} takes the branch at line {branch.line}"
+                guesses[name] = Inferred((*guess.alternatives, new), reason)
 
 
 def value_of(type_: ArgType) -> Any:
@@ -75,12 +77,21 @@ def _domain(branch: Constraint, guess: Inferred) -> list[Any]:
     mentioned = list(dict.fromkeys(_constants(branch)))
     if isinstance(main, str):
         return [c for c in mentioned if isinstance(c, str)]
+    if type(main).__name__ == "dtype":
+        return [dtype_value(d).value for d in dict.fromkeys((*_dtypes(branch), "fp32"))]
     if not isinstance(main, (int, float)):
         return []
     numbers = [c for c in mentioned if isinstance(c, (int, float)) and not isinstance(c, bool)]
     near = [type(main)(v) for c in numbers for v in (c, c + 1, c - 1)]
     powers = [next_power_of_2(int(c) + 1) for c in numbers if 0 <= c < 1 << 20]
     return [*powers, *near, *SIZES] if isinstance(main, int) else near
+
+
+def _dtypes(branch: Constraint) -> Iterator[str]:
+    """The dtypes that the conditions mention."""
+    for test, _, _ in branch.conditions:
+        names = (node.attr for node in ast.walk(test) if isinstance(node, ast.Attribute))
+        yield from (TL_NAMES[name] for name in names if name in TL_NAMES)
 
 
 def _constants(branch: Constraint) -> Iterator[Any]:

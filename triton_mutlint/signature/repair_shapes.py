@@ -6,7 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, zip_longest
 from math import prod
 
 from triton_mutlint.model import ConstexprValue, DescriptorType
@@ -28,12 +28,16 @@ def reshaped(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
             assert isinstance(type_, DescriptorType)
             yield {target: DescriptorType(type_.element, (*(1,) * ones, *type_.block_shape[ones:]))}
     others = _sizes(scene)
+    for pair in zip_longest(_all_fitted(scene, others), _scaled(scene, others)):  # neither is the likelier
+        yield from (change for change in pair if change is not None)
+
+
+def _all_fitted(scene: Scene, others: Mapping[Target, int]) -> Iterator[Change]:
     for part in scene.parts:
         dims = _dimensions(part.node)
         known = [_size(scene, d) for d in dims]
         if dims and all(known):
             yield from _fitted(scene, dims, [k or 1 for k in known], others)
-    yield from _scaled(scene, others)
 
 
 def _fitted(scene: Scene, dims: list[ast.expr], known: list[int], others: Mapping[Target, int]) -> Iterator[Change]:

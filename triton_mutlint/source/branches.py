@@ -22,11 +22,14 @@ def choose(namespace: Namespace, name: str) -> list[Unit]:
     binders = [unit for unit in units if name in unit.binds]
     if any(unit.alias is not None for unit in binders):
         units = binders  # what changes an imported module would change it for the whole process
-    if not any(unit.guards for unit in units):
+    named_so = any(isinstance(unit.node, ast.FunctionDef) for unit in binders)  # `@triton.jit def triton(…)`
+    if not named_so and not any(unit.guards for unit in units):
         return units
     for unit in binders:
         if _imports_triton(unit, name):
             return [unit]
+    if not any(unit.guards for unit in units):
+        return units
     if len({unit.guards for unit in binders}) <= 1:
         return [u for u in units if u in binders or _holds(namespace, u.guards) is not False]
     verdicts = {unit: _holds(namespace, unit.guards) for unit in units}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
@@ -24,7 +25,7 @@ from triton_mutlint.source.launched import launches
 from triton_mutlint.source.modules import Modules
 from triton_mutlint.source.names import called_from_outside, called_names, returns_value, takes_blocks
 from triton_mutlint.source.needs import Need, Needs
-from triton_mutlint.source.outline import outline
+from triton_mutlint.source.outline import Outline, outline
 from triton_mutlint.source.sliced import SlicedModule
 from triton_mutlint.source.text import parse_source
 from triton_mutlint.source.true_import import load_by_import
@@ -55,14 +56,36 @@ def load(
     file = outline(tree)
     if not has_candidates(file):
         return LoadResult(failures=tuple(_unknown(source, [])), sources=(source.path,))
-    if true_import:
-        return load_by_import(source, tree, file)
+    imported = load_by_import(source, tree, file) if true_import else None
+    if imported is not None and not _lacks_nested(imported, file):
+        return imported
     modules = _modules(_frozen(globals_), target)
     try:
-        return _Load(modules, source, modules.linted(source.path, source.text, tree, file)).result()
+        sliced = _Load(modules, source, modules.linted(source.path, source.text, tree, file)).result()
+        return sliced if imported is None else _with_nested(imported, sliced)
     except TooLongError as error:
         failure = Failure(Stage.LOAD, f"loading {source.display}: {error}", Location(source.display, 1))
         return LoadResult(failures=(("", failure),), sources=(source.path,))
+
+
+def _lacks_nested(imported: LoadResult, file: Outline) -> bool:
+    """Whether functions of the file would still make jit functions when they are called."""
+    lines = {k.location.line for k in (*imported.kernels, *imported.helpers)}
+    return bool(lines) and any(found.parents and found.node.lineno not in lines for found in file.jits)
+
+
+def _with_nested(imported: LoadResult, sliced: LoadResult) -> LoadResult:
+    """What an import gave, and from the slice what stands in functions and classes."""
+    lines = {k.location.line for k in (*imported.kernels, *imported.helpers)}
+    note = "it stands in a function or class: the import does not show it, so it was sliced"
+
+    def together(ours: tuple[LoadedKernel, ...], others: tuple[LoadedKernel, ...]) -> tuple[LoadedKernel, ...]:
+        nested = (replace(k, notes=(*k.notes, note)) for k in others
+                  if k.location.line not in lines and "." in k.qualname)
+        return tuple(sorted((*ours, *nested), key=lambda k: k.location))
+
+    return replace(imported, kernels=together(imported.kernels, sliced.kernels),
+                   helpers=together(imported.helpers, sliced.helpers))
 
 
 def _frozen(globals_: Mapping[str, object]) -> tuple[tuple[str, str, Any], ...]:

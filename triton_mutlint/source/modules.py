@@ -126,7 +126,7 @@ class Modules:
                 return importlib.import_module(name)
             except Exception:  # an absent submodule, or one that needs torch or a device
                 return self.stand_ins.module(name)
-        if not is_stood_in(name) and not any(g.startswith(f"{name}.") for g in self.given):
+        if not is_stood_in(name):
             path = self.finder.absolute(name, place)
             if path is not None:
                 module: ModuleType = self.at(path)
@@ -157,6 +157,8 @@ class Modules:
         wanted = _TRITON_NAMES.get(alias.name) or _TRITON_NAMES.get(alias.asname or "")
         if alias.name == "triton" and wanted:
             return importlib.import_module(wanted)
+        if f"{node.module}.{alias.name}" in self.given:
+            return self.given[f"{node.module}.{alias.name}"]
         value = self._member(self.origin(node, place), alias.name, node)
         if wanted and not is_triton_module(value) and not _is_module(value):
             return importlib.import_module(wanted)

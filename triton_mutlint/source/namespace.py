@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from triton_mutlint.source import jitdefs
 from triton_mutlint.source.branches import choose
-from triton_mutlint.source.names import may_be_jit
+from triton_mutlint.source.names import TRITON, may_be_jit
 from triton_mutlint.source.outline import Function
 from triton_mutlint.source.stubs import Missing, MissingValueError, UndecidedError
 from triton_mutlint.source.units import Scope, Unit
@@ -79,7 +79,7 @@ class Namespace(dict[str, Any]):
             if key in given and (key != name or self.module.linted):
                 self[name] = given[key]
                 return
-        if self.scope.binds(name):
+        if self.scope.binds(name) and not self._hides_triton(name):
             if _HAS_TRITON.fullmatch(name):  # often asks for a driver, too
                 self[name] = True
             else:
@@ -90,6 +90,12 @@ class Namespace(dict[str, Any]):
             self[name] = self.parent[name]
         else:
             self[name] = self._from_star(name)
+
+    def _hides_triton(self, name: str) -> bool:
+        """Whether a nested function is named like Triton's module, by which it is decorated."""
+        if self.parent is None or name not in TRITON:
+            return False
+        return all(isinstance(unit.node, ast.FunctionDef) for unit in self.scope.by_name[name])
 
     def _evaluate(self, name: str) -> None:
         """Run the units that bind or change `name`, and those of names that are bound along with it."""

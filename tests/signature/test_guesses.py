@@ -1,0 +1,100 @@
+"""No guess hides a write: what a kernel may write is written or unknown, whatever was inferred."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from triton_mutlint.engine import run
+from triton_mutlint.lowering import triton_api
+from triton_mutlint.model import KernelReport, Mutation
+from triton_mutlint.request import Request
+
+KERNELS = Path(__file__).resolve().parent.parent.parent / "fixtures" / "guessed" / "kernels.py"
+WRITES = {m[2]: frozenset(m[1].split()) for m in re.finditer(
+    r"# writes:(.*)\n@triton.jit\ndef (\w+)", KERNELS.read_text(encoding="utf-8"))}  # fmt: skip
+# Nothing tells which value of these decides, or whether a number is an address: unknown is the answer.
+UNDECIDED = {
+    "tuple_pick": {"a"}, "func_index": {"b"}, "str_index": {"a", "b"}, "dtype_pick": {"a"}, "dtype_bits": {"b"},
+    "isfp": {"b"}, "isptr2": {"b"}, "len_pick": {"a"}, "dt_pick2": {"a"}, "shape_pick": {"a"}, "numel_pick": {"a"},
+    "const_list": {"a"}, "addr_i32_pair": {"a_lo"}, "two_cond": set(),
+}  # fmt: skip
+
+
+@lru_cache
+def reports() -> dict[str, KernelReport]:
+    report = run(Request((KERNELS.name,), KERNELS.parent, use_spec=False, targets=("cuda:90",)))
+    return {k.name: k for k in report.kernels}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_no_write_is_missed(name: str) -> None:
+    kernel = reports()[name]
+    assert kernel.failure is None
+    assert WRITES[name] <= {*kernel.mutated, *kernel.unknown}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_unknown_only_where_nothing_decides(name: str) -> None:
+    if triton_api.version() < (3, 9):
+        pytest.skip("what lowers, and so what is reached, differs a little")
+    kernel = reports()[name]
+    assert set(kernel.unknown) <= UNDECIDED.get(name, set())
+    explained = {p for op in kernel.unanalyzable_ops for p in op.parameters}
+    assert set(kernel.unknown) <= explained
+
+
+def _report(tmp_path: Path, text: str) -> KernelReport:
+    path = tmp_path / "kernels.py"
+    path.write_text("import triton\nimport triton.language as tl\n\n" + text, encoding="utf-8")
+    report = run(Request((path.name,), tmp_path, use_spec=False, targets=("cuda:90",)))
+    return report.kernels[0]
+
+
+def test_a_launch_settles_that_a_number_is_one(tmp_path: Path) -> None:
+    kernel = _report(tmp_path, """@triton.jit
+def shift(a, low):
+    x = a.to(tl.int64) + low
+    tl.store(x.to(tl.pointer_type(tl.float32)), 1.0)
+
+
+def launch(a):
+    shift[(1,)](a, 16)
+""")
+    assert (kernel.mutated, kernel.unknown) == (("a",), ())
+
+
+def test_a_number_that_may_be_an_address_is_unknown(tmp_path: Path) -> None:
+    kernel = _report(tmp_path, """@triton.jit
+def shift(a, low):
+    x = a.to(tl.int64) + low
+    tl.store(x.to(tl.pointer_type(tl.float32)), 1.0)
+""")
+    assert (kernel.mutated, kernel.unknown) == (("a",), ("low",))
+
+
+def test_a_variant_that_does_not_lower_hides_no_write(tmp_path: Path) -> None:
+    kernel = _report(tmp_path, """@triton.jit
+def broken(a, b, FLAG: tl.constexpr):
+    if FLAG:
+        tl.store(b, missing_name)
+    tl.store(a, 1.0)
+""")
+    found = {p.name: p.mutation for p in kernel.parameters}
+    assert kernel.failure is not None or found["b"] is Mutation.UNKNOWN
+
+
+def test_a_store_that_no_constant_reaches_is_dead(tmp_path: Path) -> None:
+    kernel = _report(tmp_path, """DEBUG: tl.constexpr = tl.constexpr(0)
+
+
+@triton.jit
+def quiet(a, b, BLOCK: tl.constexpr):
+    if DEBUG:
+        tl.store(b, 1.0)
+    tl.store(a + tl.arange(0, BLOCK), 1.0)
+""")
+    assert (kernel.mutated, kernel.unknown) == (("a",), ())
