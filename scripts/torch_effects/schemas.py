@@ -122,6 +122,8 @@ def union(members: Iterable[Overload], python: bool = False) -> str:
 
     A function of Python's (`python`) calls `self` `input`, and takes several places for results as one `out`.
     """
+    if python:
+        members = [replace(o, arguments=tuple(map(_renamed, o.arguments))) for o in members]
     group = sorted(members, key=lambda o: (o.gives_argument, -len(o.arguments), o.name))
     names = _positional_names(group)
     keywords: dict[str, None] = {}
@@ -140,10 +142,13 @@ def union(members: Iterable[Overload], python: bool = False) -> str:
 def _pythonic(effect: TorchEffect, op: str) -> TorchEffect:
     if op.startswith("aten._foreach_") and effect.writes == (0,):
         effect = replace(effect, same=(0,), result=Result.TENSORS)  # the list itself, where the schema says nothing
-    parameters = tuple("input" if name == "self" else name for name in effect.parameters)
-    if effect.writes_named and "out" not in parameters:
-        return replace(effect, parameters=(*parameters, "out"), writes_named=(*effect.writes_named, "out"))
-    return replace(effect, parameters=parameters)
+    if effect.writes_named and "out" not in effect.parameters:
+        return replace(effect, parameters=(*effect.parameters, "out"), writes_named=(*effect.writes_named, "out"))
+    return effect
+
+
+def _renamed(argument: Argument) -> Argument:
+    return replace(argument, name="input") if argument.name == "self" else argument
 
 
 def _positional_names(group: list[Overload]) -> list[str]:

@@ -207,8 +207,7 @@ def fresh(value: Any) -> Any:
             return value.clone()
         copy = torch.empty(0, dtype=value.dtype).set_(value.untyped_storage().clone(), value.storage_offset(),
                                                       value.size(), value.stride())  # fmt: skip
-        copy = torch._conj(copy) if value.is_conj() else copy
-        return copy
+        return torch._conj(copy) if value.is_conj() else copy
     if isinstance(value, Mapping):
         return {key: fresh(item) for key, item in value.items()}
     if type(value) in (list, tuple):
@@ -231,8 +230,8 @@ def run_samples(tally: Tally, limit: int, dtypes: Sequence[torch.dtype]) -> None
         for dtype in (d for d in dtypes if op.supports_dtype(d, "cpu")):
             try:
                 samples = [s for s, _ in zip(op.sample_inputs("cpu", dtype), range(limit), strict=False)]
-            except Exception:
-                continue
+            except Exception:  # samples that this build of torch cannot make, for whatever reason
+                samples = []
             for name, effect, call in named_calls(op):
                 if effect is None:
                     tally.unknown.add(name)
