@@ -73,5 +73,7 @@ def _redirect(sink: int) -> dict[int, int]:
 
 def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(ValueError, OSError, AttributeError):
+        try:
             stream.flush()
+        except (ValueError, OSError, AttributeError):
+            continue  # closed, or none
