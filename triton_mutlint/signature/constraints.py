@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from triton_mutlint.signature.evaluate import UNKNOWN, Evaluation, Scope, known
+from triton_mutlint.signature.facts import NONE, Slots
 
 MAX_ELEMENTS = 1 << 20
 ROUNDS = 24
@@ -30,6 +31,7 @@ class Constraint:
     line: int
     scopes: tuple[Scope, ...]
     conditions: tuple[tuple[ast.expr, bool, int], ...] = ()
+    chosen: Slots = NONE  # of a branch that only chooses between values: what they are made of
 
     def violated(self, values: Mapping[str, Any]) -> tuple[str, ...] | None:
         """The parameters to change when the constraint does not hold; None when it does, or may."""

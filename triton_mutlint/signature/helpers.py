@@ -6,7 +6,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from triton_mutlint.signature import marks
@@ -161,7 +161,7 @@ class Program:
                 scopes = (*item.scopes[:-1], inner, walk.scope)
                 depth = len(scopes) - 1
                 outer = tuple((test, wanted, depth) for test, wanted, _ in walk.conditions)
-                kept.append(Constraint(item.kind, item.node, node.lineno, scopes, item.conditions + outer))
+                kept.append(replace(item, line=node.lineno, scopes=scopes, conditions=item.conditions + outer))
 
     def summary(self, helper: Helper) -> Summary:
         known = self._summaries.get(id(helper.node))

@@ -46,12 +46,12 @@ class Operators:
         line = line or (node.lineno if node is not None else 0)
         self.constraints.append(Constraint(kind, node, line, (self.scope,), tuple(self.conditions)))
 
-    def reach(self, node: ast.expr, side: bool, tests: Slots) -> None:
-        """One side of a test on compile-time values matters."""
+    def reach(self, node: ast.expr, side: bool, tests: Slots, chosen: Slots = NONE) -> None:
+        """One side of a test on compile-time values matters: what it writes, or what is `chosen` there."""
         if self.repeated or len(self.reaches) >= 64 or not compile_time(tests):
             return
         conditions = (*self.conditions, (node, side, 0))
-        self.reaches.append(Constraint("reach", None, node.lineno, (self.scope,), conditions))
+        self.reaches.append(Constraint("reach", None, node.lineno, (self.scope,), conditions, chosen))
 
     # ----------------------------------------------------------------- operators
 
@@ -178,9 +178,10 @@ class Operators:
         left, right = self.eval(node.body), self.eval(node.orelse)
         marks.agree(left, right, node.lineno)
         marks.moves(left, right, decided(test), node.lineno)
-        if any(not s.constexpr for v in every((left, right)) for s in v.base):
-            self.reach(node.test, True, decided(test))
-            self.reach(node.test, False, decided(test))
+        chosen = frozenset(s for v in every((left, right)) for s in v.base if not s.constexpr)
+        if chosen:
+            self.reach(node.test, True, decided(test), chosen)
+            self.reach(node.test, False, decided(test), chosen)
         return decided_by(merge(left, right), decided(test))
 
     def condition(self, node: ast.expr, value: Value) -> None:

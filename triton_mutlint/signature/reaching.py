@@ -11,6 +11,7 @@ from triton_mutlint.model import ArgType, ConstexprValue
 from triton_mutlint.signature.constraints import Constraint
 from triton_mutlint.signature.dtype_names import TL_NAMES, dtype_value, short_name
 from triton_mutlint.signature.evaluate import PRESENT, next_power_of_2
+from triton_mutlint.signature.facts import Slot
 from triton_mutlint.signature.inferred import Inferred
 
 MAX_NAMES = 3  # parameters changed together
@@ -26,6 +27,8 @@ def reach(
     values = {name: value_of(type_) for name, type_ in known.items()}
     values.update((name, value_of(guess.main)) for name, guess in guesses.items())
     for branch in reaches:
+        if branch.chosen and all(map(_number, branch.chosen)):
+            continue
         taken, names = branch.reached(values)
         if taken:
             continue
@@ -40,6 +43,13 @@ def reach(
                 new = dtype_value(short_name(value)) if short_name(value) else ConstexprValue(value)
                 reason = f"{guess.reason}; {new} takes the branch at line {branch.line}"
                 guesses[name] = Inferred((*guess.alternatives, new), reason)
+
+
+def _number(slot: Slot) -> bool:
+    """Whether a parameter is known for a number, so that choosing it chooses no address."""
+    address = slot.pointer or slot.descriptor or slot.to_int
+    counted = slot.integer or slot.weak_int or slot.floating or slot.weak_float or slot.scalar
+    return not address and bool(counted)
 
 
 def value_of(type_: ArgType) -> Any:

@@ -102,9 +102,12 @@ class Walker(Evaluator):
         tests = decided(test)
         if self.effects > effects or any(leaves):
             marks.matters(test, node.lineno)
-        if self._rebound(entry, then, self.env, tests, node.lineno) or self.effects > effects or any(leaves):
-            self.reach(node.test, True, tests)
-            self.reach(node.test, False, tests)
+        chosen = self._rebound(entry, then, self.env, tests, node.lineno)
+        if self.effects > effects or any(leaves):
+            chosen = NONE
+        if chosen or self.effects > effects or any(leaves):
+            self.reach(node.test, True, tests, chosen)
+            self.reach(node.test, False, tests, chosen)
         if any(leaves) and compile_time(tests):
             self.conditions.append((node.test, leaves[1], 0))
         if leaves[0]:
@@ -113,9 +116,9 @@ class Walker(Evaluator):
 
     def _rebound(
         self, entry: dict[str, Value], then: dict[str, Value], other: dict[str, Value], tests: Slots, line: int
-    ) -> bool:
-        """Names that hold something else after one side of a branch than after the other: may they be addresses?"""
-        found = False
+    ) -> Slots:
+        """Names that hold something else after one side of a branch than after the other: what of?"""
+        found = NONE
         for env in (then, other):
             for name, value in entry.items():
                 if env[name] is not value:
@@ -124,7 +127,7 @@ class Walker(Evaluator):
             beside = other.get(name, NOTHING)
             if value is not beside and value.base != beside.base:
                 marks.moves(value, beside, tests, line)
-                found |= any(not s.constexpr for s in value.base | beside.base)
+                found |= {s for s in value.base | beside.base if not s.constexpr}
         return found
 
     def _fixed(self, test: ast.expr) -> bool | None:
