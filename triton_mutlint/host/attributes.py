@@ -221,7 +221,7 @@ class AttributesMixin(NamesMixin):
     def assign(self, target: ast.expr, value: Value, state: State, here: Activation) -> None:
         """`target = value`."""
         if isinstance(target, ast.Name):
-            state.names[self.scope_of(target.id, here), target.id] = value
+            state.put(self.scope_of(target.id, here), target.id, value)
         elif isinstance(target, (ast.Tuple, ast.List)):
             self._unpack(target, value, state, here)
         elif isinstance(target, ast.Starred):
@@ -272,7 +272,7 @@ class AttributesMixin(NamesMixin):
         if owner.same or owner.maybe:
             self.effects.write(owner, self.effect(f"`{text_of(target)} = …`", target, here))
         if isinstance(target.value, ast.Name):  # from now on it is the other's storage
-            state.names[self.scope_of(target.value.id, here), target.value.id] = join(owner, value)
+            state.put(self.scope_of(target.value.id, here), target.value.id, join(owner, value))
 
     def _set_element(self, target: ast.Subscript, value: Value, state: State, here: Activation) -> None:
         owner = self.evaluate(target.value, state, here)
@@ -283,7 +283,7 @@ class AttributesMixin(NamesMixin):
             self.effects.write(owner, self.effect(f"`{text_of(target)} = …`", target, here))
         if value.carried and isinstance(target.value, ast.Name):  # addresses put into a table
             held = replace(owner, carried=owner.carried | value.carried)
-            state.names[self.scope_of(target.value.id, here), target.value.id] = held
+            state.put(self.scope_of(target.value.id, here), target.value.id, held)
 
 
 def applied(effect: TorchEffect, arguments: list[Value | None]) -> Value:

@@ -11,10 +11,11 @@ from triton_mutlint.host.effects import Effects
 from triton_mutlint.host.model import HostFunction, OpRegistration
 from triton_mutlint.host.modules import HostModule, HostModules
 from triton_mutlint.host.state import State
-from triton_mutlint.host.values import Cell, CellId, ClassValue, ScopeId, Value
+from triton_mutlint.host.values import UNSEEN, Cell, CellId, ClassValue, ScopeId, Value
 from triton_mutlint.model import Access, Frame, HostEffect, KernelReport, Location
 
-STEPS = 60_000  # statements interpreted for one op, at most
+STEPS = 20_000  # statements interpreted for one op, at most
+APART = 500  # of them for something that no op argument reaches
 
 
 class TooLargeError(Exception):
@@ -26,6 +27,24 @@ class Kernels(Protocol):
         """What a jit function writes, or why that is not known."""
 
 
+@dataclass
+class Shared:
+    """What module-level code gives, which is the same for all ops of a run: op arguments have no part in it.
+
+    `globals` are the values of module-level expressions and functions by node, `results` those of calls
+    that no op argument reaches, `scopes` the scope around each scope.
+    """
+
+    globals: dict[int, Value] = field(default_factory=dict)
+    evaluating: set[int] = field(default_factory=set)
+    results: dict[object, tuple[Value, Effects]] = field(default_factory=dict)
+    scopes: dict[ScopeId, ScopeId | None] = field(default_factory=dict)
+    state: State = field(default_factory=State)
+
+    def __post_init__(self) -> None:
+        self.state.base = self.state.heap
+
+
 @dataclass(frozen=True)
 class World:
     """What interpretation may ask: the files, the verdicts on kernels, and the ops by name."""
@@ -33,6 +52,7 @@ class World:
     modules: HostModules
     kernels: Kernels
     ops: Mapping[str, Sequence[OpRegistration]]
+    shared: Shared = field(default_factory=Shared)
 
 
 @dataclass(eq=False)
@@ -59,6 +79,7 @@ class Activation:
     continues: list[State] = field(default_factory=list)
     entry: dict[str, Value] = field(default_factory=dict)
     recursive: bool = False
+    captured: bool = False  # a function was made in it, which may use its names later
 
 
 class Core:
@@ -68,16 +89,24 @@ class Core:
         self.world = world
         self.effects = Effects()
         self.active: list[Activation] = []
-        self.scopes: dict[ScopeId, ScopeId | None] = {}  # scope → the scope around it
-        self.globals: dict[int, Value] = {}  # module-level expression → its value
-        self.evaluating: set[int] = set()
-        self.module_state = State()  # of module-level code: the containers that it makes
-        self.module_state.base = self.module_state.heap
+        self.scopes, self.globals, self.evaluating = world.shared.scopes, world.shared.globals, world.shared.evaluating
+        self.module_state = world.shared.state
         self.steps = 0
 
     # What the parts ask of each other; each is defined in one of them.
     evaluate: Callable[[ast.expr, State, Activation], Value]
     block: Callable[[Sequence[ast.stmt], State, Activation], State | None]
+
+    def apart(self, work: Callable[[], Value]) -> tuple[Value, Effects]:
+        """Do work that no op argument reaches, within limits of its own; what exceeds them is not known."""
+        steps, effects, active = self.steps, self.effects, self.active
+        self.steps, self.effects, self.active = max(steps, STEPS - APART), Effects(), active[-1:]
+        try:
+            return work(), self.effects
+        except (TooLargeError, RecursionError):
+            return UNSEEN, self.effects
+        finally:
+            self.steps, self.effects, self.active = steps, effects, active
 
     def step(self) -> None:
         self.steps += 1

@@ -59,6 +59,7 @@ class ExpressionsMixin(AttributesMixin):
         return self.attribute(self.evaluate(node.value, state, here), node.attr, node, state, here)
 
     def _lambda(self, node: ast.Lambda, state: State, here: Activation) -> Value:
+        here.captured = True
         return thing(FunctionValue(here.module, node, None if here.name == "<module>" else here.scope))
 
     def _await(self, node: ast.Await, state: State, here: Activation) -> Value:
@@ -79,7 +80,7 @@ class ExpressionsMixin(AttributesMixin):
 
     def _namedexpr(self, node: ast.NamedExpr, state: State, here: Activation) -> Value:
         value = self.evaluate(node.value, state, here)
-        state.names[here.scope, node.target.id] = value
+        state.put(here.scope, node.target.id, value)
         return value
 
     # ------------------------------------------------------------------ choices
@@ -119,9 +120,8 @@ class ExpressionsMixin(AttributesMixin):
             right = test.comparators[0]
             none = isinstance(right, ast.Constant) and right.value is None
             if none and isinstance(test.ops[0], (ast.Is, ast.IsNot)) and isinstance(test.ops[0], ast.Is) is holds:
-                key = (here.scope, test.left.id)
-                if key in state.names:
-                    state.names[key] = constant(None)
+                if state.get(here.scope, test.left.id) is not None:
+                    state.put(here.scope, test.left.id, constant(None))
 
     def _compare(self, node: ast.Compare, state: State, here: Activation) -> Value:
         values = [self.evaluate(part, state, here) for part in (node.left, *node.comparators)]
@@ -240,18 +240,14 @@ class ExpressionsMixin(AttributesMixin):
                       results: list[ast.expr], state: State, here: Activation) -> list[Value]:
         """The results of one round; its variables are its own."""
         own = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
-        saved = {name: state.names.get((here.scope, name)) for name in own}
+        saved = {name: state.get(here.scope, name) for name in own}
         for generator in node.generators:
             source = self.evaluate(generator.iter, state, here)
             self.assign(generator.target, self.iterate(source, generator.iter, state, here), state, here)
             for condition in generator.ifs:
                 self.evaluate(condition, state, here)
         values = [self.evaluate(result, state, here) for result in results]
-        for name, value in saved.items():
-            if value is None:
-                state.names.pop((here.scope, name), None)
-            else:
-                state.names[here.scope, name] = value
+        state.restore(here.scope, saved)
         return values
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from triton_mutlint.host.arguments import Arguments, bind, defaults, parameters
 from triton_mutlint.host.core import Activation
+from triton_mutlint.host.effects import Effects
 from triton_mutlint.host.modules import External
 from triton_mutlint.host.state import State
 from triton_mutlint.host.statements import StatementsMixin
@@ -45,8 +46,27 @@ class FunctionsMixin(StatementsMixin):
         given = self._given_to(function, arguments, node, state, here)
         if running is not None:
             return self._again(running, given)
+        plain = not any(v.cells or v.things or v.roots for v in given.values())
+        if plain and function.scope is None and not state.kept and self.active:
+            return self._unreached(function, given, node, here)
+        return self._entered(function, given, node, state, here)
+
+    def _unreached(self, function: FunctionValue, given: dict[str, Value], node: ast.AST, here: Activation) -> Value:
+        """A call that no op argument reaches, and that gives the same each time."""
+        key = (id(function.node), frozenset(given.items()))
+        results = self.world.shared.results
+        if key not in results:
+            results[key] = UNSEEN, Effects()  # for a call of it by itself
+            results[key] = self.apart(lambda: self._entered(function, given, node, self.module_state, here))
+        value, effects = results[key]
+        self.effects.kernels.update(effects.kernels)
+        self.effects.unwrapped.update(effects.unwrapped)
+        return value
+
+    def _entered(self, function: FunctionValue, given: dict[str, Value], node: ast.AST, state: State,
+                 here: Activation) -> Value:
         if len(self.active) >= DEPTH:
-            return self.not_known(UNSEEN, arguments, node, state, here)
+            return self.not_known(UNSEEN, Arguments(tuple(given.values())), node, state, here)
         frame = Frame(here.name, here.module.display, getattr(node, "lineno", 1))
         place = (function.module.display, function.node.lineno, function.node.col_offset)
         chain = (*here.chain, (here.module.display, getattr(node, "lineno", 0), getattr(node, "col_offset", 0)))
@@ -59,6 +79,8 @@ class FunctionsMixin(StatementsMixin):
             return self.run(inner, state)
         finally:
             self.active.pop()
+            if not inner.captured:
+                state.names.pop(inner.scope, None)
 
     def run(self, inner: Activation, state: State) -> Value:
         """Interpret an activation's body until its recursive calls add nothing; `state` becomes that after it."""
@@ -67,7 +89,7 @@ class FunctionsMixin(StatementsMixin):
             start = state.copy()
             inner.left = []
             for name, value in inner.entry.items():
-                start.names[inner.scope, name] = value
+                start.put(inner.scope, name, value)
             self._body(inner, start)
             if not inner.recursive or (before == inner.entry and returned == inner.returned):
                 break

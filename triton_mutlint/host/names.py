@@ -42,13 +42,13 @@ class NamesMixin(Core):
     def name(self, node: ast.expr, name: str, state: State, here: Activation) -> Value:
         scope: ScopeId | None = here.scope
         while scope is not None:
-            value = state.names.get((scope, name))
+            value = state.get(scope, name)
             if value is None:
-                value = self.module_state.names.get((scope, name))
+                value = self.module_state.get(scope, name)
             if value is not None:
                 return value
             scope = self.scopes.get(scope)
-        assigned = state.names.get((("module", here.module.display), name))
+        assigned = state.get(("module", here.module.display), name)
         value = self.module_name(here.module, name)
         return value if assigned is None else join(value, assigned)
 
@@ -83,7 +83,8 @@ class NamesMixin(Core):
         if key not in self.globals:
             self.evaluating.add(key)
             try:
-                self.globals[key] = self.function(module, node, self.module_state, self.top(module))
+                value, _ = self.apart(lambda: self.function(module, node, self.module_state, self.top(module)))
+                self.globals[key] = value if value != UNSEEN else thing(FunctionValue(module, node))
             finally:
                 self.evaluating.discard(key)
         return self.globals[key]
@@ -96,7 +97,8 @@ class NamesMixin(Core):
         if key not in self.globals:
             self.evaluating.add(key)
             try:
-                self.globals[key] = self.evaluate(node, self.module_state, self.top(module))
+                value, _ = self.apart(lambda: self.evaluate(node, self.module_state, self.top(module)))
+                self.globals[key] = value
             finally:
                 self.evaluating.discard(key)
         value = self.globals[key]
@@ -116,6 +118,7 @@ class NamesMixin(Core):
         if isinstance(node, ast.FunctionDef) and may_be_jit(node) and not _is_torch_jit(node):
             return thing(KernelValue(module, node))
         scope = None if here.name == "<module>" else here.scope
+        here.captured = True
         value = thing(FunctionValue(module, node, scope))
         for decorator in reversed(node.decorator_list):
             value = self._decorated(decorator, value, state, here)
@@ -137,7 +140,7 @@ class NamesMixin(Core):
 
     def bind_import(self, node: ast.Import | ast.ImportFrom, state: State, here: Activation) -> None:
         for name, found in self.world.modules.imported(here.module, node):
-            state.names[here.scope, name] = self.meaning(found)
+            state.put(here.scope, name, self.meaning(found))
 
 
 def _is_torch_jit(node: ast.FunctionDef) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from triton_mutlint.host.values import Cell, CellId, Names, ScopeId, Value, join, merged
@@ -15,26 +15,45 @@ class State:
     `base` are the containers that module-level code made, which all states of a run begin with.
     """
 
-    names: dict[tuple[ScopeId, str], Value] = field(default_factory=dict)
+    names: dict[ScopeId, dict[str, Value]] = field(default_factory=dict)  # inner ones are never changed in place
     heap: dict[CellId, Cell] = field(default_factory=dict)
     base: dict[CellId, Cell] = field(default_factory=dict)
+    kept: bool = False  # whether something was put into one of those, or given to a global name
 
     def copy(self) -> State:
-        return State(dict(self.names), dict(self.heap), self.base)
+        return State(dict(self.names), dict(self.heap), self.base, self.kept)
 
     def join(self, other: State | None) -> None:
         """Take in what another path to the same point gives."""
         if other is None or other is self:
             return
-        for name, value in other.names.items():
-            mine = self.names.get(name)
-            self.names[name] = value if mine is None else join(mine, value)
+        self.kept |= other.kept
+        for scope, theirs in other.names.items():
+            mine = self.names.get(scope)
+            if mine is None:
+                self.names[scope] = theirs
+            elif mine is not theirs:
+                both = {name: join(value, mine[name]) if name in mine else value for name, value in theirs.items()}
+                self.names[scope] = {**mine, **both}
         for cell, content in other.heap.items():
             own = self.cell(cell)
-            self.heap[cell] = content if own is None else merged(own, content)
+            if own is not content:
+                self.heap[cell] = content if own is None else merged(own, content)
 
     def become(self, other: State) -> None:
-        self.names, self.heap = other.names, other.heap
+        self.names, self.heap, self.kept = other.names, other.heap, other.kept
+
+    def get(self, scope: ScopeId, name: str) -> Value | None:
+        return self.names[scope].get(name) if scope in self.names else None
+
+    def put(self, scope: ScopeId, name: str, value: Value) -> None:
+        self.names[scope] = {**self.names.get(scope, {}), name: value}
+        self.kept |= scope[0] == "module"
+
+    def restore(self, scope: ScopeId, saved: Mapping[str, Value | None]) -> None:
+        """Give names the values that they had, or none."""
+        names = {name: value for name, value in self.names.get(scope, {}).items() if name not in saved}
+        self.names[scope] = {**names, **{name: value for name, value in saved.items() if value is not None}}
 
     # ------------------------------------------------------------------ containers
 
@@ -56,6 +75,7 @@ class State:
         certain = len(value.cells) == 1
         for cell in value.cells:
             content = self.cell(cell) or Cell()
+            self.kept |= cell in self.base
             if key is None:
                 self.heap[cell] = content.add(new)
             else:

@@ -114,13 +114,13 @@ class StatementsMixin(ExpressionsMixin):
     _s_importfrom = _s_import
 
     def _s_functiondef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, state: State, here: Activation) -> State:
-        state.names[here.scope, node.name] = self.function(here.module, node, state, here)
+        state.put(here.scope, node.name, self.function(here.module, node, state, here))
         return state
 
     _s_asyncfunctiondef = _s_functiondef
 
     def _s_classdef(self, node: ast.ClassDef, state: State, here: Activation) -> State:
-        state.names[here.scope, node.name] = thing(ClassValue(here.module, node))
+        state.put(here.scope, node.name, thing(ClassValue(here.module, node)))
         return state
 
     # ------------------------------------------------------------------ branches
@@ -142,7 +142,7 @@ class StatementsMixin(ExpressionsMixin):
             for pattern in ast.walk(case.pattern):
                 name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
                 if isinstance(name, str):
-                    inner.names[here.scope, name] = join(subject, self.iterate(subject, node, inner, here))
+                    inner.put(here.scope, name, join(subject, self.iterate(subject, node, inner, here)))
             if case.guard is not None:
                 self.evaluate(case.guard, inner, here)
             after = _either(after, self.block(case.body, inner, here))
@@ -176,7 +176,7 @@ class StatementsMixin(ExpressionsMixin):
         for handler in node.handlers:
             start = anywhere.copy()
             if handler.name:
-                start.names[here.scope, handler.name] = PLAIN
+                start.put(here.scope, handler.name, PLAIN)
             after = _either(after, self.block(handler.body, start, here))
         if not node.finalbody:
             return after
