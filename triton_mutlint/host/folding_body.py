@@ -100,8 +100,6 @@ class Body:
             self._assign(node.target, Unknown("it is computed at run time", right.given()))
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
-        if self.scope.outer is None and not self.nested:
-            return  # top-level names are looked up where they are used
         for alias in node.names:
             name = alias.asname or (alias.name.partition(".")[0] if isinstance(node, ast.Import) else alias.name)
             self.scope.names[name] = Late(module=self.scope.module, node=node, name=name)

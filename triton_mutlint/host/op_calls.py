@@ -88,9 +88,7 @@ def _define(callee: Ext, args: Args, node: ast.AST, register: Register) -> Value
     first = args.take(0, "qualname") or Unknown()
     schema = args.take(1, "schema") or Unknown()
     if not isinstance(first, Lib):
-        event = OpEvent(Form.DEFINE, "torch.library.define", first, register.step(node), schema=schema,
-                        function=schema.function if isinstance(schema, Inferred) else None)
-        register.note(event)
+        _defined("torch.library.define", first, schema, node, register)
         return Const()
     function = args.take(None, "f")  # `@torch.library.define(lib, "op(Tensor x) -> Tensor")`
     if function is None:
@@ -181,10 +179,12 @@ def _impl_of(owner: Value, args: Args, node: ast.AST, register: Register) -> Val
 def define(owner: Value, schema: Value, node: ast.AST, register: Register) -> None:
     """Note `owner.define(schema)`."""
     for one in options(schema):
-        function = one.function if isinstance(one, Inferred) else None
-        event = OpEvent(Form.DEFINE, "Library.define", op_name(owner, named_by(one)), register.step(node),
-                        function, one.mutates if isinstance(one, Inferred) else None, one)
-        register.note(event)
+        _defined("Library.define", op_name(owner, named_by(one)), one, node, register)
+
+
+def _defined(api: str, name: Value, schema: Value, node: ast.AST, register: Register) -> None:
+    function, mutates = (schema.function, schema.mutates) if isinstance(schema, Inferred) else (None, None)
+    register.note(OpEvent(Form.DEFINE, api, name, register.step(node), function, mutates, schema))
 
 
 def _is_schema(value: Value) -> bool:

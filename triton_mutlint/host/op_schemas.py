@@ -37,10 +37,10 @@ def _against(schema: Schema, place: Location, function: HostFunction) -> Iterato
     needed = len(ordered) - len(a.defaults)
     wanted = [name for name in ordered[:needed] if name not in by_name]
     if len(positional) > len(ordered) and a.vararg is None:
-        yield Problem(f"the schema has {len(positional)} positional arguments, {shown} takes {len(ordered)}", place,
+        yield Problem(f"the schema has {_counted(positional)}, {shown} takes {len(ordered)}", place,
                       f"its parameters are {', '.join(ordered) or 'none'}")
     elif len(positional) < len(wanted):
-        yield Problem(f"the schema has {len(positional)} positional arguments, {shown} needs {len(wanted)}", place,
+        yield Problem(f"the schema has {_counted(positional)}, {shown} needs {len(wanted)}", place,
                       f"its parameters are {', '.join(ordered)}")
     elif sorted(positional) == sorted(ordered[: len(positional)]):
         yield from _order(positional, ordered, place, shown)
@@ -51,6 +51,10 @@ def _against(schema: Schema, place: Location, function: HostFunction) -> Iterato
                 yield Problem(f"the schema passes `{name}` by name, and {shown} has no parameter of that name", place,
                               f"its parameters are {', '.join(p.arg for p in parameters(function))}")
     yield from _kinds(schema, place, function, shown)
+
+
+def _counted(positional: Sequence[str]) -> str:
+    return f"{len(positional)} positional argument{'' if len(positional) == 1 else 's'}"
 
 
 def _order(positional: Sequence[str], ordered: Sequence[str], place: Location, shown: str) -> Iterator[Problem]:

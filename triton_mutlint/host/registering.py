@@ -20,6 +20,7 @@ from triton_mutlint.host.folded import (
     Ext,
     Func,
     Instance,
+    Lib,
     Method,
     Partial,
     Scope,
@@ -64,7 +65,7 @@ class Registering(Names):
             body.run(self._root.tree.body)
             queue = list(body.defined)
             for func in queue:
-                if registers(func.node) and (not func.nested or id(func.node) not in self._reached):
+                if registers(func.node, func.module) and (not func.nested or id(func.node) not in self._reached):
                     found, inner = self._alone(func)
                     queue.extend(f for f in inner if id(f.node) not in self._isolated)
                     vague.extend(event for event in found if not event.given())
@@ -118,6 +119,8 @@ class Registering(Names):
         several = list(options(callee))
         if any(isinstance(v, Ext) and v.name.endswith(".triton_op") for v in several):
             several = [v for v in several if not (isinstance(v, Ext) and v.name.endswith(".custom_op"))]
+        if any(isinstance(v, Method) and isinstance(v.owner, Lib) for v in several):  # it is that library, if any
+            several = [v for v in several if not (isinstance(v, Method) and isinstance(v.owner, Unknown))]
         return either([self._call(one, args, node, module) for one in several])
 
     def _call(self, callee: Value, args: Args, node: ast.AST, module: HostModule) -> Value:
@@ -195,7 +198,7 @@ class Registering(Names):
     def _construct(self, cls: Class, args: Args, node: ast.AST) -> Value:
         """An instance, and what its methods would register with what it holds."""
         instance = Instance(cls=cls)
-        if not any(registers(m) for m in cls.node.body) and not cls.node.decorator_list:
+        if not any(registers(m, cls.module) for m in cls.node.body) and not cls.node.decorator_list:
             return instance
         init = cls.scope.names.get("__init__")
         if isinstance(init, Func):
@@ -206,7 +209,9 @@ class Registering(Names):
             instance.fields.update(zip(fields, args.positional, strict=False))
             instance.fields.update(args.keywords)
         for name, member in cls.scope.names.items():
-            if isinstance(member, Func) and name != "__init__" and registers(member.node) and _takes_self(member):
+            if not isinstance(member, Func) or name == "__init__" or not _takes_self(member):
+                continue
+            if registers(member.node, member.module):
                 self._inline(owned(member, instance), Args(), node)
         return instance
 

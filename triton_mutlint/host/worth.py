@@ -7,23 +7,30 @@ import re
 from weakref import WeakKeyDictionary
 
 from triton_mutlint.host.folded import Func
-from triton_mutlint.host.modules import HostModule
+from triton_mutlint.host.modules import Definition, HostModule
 
-_CALLED = re.compile(r"regist|custom_op|triton_op|infer_schema|^define$|^impl$|^Library$|_ops?$|[Oo]pWrapper")
+_CALLED = re.compile(r"regist|custom_op|triton_op|infer_schema|^define$|^impl$|^Library$|_ops?$")
 _SHORT = 12  # statements
 _known: WeakKeyDictionary[ast.AST, bool] = WeakKeyDictionary()
 
 
-def registers(node: ast.AST) -> bool:
-    """Whether code may register ops, by the names that it calls."""
+def registers(node: ast.AST, module: HostModule) -> bool:
+    """Whether code of `module` may register ops, by what it calls and what those functions of its file call."""
     if node not in _known:
-        _known[node] = any(_is_registering(inner) for inner in ast.walk(node))
+        _known[node] = False  # until known: functions that call each other
+        _known[node] = any(_is_registering(inner, module) for inner in ast.walk(node))
     return _known[node]
 
 
-def _is_registering(node: ast.AST) -> bool:
-    called = [node.func] if isinstance(node, ast.Call) else getattr(node, "decorator_list", [])
-    return any(_CALLED.search(_last(callee)) for callee in called)
+def _is_registering(node: ast.AST, module: HostModule) -> bool:
+    for callee in [node.func] if isinstance(node, ast.Call) else getattr(node, "decorator_list", []):
+        if _CALLED.search(_last(callee)):
+            return True
+        bound = module.bindings.get(callee.id, ()) if isinstance(callee, ast.Name) else ()
+        if any(isinstance(b, Definition) and not isinstance(b.node, ast.expr) and registers(b.node, module)
+               for b in bound):
+            return True
+    return False
 
 
 def _last(node: ast.expr) -> str:
@@ -34,7 +41,7 @@ def _last(node: ast.expr) -> str:
 
 def worth_following(func: Func, root: HostModule) -> bool:
     """Whether a call of `func` from code of `root` is followed."""
-    if isinstance(func.node, ast.Lambda) or registers(func.node):
+    if isinstance(func.node, ast.Lambda) or registers(func.node, func.module):
         return True
     return len(func.node.body) <= _SHORT and (func.module is root or _CALLED.search(func.name) is not None
                                               or "lib" in func.name.lower())
