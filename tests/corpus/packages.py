@@ -29,7 +29,7 @@ class Package:
     version: str
     optional: bool = False
     excluded: tuple[str, ...] = ()
-    builds: bool = False  # has no wheel that installs without its build dependencies
+    builds: str = ""  # has no wheel that installs without its build dependencies: how its variables begin
 
     @property
     def folder(self) -> Path:
@@ -55,7 +55,7 @@ class Package:
         environment = dict(os.environ)
         if self.builds:  # with the torch of the running environment, and without its CUDA code
             command.append("--no-build-isolation")
-            environment.update({f"{self.name.partition('-')[0].upper()}_SKIP_CUDA_BUILD": "TRUE"})
+            environment.update({f"{self.builds}_SKIP_CUDA_BUILD": "TRUE", f"{self.builds}_FORCE_BUILD": "TRUE"})
         subprocess.run([*command, f"{self.name}=={self.version}"], check=True, env=environment,
                        capture_output=True, text=True)
 
@@ -76,7 +76,7 @@ def selected() -> tuple[Package, ...]:
 
 
 def _parsed(text: str) -> Iterator[Package]:
-    """A requirement a line, `name==version`, followed by words: `optional`, `builds`, `exclude=glob`."""
+    """A requirement a line, `name==version`, followed by words: `optional`, `builds=PREFIX`, `exclude=glob`."""
     for line in text.splitlines():
         words = line.partition("#")[0].split()
         if not words:
@@ -88,4 +88,5 @@ def _parsed(text: str) -> Iterator[Package]:
             raise ValueError(f"{PINS}: cannot read {line!r}")
         keys = {key for key, _, _ in options}
         excluded = tuple(value for key, _, value in options if key == "exclude")
-        yield Package(name, version, "optional" in keys, excluded, "builds" in keys)
+        builds = next((value for key, _, value in options if key == "builds"), "")
+        yield Package(name, version, "optional" in keys, excluded, builds)

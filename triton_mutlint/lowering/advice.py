@@ -12,6 +12,7 @@ _SHOWN = 4  # parameters named in one piece of advice
 _OTHER_TRITON = re.compile(
     r"Block pointers have been removed"
     r"|module ['\"]triton[\w.]*['\"] has no attribute|cannot import name .* from ['\"]triton"
+    r"|^(TypeError: )?\w+\(\) got an unexpected keyword argument"  # an option that was taken away, or is newer
 )
 _REFUSED = re.compile(r"unsupported AST node type|object is not callable")
 
