@@ -26,11 +26,11 @@ def find_autotune(document: Document, line: int) -> tuple[int, int]:
         raise CannotFixError("the kernel has several autotune decorators")
     if not _is_tritons(tree, decorator.func):
         raise CannotFixError("the decorator is not `triton.autotune` itself")
-    start = _offset(document, decorator.lineno, decorator.col_offset)
-    return start, _offset(document, decorator.end_lineno or line, decorator.end_col_offset or 0)
+    start = offset_of(document, decorator.lineno, decorator.col_offset)
+    return start, offset_of(document, decorator.end_lineno or line, decorator.end_col_offset or 0)
 
 
-def _offset(document: Document, line: int, column: int) -> int:
+def offset_of(document: Document, line: int, column: int) -> int:
     """The index into the text of a place as `ast` gives it: the column counts bytes of UTF-8."""
     start = document.offset(line, 1)
     before = document.text[start : document.line_end(start)].encode()[:column]

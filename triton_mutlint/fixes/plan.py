@@ -9,6 +9,7 @@ from triton_mutlint.fixes.comment import edit_ignore, edit_mutates
 from triton_mutlint.fixes.decorator import edit_decorator
 from triton_mutlint.fixes.document import Document
 from triton_mutlint.fixes.edit import CannotFixError, Edit, Fix, Refusal
+from triton_mutlint.fixes.op_list import edit_mutates_args
 from triton_mutlint.fixes.spec_list import edit_spec
 from triton_mutlint.model import Change, Finding, ListKind, Location
 
@@ -19,6 +20,7 @@ _EDITORS: dict[ListKind, Editor] = {
     ListKind.RESTORE_VALUE: edit_decorator,
     ListKind.RESET_TO_ZERO: edit_decorator,
     ListKind.IGNORE: edit_ignore,
+    ListKind.MUTATES_ARGS: edit_mutates_args,
 }
 
 

@@ -51,7 +51,8 @@ def sentence(report: Report) -> str:
         return "no Triton kernels found"
     failed = f", {counts.failed} failed" if counts.failed else ""
     parts = [
-        f"{plural(counts.kernels, 'kernel')}: {counts.analyzed} analysed{failed}",
+        f"{plural(counts.kernels, 'kernel')}: {counts.analyzed} analysed{failed}" if counts.kernels or not report.ops
+        else "",
         plural(len(report.ops), "op") if report.ops else "",
         f"{plural(counts.errors, 'error')}, {plural(counts.warnings, 'warning')}",
         f"{counts.infos} info" if counts.infos else "",
