@@ -281,7 +281,7 @@ class AttributesMixin(NamesMixin):
             state.change(owner, index.constant[1] if index.constant is not None else None, value)
         if owner.same or owner.maybe:
             self.effects.write(owner, self.effect(f"`{text_of(target)} = …`", target, here))
-        if value.carried and isinstance(target.value, ast.Name):  # addresses put into a table
+        if value.carried and not owner.cells and isinstance(target.value, ast.Name):  # addresses put into a table
             held = replace(owner, carried=owner.carried | value.carried)
             state.put(self.scope_of(target.value.id, here), target.value.id, held)
 

@@ -60,6 +60,12 @@ class HostModule:
         return found
 
     @cached_property
+    def rebound(self) -> frozenset[str]:
+        """Names that some function of the file binds anew, by `global`."""
+        nodes = (node for node in ast.walk(self.tree) if isinstance(node, ast.Global)) if "global " in self.text else ()
+        return frozenset(name for node in nodes for name in node.names)
+
+    @cached_property
     def stars(self) -> tuple[_Import, ...]:
         """Modules whose names are imported by `*`."""
         return tuple(

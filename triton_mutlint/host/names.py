@@ -62,7 +62,9 @@ class NamesMixin(Core):
         return thing(External(f"builtins.{name}")) if name in _BUILTINS else UNSEEN
 
     def meaning(self, found: Iterable[Resolved]) -> Value:
-        values = [self._resolved(resolved) for resolved in found]
+        resolved = list(found)
+        real = [r for r in resolved if isinstance(r, External) and r.name.partition(".")[0] == "triton"]
+        values = [self._resolved(r) for r in real or resolved]  # what stands in for Triton where there is none
         return join(*values) if values else UNSEEN
 
     def _resolved(self, resolved: Resolved) -> Value:
@@ -102,6 +104,11 @@ class NamesMixin(Core):
             finally:
                 self.evaluating.discard(key)
         value = self.globals[key]
+        if module.rebound and any(
+            isinstance(bound, Definition) and bound.node is node and name in module.rebound
+            for name, several in module.bindings.items() for bound in several
+        ):
+            value = join(value, UNSEEN)
         for position in index:
             value = self.module_state.element(value, position) if value.cells else UNSEEN
         return value
