@@ -73,7 +73,7 @@ class Registering(Names):
             self.cut = True
         yield from self._events
         reached = {id(event.step.path[-1]) for event in self._events}
-        yield from (e for e in vague if not e.depends() or id(e.step.path[-1]) not in reached)
+        yield from (e for e in vague if not e.depends() or (id(e.step.path[-1]) not in reached and _has_function(e)))
 
     def _alone(self, func: Func) -> tuple[list[Event], list[Func]]:
         """What a function registers whoever calls it, and the functions that it defines."""
@@ -214,6 +214,10 @@ class Registering(Names):
             if registers(member.node, member.module):
                 self._inline(owned(member, instance), Args(), node)
         return instance
+
+
+def _has_function(event: Event) -> bool:
+    return event.function is not None and any(isinstance(v, Func) for v in options(event.function))
 
 
 def _ids(path: tuple[ast.AST, ...]) -> tuple[int, ...]:

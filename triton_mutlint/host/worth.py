@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 from triton_mutlint.host.folded import Func
 from triton_mutlint.host.modules import Definition, HostModule
+from triton_mutlint.source.walking import walk
 
 _CALLED = re.compile(r"regist|custom_op|triton_op|infer_schema|^define$|^impl$|^Library$|_ops?$")
 _SHORT = 12  # statements
@@ -18,7 +19,7 @@ def registers(node: ast.AST, module: HostModule) -> bool:
     """Whether code of `module` may register ops, by what it calls and what those functions of its file call."""
     if node not in _known:
         _known[node] = False  # until known: functions that call each other
-        _known[node] = any(_is_registering(inner, module) for inner in ast.walk(node))
+        _known[node] = any(_is_registering(inner, module) for inner in walk(node))
     return _known[node]
 
 
