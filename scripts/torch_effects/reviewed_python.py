@@ -183,7 +183,7 @@ METHODS = {
     "new": "self *data? * device -> tensor",
     "new_tensor": "self data * dtype device requires_grad pin_memory -> tensor",
     "as_subclass": "self= cls -> tensor",
-    "numpy": "self? * force -> tensor",
+    "numpy": "self= * force -> tensor",  # refuses what it would have to copy; `force`, which does not, is rare
     "__array__": "self? dtype -> tensor",
     "__dlpack__": "self? * stream max_version dl_device copy -> tensor",
     "storage": "self= -> tensor",

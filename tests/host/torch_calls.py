@@ -8,6 +8,7 @@ the disagreements. A process of its own: importing the samples changes torch's g
 from __future__ import annotations
 
 import argparse
+import contextlib
 import ctypes
 import json
 import sys
@@ -50,6 +51,10 @@ class Given:
     position: int | None
     named: bool  # in `writes_named`
     before: list[bytes] = field(default_factory=list)
+
+
+class RefusedError(Exception):
+    """torch does not take these arguments, which says nothing; the cause is what it raised."""
 
 
 def flat(value: object) -> Iterator[torch.Tensor]:
@@ -104,7 +109,10 @@ def judge(tally: Tally, name: str, effect: TorchEffect, call: Callable[..., Any]
     set_flag = not effect.only_if or flag(effect, effect.only_if, args, kwargs, effect.only_if_default)
     inplace = bool(effect.inplace) and flag(effect, effect.inplace, args, kwargs, False)
     storages = [[storage(t) for t in g.tensors] for g in given]
-    result = call(*args, **kwargs)
+    try:
+        result = call(*args, **kwargs)
+    except Exception as error:  # torch and its Python code raise errors of every kind for what they do not take
+        raise RefusedError from error
     tally.called[name] = tally.called.get(name, 0) + 1
     results = [t for t in flat(result) if storage(t)]
     _judge_writes(tally, name, effect, given, set_flag, inplace)
@@ -173,7 +181,13 @@ class Watch(TorchDispatchMode):
         if effect is None:
             self.tally.unknown.add(name)
             return func(*args, **kwargs)
-        return judge(self.tally, name, effect, func, args, kwargs)
+        try:
+            return judge(self.tally, name, effect, func, args, kwargs)
+        except RefusedError as error:
+            raise error.__cause__ or error from None
+        except Exception as error:  # a fault of this module, which torch would otherwise hide
+            self.tally.report(name, f"could not be judged: {error!r}")
+            raise
 
 
 def op_samples() -> list[Any]:
@@ -218,11 +232,8 @@ def fresh(value: Any) -> Any:
 def try_judge(tally: Tally, name: str, effect: TorchEffect, call: Callable[..., Any], args: Any, kwargs: Any) -> None:
     """Arguments that torch refuses say nothing."""
     given, named = fresh(args), fresh(kwargs)
-    try:
-        with Watch(tally):
-            judge(tally, name, effect, call, given, named)
-    except Exception:  # noqa: S110 - whatever torch raises for a sample that does not fit a variant
-        pass
+    with Watch(tally), contextlib.suppress(RefusedError):
+        judge(tally, name, effect, call, given, named)
 
 
 def run_samples(tally: Tally, limit: int, dtypes: Sequence[torch.dtype]) -> None:
