@@ -276,3 +276,16 @@ def test_an_implementation_apart_from_its_definition_is_joined(tmp_path: Path) -
     assert shown(ops) == [("a::f", "define", ("x",), ["f_cuda"]), ("elsewhere::g", "define", None, ["g_cuda"])]
     assert ops[0].missing == ""
     assert ops[1].declaration.reason == "its schema is defined elsewhere"
+
+
+def test_branches_that_a_constant_turns_off_are_read_too(tmp_path: Path) -> None:
+    ops = register(tmp_path, """\
+        FANCY = False
+        if FANCY:
+            @custom_op("a::f", mutates_args=["x"])
+            def f(x: Tensor) -> None: ...
+        else:
+            @custom_op("a::f", mutates_args=())
+            def f(x: Tensor) -> Tensor: ...
+    """)
+    assert shown(ops) == [("a::f", "custom_op", ("x",), ["f"]), ("a::f", "custom_op", (), ["f"])]

@@ -258,3 +258,16 @@ def test_configuration_goes_before_the_code_and_knows_the_order_from_it(tmp_path
 def test_implementations_found_apart_from_a_registrar(tmp_path: Path) -> None:
     register(tmp_path, DIRECT + "    direct('f', lambda x: x)\n")
     assert [op.name for op in both(tmp_path, "ops")] == ["mine::f"]
+
+
+def test_configuration_and_code_together(tmp_path: Path) -> None:
+    ops = register(tmp_path, """\
+        from vendor import publish
+        def f(x: Tensor, y: Tensor) -> None: ...
+        publish("f", f, written=["x"])
+        publish("g", f)
+    """, {"vendor.publish": Registrar("body", "written")}, vendor="""\
+        def publish(title, body, written=()):
+            custom_op(f"mine::{title}", body, mutates_args=sorted(set(compute(written))))
+    """)
+    assert [(op.name, op.declaration.names) for op in ops] == [("mine::f", ("x",)), ("mine::g", ())]

@@ -25,6 +25,7 @@ class Body:
     nested: bool
     returned: list[Value] = field(default_factory=list)
     defined: list[Func] = field(default_factory=list)
+    unrolled: int = 0  # loops that are being followed
 
     def run(self, statements: Sequence[ast.stmt]) -> bool:
         """Follow `statements`; whether control leaves them."""
@@ -61,7 +62,7 @@ class Body:
     def _compound(self, node: ast.stmt) -> bool:
         if isinstance(node, ast.If):
             answer = truth(fold(node.test, self.scope, self.machine))
-            if answer is not None:
+            if answer is not None and (self.machine.depth or self.unrolled):  # a constant may be edited
                 return self.run(node.body if answer else node.orelse)
             return self._branches([node.body, node.orelse])
         if isinstance(node, (ast.For, ast.AsyncFor)):
@@ -127,7 +128,9 @@ class Body:
         if several is not None and several.whole and len(several.items) <= MAX_UNROLLED:
             for item in several.items:
                 bind(node.target, item, self.scope)
+                self.unrolled += 1
                 self.run(node.body)
+                self.unrolled -= 1
         else:
             bind(node.target, Unknown("it is computed in a loop", source.given()), self.scope)
             self._branches([node.body, []])

@@ -218,24 +218,26 @@ def op_name(owner: Value, name: Value) -> Value:
 def by_registrar(registrar: Registrar, callee: Value, name: str, args: Args, node: ast.AST,
                  register: Register) -> Value:
     """What calling a function that registers ops gives, by what is known of its parameters."""
-    def take(parameter: str) -> Value | None:
-        index = registrar.order.index(parameter) if parameter in registrar.order else None
-        return args.take(index, parameter) if parameter else None
-
-    function = take(registrar.function)
+    function = passed(registrar, args, registrar.function)
     pending = registrar.function or "decorated"
     function = args.take(None, pending) if function is None else function
     if function is None or is_none(function):
         return Partial(callee=callee, args=args, pending=pending)
-    called = take(registrar.name)
+    called = passed(registrar, args, registrar.name)
     if called is None or is_none(called):
         called = Text(function.name) if isinstance(function, Func) else Text("{name}", False, function.given())
     shown = as_text(called, "name")
     if registrar.namespace and "::" not in shown.text:
         shown = joined([Text(f"{registrar.namespace}::"), shown])
-    mutates = take(registrar.mutates)
+    mutates = passed(registrar, args, registrar.mutates)
     mutates = None if mutates is not None and is_none(mutates) else mutates
     event = OpEvent(Form.REGISTRAR, name, shown, register.step(node), function, mutates,
                     default=registrar.default, open=args.open)
     register.note(event)
     return Op(event=event)
+
+
+def passed(registrar: Registrar, args: Args, parameter: str) -> Value | None:
+    """What is passed for a registrar's parameter."""
+    index = registrar.order.index(parameter) if parameter in registrar.order else None
+    return args.take(index, parameter) if parameter else None

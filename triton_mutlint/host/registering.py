@@ -34,7 +34,7 @@ from triton_mutlint.host.folded import (
 from triton_mutlint.host.folding import OverBudgetError, fold
 from triton_mutlint.host.folding_body import Body
 from triton_mutlint.host.modules import HostModule, HostModules
-from triton_mutlint.host.op_events import Step
+from triton_mutlint.host.op_events import OpEvent, Step
 from triton_mutlint.host.registering_names import Event, Names, owned
 from triton_mutlint.host.registrar import Registrar
 from triton_mutlint.host.worth import registers, worth_following
@@ -126,7 +126,7 @@ class Registering(Names):
     def _call(self, callee: Value, args: Args, node: ast.AST, module: HostModule) -> Value:
         registrar = self._registrar(callee)
         if registrar is not None:
-            return op_calls.by_registrar(registrar[1], callee, registrar[0], args, node, self)
+            return self._configured_call(registrar[1], callee, registrar[0], args, node)
         found: Value | None = None
         if isinstance(callee, Func):
             return self._inline(callee, args, node)
@@ -143,6 +143,21 @@ class Registering(Names):
             return found
         given = callee.given() or any(a.given() for a in (*args.positional, *args.keywords.values()))
         return Unknown(f"it is made by `{_shown(node)}`", given)
+
+    def _configured_call(self, registrar: Registrar, callee: Value, name: str, args: Args, node: ast.AST) -> Value:
+        """A call of a known registrar: its own code says how ops are named, if it can be followed that far."""
+        if isinstance(callee, Func):
+            before, self._events = self._events, []
+            value = self._inline(callee, args, node)
+            found, self._events = self._events, before
+            if found or isinstance(value, Func):
+                told = op_calls.passed(registrar, args, registrar.mutates)
+                for event in found:
+                    if isinstance(event, OpEvent):
+                        event = replace(event, mutates=told, default=registrar.default, schema=None, required=False)
+                    self._events.append(event)
+                return value
+        return op_calls.by_registrar(registrar, callee, name, args, node, self)
 
     def _external(self, callee: Ext, args: Args, node: ast.AST, module: HostModule) -> Value | None:
         if not callee.name.startswith("builtins."):
