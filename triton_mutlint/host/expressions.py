@@ -20,6 +20,7 @@ from triton_mutlint.host.values import (
     Kind,
     Value,
     constant,
+    is_callable,
     join,
     sequence,
     thing,
@@ -135,7 +136,7 @@ class ExpressionsMixin(AttributesMixin):
         if isinstance(op, (ast.Is, ast.IsNot)) and right.is_constant(None):
             if left.constant is not None:
                 return constant((left.constant[1] is None) is isinstance(op, ast.Is))
-            if (left.things or left.cells) and not left.kind and not left.roots:
+            if is_callable(left) or (left.cells and not left.things and not left.kind and not left.roots):
                 return constant(isinstance(op, ast.IsNot))
         return _folded(op, left, right)
 

@@ -68,7 +68,7 @@ class HostModule:
     @cached_property
     def stars(self) -> tuple[_Import, ...]:
         """Modules whose names are imported by `*`."""
-        return tuple(
+        return () if "import *" not in self.text else tuple(
             _Import(node.module or "", "*", node.level)
             for node in ast.walk(self.tree)
             if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names)

@@ -14,7 +14,7 @@ from triton_mutlint.host.functions import FunctionsMixin
 from triton_mutlint.host.model import OpRegistration
 from triton_mutlint.host.state import State
 from triton_mutlint.host.torch_table import TorchEffect
-from triton_mutlint.host.values import UNSEEN, Attribute, FunctionValue, Kind, Value, join, truth
+from triton_mutlint.host.values import UNSEEN, Attribute, FunctionValue, Kind, Value, join, truth, weakened
 
 # Methods that hardly anything but a tensor has: enough to take an unknown object for one.
 _TENSOR_ONLY = frozenset({
@@ -67,15 +67,17 @@ class TorchCallsMixin(FunctionsMixin):
 
     def apply(self, effect: TorchEffect, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         """Note what a torch function writes; the result shares storage as `effect` says."""
-        given = self._given(effect, arguments, state)
+        given, spare = self._given(effect, arguments, state)
         what = f"`{text_of(node)}`"
         result = applied(effect, given)
+        if any(value.roots for value in spare):  # a keyword that the table does not have
+            result = join(result, self.not_known(UNSEEN, Arguments(tuple(spare)), node, state, here))
+        writes: Sequence[int] = effect.writes
+        on: bool | None = True
         if effect.only_if:
             flag = arguments.get(effect.named(effect.only_if) or -1, effect.only_if)
-            off = (flag is not None and truth(flag) is False) or (flag is None and not effect.only_if_default)
-            writes: Sequence[int] = () if off else effect.writes
-        else:
-            writes = effect.writes
+            on = effect.only_if_default if flag is None else truth(flag)
+            writes = () if on is False else writes
         copies = arguments.named.get("copy")
         if copies is not None and copies.is_constant(True):
             result = replace(result, same=frozenset(), maybe=frozenset())
@@ -87,7 +89,7 @@ class TorchCallsMixin(FunctionsMixin):
         for position in writes:
             value = given[position]
             if value is not None:
-                self._write(value, self.effect(what, node, here), state)
+                self._write(value if on else weakened(value), self.effect(what, node, here), state)
         for position in effect.metadata:
             value = given[position]
             if value is not None and position not in writes:
@@ -104,12 +106,17 @@ class TorchCallsMixin(FunctionsMixin):
         self.effects.write(value, effect)  # type: ignore[arg-type]
         self.effects.write(elements, effect)  # type: ignore[arg-type]
 
-    def _given(self, effect: TorchEffect, arguments: Arguments, state: State) -> list[Value | None]:
-        """The arguments by the effect's positions; of lists, what they hold counts as the list's own."""
+    def _given(self, effect: TorchEffect, arguments: Arguments, state: State) -> tuple[list[Value | None], list[Value]]:
+        """The arguments by the effect's positions, and those that have none.
+
+        Of lists, what they hold counts as the list's own.
+        """
         given: list[Value | None] = [None] * len(effect.parameters)
+        spare: list[Value] = []
 
         def put(position: int | None, value: Value) -> None:
             if position is None:
+                spare.append(value)
                 return
             if value.cells:
                 held = state.elements(value)
@@ -120,12 +127,13 @@ class TorchCallsMixin(FunctionsMixin):
         for index, value in enumerate(arguments.positional):
             put(effect.position(index), value)
         for name, value in arguments.named.items():
-            put(effect.named(name), value)
+            if name not in effect.writes_named:
+                put(effect.named(name), value)
         for rest in (arguments.star, arguments.double_star):
             if rest is not None:
                 for position in range(len(arguments.positional) if rest is arguments.star else 0, len(given)):
                     if given[position] is None:
                         put(position, rest)
-        return given
+        return given, spare
 
 

@@ -100,9 +100,13 @@ def truth(value: Value) -> bool | None:
     """Whether the value is true, where that is certain."""
     if value.constant is not None:
         return bool(value.constant[1])
-    if value.things and not value.cells and not value.kind and not value.roots:
-        return True
-    return None
+    return True if is_callable(value) else None
+
+
+def is_callable(value: Value) -> bool:
+    """Whether the value is a function, a class or the like for certain; names outside may stand for anything."""
+    sure = all(not isinstance(thing, (Attribute, External, Super)) for thing in value.things)
+    return bool(value.things) and sure and not value.cells and not value.kind and not value.roots
 
 
 # --------------------------------------------------------------------------- what can be called
