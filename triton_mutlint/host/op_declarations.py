@@ -88,7 +88,7 @@ def _listed(event: OpEvent, functions: Sequence[Found], default_place: Location)
     if isinstance(value, Either):
         value = _agreed(value)
     spot = value.spot if value.spot is not None else None
-    stated = spot is not None and spot.depth == 0
+    stated = spot is not None and spot.depth == event.step.depth
     place = spot.location if spot is not None and stated else event.step.site.location
     base = Declaration(None, place, stated=stated, span=_span(spot) if stated and spot is not None else None)
     if isinstance(value, Text):
@@ -140,7 +140,7 @@ def _names(several: Items, functions: Sequence[Found], event: OpEvent, place: Lo
     problems: list[Problem] = []
     known = True
     for item in several.items:
-        at = item.spot.location if item.spot is not None and item.spot.depth == 0 else place
+        at = item.spot.location if item.spot is not None and item.spot.depth == event.step.depth else place
         name = text_of(item)
         if name is None:
             known = known and isinstance(item, Const)
@@ -215,7 +215,7 @@ def _span(spot: Spot) -> tuple[int, int, int, int] | None:
 
 def _place(value: Value, event: OpEvent) -> Location:
     for one in options(value):
-        if one.spot is not None and one.spot.depth == 0:
+        if one.spot is not None and one.spot.depth == event.step.depth:
             return one.spot.location
     return event.step.site.location
 

@@ -11,10 +11,14 @@ from triton_mutlint.host.model import Form
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """Where something is registered: at `site`, by way of the calls `path`, the innermost last."""
+    """Where something is registered: at `site`, by way of the calls `path`, the innermost last.
+
+    `depth` is the site's place in the path: not 0 where a function of the file, called once, names the op.
+    """
 
     site: Spot
     path: tuple[ast.AST, ...]
+    depth: int = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 
 from triton_mutlint.host import folding_builtins, op_calls
 from triton_mutlint.host.binding import bound, forwarded
@@ -106,7 +107,20 @@ class Registering(Names):
 
     def step(self, node: ast.AST) -> Step:
         path = (*self._stack, node)
-        return Step(Spot(self._root, path[0]), path)
+        depth = next((i for i in range(len(path) - 1, 0, -1) if self._names_op(path[i])), 0)
+        return Step(Spot(self._root, path[depth]), path, depth)
+
+    def _names_op(self, node: ast.AST) -> bool:
+        """Whether a call stands in this file and spells out what may be an op's name."""
+        if not isinstance(node, ast.Call):
+            return False
+        given = (*node.args[:1], *(k.value for k in node.keywords if k.arg and "name" in k.arg))
+        spelt = any(isinstance(v, ast.Constant) and isinstance(v.value, str) for v in given)
+        return spelt and id(node) in self._own_calls
+
+    @cached_property
+    def _own_calls(self) -> frozenset[int]:
+        return frozenset(id(node) for node in ast.walk(self._root.tree) if isinstance(node, ast.Call))
 
     def note(self, event: Event) -> None:
         if event.function is not None:
