@@ -277,7 +277,7 @@ def test_a_wrong_configuration_names_its_line(shell: Shell, tmp_path: Path) -> N
 def test_rules_are_listed_and_explained(shell: Shell) -> None:
     assert shell("rules") == 0
     lines = shell.out.splitlines()
-    assert lines[0].startswith("TML101  undeclared-mutation  error  ")
+    assert lines[0].split()[:3] == ["TML101", "undeclared-mutation", "error"]
     assert [line[:6] for line in lines] == sorted(line[:6] for line in lines)
     assert shell("rule", "tml201") == 0
     assert shell.out.startswith("TML201 unanalyzable-op (warning by default)\n\n")
