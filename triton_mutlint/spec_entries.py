@@ -63,14 +63,21 @@ def settle(subject: Subject) -> Settled:
     writable = {n: found[n] for n in wanted if texts[n] is not None}
     planned = {n: _distinct(v.args[n] for v in plan.variants) for n in wanted}
     chosen = writable
-    if not _is_exact(subject, writable):
+    if not _is_exact(subject, writable) or subject.report.unknown:  # a type that is written down leaves no doubt
         tried = _fewer(subject, writable, planned)
         chosen = next((c for c in tried if _keeps_verdict(subject, c)), {})
     return Settled(
         tuple(_written(subject.kernel, n, chosen[n], planned[n], plan.reasons) for n in wanted if n in chosen),
-        tuple((n, "its types depend on each other's" if n in writable else "YAML has no name for its value")
-              for n in wanted if n not in chosen),
+        tuple((n, _why_left(subject, n, n in writable)) for n in wanted if n not in chosen),
     )
+
+
+def _why_left(subject: Subject, name: str, writable: bool) -> str:
+    if not writable:
+        return "YAML has no name for its value"
+    if any(name in p.name.split(".")[:1] for p in subject.report.parameters if p.mutation is Mutation.UNKNOWN):
+        return "whether it is written hangs on it: say what it is"
+    return "its types depend on each other's"
 
 
 def guesses(subject: Subject) -> tuple[WrittenArgument, ...]:
@@ -185,6 +192,8 @@ def _key(variant: Variant) -> tuple[tuple[str, tuple[str, str]], ...]:
 def _fewer(subject: Subject, arguments: _Arguments, planned: _Arguments) -> Iterator[_Arguments]:
     """Sets of arguments that may give the same verdict, the fullest first."""
     yield arguments
+    unknown = {name.partition(".")[0] for name in subject.report.unknown}
+    yield {n: args for n, args in arguments.items() if n not in unknown}
     yield {n: _repaired(args, planned[n]) for n, args in arguments.items()}
     yield _box(subject, arguments)
     yield {n: args for n, args in arguments.items() if len(args) == 1}
