@@ -67,11 +67,12 @@ def _cast_to_pointer(value: Value, line: int, bitcast: bool) -> None:
 def dot(call: Call) -> Value:
     left, right = call.get(0, "input"), call.get(1, "other")
     marks.same_dtype(left, right)
-    for slot in left.memory | right.memory:
-        slot.elem_dot = slot.elem_dot or call.line
     for value in (left, right):
+        # The type of an operand is that of one buffer's elements, or a cast's: what else took part may be an index.
         if isinstance(value.dtype, Slot):
             value.dtype.elem_dot = value.dtype.elem_dot or call.line
+        for slot in value.memory if value.dtype is None else ():
+            slot.elem_dot = slot.elem_dot or call.line
     note_options(call)
     acc = call.get(2, "acc")
     kind = call.kwargs.get("out_dtype", NOTHING)
