@@ -81,7 +81,8 @@ def main() -> None:
     books = [*(b for b in BOOKS if not b.endswith("amd")), CORPUS]
     parser.add_argument("books", nargs="*", default=books, metavar="BOOK")
     parser.add_argument("--repeat", type=int, default=8)
-    parser.add_argument("--corpus", type=Path, default=Path(os.environ.get("CORPUS_DIR") or ".corpus"), metavar="FOLDER")
+    corpus = Path(os.environ.get("CORPUS_DIR") or ".corpus")
+    parser.add_argument("--corpus", type=Path, default=corpus, metavar="FOLDER")
     options = parser.parse_args()
     together: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as name:

@@ -12,7 +12,16 @@ from triton_mutlint.contracts.baseline_file import read_baseline
 from triton_mutlint.contracts.declarations import declaration_of
 from triton_mutlint.contracts.snapshot import Snapshot, read_snapshot
 from triton_mutlint.contracts.stale_entries import elsewhere, stale_entries
-from triton_mutlint.model import Failure, Finding, KernelReport, LoadedKernel, LoadResult, Location, OpReport, SourceFile
+from triton_mutlint.model import (
+    Failure,
+    Finding,
+    KernelReport,
+    LoadedKernel,
+    LoadResult,
+    Location,
+    OpReport,
+    SourceFile,
+)
 from triton_mutlint.request import Request
 from triton_mutlint.rules.run import judge
 from triton_mutlint.rules.subject import KernelSubject, RunSubject

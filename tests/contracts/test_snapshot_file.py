@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -7,21 +8,27 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from triton_mutlint.contracts.contract import Contract, Key, contract_of, keyed
+from triton_mutlint.contracts.contract import Contract, Key, contract_of, keyed, keyed_ops, op_contract_of
 from triton_mutlint.contracts.portable import portable
-from triton_mutlint.contracts.snapshot import MAGIC, VERSION, dump, parse
+from triton_mutlint.contracts.snapshot import MAGIC, VERSION, Snapshot, dump, parse
 from triton_mutlint.model import (
+    Declaration,
     Failure,
     IndirectWrite,
     KernelReport,
     Location,
     Mutation,
+    OpArgument,
+    OpMutation,
+    OpReport,
     ParameterKind,
     ParameterReport,
     Stage,
     Status,
     UsageError,
 )
+from triton_mutlint.rules import RULES
+from triton_mutlint.rules.subject import RunSubject
 
 HEAD = f"{MAGIC}{VERSION}\n"
 names = st.from_regex(r"[a-z_]\w{0,8}(\.[a-z0-9]{1,3})?", fullmatch=True)
@@ -95,7 +102,8 @@ def test_paths_are_relative_to_the_snapshot(tmp_path: Path) -> None:
     ("", "s:1: this is no snapshot"),
     ("kernel a.py::k\n", "s:1: this is no snapshot"),
     (f"{MAGIC}2\n", "s:1: unsupported version '2'"),
-    (f"{HEAD}<<<<<<< HEAD\n", "s:2: expected `kernel FILE::NAME`, not '<<<<<<< HEAD' (a conflict marker?)"),
+    (f"{HEAD}<<<<<<< HEAD\n",
+     "s:2: expected `kernel FILE::NAME` or `op FILE::NAME`, not '<<<<<<< HEAD' (a conflict marker?)"),
     (f"{HEAD}kernel a.py\n", "s:2: expected"),
     (f"{HEAD}  written x\n", "s:2: a line that belongs to no kernel"),
     (f"{HEAD}kernel a.py::k\n  wrote x\n", "s:3: cannot read 'wrote x'"),
@@ -105,3 +113,36 @@ def test_what_is_wrong_is_told_with_its_line(text: str, message: str) -> None:
     with pytest.raises(UsageError) as error:
         parse(text, "s")
     assert str(error.value).startswith(message)
+
+
+def test_ops_stand_beside_kernels() -> None:
+    place = Location("ops.py", 3)
+    op = OpReport(
+        "lib::op", "custom_op", place, Declaration((), place),
+        (OpArgument("x", 0, OpMutation.MAYBE), OpArgument("out", 1, OpMutation.WRITTEN),
+         OpArgument("y", 2, OpMutation.UNWRITTEN), OpArgument("z", 3, OpMutation.UNKNOWN)),
+    )  # fmt: skip
+    computed = replace(op, name="lib::{name}")
+    contracts = {key: op_contract_of(found) for key, found in keyed_ops([op, computed, op], Path(), Path()).items()}
+    text = dump(contracts)
+    assert "op ops.py::lib::op\n  written out\n  maybe x\n  unknown z\n" in text
+    assert [str(key) for key in contracts] == ["ops.py::lib::op", "ops.py::lib::op#2"]
+    assert {key: entry.contract for key, entry in parse(text, "s").items()} == contracts
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        ("written out\n  maybe x", []),
+        ("written out", ["`lib::op` may now write `x`; the snapshot says: not written"]),
+        ("written out\n  written x", ["`lib::op` may now write `x`; the snapshot says: written"]),
+        ("written out\n  written y\n  maybe x", ["`lib::op` no longer writes `y`; the snapshot says: written"]),
+    ],
+)
+def test_an_op_is_held_against_its_entry(before: str, said: list[str]) -> None:
+    place = Location("ops.py", 3)
+    op = OpReport("lib::op", "custom_op", place, Declaration((), place),
+                  (OpArgument("x", 0, OpMutation.MAYBE), OpArgument("out", 1, OpMutation.WRITTEN)))
+    text = f"{MAGIC}{VERSION}\nop ops.py::lib::op\n  {before}\n"
+    run = RunSubject(ops=(op,), snapshot=Snapshot("s", Path(), parse(text, "s")))
+    assert [f.message for f in RULES["TML107"].check_run(run)] == said

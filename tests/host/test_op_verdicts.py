@@ -100,7 +100,8 @@ def test_the_findings_are_these(name: str, report: Report, reports: dict[tuple[s
     }  # fmt: skip
     found |= {(f.rule, None, f.severity.value) for f in report.findings if f.rule == "TML106" and f.op == op.name}
     wanted = {
-        (f["rule"], None if f["rule"] == "TML105" else f["argument"], f.get("severity", RULES[f["rule"]].default_severity.value))
+        (f["rule"], None if f["rule"] == "TML105" else f["argument"],
+         f.get("severity", RULES[f["rule"]].default_severity.value))
         for f in entry["findings"]
     }
     fair = {("TML103", argument, "warning") for argument in entry.get("accept_maybe", ())}

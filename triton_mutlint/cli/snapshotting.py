@@ -16,6 +16,7 @@ from triton_mutlint.cli.snapshot_option import DEFAULT_SNAPSHOT
 from triton_mutlint.cli.updating import write_snapshot
 from triton_mutlint.config import Config
 from triton_mutlint.config_file import load
+from triton_mutlint.contracts.contract import OP
 from triton_mutlint.contracts.snapshot import read_snapshot
 from triton_mutlint.model import EMPTY
 from triton_mutlint.report import render
@@ -49,7 +50,10 @@ def snapshot(paths: tuple[str, ...], options: dict[str, Any]) -> int:
     click.echo(render("concise", report, RenderOptions()), err=True, nl=False)
     counts = summarize(report)
     rest = f"; {counts.failed} could not be analysed" if counts.failed else ""
-    write_stdout(f"{shown}: {plural(len(contracts), 'kernel')}, {len(report.kernels)} of this run{rest}\n")
+    ops = sum(key.kind == OP for key in contracts)
+    also = f" and {plural(ops, 'op')}" if ops else ""
+    kernels = plural(len(contracts) - ops, "kernel")
+    write_stdout(f"{shown}: {kernels}{also}, {len(report.kernels) + len(report.ops)} of this run{rest}\n")
     return int(counts.errors > 0)
 
 

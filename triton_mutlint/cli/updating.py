@@ -9,7 +9,7 @@ from pathlib import Path
 from triton_mutlint.cli.output import write_file
 from triton_mutlint.contracts import baseline_file
 from triton_mutlint.contracts.baseline import Accepted, Baseline, Kind, accept, counted, kept
-from triton_mutlint.contracts.contract import Contract, Key, contract_of, keyed
+from triton_mutlint.contracts.contract import Contract, Key, contract_of, keyed, keyed_ops, op_contract_of
 from triton_mutlint.contracts.portable import covered
 from triton_mutlint.contracts.snapshot import dump, read_snapshot
 from triton_mutlint.model import Report
@@ -38,7 +38,7 @@ def update_baseline(report: Report, request: Request) -> Report:
 
 
 def write_snapshot(report: Report, request: Request, path: Path) -> dict[Key, Contract]:
-    """Write the contracts of the report's kernels to `path`, and give all that stand there now.
+    """Write the contracts of the report's kernels and ops to `path`, and give all that stand there now.
 
     Those of files that the run did not look at stay. Raises UsageError as `update_baseline` does.
     """
@@ -47,6 +47,7 @@ def write_snapshot(report: Report, request: Request, path: Path) -> dict[Key, Co
         old = read_snapshot(path, display_path(path, request.cwd))
         redone = _looked_at({key.file for key in old.entries}, report, path.parent, request)
         contracts = {key: entry.contract for key, entry in old.entries.items() if key.file not in redone}
+    contracts |= {k: op_contract_of(r) for k, r in keyed_ops(report.ops, request.cwd, path.parent).items()}
     contracts |= {k: contract_of(r) for k, r in keyed(report.kernels, request.cwd, path.parent).items()}
     write_file(path, dump(contracts))
     return contracts

@@ -1,4 +1,4 @@
-"""The snapshot file: the contract of every kernel, for people to review and for CI to compare.
+"""The snapshot file: the contract of every kernel and torch op, for people to review and for CI to compare.
 
     kernel kernels.py::silu_kernel
       written out_ptr
@@ -6,7 +6,11 @@
       unknown state
       indirect table loaded
 
-A kernel's block says `writes nothing` or `not analysed` where there is nothing to list. Blocks
+    op kernels.py::lib::silu_into
+      written out
+      maybe x
+
+A block says `writes nothing` or `not analysed` where there is nothing to list. Blocks
 and lines are sorted and hold no line numbers, so that a diff shows changed contracts alone.
 """
 
@@ -18,21 +22,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from triton_mutlint.contracts.contract import CONDITIONAL, UNKNOWN, WRITTEN, Contract, Key
+from triton_mutlint.contracts.contract import CONDITIONAL, KERNEL, MAYBE, OP, UNKNOWN, WRITTEN, Contract, Key
 from triton_mutlint.model import UsageError
 
 DEFAULT_FILE = "triton-mutlint.snapshot"
 MAGIC = "# triton-mutlint snapshot, version "
 VERSION = "1"
 _NOTHING, _FAILED, _INDIRECT = "writes nothing", "not analysed", "indirect"
-_KERNEL = re.compile(r"kernel (?P<file>.+)::(?P<name>[^:#\s]+)(#(?P<ordinal>[1-9]\d*))?")
-_WRITE = re.compile(rf"({WRITTEN}|{UNKNOWN}) (\S+)|({CONDITIONAL}) (\S+)(?: when (.*))?")
+_ORDINAL = r"(#(?P<ordinal>[1-9]\d*))?"
+_HEADS = (
+    (KERNEL, re.compile(rf"kernel (?P<file>.+)::(?P<name>[^:#\s]+){_ORDINAL}")),
+    (OP, re.compile(rf"op (?P<file>.+)::(?P<name>[^:#\s]+::[^:#\s]+){_ORDINAL}")),
+)
+_WRITE = re.compile(rf"({WRITTEN}|{UNKNOWN}|{MAYBE}) (\S+)|({CONDITIONAL}) (\S+)(?: when (.*))?")
 _THROUGH = re.compile(rf"{_INDIRECT} (\S+) (\w+)")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One kernel of a snapshot and the line on which its block begins."""
+    """One kernel or op of a snapshot and the line on which its block begins."""
 
     contract: Contract
     line: int = 0
@@ -78,7 +86,7 @@ def parse(text: str, shown: str) -> dict[Key, Entry]:
             block = _Block()
             entries[key] = Entry(block.contract(), number)
         elif block is None:
-            raise UsageError(f"{shown}:{number}: a line that belongs to no kernel")
+            raise UsageError(f"{shown}:{number}: a line that belongs to no kernel or op")
         else:
             block.add(line.strip(), f"{shown}:{number}")
             entries[key] = Entry(block.contract(), entries[key].line)
@@ -86,10 +94,10 @@ def parse(text: str, shown: str) -> dict[Key, Entry]:
 
 
 def _key(line: str, place: str) -> Key:
-    match = _KERNEL.fullmatch(line)
-    if match is None:
-        raise UsageError(f"{place}: expected `kernel FILE::NAME`, not {line!r} (a conflict marker?)")
-    return Key(match["file"], match["name"], int(match["ordinal"] or 1))
+    for kind, pattern in _HEADS:
+        if match := pattern.fullmatch(line):
+            return Key(match["file"], match["name"], int(match["ordinal"] or 1), kind)
+    raise UsageError(f"{place}: expected `kernel FILE::NAME` or `op FILE::NAME`, not {line!r} (a conflict marker?)")
 
 
 class _Block:
@@ -118,10 +126,10 @@ class _Block:
 def dump(contracts: Mapping[Key, Contract]) -> str:
     """The text of a snapshot; equal contracts give equal text."""
     head = [
-        f"{MAGIC}{VERSION}: what each kernel may write.",
+        f"{MAGIC}{VERSION}: what each kernel and torch op may write.",
         "# `triton-mutlint snapshot` writes this file; `triton-mutlint check --check-snapshot` compares.",
     ]
-    blocks = ["\n".join([f"kernel {key}", *_lines(contract)]) for key, contract in sorted(contracts.items())]
+    blocks = ["\n".join([f"{key.kind} {key}", *_lines(contract)]) for key, contract in sorted(contracts.items())]
     return "\n\n".join(["\n".join(head), *blocks]) + "\n"
 
 

@@ -120,9 +120,9 @@ class ExpressionsMixin(AttributesMixin):
         elif isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.left, ast.Name):
             right = test.comparators[0]
             none = isinstance(right, ast.Constant) and right.value is None
-            if none and isinstance(test.ops[0], (ast.Is, ast.IsNot)) and isinstance(test.ops[0], ast.Is) is holds:
-                if state.get(here.scope, test.left.id) is not None:
-                    state.put(here.scope, test.left.id, constant(None))
+            told = isinstance(test.ops[0], ast.Is if holds else ast.IsNot)
+            if none and told and state.get(here.scope, test.left.id) is not None:
+                state.put(here.scope, test.left.id, constant(None))
 
     def _compare(self, node: ast.Compare, state: State, here: Activation) -> Value:
         values = [self.evaluate(part, state, here) for part in (node.left, *node.comparators)]

@@ -1,8 +1,8 @@
-"""What a kernel may write differs from the committed snapshot.
+"""What a kernel or torch op may write differs from the committed snapshot.
 
 ## What it does
 
-With `--check-snapshot`, compares each linted kernel with its entry in the snapshot that
+With `--check-snapshot`, compares each linted kernel and torch op with its entry in the snapshot that
 `triton-mutlint snapshot` wrote. It reports writes, indirect writes and `unknown` verdicts that
 appeared or vanished, conditions that changed, and kernels that are gone. A kernel that is new, and
 a parameter that could not be decided before and now can, are only notes. Entries of files that
@@ -53,13 +53,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.contracts.contract import CONDITIONAL, UNKNOWN, WRITTEN, Contract, Key, contract_of, keyed
+from triton_mutlint.contracts.contract import (
+    CONDITIONAL,
+    MAYBE,
+    UNKNOWN,
+    WRITTEN,
+    Contract,
+    Key,
+    contract_of,
+    keyed,
+    keyed_ops,
+    op_contract_of,
+)
 from triton_mutlint.contracts.snapshot import Entry, Snapshot
-from triton_mutlint.model import AccessKind, Finding, Location, Related, Severity
+from triton_mutlint.model import AccessKind, Finding, Location, OpReport, Related, Severity
+from triton_mutlint.rules.op_effects import steps
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject, RunSubject
 
 _UPDATE = "if this is meant, update the snapshot: `triton-mutlint snapshot` with the same paths"
+_NOW = {WRITTEN: "now writes", MAYBE: "may now write", UNKNOWN: "may now write", "": "no longer writes"}  # of an op
 _SHOWN = 3  # places of a write that are listed
 
 
@@ -71,14 +84,17 @@ def check_run(run: RunSubject) -> Iterator[Finding]:
     now = keyed([s.report for s in run.kernels], run.cwd, snapshot.folder)
     for key, report in now.items():
         yield from _compare(subjects[id(report)], snapshot, snapshot.entries.get(key))
+    ops = keyed_ops(run.ops, run.cwd, snapshot.folder)
+    for key, op in ops.items():
+        yield from _compare_op(op, snapshot, snapshot.entries.get(key))
     covered = run.covered({key.file for key in snapshot.entries}, snapshot.folder)
     for key, entry in snapshot.entries.items():
-        if key not in now and key.file in covered:
+        if key not in now and key not in ops and key.file in covered:
             yield _gone(key, entry, snapshot)
 
 
 def _gone(key: Key, entry: Entry, snapshot: Snapshot) -> Finding:
-    return RULE.finding(f"the snapshot has the kernel `{key.name}`, which {key.file} no longer has",
+    return RULE.finding(f"the snapshot has the {key.kind} `{key.name}`, which {key.file} no longer has",
                         Location(snapshot.file, entry.line), help=_UPDATE)
 
 
@@ -98,6 +114,26 @@ def _compare(subject: KernelSubject, snapshot: Snapshot, entry: Entry | None) ->
         if old != new:
             yield _changed(subject, name, old, new, place)
     yield from _indirect(subject, before, now, place)
+
+
+def _compare_op(op: OpReport, snapshot: Snapshot, entry: Entry | None) -> Iterator[Finding]:
+    if entry is None:
+        yield RULE.finding(f"`{op.name}` is not in the snapshot yet", op.location, op=op, severity=Severity.INFO,
+                           help="`triton-mutlint snapshot` with the same paths adds it")
+        return
+    before, now = entry.contract.writes, op_contract_of(op).writes
+    arguments = {a.name: a for a in op.arguments}
+    for name in sorted({*before, *now}):
+        old, new = before.get(name), now.get(name)
+        if old != new:
+            places = [r for e in arguments[name].effects[:_SHOWN] for r in steps(e)] if name in arguments else []
+            said = Related("the snapshot's entry", Location(snapshot.file, entry.line))
+            now_it = _NOW[new[0] if new else ""]
+            yield RULE.finding(
+                f"`{op.name}` {now_it} `{name}`; the snapshot says: {_verdict(old)}", op.location, op=op,
+                parameter=name, related=[said, *places],
+                help=_UPDATE, severity=Severity.INFO if old is not None and old[0] == UNKNOWN else None,
+            )
 
 
 def _changed(subject: KernelSubject, name: str, old: tuple[str, str] | None, new: tuple[str, str] | None,
