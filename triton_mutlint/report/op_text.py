@@ -27,9 +27,11 @@ def op_lines(op: OpReport, options: RenderOptions) -> Lines:
         if argument.effects and (options.verbose or not declared):
             lines.append(Text.assemble("  ", (clean(argument.name), _STYLES[argument.mutation])))
             lines += _effects(argument.effects, options)
-    if op.gaps:
+    shown = {effect for argument in op.arguments for effect in argument.effects}
+    gaps = tuple(gap for gap in op.gaps if gap not in shown)
+    if gaps:
         lines.append(Text("  not understood", MUTATION[Mutation.UNKNOWN]))
-        lines += _effects(op.gaps, options)
+        lines += _effects(gaps, options)
     return lines
 
 
