@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -247,3 +248,30 @@ def test_a_folder_that_may_not_be_read_is_told_and_the_rest_goes_on(
 
 def test_a_file_in_a_closed_folder_is_told(tmp_path: Path, closed: Path) -> None:
     assert why(tmp_path, "closed/k.py")[0] == "cannot read closed/k.py: Permission denied"
+
+
+def test_what_git_ignores_is_left_out(tmp_path: Path) -> None:
+    kernel = "import triton\n@triton.jit\ndef k(x): pass\n"
+    for name in ("a.py", "made/b.py", "sub/c.py", "sub/kept.py", "tracked.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(kernel)
+    git = ["git", "-C", str(tmp_path)]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "add", "tracked.py"], check=True)
+    (tmp_path / ".gitignore").write_text("made/\ntracked.py\n")
+    (tmp_path / "sub" / ".gitignore").write_text("*.py\n!kept.py\n")
+
+    def found(*arguments: str) -> list[str]:
+        return [file.display for file in discover(arguments, tmp_path)[0]]
+
+    assert found(".") == ["a.py", "tracked.py", "sub/kept.py"]
+    assert found("made") == ["made/b.py"]
+    assert found("sub/c.py", ".") == ["sub/c.py", "a.py", "tracked.py", "sub/kept.py"]
+
+
+def test_without_git_nothing_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text("a.py\n")
+    (tmp_path / "a.py").write_text("import triton\n@triton.jit\ndef k(x): pass\n")
+    monkeypatch.setenv("PATH", "")
+    assert [file.display for file in discover((".",), tmp_path)[0]] == ["a.py"]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from importlib.machinery import PathFinder
 from pathlib import Path
 
 from triton_mutlint.model import Failure, Location, SourceFile, Stage, StageError
+from triton_mutlint.source.gitignore import ignored
 from triton_mutlint.source.text import decode_source, has_kernels, has_ops, may_have_kernels, may_have_ops, read_bytes
 
 SKIPPED_DIRECTORIES = frozenset(
@@ -27,6 +28,7 @@ class _Wanted:
 
     path: Path
     explicit: bool
+    root: Path | None = None  # the folder that was searched
     kernels: set[str] | None = field(default_factory=set)
 
 
@@ -56,7 +58,8 @@ def discover(
     """The files that the arguments name and that may hold kernels or torch ops, and what was wrong with the others.
 
     An argument is a file, a directory (searched for `*.py`, sorted; hidden, environment and cache
-    folders are left out), `path.py::kernel` or `package.module:kernel` (found without importing it).
+    folders are left out, and files that git ignores), `path.py::kernel` or `package.module:kernel`
+    (found without importing it).
     `exclude` holds globs matched against a path relative to `root` (`cwd` if there is none), its name, and
     each folder above it; `force` holds them against what was named outright as well. `registrars` are the
     project's own functions that register ops, by dotted name.
@@ -85,7 +88,17 @@ def discover(
             continue
         if has_kernels(text) or has_ops(text, registrars) or item.kernels:
             files.append(SourceFile(item.path, display, text, frozenset(item.kernels or ())))
-    return tuple(files), tuple(failures)
+    left_out = _ignored(wanted.values(), {file.path for file in files})
+    return tuple(file for file in files if file.path not in left_out), tuple(failures)
+
+
+def _ignored(wanted: Iterable[_Wanted], holding: set[Path]) -> set[Path]:
+    """Files found by searching a folder that git ignores; only those worth linting are asked for."""
+    by_root: dict[Path, list[Path]] = {}
+    for item in wanted:
+        if not item.explicit and item.root is not None and item.path in holding:
+            by_root.setdefault(item.root, []).append(item.path)
+    return {path for root, paths in by_root.items() for path in ignored(root, paths)}
 
 
 def _check_name(path: Path, display: str) -> None:
@@ -138,7 +151,7 @@ def _collect(
         return
     if stat.S_ISDIR(mode):
         for file in _walk(path, cwd, excluded, failures):
-            _add(file, None, False, wanted)
+            _add(file, None, False, wanted, path)
     else:
         _add(path, kernel if separator else None, True, wanted)
 
@@ -153,8 +166,8 @@ def _mode(path: Path, argument: str, name: str) -> int | None:
         raise _failure(argument, f"cannot read {name}: {error.strerror or error}", "") from error
 
 
-def _add(path: Path, kernel: str | None, explicit: bool, wanted: dict[Path, _Wanted]) -> None:
-    item = wanted.setdefault(Path(os.path.realpath(path)), _Wanted(path, explicit))
+def _add(path: Path, kernel: str | None, explicit: bool, wanted: dict[Path, _Wanted], root: Path | None = None) -> None:
+    item = wanted.setdefault(Path(os.path.realpath(path)), _Wanted(path, explicit, root))
     item.explicit |= explicit
     if kernel is None:
         item.kernels = None
