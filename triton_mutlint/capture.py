@@ -18,10 +18,28 @@ class Captured:
     text: str = ""
 
 
+_sinks: weakref.WeakSet[OutputSink] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    """A child shares its parent's file, and where in it the next byte goes: it needs one of its own."""
+    for sink in list(_sinks):
+        sink.open()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 class OutputSink:
     """A place for unwanted output, opened once: a file per lowering took 6 % of lowering's time."""
 
     def __init__(self) -> None:
+        self.open()
+        _sinks.add(self)
+
+    def open(self) -> None:
+        """Begin with a new place."""
         self._descriptor = _unnamed_file()
         weakref.finalize(self, os.close, self._descriptor)
 

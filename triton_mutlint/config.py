@@ -38,9 +38,9 @@ class Config:
     targets: tuple[str, ...] = ()
     fail_on: str = "error"
     max_variants: int = DEFAULT_MAX_VARIANTS
-    jobs: int = 1  # without effect so far: kernels are analysed one after the other
+    jobs: int = 1  # processes that analyse kernels
     cache_dir: Path | None = None  # without effect so far: nothing is kept between runs
-    stub_modules: tuple[str, ...] = ()  # without effect so far
+    stub_modules: tuple[str, ...] = ()  # stood in for although they are at hand
     opaque_asm: bool = False
     require_spec: bool = False
     helpers: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
@@ -27,6 +28,7 @@ from triton_mutlint.model import (
     UsageError,
 )
 from triton_mutlint.op_kernels import OpKernels
+from triton_mutlint.parallel import Lost, in_processes
 from triton_mutlint.pipeline import Observe, Tools, analyze_kernel, failed, ignore
 from triton_mutlint.places import SourcePlaces
 from triton_mutlint.planning import Specs, load_file, plan_kernel, unexpected
@@ -76,10 +78,40 @@ class Run:
         files: list[LintedFile] = []
         done = 0
         with out_of_collections():
+            ahead = self._ahead(loaded, total)
             for file in loaded:
-                files.append(self._lint(file, done, total))
+                files.append(self._lint(file, done, total, ahead))
                 done += len(file.result.kernels)
         return tuple(files)
+
+    def _ahead(self, loaded: Sequence[LintedFile], total: int) -> Sequence[KernelReport]:
+        """The verdicts on all kernels in their order, from several processes; none where one has to do."""
+        jobs = min(self._request.jobs, total)
+        if jobs < 2 or self._observe is not ignore or not hasattr(os, "fork"):
+            return ()
+        tasks = [(file, kernel) for file in loaded for kernel in file.result.kernels]
+        for file, kernel in tasks:
+            self._targets(file.entry(kernel))  # a target that cannot be used is told before the work
+        finished: list[int] = []
+
+        def done(task: int) -> None:
+            finished.append(task)
+            self._progress(len(finished), total, f"{tasks[task][0].source.display}: {tasks[task][1].name}")
+
+        def work(task: int) -> KernelReport:
+            file, kernel = tasks[task]
+            return self.analyze(file, kernel, file.entry(kernel))
+
+        longest = sorted(range(total), key=lambda i: -_length(tasks[i][1]))
+        found = in_processes(longest, jobs, work, self._request.timeout * 1.25 + 30, done)
+        return [self._reported(found[i], *tasks[i]) for i in range(total)]
+
+    def _reported(self, found: KernelReport | Lost, file: LintedFile, kernel: LoadedKernel) -> KernelReport:
+        if not isinstance(found, Lost):
+            return found
+        hint = "run it by itself with --jobs 1: what ended the process may then be seen"
+        failure = Failure(Stage.LOWER, f"{kernel.name}: {found.reason}", kernel.location, hint)
+        return failed(kernel, failure, self._targets(file.entry(kernel)))
 
     def report(self, files: Sequence[LintedFile], failures: tuple[tuple[str, Failure], ...]) -> Report:
         """The report on what `files` gave, with what the rules say of it."""
@@ -129,9 +161,12 @@ class Run:
         places = SourcePlaces(self._request.cwd, displays, texts, column_base(), locates_calls(), self._trees)
         return Tools(self._lowerer, places, repair, self._request.opaque_asm, self._observe)
 
-    def _lint(self, file: LintedFile, done: int, total: int) -> LintedFile:
+    def _lint(self, file: LintedFile, done: int, total: int, ahead: Sequence[KernelReport] = ()) -> LintedFile:
         reports: list[tuple[LoadedKernel | None, KernelReport]] = []
         for i, kernel in enumerate(file.result.kernels):
+            if ahead:
+                reports.append((kernel, ahead[done + i]))
+                continue
             self._progress(done + i, total, f"{file.source.display}: {kernel.name}")
             reports.append((kernel, self.analyze(file, kernel, file.entry(kernel))))
         for name, failure in file.result.failures:
@@ -168,6 +203,11 @@ class Run:
             targets = self._default_targets
         self._used_targets.update(dict.fromkeys(targets))
         return targets
+
+
+def _length(kernel: LoadedKernel) -> int:
+    """Lines, which tell best how long a kernel takes before it is looked at."""
+    return (kernel.node.end_lineno or kernel.node.lineno) - kernel.node.lineno
 
 
 def _too_long(error: TooLongError, kernel: LoadedKernel) -> Failure:

@@ -55,7 +55,8 @@ class Specs:
 def load_file(source: SourceFile, spec: Spec | None, request: Request) -> LoadResult:
     """What the file holds; whatever its own Python does wrong is a failure in the result."""
     try:
-        return load(source, globals_=spec.globals if spec else {}, true_import=request.true_import)
+        return load(source, globals_=spec.globals if spec else {}, true_import=request.true_import,
+                    stubs=request.config.stub_modules)
     except Exception as error:  # the file's own Python runs in there; one file must not end the run
         failure = unexpected(Stage.LOAD, error, Location(source.display, 1))
         return LoadResult(failures=(("", failure),), sources=(source.path,))

@@ -28,6 +28,7 @@ class Request:
     targets: tuple[str, ...] = ()
     max_variants: int = 64
     timeout: float = 120.0  # seconds for one kernel, all its variants together
+    jobs: int = 1  # processes that analyse kernels
     opaque_asm: bool = False
     true_import: bool = False
     helpers: bool = False

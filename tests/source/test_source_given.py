@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.model import Finding, Report
+from triton_mutlint.model import Finding, Report, SourceFile
 from triton_mutlint.request import Request
+from triton_mutlint.source.load import load
 
 pytest.importorskip("triton")
 
@@ -95,3 +96,15 @@ def test_a_branch_that_needs_one(tmp_path: Path) -> None:
     assert kernel.mutated == ("out_ptr",)
     assert any("needs `absent.LANES`" in note for note in kernel.notes)
     assert lint(tmp_path, GUARDED, "absent.LANES: 32").kernels[0].notes == ()
+
+
+def test_a_module_that_is_to_be_stood_in_for(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text("N = 4\nraise RuntimeError('not on this machine')\n")
+    text = "import triton\nimport triton.language as tl\nimport slow\n\n\n"
+    text += "@triton.jit\ndef k(x):\n    tl.store(x, 1)\n\n\n"
+    text += "@triton.jit\ndef uses(x):\n    tl.store(x, slow.N)\n"
+    source = SourceFile(tmp_path / "k.py", "k.py", text)
+    assert [k.name for k in load(source).kernels] == ["k", "uses"]  # what is not asked for is not run
+    result = load(source, stubs=("slow",))
+    assert [k.name for k in result.kernels] == ["k"]
+    assert "`slow.N`" in result.failures[0][1].message

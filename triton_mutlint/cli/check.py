@@ -25,6 +25,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--max-variants", type=click.IntRange(min=1), metavar="N", help="Variants per kernel, at most (64).")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=120.0, metavar="SECONDS",
               help="Time for one kernel, at most (120).")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that analyse kernels (1).")
 @click.option("--opaque-asm", is_flag=True, help="Do not read impure inline asm: count it as unanalyzable.")
 @click.option("--import", "true_import", is_flag=True, help="Really import the files, with what that runs.")
 @click.option("--helpers", is_flag=True, help="List the jit functions that others call, too.")

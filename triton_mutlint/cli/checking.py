@@ -71,6 +71,7 @@ def make_request(paths: tuple[str, ...], config: Config, options: dict[str, Any]
         targets=config.targets,
         max_variants=config.max_variants,
         timeout=options["timeout"],
+        jobs=config.jobs,
         opaque_asm=config.opaque_asm,
         true_import=options["true_import"],
         helpers=config.helpers,

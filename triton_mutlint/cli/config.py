@@ -26,9 +26,7 @@ _DEFAULTS = {
     "baseline": "no finding is accepted",
 }
 _WITHOUT_EFFECT = {
-    "jobs": "without effect so far: kernels are analysed one after the other",
     "cache_dir": "without effect so far: nothing is kept between runs",
-    "stub_modules": "without effect so far: only modules that are not installed are stood in for",
 }
 
 

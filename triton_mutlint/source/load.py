@@ -41,13 +41,15 @@ def load(
     globals_: Mapping[str, object] = EMPTY,
     true_import: bool = False,
     target: str = "cuda:90",
+    stubs: tuple[str, ...] = (),
 ) -> LoadResult:
     """The kernels and helpers of one file, in line order, and why others are missing.
 
     Only what the file's jit functions need is run: their imports, constants and decorators, in this
     file and in those it imports from. `globals_` gives values for names that the files cannot give
     (`ROWS`, `vllm.envs.MAX_LANES`). `target` is what module-level questions about the device are
-    answered for. `true_import` imports the file instead, with all its side effects.
+    answered for. `true_import` imports the file instead, with all its side effects. `stubs` are modules to
+    stand in for although they are at hand.
     """
     try:
         tree = parse_source(source.text, str(source.path), source.display)
@@ -59,7 +61,7 @@ def load(
     imported = load_by_import(source, tree, file) if true_import else None
     if imported is not None and not _lacks_nested(imported, file):
         return imported
-    modules = _modules(_frozen(globals_), target)
+    modules = _modules(_frozen(globals_), target, stubs)
     try:
         sliced = _Load(modules, source, modules.linted(source.path, source.text, tree, file)).result()
         return sliced if imported is None else _with_nested(imported, sliced)
@@ -106,10 +108,10 @@ class _Opaque:
 
 
 @lru_cache(maxsize=4)
-def _modules(given: tuple[tuple[str, str, _Opaque], ...], target: str) -> Modules:
+def _modules(given: tuple[tuple[str, str, _Opaque], ...], target: str, stubs: tuple[str, ...]) -> Modules:
     """The modules shared by every file of a run: first-party helpers are sliced once."""
     backend, _, arch = target.partition(":")
-    return Modules({name: value.value for name, _, value in given}, backend, arch)
+    return Modules({name: value.value for name, _, value in given}, backend, arch, stubs)
 
 
 def reset() -> None:

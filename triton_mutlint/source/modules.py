@@ -35,11 +35,12 @@ _MAX_BYTES = 8 << 20
 class Modules:
     """Everything that one run has loaded, and the ways to import more.
 
-    `given` are values for names that files cannot give; `backend` and `arch` the target's.
+    `given` are values for names that files cannot give; `backend` and `arch` the target's; `stubs` the
+    modules to stand in for although their source is at hand, each with all that is below it.
     """
 
-    def __init__(self, given: Mapping[str, object], backend: str, arch: str) -> None:
-        self.given = dict(given)
+    def __init__(self, given: Mapping[str, object], backend: str, arch: str, stubs: tuple[str, ...] = ()) -> None:
+        self.given, self._stubs = dict(given), stubs
         self.finder = Finder()
         self.session = Session(backend, arch)
         self.stand_ins = StandIns(self.given, known_facts(backend, arch), backend, ABSENT)
@@ -121,6 +122,8 @@ class Modules:
     def _module(self, name: str, place: Place) -> ModuleType:
         if name == "importlib":
             return self._importlib
+        if self._is_stub(name):
+            return self.stand_ins.module(name)
         if name == "__future__" or is_real(name):
             try:
                 return importlib.import_module(name)
@@ -133,11 +136,16 @@ class Modules:
                 return module
         return self.stand_ins.module(name)
 
+    def _is_stub(self, name: str) -> bool:
+        return any(name == stub or name.startswith(f"{stub}.") for stub in self._stubs)
+
     def relative(self, name: str, level: int, place: Place) -> ModuleType:
         path = self.finder.relative(name, level, place)
         if path is None:
             package = ".".join(place.dotted.split(".")[:-level])
             return self.stand_ins.module(f"{package}.{name}" if package else name)
+        if self._stubs and self._is_stub(dotted := Place(path).dotted):
+            return self.stand_ins.module(dotted)
         place.asked.add(str(path))
         module: ModuleType = self.at(path)
         return module
