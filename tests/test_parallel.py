@@ -32,7 +32,7 @@ def test_every_task_is_done_once_and_told_of() -> None:
 def test_a_process_that_dies_takes_its_task_alone() -> None:
     def work(task: int) -> int:
         if task == 3:
-            os.kill(os.getpid(), signal.SIGSEGV)
+            os.kill(os.getpid(), signal.SIGKILL)
         return task
 
     results = in_processes(range(8), 2, work, 60, ignore)
