@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from functools import lru_cache
 
 from triton_mutlint.host.arguments import Arguments, bind, defaults, parameters
 from triton_mutlint.host.core import Activation
@@ -238,8 +239,9 @@ class FunctionsMixin(StatementsMixin):
         return here.scope
 
 
-def declared_elsewhere(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.Global | ast.Nonlocal]:
+@lru_cache(maxsize=2048)  # asked at every assignment
+def declared_elsewhere(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[ast.Global | ast.Nonlocal, ...]:
     """The `global` and `nonlocal` statements of a function."""
-    return [s for s in ast.walk(node) if isinstance(s, (ast.Global, ast.Nonlocal))]
+    return tuple(s for s in ast.walk(node) if isinstance(s, (ast.Global, ast.Nonlocal)))
 
 
