@@ -116,25 +116,26 @@ class Run:
     def report(self, files: Sequence[LintedFile], failures: tuple[tuple[str, Failure], ...]) -> Report:
         """The report on what `files` gave, with what the rules say of it."""
         reports = sorted((r for f in files for _, r in f.reports), key=lambda r: (r.location, r.name))
-        ops = self._ops(files, reports)
+        ops, notes = self._ops(files, reports)
         holding = [f for f in files if f.reports or f.result.helpers or f.result.failures]
         return Report(
             Environment(triton_version() if reports else None, tuple(self._used_targets)), tuple(reports),
             findings_of(files, failures, self._request, ops), files=len(holding),
-            helpers=sum(len(f.result.helpers) for f in files), notes=self._helpers(files), ops=ops,
+            helpers=sum(len(f.result.helpers) for f in files), notes=(*self._helpers(files), *notes), ops=ops,
         )
 
-    def _ops(self, files: Sequence[LintedFile], reports: Sequence[KernelReport]) -> tuple[OpReport, ...]:
-        """The torch ops that the files register, each followed to the kernels that it launches."""
+    def _ops(self, files: Sequence[LintedFile],
+             reports: Sequence[KernelReport]) -> tuple[tuple[OpReport, ...], tuple[str, ...]]:
+        """The torch ops that the files register, each followed to the kernels that it launches, and notes."""
         registrars = self._request.config.registrars
         holding = [f.source for f in files if has_ops(f.source.text, registrars)]
         if not holding:
-            return ()
+            return (), ()
         from triton_mutlint.host.run import analyze_ops
 
         known = {f.source.path: (f.source.display, f.source.text, self._trees.get(str(f.source.path))) for f in files}
         kernels = OpKernels(reports, self._named)
-        return analyze_ops(holding, self._request.cwd, known, registrars, kernels)
+        return analyze_ops(holding, self._request.cwd, known, registrars, kernels, self._request.timeout)
 
     def _named(self, source: SourceFile) -> list[KernelReport]:
         """Verdicts on the kernels that `source` names: ones that an op launches in a file that was not linted."""

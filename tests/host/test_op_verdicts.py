@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -116,3 +118,31 @@ def test_the_coarser_verdicts_are_coarser(name: str, reports: dict[tuple[str, st
     """An entry that became exact leaves the list."""
     op, entry = reports[key(name)], TRUTH[name]
     assert by(op, OpMutation.WRITTEN) != set(entry["written"]) or by(op, OpMutation.MAYBE) != set(entry["maybe"])
+
+
+def test_a_function_of_three_thousand_lines(tmp_path: Path) -> None:
+    pytest.importorskip("triton")
+    from triton_mutlint.engine import run
+
+    maker = [sys.executable, str(OPS / "make_long.py"), "3000"]
+    text = subprocess.run(maker, capture_output=True, text=True, check=True).stdout
+    (tmp_path / "long.py").write_text(text)
+    (op,) = run(Request(("long.py",), tmp_path, timeout=60)).ops
+    assert (op.mutated, op.unknown, op.complete) == (("out", "last"), (), True)
+
+
+def test_an_op_that_takes_too_long_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from triton_mutlint.engine import run
+
+    def endless(self: object, *args: object) -> None:
+        while True:
+            pass
+
+    monkeypatch.setattr("triton_mutlint.host.statements.StatementsMixin.block", endless)
+    (tmp_path / "ops.py").write_text(
+        "import torch\n@torch.library.custom_op('a::b', mutates_args=())\n"
+        "def b(x: torch.Tensor, out: torch.Tensor) -> None:\n    out.copy_(x)\n"
+    )
+    (op,) = run(Request(("ops.py",), tmp_path, timeout=0.3)).ops
+    assert (op.mutated, op.unknown, op.complete) == ((), ("x", "out"), False)
+    assert "still running after 0.3 s" in op.gaps[0].text

@@ -24,14 +24,18 @@ _PLAIN_TYPES = frozenset({
 _CONTAINERS = frozenset({"List", "list", "Tuple", "tuple", "Sequence", "Iterable", "TensorList", "Collection"})
 
 
-def analyze_op(op: OpRegistration, world: World) -> OpReport:
-    """What `op` does to each of its arguments, the union over its implementations."""
+def analyze_op(op: OpRegistration, world: World | None) -> OpReport:
+    """What `op` does to each of its arguments, the union over its implementations.
+
+    `world` is not asked where there are none.
+    """
     merged = Effects()
     returned: set[str] = set()
     names = list(op.arguments)
     for module, function in op.functions:
         own = _all_parameters(function)
         names = names or own
+        assert world is not None, "an implementation is interpreted in a world"
         interpreter = Interpreter(world)
         interpreter.effects = merged
         returned |= _run(op, module, function, dict(zip(own, names, strict=False)), interpreter)
@@ -45,6 +49,15 @@ def analyze_op(op: OpRegistration, world: World) -> OpReport:
         tuple(sorted(merged.gaps)), tuple(merged.unwrapped) if op.form is Form.TRITON_OP else (),
         tuple(merged.unmarked),
     )
+
+
+def unfinished(op: OpRegistration, reason: str) -> OpReport:
+    """The report on an op that was not followed to its end: nothing is known of its arguments."""
+    return analyze_op(replace(op, functions=(), missing=reason, arguments=op.arguments or _names(op)), None)
+
+
+def _names(op: OpRegistration) -> tuple[str, ...]:
+    return tuple(_all_parameters(op.functions[0][1])) if op.functions else ()
 
 
 def _run(op: OpRegistration, module: HostModule, function: HostFunction, names: dict[str, str],

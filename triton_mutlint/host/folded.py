@@ -250,11 +250,24 @@ class Either(Value):
 
 
 def either(values: list[Value]) -> Value:
-    """One value of several; itself where there is but one."""
-    found = {id(v): v for value in values for v in options(value)}
+    """One value of several; itself where there is but one. What is not known counts once."""
+    found: dict[int, Value] = {}
+    unknown: Value | None = None
+    for value in (v for several in values for v in options(several)):
+        if isinstance(value, Unknown):
+            unknown = value if unknown is None or (value.given() and not unknown.given()) else unknown
+        else:
+            found[id(value)] = value
+    if unknown is not None:
+        found[id(unknown)] = unknown
+    if len(found) > MAX_OPTIONS:
+        return Unknown("it may be too many things", any(v.given() for v in found.values()))
     if len(found) == 1:
         return next(iter(found.values()))
     return Either(tuple(found.values())) if found else Unknown()
+
+
+MAX_OPTIONS = 32  # more are not told apart
 
 
 def options(value: Value) -> Iterator[Value]:
