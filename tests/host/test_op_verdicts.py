@@ -20,6 +20,7 @@ TRUTH: dict[str, dict[str, Any]] = yaml.safe_load((OPS / "ops.yaml").read_text(e
 # Where the verdict is less than a person would say, and why; never a write that is missed.
 COARSER = {
     "boxes::list_argument_extended": "the length of a list argument is not known, so neither is its last element",
+    "classes::tensor_attribute": "what is put on a tensor as an attribute is not followed",
     "flow::loop_variable_after": "a loop's rounds are joined: its variable may be what any of them gave",
     "traps::numpy_function": "numpy's functions are not known",
     "traps::raw_memory": "ctypes is not known",
@@ -117,7 +118,8 @@ def test_the_findings_are_these(name: str, report: Report, reports: dict[tuple[s
 def test_the_coarser_verdicts_are_coarser(name: str, reports: dict[tuple[str, str, int], OpReport]) -> None:
     """An entry that became exact leaves the list."""
     op, entry = reports[key(name)], TRUTH[name]
-    assert by(op, OpMutation.WRITTEN) != set(entry["written"]) or by(op, OpMutation.MAYBE) != set(entry["maybe"])
+    found = by(op, OpMutation.WRITTEN), by(op, OpMutation.MAYBE), by(op, OpMutation.UNKNOWN)
+    assert found != (set(entry["written"]), set(entry["maybe"]), set(entry["unknown"]))
 
 
 def test_a_function_of_three_thousand_lines(tmp_path: Path) -> None:

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 
-from triton_mutlint.host.arguments import parameters
+from triton_mutlint.host.arguments import Arguments, parameters
 from triton_mutlint.host.calls import Interpreter
 from triton_mutlint.host.core import Activation, TooLargeError, World
 from triton_mutlint.host.effects import ByArgument, Effects
 from triton_mutlint.host.model import Form, HostFunction, OpRegistration
 from triton_mutlint.host.modules import HostModule
 from triton_mutlint.host.state import State
-from triton_mutlint.host.values import PLAIN, Cell, Kind, Value
+from triton_mutlint.host.values import PLAIN, Cell, FunctionValue, Kind, Value, thing
+from triton_mutlint.host.worth import REGISTERS, last_name
 from triton_mutlint.model import HostEffect, Location, OpArgument, OpMutation, OpReport
 
 _PLAIN_TYPES = frozenset({
     "int", "float", "bool", "str", "complex", "bytes", "None", "dtype", "device", "layout", "SymInt", "Scalar",
     "Number", "memory_format",
-    "Optional", "Union", "Literal", "torch", "typing", "List", "list", "Tuple", "tuple", "Sequence",
-    "ScalarType", "constexpr", "Generator", "Iterable", "types", "t", "T", "builtins", "number",
+    "Literal", "ScalarType", "constexpr", "Generator", "number",
 })  # fmt: skip
 _CONTAINERS = frozenset({"List", "list", "Tuple", "tuple", "Sequence", "Iterable", "TensorList", "Collection"})
+_AROUND = _CONTAINERS | {"Optional", "Union"}
 
 
 def analyze_op(op: OpRegistration, world: World | None) -> OpReport:
@@ -43,6 +46,7 @@ def analyze_op(op: OpRegistration, world: World | None) -> OpReport:
         merged.gaps[HostEffect(op.location, op.missing or "its implementation was not found")] = None
         for name in names:
             merged.unknown.setdefault(name, {}).update(merged.gaps)
+    merged.settle()
     found = [_argument(name, i, merged, returned) for i, name in enumerate(names)]
     return OpReport(
         op.name, op.form.value, op.location, op.declaration, tuple(found), tuple(merged.kernels), not merged.gaps,
@@ -65,22 +69,41 @@ def _run(op: OpRegistration, module: HostModule, function: HostFunction, names: 
     """Interpret one implementation; the arguments that its results may be."""
     scope = ("op", module.display, function.lineno, function.col_offset)
     here = Activation(module, getattr(function, "name", "<lambda>"), scope, None, function, chain=scope)
-    state = State(base=interpreter.module_state.heap)
+    state = State(base=interpreter.module_state.heap, scopes=interpreter.scopes)
     interpreter.scopes[scope] = None
     interpreter.active.append(here)
     for argument in _arguments(function):
         here.entry[argument.arg] = _root(names.get(argument.arg, argument.arg), argument.annotation, scope, state)
     _variadic(function, scope, here, names, state)
+    decorated = _decorated(module, function, interpreter)
     try:
-        result = interpreter.run(here, state)
+        if decorated == thing(FunctionValue(module, function)):
+            result = interpreter.run(here, state)
+        else:
+            named = {a.arg: here.entry[a.arg] for a in function.args.kwonlyargs}
+            given = tuple(here.entry[a.arg] for a in (*function.args.posonlyargs, *function.args.args))
+            top = interpreter.top(module)
+            interpreter.active.clear()
+            result = interpreter.call(decorated, Arguments(given, named), function, state, top)
     except (TooLargeError, RecursionError):
         effect = HostEffect(Location(module.display, function.lineno), "its code is too large to be followed")
         interpreter.effects.gaps[effect] = None
         for name in names.values():
             interpreter.effects.unknown.setdefault(name, {})[effect] = None
         return set()
+    for effect, value in interpreter.escaped:
+        interpreter.effects.gap(effect, state, [value])
     same, _ = state.reach([result])
     return set(same)
+
+
+def _decorated(module: HostModule, function: HostFunction, interpreter: Interpreter) -> Value:
+    """The function that is registered: as its own decorators leave it, those aside that register it."""
+    value = thing(FunctionValue(module, function))
+    for decorator in reversed(getattr(function, "decorator_list", [])):
+        if not REGISTERS.search(last_name(decorator)):
+            value = interpreter.decorated(decorator, value, interpreter.module_state, interpreter.top(module))
+    return value
 
 
 def _arguments(function: HostFunction) -> list[ast.arg]:
@@ -104,14 +127,33 @@ def _root(name: str, annotation: ast.expr | None, scope: tuple[object, ...], sta
     tensor = Value(same=frozenset([name]), kind=Kind.TENSOR)
     if annotation is None:
         return tensor
-    words = {getattr(node, "id", None) or getattr(node, "attr", None) for node in ast.walk(annotation)}
-    words |= {node.value for node in ast.walk(annotation) if isinstance(node, ast.Constant)}
-    if not any(isinstance(word, str) and "Tensor" in word for word in words):
-        known = all(word is None or word in _PLAIN_TYPES for word in words)
-        return PLAIN if known else replace(tensor, kind=Kind.TENSOR | Kind.OTHER)
+    words = set(_words(annotation))
+    if words - _AROUND and words - _AROUND <= _PLAIN_TYPES:
+        return PLAIN
+    if not any("Tensor" in word for word in words):
+        tensor = replace(tensor, kind=Kind.TENSOR | Kind.OTHER)
     if words & _CONTAINERS:
         return state.make((*scope, name), Cell(rest=tensor))
     return tensor
+
+
+def _words(annotation: ast.expr) -> Iterator[str]:
+    """The names of the types in an annotation, without those of the modules that they are taken from."""
+    if isinstance(annotation, ast.Name):
+        yield annotation.id
+    elif isinstance(annotation, ast.Attribute):
+        yield annotation.attr
+    elif isinstance(annotation, ast.Constant):
+        if isinstance(annotation.value, str):
+            yield from re.findall(r"\w+", annotation.value)
+        elif annotation.value is None:
+            yield "None"
+    elif isinstance(annotation, ast.Subscript) and next(_words(annotation.value), "") == "Literal":
+        yield "Literal"
+    else:
+        for child in ast.iter_child_nodes(annotation):
+            if isinstance(child, ast.expr):
+                yield from _words(child)
 
 
 def _variadic(function: HostFunction, scope: tuple[object, ...], here: Activation, names: dict[str, str],

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from triton_mutlint.host.values import Value, join
+from triton_mutlint.host.values import Value, join, picked
 
 
 @dataclass(frozen=True)
@@ -52,19 +52,21 @@ def bind(names: Sequence[str], keyword_only: Sequence[str], arguments: Arguments
     """Which parameter gets what; parameters that get nothing are left out."""
     values: dict[str, Value] = dict(zip(names, arguments.positional, strict=False))
     spare = arguments.positional[len(names) :]
-    if arguments.star is not None:
+    star = None if arguments.star is None else picked(arguments.star)
+    if star is not None:
         for name in names[len(arguments.positional) :]:
-            values[name] = arguments.star
+            values[name] = star
     extra: dict[str, Value] = {}
     for name, value in arguments.named.items():
         if name in names or name in keyword_only:
             values[name] = value if name not in values else join(values[name], value)
         else:
             extra[name] = value
-    if arguments.double_star is not None:
+    double_star = None if arguments.double_star is None else picked(arguments.double_star)
+    if double_star is not None:
         for name in (*names, *keyword_only):
-            values[name] = values.get(name, arguments.double_star)
-    return Bound(values, spare, arguments.star, extra, arguments.double_star)
+            values[name] = values.get(name, double_star)
+    return Bound(values, spare, star, extra, double_star)
 
 
 def parameters(node: ast.arguments) -> tuple[list[str], list[str]]:

@@ -6,26 +6,30 @@ import ast
 from dataclasses import replace
 
 from triton_mutlint.host import torch_table
+from triton_mutlint.host.arguments import Arguments
+from triton_mutlint.host.classes import kinds_of, made_by
 from triton_mutlint.host.core import Activation, text_of
-from triton_mutlint.host.modules import Definition, External, HostModule
-from triton_mutlint.host.names import NamesMixin
+from triton_mutlint.host.iteration import IterationMixin
+from triton_mutlint.host.modules import External, HostModule
 from triton_mutlint.host.state import State
 from triton_mutlint.host.torch_table import Result, TorchEffect
 from triton_mutlint.host.values import (
+    KEYS,
     NOTHING,
     PLAIN,
     TENSOR,
     UNSEEN,
     Attribute,
-    BoundMethod,
     Cell,
     ClassValue,
     FunctionValue,
     KernelMethod,
     KernelValue,
     Kind,
+    ScopeId,
     Super,
     Value,
+    constant,
     join,
     sequence,
     thing,
@@ -41,7 +45,7 @@ CONTAINER = frozenset({
 })  # fmt: skip
 
 
-class AttributesMixin(NamesMixin):
+class AttributesMixin(IterationMixin):
     """Takes values apart."""
 
     def attribute(self, owner: Value, name: str, node: ast.AST, state: State, here: Activation) -> Value:
@@ -64,45 +68,31 @@ class AttributesMixin(NamesMixin):
             return self.meaning(self.world.modules.members(owner, (name,)))
         if isinstance(owner, ClassValue):
             member = self.class_member(owner, name)
-            return thing(Attribute(thing(owner), name)) if member is None else _of_class(owner, member)
+            return thing(Attribute(thing(owner), name)) if member is None else self.of_class(owner, member)
         if isinstance(owner, Super):
             for base in self.bases(owner.of):
                 member = self.class_member(base, name)
                 if member is not None:
-                    return self._bound(owner.owner, member, node, state, here)
-            return thing(Attribute(PLAIN if name == "__init__" else owner.owner, name))
+                    return self.bound(owner.owner, member, node, state, here)
+            return thing(Attribute(owner.owner, "<base init>" if name == "__init__" else name))
         if isinstance(owner, KernelValue):
             return thing(owner if name == "fn" else KernelMethod(owner, name))
         return thing(Attribute(Value(things=frozenset([owner])), name))  # type: ignore[list-item]
 
-    def class_member(self, owner: ClassValue, name: str, depth: int = 0) -> Value | None:
-        """A method or class variable, of the class or of a first-party base."""
-        found = self.world.modules.members(Definition(owner.module, owner.node), (name,))
-        if found:
-            value = self.meaning(found)
-            owned = [replace(t, owner=owner) if isinstance(t, FunctionValue) else t for t in value.things]
-            return replace(value, things=frozenset(owned))
-        for base in self.bases(owner) if depth < 8 else ():
-            inherited = self.class_member(base, name, depth + 1)
-            if inherited is not None:
-                return inherited
-        return None
-
-    def bases(self, owner: ClassValue) -> list[ClassValue]:
-        found: list[ClassValue] = []
-        for node in owner.node.bases:
-            value = self.evaluate(node, State(), self.top(owner.module))
-            found.extend(t for t in value.things if isinstance(t, ClassValue) and t != owner)
-        return found
-
     def _of_cell(self, one: Value, content: Cell, name: str, node: ast.AST, state: State, here: Activation) -> Value:
+        if name in ("__dict__", "__class__"):
+            found = thing(content.owner) if content.owner is not None else UNSEEN
+            return thing(Attribute(one, name)) if name == "__dict__" else found
+        member = self.class_member(content.owner, name) if content.owner is not None else None
         field = content.get(name) if content.kind not in ("dict", "list") else None
-        if field is not None:
+        if field is not None and not (member is not None and _is_property(member)):
             return join(field, content.rest) if content.many else field
+        if member is not None:
+            return join(self.bound(one, member, node, state, here), content.rest, field or Value())
         if content.owner is not None:
-            member = self.class_member(content.owner, name)
-            if member is not None:
-                return self._bound(one, member, node, state, here)
+            got = self.special(one, ("__getattribute__", "__getattr__"), (constant(name),), node, state, here)
+            if got is not None:
+                return join(got, content.rest)
         if content.kind == "context" and name in ("saved_tensors", "saved_variables"):
             return content.get("saved_tensors") or UNSEEN
         if content.kind not in ("object", "context") and name in CONTAINER:
@@ -111,34 +101,17 @@ class AttributesMixin(NamesMixin):
             return thing(Attribute(one, name))
         return join(content.rest, thing(Attribute(one, name)))
 
-    def _bound(self, one: Value, member: Value, node: ast.AST, state: State, here: Activation) -> Value:
-        """A class's member as an instance gives it."""
-        found: list[Value] = []
-        for item in member.things:
-            if isinstance(item, FunctionValue) and not isinstance(item.node, ast.Lambda):
-                kinds = _kinds(item)
-                if "staticmethod" in kinds:
-                    found.append(thing(item))
-                elif "classmethod" in kinds:
-                    found.append(thing(BoundMethod(thing(item.owner) if item.owner else one, item)))
-                elif kinds & {"property", "cached_property"}:
-                    found.append(self.get_property(BoundMethod(one, item), node, state, here))
-                else:
-                    found.append(thing(BoundMethod(one, item)))
-            else:
-                found.append(thing(item))
-        rest = replace(member, things=frozenset())
-        return join(*found, rest) if rest != Value() or not found else join(*found)
-
-    def get_property(self, method: BoundMethod, node: ast.AST, state: State, here: Activation) -> Value:
-        raise NotImplementedError
-
     def _of_tensor(self, owner: Value, name: str) -> Value:
+        if name == "__class__":
+            return thing(External("torch.Tensor")) if owner.kind == Kind.TENSOR else UNSEEN
         if owner.kind == Kind.PLAIN and not owner.roots:
             return thing(Attribute(owner, name)) if not name.startswith("is_") else PLAIN
         effect = torch_table.attribute(name)
         if effect is not None and (owner.kind & Kind.TENSOR or owner.roots):
-            return applied(effect, [owner])
+            for index in effect.carries if owner.roots else ():
+                self.effects.exposed.update(dict.fromkeys(owner.roots if index == 0 else ()))
+            result = applied(effect, [owner])
+            return replace(result, kind=owner.kind) if is_array(owner) and result.kind & Kind.TENSOR else result
         if torch_table.method(name) is None and owner.roots:  # it may be a part of the owner
             return replace(UNSEEN, unsure=owner.roots, things=frozenset([Attribute(owner, name)]))
         return thing(Attribute(owner, name))
@@ -151,7 +124,10 @@ class AttributesMixin(NamesMixin):
         found: list[Value] = []
         for item in owner.things:
             if isinstance(item, KernelValue):
+                self.grid(index, node, state, here)
                 found.append(thing(KernelMethod(item, "launch")))
+            elif isinstance(item, Attribute) and item.name == "__dict__":
+                found.append(self._keyed(item.owner, index, state))
             elif isinstance(item, (ClassValue, External)):
                 found.append(thing(item))  # a generic alias
             else:
@@ -163,7 +139,19 @@ class AttributesMixin(NamesMixin):
             found.append(self._indexed(rest, node.slice, index, state))
         return join(*found)
 
+    @staticmethod
+    def _keyed(owner: Value, index: Value, state: State) -> Value:
+        return state.elements(owner) if index.constant is None else state.element(owner, index.constant[1])
+
+    def grid(self, grid: Value, node: ast.AST, state: State, here: Activation) -> None:
+        """A launch calls its grid, where that is a function."""
+        if grid.things:
+            self.call(grid, Arguments((UNSEEN,)), node, state, here)
+
     def _element(self, owner: Value, node: ast.Subscript, index: Value, state: State, here: Activation) -> Value:
+        got = self.special(owner, "__getitem__", (index,), node, state, here)
+        if got is not None:
+            return join(got, self._keyed(owner, index, state)) if len(owner.cells) > 1 else got
         if isinstance(node.slice, ast.Slice):
             contents = state.contents(owner)
             bounds = [self._bound_of(part) for part in (node.slice.lower, node.slice.upper, node.slice.step)]
@@ -173,9 +161,7 @@ class AttributesMixin(NamesMixin):
                 fields = {i: content.get(j) or content.rest for i, j in enumerate(chosen)}
                 return self.make(node, Cell(fields, size=len(fields), kind=content.kind), state, here)
             return self.make(node, Cell(rest=state.elements(owner)), state, here)
-        if index.constant is not None:
-            return state.element(owner, index.constant[1])
-        return state.elements(owner)
+        return self._keyed(owner, index, state)
 
     @staticmethod
     def _bound_of(node: ast.expr | None) -> tuple[bool, int | None]:
@@ -193,35 +179,22 @@ class AttributesMixin(NamesMixin):
             return PLAIN
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
         values = [state.element(index, i) for i in range(len(parts))] if isinstance(node, ast.Tuple) else [index]
-        view = replace(tensor, constant=None)
+        view = replace(tensor, constant=None, wide=False)
         copied = False
         for part, value in zip(parts, values, strict=True):
             if isinstance(part, (ast.Slice, ast.Constant)) or value.kind == Kind.PLAIN:
                 continue
-            if isinstance(part, ast.List) or value.kind == Kind.TENSOR or (value.cells and _listed(value, state)):
+            if isinstance(part, ast.List) or value.wide or (value.cells and _listed(value, state)):
                 return replace(TENSOR, carried=tensor.carried)
             copied = True
         return weakened(view) if copied else view
-
-    def iterate(self, value: Value, node: ast.AST, state: State, here: Activation) -> Value:
-        """Any of what a loop over `value` gives."""
-        found: list[Value] = []
-        for content in state.contents(value):
-            found.append(PLAIN if content.kind == "dict" else content.every())
-        if value.roots or value.kind & Kind.TENSOR:
-            found.append(replace(value, things=frozenset(), cells=frozenset(), constant=None))
-        elif value.kind & Kind.OTHER:
-            found.append(UNSEEN)
-        elif value.kind:
-            found.append(PLAIN)
-        return join(*found) if found else UNSEEN
 
     # ------------------------------------------------------------------ assignment
 
     def assign(self, target: ast.expr, value: Value, state: State, here: Activation) -> None:
         """`target = value`."""
         if isinstance(target, ast.Name):
-            state.put(self.scope_of(target.id, here), target.id, value)
+            state.put(self.scope_of(target.id, state, here), target.id, value)
         elif isinstance(target, (ast.Tuple, ast.List)):
             self._unpack(target, value, state, here)
         elif isinstance(target, ast.Starred):
@@ -231,8 +204,8 @@ class AttributesMixin(NamesMixin):
         elif isinstance(target, ast.Subscript):
             self._set_element(target, value, state, here)
 
-    def scope_of(self, name: str, here: Activation) -> tuple[object, ...]:
-        return here.scope
+    def scope_of(self, name: str, state: State, here: Activation) -> ScopeId:
+        raise NotImplementedError
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Value, state: State, here: Activation) -> None:
         stars = [i for i, element in enumerate(target.elts) if isinstance(element, ast.Starred)]
@@ -242,7 +215,8 @@ class AttributesMixin(NamesMixin):
             self._unpack_star(target, contents[0], stars[0], state, here)
             return
         for i, element in enumerate(target.elts):
-            if value.cells and not value.roots and not stars:
+            lazy = any(content.source != Value() or content.owner is not None for content in contents)
+            if value.cells and not value.roots and not stars and not lazy:
                 part = state.element(value, i)
             else:
                 every = every or self.iterate(value, target, state, here)
@@ -265,25 +239,79 @@ class AttributesMixin(NamesMixin):
 
     def _set_attribute(self, target: ast.Attribute, owner: Value, value: Value, state: State,
                        here: Activation) -> None:
-        if owner.cells:
-            state.change(owner, target.attr, value)
-        if target.attr != "data":
-            return
-        if owner.same or owner.maybe:
-            self.effects.write(owner, self.effect(f"`{text_of(target)} = …`", target, here))
-        if isinstance(target.value, ast.Name):  # from now on it is the other's storage
-            state.put(self.scope_of(target.value.id, here), target.value.id, join(owner, value))
+        self.put_attribute(owner, target.attr, value, target, state, here)
+        if target.attr == "data":  # from now on it is the other's storage
+            self.assign(target.value, join(owner, value), state, here)
+
+    def put_attribute(self, owner: Value, name: str, value: Value, node: ast.AST, state: State,
+                      here: Activation) -> None:
+        for cell in owner.cells:
+            content = state.cell(cell)
+            one = Value(cells=frozenset([cell]))
+            if content is None or content.owner is None or not self.set_member(
+                    one, content.owner, name, value, node, state, here):
+                old = Value() if len(owner.cells) == 1 or content is None else content.get(name) or Value()
+                state.change(one, name, join(old, value))
+        text = f"`{text_of(node)} = …`"
+        if name == "data":
+            self.effects.write(owner, self.effect(text, node, here))
+            if not owner.roots:  # other names may be of the same tensor
+                self.escape(value, f"{text} shares it", node, state, here)
+        elif owner.things or owner.kind & (Kind.TENSOR | Kind.OTHER) or owner.roots or not owner.cells:
+            self.escape(value, f"{text} puts it where it is not followed", node, state, here)
 
     def _set_element(self, target: ast.Subscript, value: Value, state: State, here: Activation) -> None:
         owner = self.evaluate(target.value, state, here)
         index = self.evaluate(target.slice, state, here)
+        text = f"`{text_of(target)} = …`"
         if owner.cells:
-            state.change(owner, index.constant[1] if index.constant is not None else None, value)
-        if owner.same or owner.maybe:
-            self.effects.write(owner, self.effect(f"`{text_of(target)} = …`", target, here))
-        if value.carried and not owner.cells and isinstance(target.value, ast.Name):  # addresses put into a table
-            held = replace(owner, carried=owner.carried | value.carried)
-            state.put(self.scope_of(target.value.id, here), target.value.id, held)
+            self.put_element(owner, target.slice, index, value, target, state, here)
+        self.effects.write(owner, self.effect(text, target, here))
+        if value.carried and not owner.cells:  # addresses put into a table
+            self.assign(target.value, replace(owner, carried=owner.carried | value.carried), state, here)
+        for item in owner.things:
+            if isinstance(item, Attribute) and item.name == "__dict__":
+                state.change(item.owner, index.constant[1] if index.constant is not None else None, value)
+        if not owner.cells and not owner.kind & Kind.TENSOR and not owner.roots:
+            self.escape(value, f"{text} puts it where it is not followed", target, state, here)
+
+    def put_element(self, owner: Value, at: ast.expr | None, index: Value, value: Value, node: ast.AST, state: State,
+                    here: Activation) -> None:
+        """`owner[index] = value` for containers and objects."""
+        if self.special(owner, "__setitem__", (index, value), node, state, here) is not None and len(owner.cells) == 1:
+            return
+        if isinstance(at, ast.Slice):
+            self._put_slice(owner, at, value, node, state, here)
+            return
+        state.change(owner, index.constant[1] if index.constant is not None else None, value)
+        self.key(owner, index, state)
+
+    def _put_slice(self, owner: Value, at: ast.Slice, value: Value, node: ast.AST, state: State,
+                   here: Activation) -> None:
+        bounds = [self._bound_of(part) for part in (at.lower, at.upper)]
+        contents = state.contents(value)
+        new = contents[0].listed() if len(contents) == 1 and not value.roots else None
+        if new is None or at.step is not None or not all(known for known, _ in bounds):
+            every = self.iterate(value, node, state, here)
+            state.mix(owner)
+            state.grow(owner, every)
+            return
+
+        def put(listed: list[Value]) -> list[Value]:
+            listed[slice(bounds[0][1], bounds[1][1])] = new
+            return listed
+
+        if any(content.listed() is None for content in state.contents(owner)) or len(owner.cells) > 1:
+            state.mix(owner)
+            state.grow(owner, join(*new, Value()))
+        else:
+            state.rearrange(owner, put)
+
+    @staticmethod
+    def key(owner: Value, index: Value, state: State) -> None:
+        """Note a dict's key that is no constant: it may be an argument."""
+        if index.roots or index.cells or index.things:
+            state.change(owner, KEYS, join(state.element(owner, KEYS), index))
 
 
 def applied(effect: TorchEffect, arguments: list[Value | None]) -> Value:
@@ -303,19 +331,16 @@ def applied(effect: TorchEffect, arguments: list[Value | None]) -> Value:
     )  # fmt: skip
 
 
-def _of_class(owner: ClassValue, member: Value) -> Value:
-    """A class's member as the class gives it: class methods take the class."""
-    found = [
-        BoundMethod(thing(owner), t) if isinstance(t, FunctionValue) and "classmethod" in _kinds(t) else t
-        for t in member.things
-    ]
-    return replace(member, things=frozenset(found))
+def is_array(value: Value) -> bool:
+    """Whether a value with an argument's storage is no tensor but something like a numpy array."""
+    return bool(value.same or value.maybe) and value.kind == Kind.OTHER
 
 
-def _kinds(function: FunctionValue) -> set[str]:
-    if isinstance(function.node, ast.Lambda):
-        return set()
-    return {text_of(decorator).rpartition(".")[2] for decorator in function.node.decorator_list}
+def _is_property(member: Value) -> bool:
+    functions = (t for t in member.things if hasattr(t, "node"))
+    made = any(made_by(t) == "builtins.property" for t in member.things)
+    return made or bool(member.cells) or any(
+        isinstance(t, FunctionValue) and "property" in kinds_of(t) for t in functions)
 
 
 def _listed(value: Value, state: State) -> bool:

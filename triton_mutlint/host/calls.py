@@ -17,11 +17,14 @@ from triton_mutlint.host.values import (
     UNSEEN,
     Attribute,
     BoundMethod,
+    CellId,
     ClassValue,
     FunctionValue,
     KernelMethod,
     KernelValue,
+    Kind,
     Partial,
+    Resumed,
     Super,
     Thing,
     Value,
@@ -63,7 +66,7 @@ class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, FunctionsMixin):
             if keyword.arg is not None:
                 named[keyword.arg] = value
                 continue
-            rest = value if not value.cells else Value()
+            rest = value if not value.cells else replace(value, cells=frozenset())
             for content in state.contents(value):
                 for key, item in content.fields.items():
                     named[str(key)] = join(named[str(key)], item) if str(key) in named else item
@@ -74,28 +77,36 @@ class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, FunctionsMixin):
 
     def call(self, callee: Value, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         """The result of calling whatever `callee` may be."""
-        things = sorted((*callee.things, *self._callable_objects(callee, state)), key=_order)
+        objects, others = self._callable_objects(callee, state)
+        things = sorted((*callee.things, *objects), key=_order)
+        rest = replace(callee, things=frozenset(), cells=others, constant=None)
+        uncertain = bool(rest.kind & (Kind.TENSOR | Kind.OTHER) or rest.roots or rest.cells)
         if not things:
             return self.not_known(callee, arguments, node, state, here)
         results: list[Value] = []
-        before = state.copy() if len(things) > 1 else state
+        before = state.copy() if len(things) > 1 or uncertain else state
         for i, thing in enumerate(things):
             one = state if i == 0 else before.copy()
             results.append(self._one(thing, arguments, node, one, here))
             state.join(one)
+        if uncertain:
+            results.append(self.not_known(rest, arguments, node, before, here))
+            state.join(before)
         return join(*results)
 
-    def _callable_objects(self, callee: Value, state: State) -> list[Thing]:
-        """What calling the objects among `callee` runs: `__call__`, or the `forward` of a module."""
+    def _callable_objects(self, callee: Value, state: State) -> tuple[list[Thing], frozenset[CellId]]:
+        """What calling the objects among `callee` runs: `__call__`, or the `forward` of a module; and the others."""
         found: list[Thing] = []
+        others: set[CellId] = set()
         for cell in callee.cells:
             content = state.cell(cell)
-            if content is None or content.owner is None:
-                continue
-            member = self.class_member(content.owner, "__call__") or self.class_member(content.owner, "forward")
-            if member is not None:
+            owner = content.owner if content is not None else None
+            member = owner and (self.class_member(owner, "__call__") or self.class_member(owner, "forward"))
+            if member:
                 found.extend(self._bind_all(Value(cells=frozenset([cell])), member).things)
-        return found
+            else:
+                others.add(cell)
+        return found, frozenset(others)
 
     def _one(self, thing: Thing, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         if isinstance(thing, FunctionValue):
@@ -110,6 +121,8 @@ class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, FunctionsMixin):
             named = {**dict(thing.keywords), **arguments.named}
             full = replace(arguments, positional=(*thing.positional, *arguments.positional), named=named)
             return self.call(thing.function, full, node, state, here)
+        if isinstance(thing, Resumed):
+            return self.resumed(thing, join(UNSEEN, *arguments), node, state, here)
         if isinstance(thing, External):
             return self.external(thing.name, arguments, node, state, here)
         if isinstance(thing, Attribute):
@@ -126,8 +139,10 @@ class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, FunctionsMixin):
         same, maybe = state.reach(reached)
         leaked = replace(UNSEEN, unsure=same | maybe)
         for value in reached:
-            if value.cells and leaked.unsure:
-                state.change(value, None, leaked)
+            if value.cells:
+                self.escaped.append((self.effect(f"`{what}` is not known", node, here), value))
+                if leaked.unsure:
+                    state.change(value, None, leaked)
         return leaked
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from triton_mutlint.host.arguments import Arguments
 from triton_mutlint.host.effects import Effects
 from triton_mutlint.host.model import HostFunction, OpRegistration
 from triton_mutlint.host.modules import HostModule, HostModules
@@ -39,6 +40,8 @@ class Shared:
     evaluating: set[int] = field(default_factory=set)
     results: dict[object, tuple[Value, Effects]] = field(default_factory=dict)
     scopes: dict[ScopeId, ScopeId | None] = field(default_factory=dict)
+    generators: dict[int, ast.FunctionDef] = field(default_factory=dict)  # by the node of the generator expression
+    hooks: dict[int, Value] = field(default_factory=dict)  # what tuning a kernel calls with its arguments
     state: State = field(default_factory=State)
 
     def __post_init__(self) -> None:
@@ -79,6 +82,9 @@ class Activation:
     continues: list[State] = field(default_factory=list)
     entry: dict[str, Value] = field(default_factory=dict)
     recursive: bool = False
+    sent: Value = UNSEEN  # what a generator is sent
+    ended: State | None = None  # at its returns, for its recursive calls
+    again: State | None = None  # at its recursive calls
     captured: bool = False  # a function was made in it, which may use its names later
 
 
@@ -92,26 +98,39 @@ class Core:
         self.scopes, self.globals, self.evaluating = world.shared.scopes, world.shared.globals, world.shared.evaluating
         self.module_state = world.shared.state
         self.steps = 0
+        self.watch: list[State] = []  # of each `try` and `with` that runs: its state after any of its statements
+        self.escaped: list[tuple[HostEffect, Value]] = []  # what code that is not understood may hold on to
+        self.resuming: set[CellId] = set()
 
     # What the parts ask of each other; each is defined in one of them.
+    call: Callable[[Value, Arguments, ast.AST, State, Activation], Value]
+    not_known: Callable[[Value, Arguments, ast.AST, State, Activation], Value]
     evaluate: Callable[[ast.expr, State, Activation], Value]
     block: Callable[[Sequence[ast.stmt], State, Activation], State | None]
 
     def apart(self, work: Callable[[], Value]) -> tuple[Value, Effects]:
         """Do work that no op argument reaches, within limits of its own; what exceeds them is not known."""
-        steps, effects, active = self.steps, self.effects, self.active
-        self.steps, self.effects, self.active = max(steps, STEPS - APART), Effects(), active[-1:]
+        steps, effects, active, watch = self.steps, self.effects, self.active, self.watch
+        self.steps, self.effects, self.active, self.watch = max(steps, STEPS - APART), Effects(), active[-1:], []
         try:
             return work(), self.effects
         except (TooLargeError, RecursionError):
             return UNSEEN, self.effects
         finally:
-            self.steps, self.effects, self.active = steps, effects, active
+            self.steps, self.effects, self.active, self.watch = steps, effects, active, watch
 
     def step(self) -> None:
         self.steps += 1
         if self.steps > STEPS:
             raise TooLargeError
+
+    def escape(self, value: Value, text: str, node: ast.AST, state: State, here: Activation) -> None:
+        """`value` is put where it is not followed: whatever is not known may write it, now or later."""
+        same, maybe = state.reach([value])
+        if same or maybe or value.cells:
+            effect = self.effect(text, node, here)
+            self.effects.gap(effect, state, [value])
+            self.escaped.append((effect, value))
 
     def place(self, node: ast.AST, here: Activation) -> Location:
         return Location(here.module.display, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)

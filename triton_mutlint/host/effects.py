@@ -23,6 +23,8 @@ class Effects:
     kernels: dict[str, None] = field(default_factory=dict)
     unwrapped: dict[tuple[str, Location], None] = field(default_factory=dict)
     unmarked: dict[tuple[str, Location], None] = field(default_factory=dict)
+    exposed: dict[str, None] = field(default_factory=dict)  # arguments whose addresses were taken
+    blind: dict[HostEffect, None] = field(default_factory=dict)  # writes through addresses of which nothing is known
 
     def write(self, value: Value, effect: HostEffect) -> None:
         """A write to the storage of `value`."""
@@ -45,3 +47,10 @@ class Effects:
             self.gaps[effect] = None
         for name in same | maybe:
             self.unknown.setdefault(name, {})[effect] = None
+
+    def settle(self) -> None:
+        """A write through an address that was lost sight of may be one to any argument whose address was taken."""
+        for effect in self.blind:
+            self.gaps[effect] = None
+            for name in self.exposed:
+                self.unknown.setdefault(name, {})[effect] = None

@@ -8,10 +8,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from triton_mutlint.host.arguments import defaults
 from triton_mutlint.host.attributes import AttributesMixin
 from triton_mutlint.host.core import Activation
 from triton_mutlint.host.state import State
 from triton_mutlint.host.values import (
+    KEYS,
+    NOTHING,
     PLAIN,
     TENSOR,
     UNSEEN,
@@ -24,7 +27,6 @@ from triton_mutlint.host.values import (
     join,
     sequence,
     thing,
-    truth,
 )
 
 _FOLDED: dict[type, Callable[[Any, Any], Any]] = {
@@ -33,6 +35,17 @@ _FOLDED: dict[type, Callable[[Any, Any], Any]] = {
     ast.Gt: operator.gt, ast.GtE: operator.ge, ast.BitAnd: operator.and_, ast.BitOr: operator.or_,
 }  # fmt: skip
 _NUMBERS = (int, float, bool)
+_LARGE = 1 << 64  # of numbers that are folded
+OPERATORS: dict[type, str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.MatMult: "matmul", ast.Div: "truediv", ast.Mod: "mod",
+    ast.FloorDiv: "floordiv", ast.Pow: "pow", ast.LShift: "lshift", ast.RShift: "rshift", ast.BitOr: "or",
+    ast.BitXor: "xor", ast.BitAnd: "and",
+}  # fmt: skip
+UNARY: dict[type, str] = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}
+_COMPARING: dict[type, tuple[str, str]] = {
+    ast.Eq: ("__eq__", "__eq__"), ast.NotEq: ("__ne__", "__eq__"), ast.Lt: ("__lt__", "__gt__"),
+    ast.LtE: ("__le__", "__ge__"), ast.Gt: ("__gt__", "__lt__"), ast.GtE: ("__ge__", "__le__"),
+}  # fmt: skip
 
 
 class ExpressionsMixin(AttributesMixin):
@@ -61,7 +74,8 @@ class ExpressionsMixin(AttributesMixin):
 
     def _lambda(self, node: ast.Lambda, state: State, here: Activation) -> Value:
         here.captured = True
-        return thing(FunctionValue(here.module, node, None if here.name == "<module>" else here.scope))
+        given = self.defaults_of(node.args, state, here)
+        return thing(FunctionValue(here.module, node, None if here.name == "<module>" else here.scope, defaults=given))
 
     def _await(self, node: ast.Await, state: State, here: Activation) -> Value:
         return self.evaluate(node.value, state, here)
@@ -72,22 +86,33 @@ class ExpressionsMixin(AttributesMixin):
     def _yield(self, node: ast.Yield, state: State, here: Activation) -> Value:
         value = self.evaluate(node.value, state, here) if node.value else PLAIN
         here.yielded = value if here.yielded is None else join(here.yielded, value)
-        return UNSEEN
+        return here.sent
 
     def _yieldfrom(self, node: ast.YieldFrom, state: State, here: Activation) -> Value:
         value = self.iterate(self.evaluate(node.value, state, here), node, state, here)
         here.yielded = value if here.yielded is None else join(here.yielded, value)
-        return UNSEEN
+        return join(value, UNSEEN)
 
     def _namedexpr(self, node: ast.NamedExpr, state: State, here: Activation) -> Value:
         value = self.evaluate(node.value, state, here)
-        state.put(here.scope, node.target.id, value)
+        state.put(self.scope_of(node.target.id, state, here), node.target.id, value)
         return value
+
+    def _formattedvalue(self, node: ast.FormattedValue, state: State, here: Activation) -> Value:
+        value = self.evaluate(node.value, state, here)
+        self.special(value, ("__format__", "__str__", "__repr__"), (PLAIN,), node, state, here)
+        if node.format_spec is not None:
+            self.evaluate(node.format_spec, state, here)
+        return replace(PLAIN, carried=value.carried)
+
+    def _joinedstr(self, node: ast.JoinedStr, state: State, here: Activation) -> Value:
+        parts = [self.evaluate(part, state, here) for part in node.values]
+        return replace(PLAIN, carried=NOTHING.union(*(part.carried for part in parts)))
 
     # ------------------------------------------------------------------ choices
 
     def _ifexp(self, node: ast.IfExp, state: State, here: Activation) -> Value:
-        certain = truth(self.evaluate(node.test, state, here))
+        certain = self.condition(node.test, state, here)
         if certain is not None:
             return self.evaluate(node.body if certain else node.orelse, state, here)
         other = state.copy()
@@ -102,13 +127,19 @@ class ExpressionsMixin(AttributesMixin):
         values: list[Value] = []
         for operand in node.values:
             value = self.evaluate(operand, state, here)
-            certain = truth(value)
+            certain = self.tested(value, operand, state, here)
             if certain is not None and operand is not node.values[-1]:
                 if certain is stops_at:
                     return join(*values, value)
                 continue
             values.append(value)
         return join(*values)
+
+    def defaults_of(self, takes: ast.arguments, state: State, here: Activation) -> tuple[tuple[str, Value], ...]:
+        """The default values of a function that is defined in another; module-level ones are evaluated when used."""
+        if here.name == "<module>":
+            return ()
+        return tuple((name, self.evaluate(default, state, here)) for name, default in defaults(takes).items())
 
     def assume(self, test: ast.expr, holds: bool, state: State, here: Activation) -> None:
         """Narrow names to what `test` says of them (`x is None`, `not x is None`)."""
@@ -130,7 +161,25 @@ class ExpressionsMixin(AttributesMixin):
             folded = self._compared(node.ops[0], values[0], values[1])
             if folded is not None:
                 return folded
-        return _result(values)
+        found = [got for op, one, other in zip(node.ops, values, values[1:], strict=False)
+                 if (got := self._compared_by(op, one, other, node, state, here)) is not None]
+        result = _result(values)
+        return join(result, *found) if found else replace(result, wide=bool(result.kind & Kind.TENSOR))
+
+    def _compared_by(self, op: ast.cmpop, left: Value, right: Value, node: ast.AST, state: State,
+                     here: Activation) -> Value | None:
+        """What the special methods of objects give that are compared."""
+        if isinstance(op, (ast.In, ast.NotIn)):
+            got = self.special(right, "__contains__", (left,), node, state, here)
+            if got is None and right.cells:
+                self.iterate(right, node, state, here)
+            return got
+        names = _COMPARING.get(type(op))
+        if names is None:
+            return None
+        ours = self.special(left, names, (right,), node, state, here)
+        theirs = self.special(right, names[::-1], (left,), node, state, here)
+        return join(ours or Value(), theirs or Value()) if ours or theirs else None
 
     def _compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
         if isinstance(op, (ast.Is, ast.IsNot)) and right.is_constant(None):
@@ -147,9 +196,26 @@ class ExpressionsMixin(AttributesMixin):
         folded = _folded(node.op, left, right)
         if folded is not None:
             return folded
+        got = self.operated(node.op, left, right, node, state, here)
+        if got is not None:
+            return got
         if left.cells and (isinstance(node.op, (ast.Add, ast.Mult, ast.BitOr))):
             return self._joined_containers(node, left, right, state, here)
-        return replace(_result([left, right]), carried=left.carried | right.carried)
+        if right.cells and isinstance(node.op, (ast.Add, ast.Mult)):
+            return self._joined_containers(node, right, left, state, here)
+        wide = isinstance(node.op, (ast.BitAnd, ast.BitOr)) and left.wide and right.wide
+        return replace(_result([left, right]), carried=left.carried | right.carried, wide=wide)
+
+    def operated(self, op: ast.operator, left: Value, right: Value, node: ast.AST, state: State,
+                 here: Activation) -> Value | None:
+        """What the special methods of first-party objects give for an operator; in place first."""
+        if not left.cells and not right.cells:
+            return None
+        name = OPERATORS.get(type(op), "")
+        before = (f"__i{name}__",) if isinstance(node, ast.AugAssign) else ()
+        ours = self.special(left, (*before, f"__{name}__"), (right,), node, state, here)
+        theirs = self.special(right, f"__r{name}__", (left,), node, state, here)
+        return join(ours or Value(), theirs or Value()) if ours or theirs else None
 
     def _joined_containers(self, node: ast.BinOp, left: Value, right: Value, state: State, here: Activation) -> Value:
         """`a + b`, `a * n`, `a | b` of tuples, lists and dicts."""
@@ -161,16 +227,18 @@ class ExpressionsMixin(AttributesMixin):
                 return self.make(node, sequence(parts, one.kind), state, here)
         fields = {k: v for c in (*ours, *theirs) if c.kind == "dict" for k, v in c.fields.items()}
         rest = join(*(c.rest if c.kind == "dict" else c.every() for c in (*ours, *theirs)))
+        rest = join(rest, *(self.iterate(v, node, state, here) for v in (left, right) if v.roots))
         return self.make(node, Cell(fields, rest, kind=ours[0].kind if ours else "list"), state, here)
 
     def _unaryop(self, node: ast.UnaryOp, state: State, here: Activation) -> Value:
         value = self.evaluate(node.operand, state, here)
         if isinstance(node.op, ast.Not):
-            certain = truth(value)
+            certain = self.tested(value, node, state, here)
             return PLAIN if certain is None else constant(not certain)
         if value.constant is not None and isinstance(value.constant[1], _NUMBERS) and isinstance(node.op, ast.USub):
             return constant(-value.constant[1])
-        return _result([value])
+        got = self.special(value, UNARY[type(node.op)], (), node, state, here)
+        return got if got is not None else replace(_result([value]), carried=value.carried, wide=value.wide)
 
     # ------------------------------------------------------------------ containers
 
@@ -213,12 +281,17 @@ class ExpressionsMixin(AttributesMixin):
                     rest = join(rest, content.rest)
                 if not value.cells:
                     rest = join(rest, value)
+                elif rest != Value():
+                    fields = {k: join(v, rest) for k, v in fields.items()}
                 continue
             name = self.evaluate(key, state, here)
+            if name.roots or name.cells or name.things:
+                fields[KEYS] = join(fields.get(KEYS, Value()), name)
             if name.constant is not None:
                 fields[name.constant[1]] = value
             else:
                 rest = join(rest, value)
+                fields = {k: join(v, rest) for k, v in fields.items()}
         return self.make(node, Cell(fields, rest, kind="dict"), state, here)
 
     def _subscript(self, node: ast.Subscript, state: State, here: Activation) -> Value:
@@ -226,18 +299,22 @@ class ExpressionsMixin(AttributesMixin):
 
     # ------------------------------------------------------------------ comprehensions
 
-    def _listcomp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, state: State, here: Activation) -> Value:
+    def _listcomp(self, node: ast.ListComp | ast.SetComp, state: State, here: Activation) -> Value:
         value = self._comprehended(node, [node.elt], state, here)[0]
         return self.make(node, Cell(rest=value), state, here)
 
     _setcomp = _listcomp
-    _generatorexp = _listcomp
+
+    def _generatorexp(self, node: ast.GeneratorExp, state: State, here: Activation) -> Value:
+        return self.generator(node, state, here)
 
     def _dictcomp(self, node: ast.DictComp, state: State, here: Activation) -> Value:
-        value = self._comprehended(node, [node.value, node.key], state, here)[0]
-        return self.make(node, Cell(rest=value, kind="dict"), state, here)
+        key, value = self._comprehended(node, [node.key, node.value], state, here)
+        made = self.make(node, Cell(rest=value, kind="dict"), state, here)
+        self.key(made, key, state)
+        return made
 
-    def _comprehended(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
+    def _comprehended(self, node: ast.ListComp | ast.SetComp | ast.DictComp,
                       results: list[ast.expr], state: State, here: Activation) -> list[Value]:
         """The results of one round; its variables are its own."""
         own = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
@@ -246,7 +323,7 @@ class ExpressionsMixin(AttributesMixin):
             source = self.evaluate(generator.iter, state, here)
             self.assign(generator.target, self.iterate(source, generator.iter, state, here), state, here)
             for condition in generator.ifs:
-                self.evaluate(condition, state, here)
+                self.condition(condition, state, here)
         values = [self.evaluate(result, state, here) for result in results]
         state.restore(here.scope, saved)
         return values
@@ -263,13 +340,14 @@ def _folded(op: ast.operator | ast.cmpop, left: Value, right: Value) -> Value | 
     if not (equality or both or (isinstance(a, _NUMBERS) and isinstance(b, _NUMBERS))):
         return None
     try:
-        return constant(function(a, b))
+        result = function(a, b)
+        return None if isinstance(result, int) and abs(result) > _LARGE else constant(result)
     except (ArithmeticError, TypeError, ValueError):
         return None
 
 
 def _result(values: list[Value]) -> Value:
     """What arithmetic gives: a new tensor, or something plain."""
-    if any(v.kind & Kind.TENSOR or v.same or v.maybe for v in values):
+    if any(v.kind & Kind.TENSOR or v.roots for v in values):
         return TENSOR
     return PLAIN if all(v.kind == Kind.PLAIN for v in values) else Value(kind=Kind.PLAIN | Kind.OTHER)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 from triton_mutlint.host.arguments import Arguments, bind, defaults, parameters
-from triton_mutlint.host.core import Activation
+from triton_mutlint.host.core import Activation, TooLargeError
 from triton_mutlint.host.effects import Effects
 from triton_mutlint.host.modules import External
 from triton_mutlint.host.state import State
@@ -19,6 +20,7 @@ from triton_mutlint.host.values import (
     Cell,
     ClassValue,
     FunctionValue,
+    Resumed,
     ScopeId,
     Super,
     Value,
@@ -27,7 +29,7 @@ from triton_mutlint.host.values import (
 )
 from triton_mutlint.model import Frame
 
-DEPTH = 24  # calls in calls, at most
+DEPTH = 28  # calls in calls, at most
 _ROUNDS = 8  # of one recursive function
 
 
@@ -43,10 +45,10 @@ class FunctionsMixin(StatementsMixin):
     def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST, state: State,
                here: Activation) -> Value:
         """The result of calling a first-party function; what it does is noted."""
-        running = next((a for a in self.active if a.node is function.node), None)
+        running = next((a for a in self.active if a.node is function.node and a.outer == function.scope), None)
         given = self._given_to(function, arguments, node, state, here)
         if running is not None:
-            return self._again(running, given)
+            return self._again(running, given, node, state, here)
         plain = not any(v.cells or v.things or v.roots for v in given.values())
         if plain and function.scope is None and not state.kept and self.active:
             return self._unreached(function, given, node, here)
@@ -62,10 +64,17 @@ class FunctionsMixin(StatementsMixin):
         value, effects = results[key]
         self.effects.kernels.update(effects.kernels)
         self.effects.unwrapped.update(effects.unwrapped)
+        self.effects.blind.update(effects.blind)
         return value
 
+    def resumed(self, generator: Resumed, sent: Value, node: ast.AST, state: State, here: Activation) -> Value:
+        """Run a generator again, in the state that it finds now; gives another such generator."""
+        if any(a.node is generator.function.node and a.outer == generator.function.scope for a in self.active):
+            return UNSEEN
+        return self._entered(generator.function, dict(generator.given), node, state, here, sent)
+
     def _entered(self, function: FunctionValue, given: dict[str, Value], node: ast.AST, state: State,
-                 here: Activation) -> Value:
+                 here: Activation, sent: Value = UNSEEN) -> Value:
         if len(self.active) >= DEPTH:
             return self.not_known(UNSEEN, Arguments(tuple(given.values())), node, state, here)
         frame = Frame(here.name, here.module.display, getattr(node, "lineno", 1))
@@ -73,11 +82,12 @@ class FunctionsMixin(StatementsMixin):
         chain = (*here.chain, (here.module.display, getattr(node, "lineno", 0), getattr(node, "col_offset", 0)))
         name = "<lambda>" if isinstance(function.node, ast.Lambda) else function.node.name
         inner = Activation(function.module, name, (*place, chain), function.scope, function.node,
-                           (*here.path, frame), chain, function.owner, entry=dict(given))
+                           here.path if name == "<genexpr>" else (*here.path, frame), chain, function.owner,
+                           entry=dict(given), sent=sent)
         self.scopes[inner.scope] = function.scope
         self.active.append(inner)
         try:
-            return self.run(inner, state)
+            return self._result(inner, function, given, self.run(inner, state), state)
         finally:
             self.active.pop()
             if not inner.captured:
@@ -86,21 +96,32 @@ class FunctionsMixin(StatementsMixin):
     def run(self, inner: Activation, state: State) -> Value:
         """Interpret an activation's body until its recursive calls add nothing; `state` becomes that after it."""
         for _ in range(_ROUNDS):
-            before, returned = dict(inner.entry), inner.returned
+            before = self._known(inner)
             start = state.copy()
+            start.join(inner.again)
             inner.left = []
             for name, value in inner.entry.items():
                 start.put(inner.scope, name, value)
             self._body(inner, start)
-            if not inner.recursive or (before == inner.entry and returned == inner.returned):
+            for other in inner.left[1:]:
+                inner.left[0].join(other)
+            if not inner.recursive:
                 break
-        left = inner.left
-        if left:
-            ended = left[0]
-            for other in left[1:]:
-                ended.join(other)
-            state.become(ended)
-        return self._result(inner, state)
+            if inner.left:
+                inner.ended = inner.left[0].copy()
+            if before == self._known(inner):
+                break
+        else:
+            raise TooLargeError
+        if inner.left:
+            state.become(inner.left[0])
+        return inner.returned if inner.returned is not None else UNSEEN
+
+    @staticmethod
+    def _known(inner: Activation) -> tuple[object, ...]:
+        """What the rounds of a recursive call hand on to each other."""
+        again = inner.again.copy() if inner.again is not None else None
+        return dict(inner.entry), inner.returned, inner.yielded, inner.ended, again
 
     def _body(self, inner: Activation, start: State) -> None:
         node = inner.node
@@ -115,19 +136,35 @@ class FunctionsMixin(StatementsMixin):
             inner.returned = NONE if inner.returned is None else join(inner.returned, NONE)
             inner.left.append(ended)
 
-    def _result(self, inner: Activation, state: State) -> Value:
-        if inner.yielded is not None:
-            assert inner.node is not None
-            return self.make(inner.node, Cell(rest=inner.yielded, kind="generator"), state, inner, "generator")
-        return inner.returned if inner.returned is not None else UNSEEN
+    def _result(self, inner: Activation, function: FunctionValue, given: Mapping[str, Value], returned: Value,
+                state: State) -> Value:
+        """What a call gives: what it returns, or for a function with `yield` a generator."""
+        if inner.yielded is None:
+            return returned
+        if returned != NONE:  # `yield from` gives it, and StopIteration carries it
+            self.throw(returned, state)
+        source = thing(Resumed(function, tuple(sorted(given.items()))))
+        assert inner.node is not None
+        content = Cell(rest=join(inner.yielded, returned), kind="generator", source=source)
+        return self.make(inner.node, content, state, inner, "generator")
 
-    def _again(self, running: Activation, given: Mapping[str, Value]) -> Value:
+    def _again(self, running: Activation, given: Mapping[str, Value], node: ast.AST, state: State,
+               here: Activation) -> Value:
         """A recursive call: its arguments join those of the call that is running, which is then run again."""
         running.recursive = True
         for name, value in given.items():
             old = running.entry.get(name)
             running.entry[name] = value if old is None else join(old, value)
-        return running.returned if running.returned is not None else Value()
+        if running.again is None:
+            running.again = state.copy()
+        else:
+            running.again.join(state)
+        state.join(running.ended)
+        returned = running.returned if running.returned is not None else Value()
+        if running.yielded is not None:
+            content = Cell(rest=join(running.yielded, returned), kind="generator")
+            return self.make(node, content, state, here, "generator")
+        return returned
 
     # ------------------------------------------------------------------ parameters
 
@@ -137,12 +174,13 @@ class FunctionsMixin(StatementsMixin):
         names, keyword_only = parameters(takes)
         bound = bind(names, keyword_only, arguments)
         values = dict(bound.values)
-        outside = self.top(function.module)
+        known = dict(function.defaults)
         for name, default in defaults(takes).items():
             if name not in values:
-                values[name] = self.evaluate(default, self.module_state, outside)
-            elif values[name] in (arguments.star, arguments.double_star):
-                values[name] = join(values[name], self.evaluate(default, self.module_state, outside))
+                values[name] = known[name] if name in known else self._default(function, default, state)
+            elif values[name] in (bound.spare_rest, bound.extra_rest):
+                given = known[name] if name in known else self._default(function, default, state)
+                values[name] = join(values[name], given)
         for name in (*names, *keyword_only):
             values.setdefault(name, UNSEEN)
         if takes.vararg is not None:
@@ -154,13 +192,17 @@ class FunctionsMixin(StatementsMixin):
             values[takes.kwarg.arg] = self.make(node, rest, state, here, "kwargs")
         return values
 
+    def _default(self, function: FunctionValue, default: ast.expr, state: State) -> Value:
+        outside = self.top(function.module)
+        if function.scope is None:
+            return self.evaluate(default, self.module_state, outside)
+        around = replace(outside, name="<class>", scope=function.scope, outer=self.scopes.get(function.scope))
+        return self.evaluate(default, state, around)
+
     def decorate(self, decorator: ast.expr, value: Value, state: State, here: Activation) -> Value:
         maker = self.evaluate(decorator, state, here)
         result = self.call(maker, Arguments((value,)), decorator, state, here)
-        return result if result.things else value
-
-    def get_property(self, method: BoundMethod, node: ast.AST, state: State, here: Activation) -> Value:
-        return self.invoke(method.function, Arguments((method.owner,)), node, state, here)
+        return result if result.things or result.cells else value
 
     # ------------------------------------------------------------------ classes
 
@@ -168,12 +210,23 @@ class FunctionsMixin(StatementsMixin):
         """An object of a first-party class, after `__init__`."""
         made = self.make(node, Cell(owner=owner, kind="object"), state, here, "object")
         init = self.class_member(owner, "__init__")
+        new = self.class_member(owner, "__new__")
+        if new is not None:
+            made = join(made, self.call(new, arguments.before(thing(owner)), node, state, here))
         if init is not None:
             self.call(self._bind_all(made, init), arguments, node, state, here)
-            return made
-        fields = (s.target for s in owner.node.body if isinstance(s, ast.AnnAssign))
-        names = [target.id for target in fields if isinstance(target, ast.Name)]
-        bound = bind(names, [], arguments)  # a dataclass or a NamedTuple
+        elif new is None:
+            self._fields_of(made, owner, arguments, node, state, here)
+        if owner.node.keywords:  # a metaclass, or what `__init_subclass__` takes
+            return join(made, self.not_known(thing(owner), arguments, node, state, here))
+        return made
+
+    def _fields_of(self, made: Value, owner: ClassValue, arguments: Arguments, node: ast.AST, state: State,
+                   here: Activation) -> None:
+        """What a dataclass or a NamedTuple does with its arguments."""
+        declared = [s for c in self.lineage(owner) for s in c.node.body if isinstance(s, ast.AnnAssign)]
+        names = list(dict.fromkeys(s.target.id for s in declared if isinstance(s.target, ast.Name)))
+        bound = bind(names, [], arguments)
         for i, name in enumerate(names):
             value = bound.values.get(name)
             if value is not None:
@@ -182,7 +235,7 @@ class FunctionsMixin(StatementsMixin):
         for value in (*bound.spare, *bound.extra.values(), bound.spare_rest, bound.extra_rest):
             if value is not None:
                 state.change(made, None, value)
-        return made
+        self.special(made, "__post_init__", (), node, state, here)
 
     @staticmethod
     def _bind_all(owner: Value, member: Value) -> Value:
@@ -226,7 +279,7 @@ class FunctionsMixin(StatementsMixin):
 
     # ------------------------------------------------------------------ scopes
 
-    def scope_of(self, name: str, here: Activation) -> ScopeId:
+    def scope_of(self, name: str, state: State, here: Activation) -> ScopeId:
         """The scope that an assignment to `name` binds in."""
         if here.node is None or isinstance(here.node, ast.Lambda):
             return here.scope
@@ -234,14 +287,24 @@ class FunctionsMixin(StatementsMixin):
             if name in statement.names:
                 if isinstance(statement, ast.Global):
                     return ("module", here.module.display)
-                outer = self.scopes.get(here.scope)
-                return outer if outer is not None else here.scope
+                first = outer = self.scopes.get(here.scope)
+                while outer is not None and state.get(outer, name) is None:
+                    outer = self.scopes.get(outer)
+                return outer or first or here.scope
         return here.scope
 
 
 @lru_cache(maxsize=2048)  # asked at every assignment
 def declared_elsewhere(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[ast.Global | ast.Nonlocal, ...]:
     """The `global` and `nonlocal` statements of a function."""
-    return tuple(s for s in ast.walk(node) if isinstance(s, (ast.Global, ast.Nonlocal)))
+    found: list[ast.Global | ast.Nonlocal] = []
+    pending: list[ast.AST] = list(node.body)
+    while pending:
+        inner = pending.pop()
+        if isinstance(inner, (ast.Global, ast.Nonlocal)):
+            found.append(inner)
+        elif not isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            pending.extend(ast.iter_child_nodes(inner))
+    return tuple(found)
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from triton_mutlint.host.arguments import Arguments, bind, parameters
 from triton_mutlint.host.core import Activation
 from triton_mutlint.host.functions import FunctionsMixin
 from triton_mutlint.host.state import State
-from triton_mutlint.host.values import NONE, UNSEEN, KernelMethod, KernelValue, Value, join
+from triton_mutlint.host.values import NONE, UNSEEN, Cell, KernelMethod, KernelValue, Kind, Value, join
 from triton_mutlint.model import Access, AccessKind, KernelReport, Mutation, ParameterReport, Status
+from triton_mutlint.source.walking import dotted
 
 _WRITES = (AccessKind.WRITE, AccessKind.ATOMIC)
 # Methods that run no kernel.
@@ -29,6 +31,7 @@ class LaunchesMixin(FunctionsMixin):
             return UNSEEN
         if method.name not in ("launch", "run"):
             return self.not_known(UNSEEN, arguments, node, state, here)
+        self.grid(arguments.named.get("grid", Value()) if method.name == "run" else Value(), node, state, here)
         verdict = self.world.kernels.verdict(kernel.module, kernel.node)
         name = kernel.node.name if isinstance(verdict, str) else verdict.name
         self.effects.kernels[name] = None
@@ -45,6 +48,7 @@ class LaunchesMixin(FunctionsMixin):
                   here: Activation) -> None:
         names, keyword_only = parameters(kernel.node.args)
         bound = bind(names, keyword_only, arguments)
+        self._tuning(kernel, bound.values, node, state, here)
         for parameter in verdict.parameters:
             base, *fields = parameter.name.split(".")
             value = bound.values.get(base)
@@ -88,6 +92,48 @@ class LaunchesMixin(FunctionsMixin):
                     self.effects.write_behind(value, found)
                 else:
                     self.effects.gaps[found] = None
+                    self.effects.blind[found] = None
+
+    # ------------------------------------------------------------------ what tuning does
+
+    def _tuning(self, kernel: KernelValue, given: Mapping[str, Value], node: ast.AST, state: State,
+                here: Activation) -> None:
+        """Autotuning zeroes what `reset_to_zero` names, and calls hooks with the kernel's arguments."""
+        for decorator in kernel.node.decorator_list:
+            if isinstance(decorator, ast.Call) and dotted(decorator.func)[-1:] == ("autotune",):
+                for keyword in decorator.keywords:
+                    if keyword.arg == "reset_to_zero":
+                        self._reset(keyword.value, given, kernel.node.name, node, here)
+                hooks = self._hooks(decorator, kernel)
+                if hooks != Value():
+                    content = Cell(dict(given), kind="dict")
+                    arguments = self.make(node, content, state, here, "nargs")
+                    self.call(hooks, Arguments((arguments, UNSEEN)), node, state, here)
+
+    def _reset(self, names: ast.expr, given: Mapping[str, Value], kernel: str, node: ast.AST, here: Activation) -> None:
+        listed = {n.value for n in ast.walk(names) if isinstance(n, ast.Constant)}
+        for name, value in given.items():
+            if name in listed:
+                text = f"tuning `{kernel}` sets `{name}` to zero"
+                self.effects.write(value, self.effect(text, node, here, kernel))
+
+    def _hooks(self, decorator: ast.Call, kernel: KernelValue) -> Value:
+        """The functions that autotuning calls: its own hooks, and those of its configs."""
+        known = self.world.shared.hooks
+        if id(decorator) not in known:
+            known[id(decorator)], _ = self.apart(lambda: self._found_hooks(decorator, self.top(kernel.module)))
+        return known[id(decorator)]
+
+    def _found_hooks(self, decorator: ast.Call, outside: Activation) -> Value:
+        state = self.module_state
+        given = {k.arg: self.evaluate(k.value, state, outside) for k in decorator.keywords
+                 if k.arg in ("configs", "pre_hook", "post_hook")}
+        configs = self.evaluate(decorator.args[0], state, outside) if decorator.args else given.get("configs", Value())
+        found = [given.get("pre_hook", Value()), given.get("post_hook", Value())]
+        for content in state.contents(self.iterate(configs, decorator, state, outside) if configs.cells else configs):
+            found.append(content.get("pre_hook") or Value())
+        called = join(*found)
+        return replace(called, kind=called.kind & ~Kind.PLAIN, constant=None)
 
 
 def _reason(verdict: KernelReport) -> str:

@@ -12,7 +12,7 @@ from triton_mutlint.model import StageError
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.finder import Finder, Place, is_real, is_stood_in
 from triton_mutlint.source.text import parse_source, read_source
-from triton_mutlint.source.walking import dotted
+from triton_mutlint.source.walking import dotted, walk
 
 _DEPTH = 12  # names that stand for names, at most
 
@@ -61,9 +61,27 @@ class HostModule:
 
     @cached_property
     def rebound(self) -> frozenset[str]:
-        """Names that some function of the file binds anew, by `global`."""
+        """Names bound otherwise than by plain assignment: in a function by `global`, by `+=`, by a loop, ..."""
         nodes = (node for node in ast.walk(self.tree) if isinstance(node, ast.Global)) if "global " in self.text else ()
-        return frozenset(name for node in nodes for name in node.names)
+        return frozenset(name for node in nodes for name in node.names) | frozenset(_otherwise(self.tree.body))
+
+    @cached_property
+    def changed(self) -> frozenset[str]:
+        """Names of what code of the file changes in place: `NAME[k] = v`, `NAME.x = v`, `NAME.append(v)`, `f(NAME)`."""
+        return frozenset(_changed(self.tree))
+
+    def names_of(self, node: ast.AST) -> frozenset[str]:
+        """The top-level names that an expression is assigned to."""
+        return self._names_by_node.get(id(node), frozenset())
+
+    @cached_property
+    def _names_by_node(self) -> Mapping[int, frozenset[str]]:
+        found: dict[int, set[str]] = {}
+        for name, several in self.bindings.items():
+            for bound in several:
+                if isinstance(bound, Definition):
+                    found.setdefault(id(bound.node), set()).add(name)
+        return {key: frozenset(names) for key, names in found.items()}
 
     @cached_property
     def stars(self) -> tuple[_Import, ...]:
@@ -236,6 +254,51 @@ def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, _Import]]
     for alias in node.names:
         if alias.name != "*":
             yield alias.asname or alias.name, _Import(node.module or "", alias.name, node.level)
+
+
+_CHANGES = frozenset({
+    "append", "extend", "insert", "update", "setdefault", "pop", "popitem", "clear", "remove", "add", "discard", "sort",
+    "reverse", "appendleft", "extendleft", "__setitem__", "register",
+})  # fmt: skip
+
+
+def _otherwise(body: list[ast.stmt]) -> Iterator[str]:
+    """Names that module-level code binds by `+=`, in loops, `with` and `del`, and by `:=`."""
+    for node in body:
+        targets: list[ast.expr] = []
+        if isinstance(node, (ast.AugAssign, ast.For, ast.AsyncFor)):
+            targets = [node.target]
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            targets = [item.optional_vars for item in node.items if item.optional_vars is not None]
+        elif isinstance(node, ast.Delete):
+            targets = node.targets
+        yield from (n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        for block in ("body", "orelse", "finalbody"):
+            yield from _otherwise(getattr(node, block, []) if not isinstance(node, ast.Expr) else [])
+        for handler in getattr(node, "handlers", ()):
+            yield from _otherwise(handler.body)
+
+
+def _changed(tree: ast.Module) -> Iterator[str]:
+    for node in walk(tree):
+        targets: list[ast.expr] = []
+        if isinstance(node, (ast.Assign, ast.Delete)):
+            targets = node.targets
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+            targets = [node.target]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES:
+            targets = [node.func]
+        for target in targets:
+            while isinstance(target, (ast.Attribute, ast.Subscript)):
+                target = target.value
+                if isinstance(target, ast.Name):
+                    yield target.id
+    for statement in tree.body:  # `fill(TABLE)`
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            given = (*statement.value.args, *(k.value for k in statement.value.keywords))
+            yield from (value.id for value in given if isinstance(value, ast.Name))
 
 
 def _class_members(node: ast.ClassDef, name: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.expr]:

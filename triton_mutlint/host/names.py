@@ -5,15 +5,18 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from triton_mutlint.host.core import Activation, Core
 from triton_mutlint.host.modules import Definition, External, HostModule, Resolved
 from triton_mutlint.host.state import State
 from triton_mutlint.host.values import (
     UNSEEN,
+    BoundMethod,
     ClassValue,
     FunctionValue,
     KernelValue,
+    Partial,
     ScopeId,
     Value,
     constant,
@@ -25,16 +28,6 @@ from triton_mutlint.source.walking import dotted
 
 _BUILTINS = frozenset(vars(builtins))
 _KNOWN = {"True": True, "False": False, "None": None, "__debug__": True}
-# Decorators after which a function still does what its body says.
-_KEEPS = frozenset({
-    "staticmethod", "classmethod", "property", "cached_property", "wraps", "lru_cache", "cache", "no_grad",
-    "inference_mode", "enable_grad", "compile", "disable", "contextmanager", "abstractmethod", "override", "overload",
-    "custom_fwd", "custom_bwd", "custom_op", "triton_op", "impl", "register_kernel", "register_fake", "deprecated",
-    "allow_in_graph", "script", "script_if_tracing", "ignore", "unused", "export", "autocast", "record_function",
-    "is_compiling", "once_differentiable", "skip_code", "profile", "final", "dataclass", "singledispatch",
-    "register_autograd", "impl_abstract", "set_grad_enabled", "assume_constant_result",
-})  # fmt: skip
-
 
 class NamesMixin(Core):
     """Looks names up."""
@@ -100,18 +93,28 @@ class NamesMixin(Core):
             self.evaluating.add(key)
             try:
                 value, _ = self.apart(lambda: self.evaluate(node, self.module_state, self.top(module)))
+                self._loosen(value, bool(module.names_of(node) & module.changed))
                 self.globals[key] = value
             finally:
                 self.evaluating.discard(key)
         value = self.globals[key]
-        if module.rebound and any(
-            isinstance(bound, Definition) and bound.node is node and name in module.rebound
-            for name, several in module.bindings.items() for bound in several
-        ):
+        if module.rebound and module.names_of(node) & module.rebound:
             value = join(value, UNSEEN)
         for position in index:
             value = self.module_state.element(value, position) if value.cells else UNSEEN
         return value
+
+    def _loosen(self, value: Value, changed: bool) -> None:
+        """What a module-level container or object holds may be another thing by the time that an op runs.
+
+        Constants are taken for unknown. If the module's code changes the container, so is everything.
+        """
+        for cell in value.cells:
+            content = self.module_state.cell(cell)
+            if content is not None and content.kind != "tuple":
+                fields = {key: replace(held, constant=None) for key, held in content.fields.items()}
+                content = replace(content, fields=fields, rest=replace(content.rest, constant=None))
+                self.module_state.heap[cell] = content.spread(UNSEEN) if changed else content
 
     def top(self, module: HostModule) -> Activation:
         """Module-level code, as if it were called."""
@@ -126,20 +129,27 @@ class NamesMixin(Core):
             return thing(KernelValue(module, node))
         scope = None if here.name == "<module>" else here.scope
         here.captured = True
-        value = thing(FunctionValue(module, node, scope))
+        value = thing(FunctionValue(module, node, scope, defaults=self.defaults_of(node.args, state, here)))
         for decorator in reversed(node.decorator_list):
-            value = self._decorated(decorator, value, state, here)
+            value = self.decorated(decorator, value, state, here)
         return value
 
-    def _decorated(self, decorator: ast.expr, value: Value, state: State, here: Activation) -> Value:
+    def decorated(self, decorator: ast.expr, value: Value, state: State, here: Activation) -> Value:
         target = decorator.func if isinstance(decorator, ast.Call) else decorator
         chain = dotted(target)
-        if chain and chain[-1] in _KEEPS:
+        if chain and chain[-1] in ("setter", "deleter"):
             return value
         maker = self.evaluate(target, state, here)
-        if any(isinstance(t, FunctionValue) for t in maker.things):
+        if chain and chain[-1] == "singledispatch":
+            return join(value, UNSEEN)
+        partial = External("functools.partial") in maker.things
+        if partial or maker.cells or any(
+                isinstance(t, (FunctionValue, ClassValue, BoundMethod, Partial)) for t in maker.things):
             return self.decorate(decorator, value, state, here)
         return value
+
+    def defaults_of(self, takes: ast.arguments, state: State, here: Activation) -> tuple[tuple[str, Value], ...]:
+        raise NotImplementedError
 
     def decorate(self, decorator: ast.expr, value: Value, state: State, here: Activation) -> Value:
         """`decorator` applied to `value`."""

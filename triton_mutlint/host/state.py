@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from triton_mutlint.host.values import Cell, CellId, Names, ScopeId, Value, join, merged
+from triton_mutlint.host.values import (
+    Attribute,
+    BoundMethod,
+    Cell,
+    CellId,
+    ClassValue,
+    FunctionValue,
+    Names,
+    Partial,
+    Resumed,
+    ScopeId,
+    Super,
+    Thing,
+    Value,
+    join,
+    merged,
+)
+from triton_mutlint.source.walking import walk
 
 
 @dataclass
@@ -19,9 +37,10 @@ class State:
     heap: dict[CellId, Cell] = field(default_factory=dict)
     base: dict[CellId, Cell] = field(default_factory=dict)
     kept: bool = False  # whether something was put into one of those, or given to a global name
+    scopes: Mapping[ScopeId, ScopeId | None] = field(default_factory=dict, compare=False)
 
     def copy(self) -> State:
-        return State(dict(self.names), dict(self.heap), self.base, self.kept)
+        return State(dict(self.names), dict(self.heap), self.base, self.kept, self.scopes)
 
     def join(self, other: State | None) -> None:
         """Take in what another path to the same point gives."""
@@ -76,21 +95,50 @@ class State:
         for cell in value.cells:
             content = self.cell(cell) or Cell()
             self.kept |= cell in self.base
-            if key is None:
-                self.heap[cell] = content.add(new)
+            place = None if key is None else content.place(key)
+            if place is None:
+                self.heap[cell] = content.spread(new)
             else:
-                old = content.get(key)
-                self.heap[cell] = content.put(key, new if certain or old is None else join(old, new))
+                old = content.fields.get(place, content.rest)
+                self.heap[cell] = content.put(place, new if certain else join(old, new))
+
+    def grow(self, value: Value, new: Value) -> None:
+        """Add an element to every container that `value` may be, after those that are there."""
+        for cell in value.cells:
+            self.kept |= cell in self.base
+            self.heap[cell] = (self.cell(cell) or Cell()).add(new)
+
+    def mix(self, value: Value) -> None:
+        """Forget the positions in every container that `value` may be."""
+        for cell in value.cells:
+            content = self.cell(cell)
+            if content is not None:
+                self.kept |= cell in self.base
+                self.heap[cell] = content.mixed()
+
+    def rearrange(self, value: Value, change: Callable[[list[Value]], list[Value]]) -> None:
+        """Put a list's elements in another order, or others in their place; where they are not known, mix them."""
+        contents = self.contents(value)
+        listed = contents[0].listed() if len(contents) == 1 and not value.roots else None
+        if listed is None:
+            self.mix(value)
+            return
+        after = change(listed)
+        (cell,) = value.cells
+        self.kept |= cell in self.base
+        self.heap[cell] = replace(contents[0], fields=dict(enumerate(after)), size=len(after), rest=Value())
 
     def element(self, value: Value, key: object) -> Value:
         """What `value[key]` may be, for containers with that key."""
         found = []
         for content in self.contents(value):
-            field_ = content.get(key)
-            if field_ is None and isinstance(key, int) and key < 0 and content.size is not None:
-                field_ = content.get(content.size + key)
+            place = content.place(key)
+            if place is None:
+                found.append(content.every())
+                continue
+            field_ = content.get(place)
             found.append(content.rest if field_ is None else field_)
-            if field_ is not None and content.many:
+            if field_ is not None and (content.many or (content.size is None and content.kind in ("list", "tuple"))):
                 found.append(content.rest)
         return join(*found) if found else Value()
 
@@ -104,27 +152,51 @@ class State:
         same: set[str] = set()
         maybe: set[str] = set()
         seen: set[CellId] = set()
+        things: set[Thing] = set()
         pending = list(values)
         while pending:
             value = pending.pop()
             same |= value.same | value.carried
             maybe |= value.maybe | value.unsure
-            pending.extend(_captured(value))
+            for thing in value.things - things:
+                things.add(thing)
+                pending.extend(self._captured(thing))
             for cell in value.cells - seen:
                 seen.add(cell)
                 content = self.cell(cell)
                 if content is not None:
-                    pending.extend((content.rest, *content.fields.values()))
+                    pending.extend((content.rest, content.source, *content.fields.values()))
+                    if content.owner is not None and content.owner.scope is not None:
+                        pending.append(Value(things=frozenset([content.owner])))
         return frozenset(same), frozenset(maybe - same)
 
+    def _captured(self, thing: Thing) -> Iterator[Value]:
+        """Values that something callable holds, and those of the names that a function in a function reads."""
+        if isinstance(thing, (BoundMethod, Super, Attribute)):
+            yield thing.owner
+        if isinstance(thing, Partial):
+            yield from (thing.function, *thing.positional, *(held for _, held in thing.keywords))
+        if isinstance(thing, Resumed):
+            yield from (held for _, held in thing.given)
+        function = thing.function if isinstance(thing, (BoundMethod, Resumed)) else thing
+        if isinstance(function, FunctionValue):
+            yield from (held for _, held in function.defaults)
+            if self.kept:
+                yield from self._kept()
+        if isinstance(function, (FunctionValue, ClassValue)) and function.scope is not None:
+            for name in {node.id for node in walk(function.node) if isinstance(node, ast.Name)}:
+                yield from self._around(function.scope, name)
 
-def _captured(value: Value) -> Iterable[Value]:
-    """Values that the callables among `value` hold."""
-    for thing in value.things:
-        owner = getattr(thing, "owner", None)
-        if isinstance(owner, Value):
-            yield owner
-        for held in getattr(thing, "positional", ()):
-            yield held
-        for _, held in getattr(thing, "keywords", ()):
-            yield held
+    def _around(self, scope: ScopeId | None, name: str) -> Iterator[Value]:
+        while scope is not None:
+            value = self.get(scope, name)
+            if value is not None:
+                yield value
+            scope = self.scopes.get(scope)
+
+    def _kept(self) -> Iterator[Value]:
+        """What this op's code left in module-level names and containers."""
+        for scope, names in self.names.items():
+            if scope[0] == "module":
+                yield from names.values()
+        yield Value(cells=frozenset(cell for cell in self.heap if cell in self.base))

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Callable, Sequence
 
 from triton_mutlint.host.core import Activation, TooLargeError, text_of
-from triton_mutlint.host.expressions import ExpressionsMixin
+from triton_mutlint.host.exits import ExitsMixin, either
 from triton_mutlint.host.state import State
-from triton_mutlint.host.values import PLAIN, ClassValue, Kind, Value, join, thing, truth
+from triton_mutlint.host.values import ClassValue, Kind, Value, join, thing
 
 _ROUNDS = 12  # of one loop: what names may hold grows by what few arguments there are, and stops
 
 
-class StatementsMixin(ExpressionsMixin):
+class StatementsMixin(ExitsMixin):
     """Each statement takes the state before it and gives the state after it; None where nothing follows."""
 
     def block(self, body: Sequence[ast.stmt], state: State, here: Activation) -> State | None:
@@ -28,8 +28,13 @@ class StatementsMixin(ExpressionsMixin):
         self.step()
         run: Callable[..., State | None] | None = getattr(self, f"_s_{type(node).__name__.lower()}", None)
         if run is None:
-            return state  # pass, global, nonlocal, del
-        return run(node, state, here)
+            return state  # pass, global, nonlocal
+        if not self.watch:
+            return run(node, state, here)
+        self.watch[-1].join(state)
+        after = run(node, state, here)
+        self.watch[-1].join(state if after is None else after)
+        return after
 
     # ------------------------------------------------------------------ simple statements
 
@@ -38,9 +43,29 @@ class StatementsMixin(ExpressionsMixin):
         return state
 
     def _s_assert(self, node: ast.Assert, state: State, here: Activation) -> State:
-        self.evaluate(node.test, state, here)
+        self.condition(node.test, state, here)
         self.assume(node.test, True, state, here)
         return state
+
+    def _s_delete(self, node: ast.Delete, state: State, here: Activation) -> State:
+        for target in node.targets:
+            if isinstance(target, ast.Subscript):
+                owner = self.evaluate(target.value, state, here)
+                index = self.evaluate(target.slice, state, here)
+                if self.special(owner, "__delitem__", (index,), node, state, here) is None:
+                    at = index.constant[1] if index.constant is not None else None
+                    self.removed(owner, at, state)
+        return state
+
+    @staticmethod
+    def removed(owner: Value, index: object, state: State) -> None:
+        """An element was taken out of a list, and what follows moves up."""
+        if not any(content.kind != "dict" for content in state.contents(owner)):
+            return
+        if isinstance(index, int):
+            state.rearrange(owner, lambda was: [v for i, v in enumerate(was) if i - index not in (0, len(was))])
+        else:
+            state.mix(owner)
 
     def _s_assign(self, node: ast.Assign, state: State, here: Activation) -> State:
         if len(node.targets) == 1 and self._pairwise(node.targets[0], node.value):
@@ -74,32 +99,35 @@ class StatementsMixin(ExpressionsMixin):
         target = node.target
         old = self.evaluate(target, state, here)
         value = self.evaluate(node.value, state, here)
-        if old.cells:
-            state.change(old, None, self.iterate(value, node, state, here))
+        got = self.operated(node.op, old, value, node, state, here)
+        if got is None and old.cells:
+            self.extended(old, value, node, state, here)
         if isinstance(target, ast.Subscript):  # also where the element is a copy: it is assigned back
             owner = self.evaluate(target.value, state, here)
             self.effects.write(owner, self.effect(f"`{text_of(node)}`", node, here))
-        if old.same or old.maybe:
+        if old.roots:
             self.effects.write(old, self.effect(f"`{text_of(node)}`", node, here))
             if isinstance(target, ast.Subscript):
                 return state  # the element is the storage that was written
-            new = old
+            new = join(old, got or Value())
+        elif got is not None:
+            new = got
         elif old.kind & Kind.TENSOR or old.cells:
             new = old
         else:
             new = Value(kind=old.kind | value.kind, carried=old.carried | value.carried)
-        if isinstance(target, (ast.Name, ast.Attribute)) or old.kind == Kind.PLAIN:
+        if isinstance(target, (ast.Name, ast.Attribute)) or old.kind == Kind.PLAIN or got is not None:
             self.assign(target, new, state, here)
         return state
+
+    def extended(self, owner: Value, value: Value, node: ast.AST, state: State, here: Activation) -> None:
+        """`owner += value`, `owner.extend(value)`, `owner |= value` of lists, sets and dicts."""
+        raise NotImplementedError
 
     def _s_return(self, node: ast.Return, state: State, here: Activation) -> None:
         value = self.evaluate(node.value, state, here) if node.value is not None else Value()
         here.returned = value if here.returned is None else join(here.returned, value)
         here.left.append(state)
-
-    def _s_raise(self, node: ast.Raise, state: State, here: Activation) -> None:
-        if node.exc is not None:
-            self.evaluate(node.exc, state, here)
 
     def _s_break(self, node: ast.Break, state: State, here: Activation) -> None:
         here.breaks.append(state)
@@ -114,76 +142,51 @@ class StatementsMixin(ExpressionsMixin):
     _s_importfrom = _s_import
 
     def _s_functiondef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, state: State, here: Activation) -> State:
-        state.put(here.scope, node.name, self.function(here.module, node, state, here))
+        made = self.function(here.module, node, state, here)
+        state.put(self.scope_of(node.name, state, here), node.name, made)
         return state
 
     _s_asyncfunctiondef = _s_functiondef
 
     def _s_classdef(self, node: ast.ClassDef, state: State, here: Activation) -> State:
-        state.put(here.scope, node.name, thing(ClassValue(here.module, node)))
+        here.captured = True
+        scope = None if here.name == "<module>" else here.scope
+        made = thing(ClassValue(here.module, node, scope))
+        for inner in node.body:
+            value = getattr(inner, "value", None)
+            if isinstance(inner, (ast.Assign, ast.AnnAssign, ast.Expr)) and value is not None:
+                self.escape(self.evaluate(value, state, here), f"the class `{node.name}` holds it", inner, state, here)
+        state.put(self.scope_of(node.name, state, here), node.name, made)
         return state
 
     # ------------------------------------------------------------------ branches
 
     def _s_if(self, node: ast.If, state: State, here: Activation) -> State | None:
-        certain = truth(self.evaluate(node.test, state, here))
+        certain = self.condition(node.test, state, here)
         if certain is not None:
             return self.block(node.body if certain else node.orelse, state, here)
         other = state.copy()
         self.assume(node.test, True, state, here)
         self.assume(node.test, False, other, here)
-        return _either(self.block(node.body, state, here), self.block(node.orelse, other, here))
+        return either(self.block(node.body, state, here), self.block(node.orelse, other, here))
 
     def _s_match(self, node: ast.Match, state: State, here: Activation) -> State | None:
-        subject = self.evaluate(node.subject, state, here)
+        subject = self.within(self.evaluate(node.subject, state, here), state)
+        for case in node.cases:
+            for pattern in ast.walk(case.pattern):
+                for attribute in pattern.kwd_attrs if isinstance(pattern, ast.MatchClass) else ():
+                    subject = join(subject, self.attribute(subject, attribute, pattern, state, here))
         after: State | None = state.copy()
         for case in node.cases:
             inner = state.copy()
             for pattern in ast.walk(case.pattern):
                 name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
                 if isinstance(name, str):
-                    inner.put(here.scope, name, join(subject, self.iterate(subject, node, inner, here)))
+                    inner.put(self.scope_of(name, inner, here), name, subject)
             if case.guard is not None:
-                self.evaluate(case.guard, inner, here)
-            after = _either(after, self.block(case.body, inner, here))
+                self.condition(case.guard, inner, here)
+            after = either(after, self.block(case.body, inner, here))
         return after
-
-    def _s_with(self, node: ast.With | ast.AsyncWith, state: State, here: Activation) -> State | None:
-        for item in node.items:
-            manager = self.evaluate(item.context_expr, state, here)
-            if item.optional_vars is not None:
-                entered = self.entered(manager, item.context_expr, state, here)
-                self.assign(item.optional_vars, entered, state, here)
-        return self.block(node.body, state, here)
-
-    _s_asyncwith = _s_with
-
-    def entered(self, manager: Value, node: ast.expr, state: State, here: Activation) -> Value:
-        """What `with manager as name` binds."""
-        given = [content.rest for content in state.contents(manager) if content.kind == "generator"]
-        return join(*given) if given else manager
-
-    def _s_try(self, node: ast.Try, state: State, here: Activation) -> State | None:
-        anywhere = state.copy()
-        current: State | None = state
-        for inner in node.body:
-            if current is None:
-                break
-            current = self.statement(inner, current, here)
-            if current is not None:
-                anywhere.join(current)
-        after = self.block(node.orelse, current, here) if current is not None else None
-        for handler in node.handlers:
-            start = anywhere.copy()
-            if handler.name:
-                start.put(here.scope, handler.name, PLAIN)
-            after = _either(after, self.block(handler.body, start, here))
-        if not node.finalbody:
-            return after
-        ended = self.block(node.finalbody, after if after is not None else anywhere, here)
-        return ended if after is not None else None
-
-    _s_trystar = _s_try
 
     # ------------------------------------------------------------------ loops
 
@@ -198,12 +201,12 @@ class StatementsMixin(ExpressionsMixin):
     _s_asyncfor = _s_for
 
     def _s_while(self, node: ast.While, state: State, here: Activation) -> State | None:
-        certain = truth(self.evaluate(node.test, state, here))
+        certain = self.condition(node.test, state, here)
         if certain is False:
             return self.block(node.orelse, state, here)
 
         def begin(inner: State) -> None:
-            self.evaluate(node.test, inner, here)
+            self.condition(node.test, inner, here)
 
         ended = self._loop(node, begin, state, here)
         endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
@@ -234,16 +237,6 @@ class StatementsMixin(ExpressionsMixin):
         here.breaks, here.continues = outer
         ended = self.block(node.orelse, entry, here)
         for broken in breaks:
-            ended = _either(ended, broken)
+            ended = either(ended, broken)
         self._broke = bool(breaks)
         return ended
-
-
-def _either(one: State | None, other: State | None) -> State | None:
-    """The state after two paths meet."""
-    if one is None or other is None:
-        return other if one is None else one
-    one.join(other)
-    return one
-
-

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from triton_mutlint.host import torch_table
 from triton_mutlint.host.arguments import Arguments
-from triton_mutlint.host.attributes import applied
+from triton_mutlint.host.attributes import applied, is_array
 from triton_mutlint.host.core import Activation, text_of
 from triton_mutlint.host.functions import FunctionsMixin
 from triton_mutlint.host.model import OpRegistration
 from triton_mutlint.host.state import State
 from triton_mutlint.host.torch_table import TorchEffect
-from triton_mutlint.host.values import UNSEEN, Attribute, FunctionValue, Kind, Value, join, truth, weakened
+from triton_mutlint.host.values import NOTHING, UNSEEN, Attribute, FunctionValue, Kind, Value, join, truth, weakened
 
 # Methods that hardly anything but a tensor has: enough to take an unknown object for one.
 _TENSOR_ONLY = frozenset({
@@ -23,6 +23,12 @@ _TENSOR_ONLY = frozenset({
     "clone", "unsqueeze", "squeeze", "expand", "permute", "transpose", "t",
     "detach", "float", "half", "bfloat16", "item", "tolist", "cpu", "cuda", "flatten", "narrow", "storage_offset",
 })  # fmt: skip
+
+
+# Methods of arrays that give another view of them, or only look.
+_ARRAYS = frozenset({"view", "reshape", "numpy", "item", "tolist", "size", "sum", "mean", "__getitem__"})
+# With one of these, a class decides itself what torch's functions do to its objects.
+_OVERRIDES = ("__torch_function__", "__torch_dispatch__")
 
 
 class TorchCallsMixin(FunctionsMixin):
@@ -61,17 +67,40 @@ class TorchCallsMixin(FunctionsMixin):
         owner, name = attribute.owner, attribute.name
         effect = torch_table.method(name)
         sure = bool(owner.kind & Kind.TENSOR or owner.same or owner.maybe)
+        if is_array(owner) and name not in _ARRAYS:
+            return self.not_known(owner, arguments, node, state, here)
         if effect is None or not (sure or name in _TENSOR_ONLY or (name.endswith("_") and not name.endswith("__"))):
             return self.not_known(owner, arguments, node, state, here)
-        return self.apply(effect, arguments.before(owner), node, state, here)
+        result = self.apply(effect, arguments.before(owner), node, state, here)
+        if result.roots and (name in ("numpy", "__array__") or is_array(owner)) and result.kind & Kind.TENSOR:
+            return replace(result, kind=Kind.OTHER)
+        return result
 
     def apply(self, effect: TorchEffect, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         """Note what a torch function writes; the result shares storage as `effect` says."""
         given, spare = self._given(effect, arguments, state)
         what = f"`{text_of(node)}`"
+        self._exposed(effect, given)
+        if self._overridden(arguments, state):
+            return self.not_known(UNSEEN, arguments, node, state, here)
         result = applied(effect, given)
         if any(value.roots for value in spare):  # a keyword that the table does not have
             result = join(result, self.not_known(UNSEEN, Arguments(tuple(spare)), node, state, here))
+        result = self._written(effect, arguments, given, result, what, node, state, here)
+        for name in effect.writes_named:
+            value = arguments.named.get(name)
+            if value is not None and not value.is_constant(None):
+                self._write(value, self.effect(what, node, here), state)
+                result = join(replace(result, same=result.same | value.same), value)
+        return result
+
+    def _overridden(self, arguments: Arguments, state: State) -> bool:
+        owners = (content.owner for value in arguments for content in state.contents(value))
+        return any(self.class_member(owner, name) for owner in owners if owner is not None for name in _OVERRIDES)
+
+    def _written(self, effect: TorchEffect, arguments: Arguments, given: list[Value | None], result: Value, what: str,
+                 node: ast.AST, state: State, here: Activation) -> Value:
+        """Note what is written by position; the result, which flags may make an argument itself."""
         writes: Sequence[int] = effect.writes
         on: bool | None = True
         if effect.only_if:
@@ -90,16 +119,25 @@ class TorchCallsMixin(FunctionsMixin):
             value = given[position]
             if value is not None:
                 self._write(value if on else weakened(value), self.effect(what, node, here), state)
+                self._takes_addresses(value, given, node, state, here)
         for position in effect.metadata:
             value = given[position]
             if value is not None and position not in writes:
                 self._write(value, self.effect(what, node, here), state)
-        for name in effect.writes_named:
-            value = arguments.named.get(name)
-            if value is not None and not value.is_constant(None):
-                self._write(value, self.effect(what, node, here), state)
-                result = join(replace(result, same=result.same | value.same), value)
         return result
+
+    def _exposed(self, effect: TorchEffect, given: Sequence[Value | None]) -> None:
+        for position in effect.carries:
+            value = given[position]
+            if value is not None:
+                self.effects.exposed.update(dict.fromkeys(value.roots))
+
+    def _takes_addresses(self, value: Value, given: Sequence[Value | None], node: ast.AST, state: State,
+                         here: Activation) -> None:
+        """`table.copy_(addresses)`: the tensor holds them from now on."""
+        carried = NOTHING.union(*(other.carried for other in given if other is not None))
+        if carried - value.carried and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            self.assign(node.func.value, replace(value, carried=value.carried | carried), state, here)
 
     def _write(self, value: Value, effect: object, state: State) -> None:
         elements = state.elements(value) if value.cells else Value()

@@ -41,6 +41,7 @@ class Value:
     not understood was given, and may have given back. `carried` are arguments whose
     addresses it holds (`x.data_ptr()`, a tensor of such). `cells` are the containers and objects it
     may be, `things` what can be called. `constant` is (type, value) where only one value is possible.
+    `wide` says that, as an index, it copies: a mask, or a tensor with dimensions.
     """
 
     same: Names = NOTHING
@@ -51,6 +52,7 @@ class Value:
     things: frozenset[Thing] = frozenset()
     constant: tuple[type, object] | None = None
     kind: Kind = _NO_KIND
+    wide: bool = False
 
     @property
     def roots(self) -> Names:
@@ -63,9 +65,9 @@ class Value:
 
 def join(*values: Value) -> Value:
     """What may be any of `values`."""
-    distinct = list(dict.fromkeys(values))
-    if len(distinct) == 1:
-        return distinct[0]
+    distinct = [value for value in dict.fromkeys(values) if value != _NO_VALUE]
+    if len(distinct) < 2:
+        return distinct[0] if distinct else _NO_VALUE
     kind = Kind(0)
     for value in distinct:
         kind |= value.kind
@@ -78,6 +80,7 @@ def join(*values: Value) -> Value:
         frozenset().union(*(v.things for v in distinct)),
         None,
         kind,
+        all(v.wide for v in distinct),
     )
 
 
@@ -86,10 +89,16 @@ def weakened(value: Value) -> Value:
     return replace(value, same=NOTHING, maybe=value.same | value.maybe)
 
 
+def picked(value: Value) -> Value:
+    """One of what `value` joins, and not known which: none of several arguments for certain."""
+    return weakened(value) if len(value.same) > 1 else value
+
+
 def constant(value: object) -> Value:
     return Value(constant=(type(value), value), kind=Kind.PLAIN)
 
 
+_NO_VALUE = Value()
 PLAIN = Value(kind=Kind.PLAIN)
 TENSOR = Value(kind=Kind.TENSOR)
 UNSEEN = Value(kind=Kind.OTHER)
@@ -114,12 +123,16 @@ def is_callable(value: Value) -> bool:
 
 @dataclass(frozen=True)
 class FunctionValue:
-    """A first-party function or lambda; `scope` is the scope it was defined in (None: the module's)."""
+    """A first-party function or lambda; `scope` is the scope it was defined in (None: the module's).
+
+    `defaults` are those of a function defined in another, evaluated where it was.
+    """
 
     module: HostModule
     node: HostFunction
     scope: ScopeId | None = None
     owner: ClassValue | None = None  # the class that it is a method of
+    defaults: tuple[tuple[str, Value], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -143,6 +156,7 @@ class KernelMethod:
 class ClassValue:
     module: HostModule
     node: ast.ClassDef
+    scope: ScopeId | None = None
 
 
 @dataclass(frozen=True)
@@ -178,9 +192,17 @@ class Partial:
     keywords: tuple[tuple[str, Value], ...]
 
 
+@dataclass(frozen=True)
+class Resumed:
+    """A generator: its function, and what that was given. Whatever takes from it runs the function."""
+
+    function: FunctionValue
+    given: tuple[tuple[str, Value], ...]
+
+
 # Union, not `|`: evaluated at run time.
 Thing = Union[  # noqa: UP007
-    FunctionValue, KernelValue, KernelMethod, ClassValue, BoundMethod, Super, Attribute, Partial, External,
+    FunctionValue, KernelValue, KernelMethod, ClassValue, BoundMethod, Super, Attribute, Partial, Resumed, External,
     HostModule
 ]
 
@@ -191,6 +213,8 @@ def thing(value: Thing) -> Value:
 
 # --------------------------------------------------------------------------- containers and objects
 
+KEYS = "<keys>"  # a dict's field for keys that are no constants: they may be arguments
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -199,7 +223,7 @@ class Cell:
     `fields` are the elements whose key is known (a position, a dict's constant key, an attribute's
     name); `rest` is the join of all others. `size` is the number of elements where it is fixed. `many`
     says that the cell stands for several objects, so that nothing in it is ever replaced. `owner` is an
-    object's class.
+    object's class. Calling `source` gives anew what a lazy iterator gives: generators, `map`, `zip`, `d.values()`.
     """
 
     fields: Mapping[Any, Value] = field(default=EMPTY)
@@ -207,7 +231,8 @@ class Cell:
     size: int | None = None
     many: bool = False
     owner: ClassValue | None = None
-    kind: str = "list"  # "tuple", "dict", "object", "context"
+    kind: str = "list"  # "tuple", "dict", "object", "context", "generator"
+    source: Value = Value()
 
     def get(self, key: object) -> Value | None:
         """The element under a known key, None where there may be none."""
@@ -215,7 +240,7 @@ class Cell:
 
     def every(self) -> Value:
         """Any element."""
-        return join(self.rest, *self.fields.values())
+        return join(self.rest, *(value for key, value in self.fields.items() if key != KEYS))
 
     def put(self, key: object, value: Value) -> Cell:
         old = self.fields.get(key)
@@ -223,21 +248,43 @@ class Cell:
         return replace(self, fields={**self.fields, key: new})
 
     def add(self, value: Value) -> Cell:
-        """With an element under a key that is not known."""
+        """With an element under a key that no field has."""
         return replace(self, rest=join(self.rest, value), size=None)
+
+    def spread(self, value: Value) -> Cell:
+        """With an element under a key that is not known, which any field may have."""
+        fields = {key: join(old, value) for key, old in self.fields.items()}
+        return replace(self, fields=fields, rest=join(self.rest, value))
+
+    def mixed(self) -> Cell:
+        """With the same elements, of whose positions nothing is known."""
+        return replace(self, fields={}, rest=picked(self.every()), size=None)
+
+    def listed(self) -> list[Value] | None:
+        """The elements in order, where they are known."""
+        if self.size is None or self.many or self.kind not in ("list", "tuple"):
+            return None
+        return [self.fields.get(i, self.rest) for i in range(self.size)]
+
+    def place(self, key: object) -> object | None:
+        """The key that an element is stored under; None where a negative position means one that is not known."""
+        if isinstance(key, int) and key < 0 and self.kind not in ("dict", "object"):
+            return None if self.size is None or self.size + key < 0 else self.size + key
+        return key
 
 
 def merged(one: Cell, other: Cell) -> Cell:
     """A cell that may be either; keys that only one has are in `fields` still, as they may be absent."""
     if one == other:
         return one
-    fields = dict(one.fields)
+    fields = {key: join(value, other.fields.get(key, other.rest)) for key, value in one.fields.items()}
     for key, value in other.fields.items():
-        fields[key] = join(fields[key], value) if key in fields else value
+        if key not in fields:
+            fields[key] = join(value, one.rest)
     return Cell(
         fields, join(one.rest, other.rest), one.size if one.size == other.size else None,
         one.many or other.many, one.owner if one.owner == other.owner else None,
-        one.kind if one.kind == other.kind else "object",
+        one.kind if one.kind == other.kind else "object", join(one.source, other.source),
     )  # fmt: skip
 
 

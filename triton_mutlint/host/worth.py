@@ -10,7 +10,7 @@ from triton_mutlint.host.folded import Func
 from triton_mutlint.host.modules import Definition, HostModule
 from triton_mutlint.source.walking import walk
 
-_CALLED = re.compile(r"regist|custom_op|triton_op|infer_schema|^define$|^impl$|^Library$|_ops?$")
+REGISTERS = re.compile(r"regist|custom_op|triton_op|infer_schema|^define$|^impl$|^Library$|_ops?$")
 _SHORT = 12  # statements
 _known: WeakKeyDictionary[ast.AST, bool] = WeakKeyDictionary()
 
@@ -25,7 +25,7 @@ def registers(node: ast.AST, module: HostModule) -> bool:
 
 def _is_registering(node: ast.AST, module: HostModule) -> bool:
     for callee in [node.func] if isinstance(node, ast.Call) else getattr(node, "decorator_list", []):
-        if _CALLED.search(_last(callee)):
+        if REGISTERS.search(last_name(callee)):
             return True
         bound = module.bindings.get(callee.id, ()) if isinstance(callee, ast.Name) else ()
         if any(isinstance(b, Definition) and not isinstance(b.node, ast.expr) and registers(b.node, module)
@@ -34,9 +34,9 @@ def _is_registering(node: ast.AST, module: HostModule) -> bool:
     return False
 
 
-def _last(node: ast.expr) -> str:
+def last_name(node: ast.expr) -> str:
     if isinstance(node, ast.Call):
-        return _last(node.func)
+        return last_name(node.func)
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
@@ -44,10 +44,10 @@ def worth_following(func: Func, root: HostModule) -> bool:
     """Whether a call of `func` from code of `root` is followed."""
     if isinstance(func.node, ast.Lambda) or registers(func.node, func.module):
         return True
-    return len(func.node.body) <= _SHORT and (func.module is root or _CALLED.search(func.name) is not None
+    return len(func.node.body) <= _SHORT and (func.module is root or REGISTERS.search(func.name) is not None
                                               or "lib" in func.name.lower())
 
 
 def is_stub(node: ast.AST) -> bool:
     """Whether a function is but a declaration for type checkers (`@overload`)."""
-    return any(_last(decorator) == "overload" for decorator in getattr(node, "decorator_list", ()))
+    return any(last_name(decorator) == "overload" for decorator in getattr(node, "decorator_list", ()))
