@@ -31,6 +31,7 @@ from triton_mutlint.host.values import (
     Value,
     constant,
     join,
+    picked,
     sequence,
     thing,
     weakened,
@@ -141,7 +142,10 @@ class AttributesMixin(IterationMixin):
 
     @staticmethod
     def _keyed(owner: Value, index: Value, state: State) -> Value:
-        return state.elements(owner) if index.constant is None else state.element(owner, index.constant[1])
+        if index.constant is not None:
+            return state.element(owner, index.constant[1])
+        by_name = all(content.kind == "dict" for content in state.contents(owner))
+        return picked(state.elements(owner)) if by_name else state.elements(owner)
 
     def grid(self, grid: Value, node: ast.AST, state: State, here: Activation) -> None:
         """A launch calls its grid, where that is a function."""

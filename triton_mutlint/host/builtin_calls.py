@@ -221,6 +221,9 @@ class BuiltinsMixin(ContainersMixin):
         self.key(made, self.iterate(keys, node, state, here), state)
         return made
 
+    def _b_locals(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+        return self.make(node, Cell(dict(state.names.get(here.scope, {})), kind="dict"), state, here)
+
     def _b_vars(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         if arguments.positional and arguments.positional[0].cells:
             return thing(Attribute(arguments.positional[0], "__dict__"))

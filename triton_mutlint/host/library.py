@@ -90,6 +90,8 @@ class LibraryMixin(StandardMixin):
             hook = arguments.get(5, "pre_hook")
             fields = {"pre_hook": hook} if hook is not None else {}
             return self.make(node, Cell(fields, kind="object"), state, here)
+        if name.startswith("triton.language.") or last in ("cdiv", "next_power_of_2"):
+            return PLAIN
         same, maybe = state.reach(arguments)
         return self.not_known(UNSEEN, arguments, node, state, here) if same or maybe else PLAIN
 

@@ -47,7 +47,7 @@ class StandardMixin(BuiltinsMixin):
 
     def standard(self, name: str, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         special: Callable[..., Value] | None = getattr(self, f"_f_{name.replace('.', '_')}", None)
-        if special is not None and (arguments.positional or arguments.named):
+        if special is not None:
             return special(arguments, node, state, here)
         first = arguments.positional[0] if arguments.positional else None
         if name in _SAME:
@@ -167,6 +167,21 @@ class StandardMixin(BuiltinsMixin):
     def _f_types_MethodType(self, arguments: Arguments, node: ast.AST, state: State,  # noqa: N802 - its name
                             here: Activation) -> Value:
         return thing(Partial(arguments.positional[0], arguments.positional[1:], ())) if arguments.positional else UNSEEN
+
+    def _f_collections_deque(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+        elements = [self.iterate(value, node, state, here) for value in arguments.positional[:1]]
+        return self.make(node, Cell(rest=join(Value(), *elements)), state, here)
+
+    def _f_collections_OrderedDict(self, arguments: Arguments, node: ast.AST, state: State,  # noqa: N802 - its name
+                                   here: Activation) -> Value:
+        return self.builtin("dict", arguments, node, state, here)
+
+    def _f_collections_defaultdict(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+        factory, *others = arguments.positional or (NONE,)
+        made = self.builtin("dict", replace(arguments, positional=tuple(others)), node, state, here)
+        if factory.things:
+            state.change(made, None, self.call(factory, Arguments(), node, state, here))
+        return made
 
     def _f_copy_deepcopy(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         every = join(*(self.within(v, state) for v in arguments))

@@ -90,8 +90,9 @@ def weakened(value: Value) -> Value:
 
 
 def picked(value: Value) -> Value:
-    """One of what `value` joins, and not known which: none of several arguments for certain."""
-    return weakened(value) if len(value.same) > 1 else value
+    """One of what `value` joins, and not known which: of several arguments, none for certain."""
+    several = value.same | value.maybe
+    return replace(value, same=NOTHING, maybe=NOTHING, unsure=value.unsure | several) if len(several) > 1 else value
 
 
 def constant(value: object) -> Value:
