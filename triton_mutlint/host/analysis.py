@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from triton_mutlint.host.arguments import Arguments, parameters
@@ -41,7 +41,7 @@ def analyze_op(op: OpRegistration, world: World | None) -> OpReport:
         assert world is not None, "an implementation is interpreted in a world"
         interpreter = Interpreter(world)
         interpreter.effects = merged
-        returned |= _run(op, module, function, dict(zip(own, names, strict=False)), interpreter)
+        returned |= _run(op, module, function, names, interpreter)
     if not op.functions:
         merged.gaps[HostEffect(op.location, op.missing or "its implementation was not found")] = None
         for name in names:
@@ -64,7 +64,7 @@ def _names(op: OpRegistration) -> tuple[str, ...]:
     return tuple(_all_parameters(op.functions[0][1])) if op.functions else ()
 
 
-def _run(op: OpRegistration, module: HostModule, function: HostFunction, names: dict[str, str],
+def _run(op: OpRegistration, module: HostModule, function: HostFunction, names: Sequence[str],
          interpreter: Interpreter) -> set[str]:
     """Interpret one implementation; the arguments that its results may be."""
     scope = ("op", module.display, function.lineno, function.col_offset)
@@ -72,23 +72,21 @@ def _run(op: OpRegistration, module: HostModule, function: HostFunction, names: 
     state = State(base=interpreter.module_state.heap, scopes=interpreter.scopes)
     interpreter.scopes[scope] = None
     interpreter.active.append(here)
-    for argument in _arguments(function):
-        here.entry[argument.arg] = _root(names.get(argument.arg, argument.arg), argument.annotation, scope, state)
-    _variadic(function, scope, here, names, state)
+    here.entry.update(_entry(op, function, scope, state))
     decorated = _decorated(module, function, interpreter)
     try:
         if decorated == thing(FunctionValue(module, function)):
             result = interpreter.run(here, state)
         else:
             named = {a.arg: here.entry[a.arg] for a in function.args.kwonlyargs}
-            given = tuple(here.entry[a.arg] for a in (*function.args.posonlyargs, *function.args.args))
+            given = tuple(here.entry[a.arg] for a in _positional(function))
             top = interpreter.top(module)
             interpreter.active.clear()
             result = interpreter.call(decorated, Arguments(given, named), function, state, top)
     except (TooLargeError, RecursionError):
         effect = HostEffect(Location(module.display, function.lineno), "its code is too large to be followed")
         interpreter.effects.gaps[effect] = None
-        for name in names.values():
+        for name in names:
             interpreter.effects.unknown.setdefault(name, {})[effect] = None
         return set()
     for effect, value in interpreter.escaped:
@@ -106,9 +104,8 @@ def _decorated(module: HostModule, function: HostFunction, interpreter: Interpre
     return value
 
 
-def _arguments(function: HostFunction) -> list[ast.arg]:
-    takes = function.args
-    return [*takes.posonlyargs, *takes.args, *takes.kwonlyargs]
+def _positional(function: HostFunction) -> list[ast.arg]:
+    return [*function.args.posonlyargs, *function.args.args]
 
 
 def _all_parameters(function: HostFunction) -> list[str]:
@@ -156,12 +153,30 @@ def _words(annotation: ast.expr) -> Iterator[str]:
                 yield from _words(child)
 
 
-def _variadic(function: HostFunction, scope: tuple[object, ...], here: Activation, names: dict[str, str],
-              state: State) -> None:
-    for argument, kind in ((function.args.vararg, "tuple"), (function.args.kwarg, "dict")):
-        if argument is not None:
-            rest = Value(same=frozenset([names.get(argument.arg, argument.arg)]), kind=Kind.TENSOR)
-            here.entry[argument.arg] = state.make((*scope, argument.arg), Cell(rest=rest, kind=kind))
+def _entry(op: OpRegistration, function: HostFunction, scope: tuple[object, ...], state: State) -> dict[str, Value]:
+    """What the function's parameters hold when the op is called."""
+    takes = function.args
+    ordered = _positional(function)
+    given: dict[str, Value] = {}
+    if any(node is function for node in op.keysets) and ordered:
+        given[ordered.pop(0).arg] = PLAIN
+    by_position = [name for name in op.arguments if name not in op.keyword_only]
+    for parameter, name in zip(ordered, by_position or [a.arg for a in ordered], strict=False):
+        given[parameter.arg] = _root(name, parameter.annotation, scope, state)
+    for parameter in (*ordered, *takes.kwonlyargs):
+        if parameter.arg not in given:
+            given[parameter.arg] = _root(parameter.arg, parameter.annotation, scope, state)
+    more = by_position[len(ordered) :]
+    by_name = [name for name in op.keyword_only if name not in given]
+    for variadic, kind, names in ((takes.vararg, "tuple", more), (takes.kwarg, "dict", by_name)):
+        if variadic is None:
+            continue
+        keys = enumerate(names) if kind == "tuple" else zip(names, names, strict=True)
+        fields: dict[object, Value] = {key: _root(name, None, scope, state) for key, name in keys}
+        rest = Value() if op.arguments else _root(variadic.arg, None, scope, state)
+        size = len(names) if op.arguments and kind == "tuple" else None
+        given[variadic.arg] = state.make((*scope, variadic.arg), Cell(fields, rest, size, kind=kind))
+    return given
 
 
 def _argument(name: str, index: int, effects: Effects, returned: set[str]) -> OpArgument:

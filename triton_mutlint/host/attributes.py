@@ -69,10 +69,14 @@ class AttributesMixin(IterationMixin):
             return self.meaning(self.world.modules.members(owner, (name,)))
         if isinstance(owner, ClassValue):
             member = self.class_member(owner, name)
-            return thing(Attribute(thing(owner), name)) if member is None else self.of_class(owner, member)
+            if member is None:
+                return thing(Attribute(thing(owner), name))
+            if self.is_enum(owner) and not member.things:
+                return self.make(node, Cell({"value": member}, kind="object", owner=owner), state, here, name)
+            return self.of_class(owner, member)
         if isinstance(owner, Super):
-            for base in self.bases(owner.of):
-                member = self.class_member(base, name)
+            for base in self.after(owner.owner, owner.of, state):
+                member = self._own_member(base, name)
                 if member is not None:
                     return self.bound(owner.owner, member, node, state, here)
             return thing(Attribute(owner.owner, "<base init>" if name == "__init__" else name))
@@ -186,10 +190,11 @@ class AttributesMixin(IterationMixin):
         view = replace(tensor, constant=None, wide=False)
         copied = False
         for part, value in zip(parts, values, strict=True):
+            mask = value.constant is not None and isinstance(value.constant[1], bool)
+            if isinstance(part, ast.List) or mask or value.wide or (value.cells and _listed(value, state)):
+                return replace(TENSOR, carried=tensor.carried)
             if isinstance(part, (ast.Slice, ast.Constant)) or value.kind == Kind.PLAIN:
                 continue
-            if isinstance(part, ast.List) or value.wide or (value.cells and _listed(value, state)):
-                return replace(TENSOR, carried=tensor.carried)
             copied = True
         return weakened(view) if copied else view
 
@@ -219,7 +224,8 @@ class AttributesMixin(IterationMixin):
             self._unpack_star(target, contents[0], stars[0], state, here)
             return
         for i, element in enumerate(target.elts):
-            lazy = any(content.source != Value() or content.owner is not None for content in contents)
+            lazy = any(content.source != Value() or (
+                content.owner is not None and self.class_member(content.owner, "__iter__")) for content in contents)
             if value.cells and not value.roots and not stars and not lazy:
                 part = state.element(value, i)
             else:

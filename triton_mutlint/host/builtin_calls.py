@@ -25,6 +25,7 @@ from triton_mutlint.host.values import (
     ScopeId,
     Value,
     join,
+    sequence,
     thing,
 )
 
@@ -37,7 +38,7 @@ _LAZY = frozenset({"map", "filter", "zip", "enumerate", "reversed", "iter"})
 _PLAIN = frozenset({
     "print", "len", "isinstance", "issubclass", "id", "hash", "repr", "str", "int", "float", "bool", "complex", "range",
     "abs", "round", "divmod", "pow", "any", "all", "ord", "chr", "hex", "oct", "bin", "callable", "hasattr", "ascii",
-    "format", "bytes", "input", "open", "slice", "delattr", "dir", "breakpoint", "list", "tuple", "set", "frozenset",
+    "format", "bytes", "input", "open", "slice", "delattr", "dir", "breakpoint",
 })  # fmt: skip
 # The methods of an object that a builtin calls.
 _CALLS = {
@@ -78,6 +79,8 @@ class BuiltinsMixin(ContainersMixin):
         first = arguments.positional[0] if arguments.positional else arguments.star
         if name in _ELEMENTS and first is not None:
             return self._elements(name, first, arguments, node, state, here)
+        if name in ("list", "tuple", "set", "frozenset") and not tuple(arguments):
+            return self.make(node, Cell(kind="tuple" if name == "tuple" else "list", size=0), state, here)
         if name in _EITHER and first is not None:
             return self._either(name, first, arguments, node, state, here)
         owner, _, method = name.partition(".")
@@ -175,6 +178,11 @@ class BuiltinsMixin(ContainersMixin):
 
     def _b_map(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         function, *sources = arguments.positional or (UNSEEN,)
+        contents = [content for source in sources for content in state.contents(source)]
+        rows = [content.listed() for content in contents if content.source == Value()]
+        if len(rows) == len(sources) > 1 and all(row is not None for row in rows) and not any(s.roots for s in sources):
+            found = [self.call(function, Arguments(row), node, state, here) for row in zip(*rows, strict=False)]
+            return self.make(node, sequence(found, "list"), state, here)
         given = tuple(self.iterate(source, node, state, here) for source in sources)
         star = self.iterate(arguments.star, node, state, here) if arguments.star is not None else None
         result = self.call(function, Arguments(given, {}, star), node, state, here)

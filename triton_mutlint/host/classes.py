@@ -23,6 +23,7 @@ from triton_mutlint.host.values import (
     join,
     thing,
 )
+from triton_mutlint.source.walking import dotted
 
 _PROPERTIES = frozenset({"property", "cached_property"})
 _SETTERS = frozenset({"setter", "deleter"})
@@ -36,8 +37,16 @@ MADE = frozenset({
 class ClassesMixin(NamesMixin):
     """Looks members of classes up."""
 
-    def class_member(self, owner: ClassValue, name: str, depth: int = 0) -> Value | None:
+    def class_member(self, owner: ClassValue, name: str) -> Value | None:
         """A method or class variable, of the class or of a first-party base; flags may have been set since."""
+        for one in self.order(owner):
+            value = self._own_member(one, name)
+            if value is not None:
+                changed = self.world.modules.is_changed(one.module, frozenset([one.node.name]))
+                return join(value, UNSEEN) if changed else value
+        return None
+
+    def _own_member(self, owner: ClassValue, name: str) -> Value | None:
         found = self.world.modules.members(Definition(owner.module, owner.node), (name,))
         if found:
             value = replace(self.meaning(found), constant=None)
@@ -46,11 +55,27 @@ class ClassesMixin(NamesMixin):
             owned = [replace(t, owner=owner, scope=owner.scope or t.scope) if isinstance(t, FunctionValue) else t
                      for t in value.things]
             return replace(value, things=frozenset(owned))
-        for base in self.bases(owner) if depth < 8 else ():
-            inherited = self.class_member(base, name, depth + 1)
-            if inherited is not None:
-                return inherited
         return None
+
+    def order(self, owner: ClassValue, depth: int = 0) -> list[ClassValue]:
+        """The class and its first-party bases, in the order in which members are looked up."""
+        bases = self.bases(owner) if depth < 8 else []
+        return [owner, *_merged([*(self.order(base, depth + 1) for base in bases), bases])]
+
+    def after(self, owner: Value, of: ClassValue, state: State) -> list[ClassValue]:
+        """The classes that `super()` looks in, in a method of `of` on `owner`."""
+        own = [content.owner for content in state.contents(owner) if content.owner is not None]
+        own.extend(t for t in owner.things if isinstance(t, ClassValue))
+        for one in own:
+            order = self.order(one)
+            if of in order:
+                return order[order.index(of) + 1 :]
+        return self.order(of)[1:]
+
+    def is_enum(self, owner: ClassValue) -> bool:
+        """Whether class variables are instances of the class."""
+        return any(dotted(node)[-1:] and dotted(node)[-1].endswith(("Enum", "Flag"))
+                   for one in self.order(owner) for node in one.node.bases)
 
     def bases(self, owner: ClassValue) -> list[ClassValue]:
         found: list[ClassValue] = []
@@ -58,12 +83,6 @@ class ClassesMixin(NamesMixin):
             value = self.evaluate(node, State(), self.top(owner.module))
             found.extend(t for t in value.things if isinstance(t, ClassValue) and t != owner)
         return found
-
-    def lineage(self, owner: ClassValue, depth: int = 0) -> Iterator[ClassValue]:
-        """The class and its first-party bases, bases first."""
-        for base in self.bases(owner) if depth < 8 else ():
-            yield from self.lineage(base, depth + 1)
-        yield owner
 
     # ------------------------------------------------------------------ members as they are given
 
@@ -159,6 +178,18 @@ class ClassesMixin(NamesMixin):
                     found.append(self.call(method, Arguments(given), node, state, here))
                     break
         return join(*found) if found else None
+
+
+def _merged(orders: list[list[ClassValue]]) -> list[ClassValue]:
+    """One order that agrees with all of `orders`, as Python makes it for several bases."""
+    found: list[ClassValue] = []
+    pending = [order for order in orders if order]
+    while pending:
+        heads = (order[0] for order in pending)
+        head = next((h for h in heads if not any(h in order[1:] for order in pending)), pending[0][0])
+        found.append(head)
+        pending = [rest for order in pending if (rest := [c for c in order if c != head])]
+    return found
 
 
 def _reads_members(node: ast.AST, owner: ast.ClassDef) -> bool:

@@ -36,6 +36,7 @@ _FOLDED: dict[type, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 _NUMBERS = (int, float, bool)
 _LARGE = 1 << 64  # of numbers that are folded
+_LONG = 1 << 12  # of strings, in characters
 OPERATORS: dict[type, str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.MatMult: "matmul", ast.Div: "truediv", ast.Mod: "mod",
     ast.FloorDiv: "floordiv", ast.Pow: "pow", ast.LShift: "lshift", ast.RShift: "rshift", ast.BitOr: "or",
@@ -341,7 +342,8 @@ def _folded(op: ast.operator | ast.cmpop, left: Value, right: Value) -> Value | 
         return None
     try:
         result = function(a, b)
-        return None if isinstance(result, int) and abs(result) > _LARGE else constant(result)
+        large = len(result) > _LONG if isinstance(result, str) else isinstance(result, int) and abs(result) > _LARGE
+        return None if large else constant(result)
     except (ArithmeticError, TypeError, ValueError):
         return None
 

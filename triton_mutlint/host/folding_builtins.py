@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from triton_mutlint.host.folded import Args, Const, Items, Table, Text, Unknown, Value
-from triton_mutlint.host.folding_values import as_items, as_text, joined
+from triton_mutlint.host.folding_values import LONG, WIDE, as_items, as_text, joined
 
 _SAME = frozenset({"tuple", "list", "set", "frozenset", "sorted", "iter"})
 _TEXT_METHODS = frozenset({
@@ -70,7 +70,8 @@ def _of_text(owner: Text, name: str, args: Args) -> Value:
     given = owner.given() or any(a.given() for a in (*args.positional, *args.keywords.values()))
     values = {id(v): v.text if isinstance(v, Text) else v.value for v in (*args.positional, *args.keywords.values())
               if (isinstance(v, Text) and v.known) or isinstance(v, Const)}
-    if owner.known and not args.open and len(values) == len(args.positional) + len(args.keywords):
+    short = len(owner.text) <= LONG and not (name == "format" and WIDE.search(owner.text))
+    if owner.known and short and not args.open and len(values) == len(args.positional) + len(args.keywords):
         try:
             made = getattr(owner.text, name)(*(values[id(v)] for v in args.positional),
                                              **{k: values[id(v)] for k, v in args.keywords.items()})

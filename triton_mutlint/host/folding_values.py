@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import replace
 
 from triton_mutlint.host.folded import (
@@ -42,6 +43,9 @@ def part_of(owner: Value) -> Value:
         return Text("{…}", False, owner.given())
     return Unknown("it is computed at run time", owner.given())
 
+LONG = 1 << 16  # of strings and lists that are made, in characters and items
+WIDE = re.compile(r"\d{4}")  # in a format: a width that makes a short string a long one
+
 
 def as_text(value: Value, shown: str) -> Text:
     """`value` as a string: `{shown}` where it is not known."""
@@ -54,6 +58,8 @@ def as_text(value: Value, shown: str) -> Text:
 
 def joined(parts: list[Text]) -> Text:
     """The strings one after the other."""
+    if sum(len(part.text) for part in parts) > LONG:
+        return Text("{…}", False, any(part.given() for part in parts))
     whole = "".join(part.text for part in parts)
     return Text(whole, all(part.known for part in parts), any(part.given() for part in parts))
 
@@ -69,7 +75,7 @@ def added(left: Value, right: Value, node: ast.BinOp, spot: Spot) -> Value:
         text = joined([as_text(left, ast.unparse(node.left)), as_text(right, ast.unparse(node.right))])
         return replace(text, spot=spot)
     a, b = as_items(left), as_items(right)
-    if a is not None and b is not None:
+    if a is not None and b is not None and len(a.items) + len(b.items) <= LONG:
         return Items((*a.items, *b.items), a.whole and b.whole, spot=replace(spot, literal=False))
     return Unknown("it is computed at run time", left.given() or right.given())
 
@@ -78,7 +84,7 @@ def formatted(left: Text, right: Value) -> Value:
     values = right.items if isinstance(right, Items) else (right,)
     known = [v.text if isinstance(v, Text) else v.value for v in values
              if (isinstance(v, Text) and v.known) or isinstance(v, Const)]
-    if left.known and len(known) == len(values):
+    if left.known and len(known) == len(values) and not WIDE.search(left.text):
         try:
             return Text(left.text % tuple(known), spot=left.spot)
         except (TypeError, ValueError):

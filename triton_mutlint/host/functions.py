@@ -224,7 +224,7 @@ class FunctionsMixin(StatementsMixin):
     def _fields_of(self, made: Value, owner: ClassValue, arguments: Arguments, node: ast.AST, state: State,
                    here: Activation) -> None:
         """What a dataclass or a NamedTuple does with its arguments."""
-        declared = [s for c in self.lineage(owner) for s in c.node.body if isinstance(s, ast.AnnAssign)]
+        declared = [s for c in reversed(self.order(owner)) for s in c.node.body if isinstance(s, ast.AnnAssign)]
         names = list(dict.fromkeys(s.target.id for s in declared if isinstance(s.target, ast.Name)))
         bound = bind(names, [], arguments)
         for i, name in enumerate(names):

@@ -84,6 +84,13 @@ class HostModule:
         return {key: frozenset(names) for key, names in found.items()}
 
     @cached_property
+    def changed_elsewhere(self) -> frozenset[str]:
+        """Names of what the file imports and changes in place: `NAME[k] = v` of another file, `mod.NAME.x = v`."""
+        imported = {name for name, several in self.bindings.items() if any(isinstance(b, _Import) for b in several)}
+        return frozenset(part for first, *rest in _changed_paths(self.tree) if first in imported
+                         for part in (rest[:1] or [first]))
+
+    @cached_property
     def stars(self) -> tuple[_Import, ...]:
         """Modules whose names are imported by `*`."""
         return () if "import *" not in self.text else tuple(
@@ -110,6 +117,12 @@ class HostModules:
         if path not in self._modules:
             self._modules[path] = self._read(path)
         return self._modules[path]
+
+    def is_changed(self, module: HostModule, names: frozenset[str]) -> bool:
+        """Whether code of the files that were read changes in place what `names` at the top of `module` stand for."""
+        return bool(names & module.changed) or any(
+            other is not None and other is not module and names & other.changed_elsewhere
+            for other in self._modules.values())
 
     def _read(self, path: Path) -> HostModule | None:
         display, text, tree = self._known.get(path, (display_path(path, self._cwd), "", None))
@@ -282,6 +295,15 @@ def _otherwise(body: list[ast.stmt]) -> Iterator[str]:
 
 
 def _changed(tree: ast.Module) -> Iterator[str]:
+    yield from (path[0] for path in _changed_paths(tree))
+    for statement in tree.body:  # `fill(TABLE)`
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            given = (*statement.value.args, *(k.value for k in statement.value.keywords))
+            yield from (value.id for value in given if isinstance(value, ast.Name))
+
+
+def _changed_paths(tree: ast.Module) -> Iterator[tuple[str, ...]]:
+    """`a.b[k] = v` as ("a", "b"): the names in which something is changed."""
     for node in walk(tree):
         targets: list[ast.expr] = []
         if isinstance(node, (ast.Assign, ast.Delete)):
@@ -291,14 +313,15 @@ def _changed(tree: ast.Module) -> Iterator[str]:
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES:
             targets = [node.func]
         for target in targets:
-            while isinstance(target, (ast.Attribute, ast.Subscript)):
-                target = target.value
-                if isinstance(target, ast.Name):
-                    yield target.id
-    for statement in tree.body:  # `fill(TABLE)`
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-            given = (*statement.value.args, *(k.value for k in statement.value.keywords))
-            yield from (value.id for value in given if isinstance(value, ast.Name))
+            if not isinstance(target, (ast.Attribute, ast.Subscript)):
+                continue
+            owner = target.value
+            names: list[str] = []
+            while isinstance(owner, (ast.Attribute, ast.Subscript)):
+                names = [owner.attr, *names] if isinstance(owner, ast.Attribute) else []
+                owner = owner.value
+            if isinstance(owner, ast.Name):
+                yield (owner.id, *names)
 
 
 def _class_members(node: ast.ClassDef, name: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.expr]:

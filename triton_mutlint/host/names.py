@@ -93,7 +93,7 @@ class NamesMixin(Core):
             self.evaluating.add(key)
             try:
                 value, _ = self.apart(lambda: self.evaluate(node, self.module_state, self.top(module)))
-                self._loosen(value, bool(module.names_of(node) & module.changed))
+                self._loosen(value, self.world.modules.is_changed(module, module.names_of(node)))
                 self.globals[key] = value
             finally:
                 self.evaluating.discard(key)

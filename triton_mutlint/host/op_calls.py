@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from triton_mutlint.host.folded import (
@@ -53,6 +54,8 @@ def external(callee: Ext, args: Args, node: ast.AST, register: Register) -> Valu
         return _LIBRARY[last](callee, args, node, register)
     if callee.name == "functools.partial" and args.positional:
         return Partial(callee=args.positional[0], args=Args(args.positional[1:], args.keywords, args.open))
+    if callee.name == "functools.wraps":
+        return replace(callee, name="functools.cache")  # which leaves the wrapper what it is
     if _SAME_FUNCTION.match(callee.name):
         function = args.positional[0] if args.positional else None
         if isinstance(function, (Func, Partial, Op)):

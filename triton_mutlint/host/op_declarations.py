@@ -11,7 +11,7 @@ from triton_mutlint.host.folding_values import as_items
 from triton_mutlint.host.op_events import OpEvent
 from triton_mutlint.host.op_functions import Found, is_plain_scalar, parameters, takes_more, text_of
 from triton_mutlint.host.op_schemas import mismatches
-from triton_mutlint.host.schema import Schema, SchemaError, parse_schema
+from triton_mutlint.host.schema import Schema, SchemaArgument, SchemaError, parse_schema
 from triton_mutlint.model import Declaration, Location, Problem
 
 ANY = "unknown"  # what `mutates_args` says where any argument may be written
@@ -19,7 +19,7 @@ AT_RUN_TIME = "it is computed at run time"
 
 
 def declaration_of(event: OpEvent, functions: Sequence[Found], positional: Sequence[Found]
-                   ) -> tuple[Declaration, tuple[str, ...]]:
+                   ) -> tuple[Declaration, tuple[SchemaArgument, ...]]:
     """The declaration of an op and, where a schema names them, its arguments in order.
 
     `functions` are those that the names in `mutates_args` refer to, `positional` those that are
@@ -33,7 +33,7 @@ def declaration_of(event: OpEvent, functions: Sequence[Found], positional: Seque
             listed, wrong = _listed(event, (), place)
             problems.extend(wrong)
             problems.extend(_disagreement(listed, schema))
-        return replace(declared, problems=tuple(problems)), tuple(a.name for a in schema.arguments)
+        return replace(declared, problems=tuple(problems)), tuple(schema.arguments)
     if event.schema is not None and not isinstance(event.schema, Inferred):
         reason = "its schema is malformed" if problems else _reason(event.schema, "its schema")
         return Declaration(None, place, problems=tuple(problems), reason=reason), ()

@@ -64,7 +64,8 @@ def joined(found: Iterable[OpRegistration]) -> tuple[OpRegistration, ...]:
         functions = tuple(dict.fromkeys(f for r in (one, *others) for f in r.functions))
         missing = "" if functions and one.missing == UNIMPLEMENTED else one.missing
         missing = next((o.missing for o in others if o.missing), missing)
-        result.append(replace(one, functions=functions, missing=missing) if others else one)
+        keysets = (*one.keysets, *(node for o in others for node in o.keysets))
+        result.append(replace(one, functions=functions, missing=missing, keysets=keysets) if others else one)
     return tuple(r for r in result if id(r) not in used)
 
 
@@ -89,7 +90,10 @@ def _registration(event: OpEvent, impls: Sequence[ImplEvent], module: HostModule
         form = Form.REGISTRAR
     if not values:
         missing = UNIMPLEMENTED
-    return OpRegistration(name, form, event.step.site.location, module, declaration, functions, missing, arguments)
+    keysets = functions_of([i.function for i in impls if i.keyset])[0]
+    return OpRegistration(name, form, event.step.site.location, module, declaration, functions, missing,
+                          tuple(a.name for a in arguments), tuple(a.name for a in arguments if a.kwarg_only),
+                          tuple(node for _, node in keysets))
 
 
 def _with_name_checked(declaration: Declaration, event: OpEvent, name: str) -> Declaration:
@@ -106,7 +110,9 @@ def _elsewhere(name: str, impls: Sequence[ImplEvent], module: HostModule) -> OpR
     if not functions and name.startswith("<"):
         return None
     declaration = Declaration(None, first, stated=False, reason=ELSEWHERE)
-    return OpRegistration(name, Form.DEFINE, first, module, declaration, functions, missing)
+    keysets = functions_of([i.function for i in impls if i.keyset])[0]
+    return OpRegistration(name, Form.DEFINE, first, module, declaration, functions, missing,
+                          keysets=tuple(node for _, node in keysets))
 
 
 def _implementations(event: OpEvent, defined: Sequence[OpEvent], impls: Sequence[ImplEvent]) -> list[ImplEvent]:

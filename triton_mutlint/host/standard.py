@@ -169,6 +169,8 @@ class StandardMixin(BuiltinsMixin):
         return thing(Partial(arguments.positional[0], arguments.positional[1:], ())) if arguments.positional else UNSEEN
 
     def _f_collections_deque(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+        if len(arguments.positional) == 1 and not arguments.named:
+            return self.builtin("list", arguments, node, state, here)
         elements = [self.iterate(value, node, state, here) for value in arguments.positional[:1]]
         return self.make(node, Cell(rest=join(Value(), *elements)), state, here)
 
@@ -182,6 +184,13 @@ class StandardMixin(BuiltinsMixin):
         if factory.things:
             state.change(made, None, self.call(factory, Arguments(), node, state, here))
         return made
+
+    def _f_copy_copy(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+        every = join(*arguments)
+        contents = state.contents(every)
+        if len(contents) != 1 or every.roots or every.things:
+            return self._handed_on(list(arguments), node, state, here)
+        return self.make(node, contents[0], state, here)
 
     def _f_copy_deepcopy(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         every = join(*(self.within(v, state) for v in arguments))

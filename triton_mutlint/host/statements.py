@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from triton_mutlint.host.core import Activation, TooLargeError, text_of
 from triton_mutlint.host.exits import ExitsMixin, either
 from triton_mutlint.host.state import State
-from triton_mutlint.host.values import ClassValue, Kind, Value, join, thing
+from triton_mutlint.host.values import Cell, ClassValue, Kind, Value, join, picked, thing
 
 _ROUNDS = 12  # of one loop: what names may hold grows by what few arguments there are, and stops
 
@@ -171,7 +172,10 @@ class StatementsMixin(ExitsMixin):
         return either(self.block(node.body, state, here), self.block(node.orelse, other, here))
 
     def _s_match(self, node: ast.Match, state: State, here: Activation) -> State | None:
-        subject = self.within(self.evaluate(node.subject, state, here), state)
+        whole = self.evaluate(node.subject, state, here)
+        subject = replace(self.within(whole, state), cells=frozenset(), things=frozenset())
+        for content in state.contents(whole):
+            subject = join(subject, self.within(content.every(), state))
         for case in node.cases:
             for pattern in ast.walk(case.pattern):
                 for attribute in pattern.kwd_attrs if isinstance(pattern, ast.MatchClass) else ():
@@ -182,7 +186,11 @@ class StatementsMixin(ExitsMixin):
             for pattern in ast.walk(case.pattern):
                 name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
                 if isinstance(name, str):
-                    inner.put(self.scope_of(name, inner, here), name, subject)
+                    bound = whole if pattern is case.pattern else picked(subject)
+                    if isinstance(pattern, (ast.MatchStar, ast.MatchMapping)):
+                        kind = "list" if isinstance(pattern, ast.MatchStar) else "dict"
+                        bound = self.make(pattern, Cell(rest=bound, kind=kind), inner, here)
+                    inner.put(self.scope_of(name, inner, here), name, bound)
             if case.guard is not None:
                 self.condition(case.guard, inner, here)
             after = either(after, self.block(case.body, inner, here))
