@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 from triton_mutlint.host.arguments import Arguments, parameters
 from triton_mutlint.host.calls import Interpreter
-from triton_mutlint.host.core import Activation, TooLargeError, World
+from triton_mutlint.host.core import STEPS, Activation, TooLargeError, World
 from triton_mutlint.host.effects import ByArgument, Effects
 from triton_mutlint.host.model import Form, HostFunction, OpRegistration
 from triton_mutlint.host.modules import HostModule
 from triton_mutlint.host.state import State
-from triton_mutlint.host.values import PLAIN, Cell, FunctionValue, Kind, Value, thing
+from triton_mutlint.host.values import PLAIN, Cell, FunctionValue, Kind, Value, constant, thing
 from triton_mutlint.host.worth import REGISTERS, last_name
 from triton_mutlint.model import HostEffect, Location, OpArgument, OpMutation, OpReport
 
@@ -24,6 +25,7 @@ _PLAIN_TYPES = frozenset({
     "Literal", "ScalarType", "constexpr", "Generator", "number",
 })  # fmt: skip
 _CONTAINERS = frozenset({"List", "list", "Tuple", "tuple", "Sequence", "Iterable", "TensorList", "Collection"})
+_FLAGS = 3  # of an op, at most, that are tried one way and the other
 _AROUND = _CONTAINERS | {"Optional", "Union"}
 
 
@@ -32,17 +34,12 @@ def analyze_op(op: OpRegistration, world: World | None) -> OpReport:
 
     `world` is not asked where there are none.
     """
-    merged = Effects()
-    returned: set[str] = set()
-    names = list(op.arguments)
-    for module, function in op.functions:
-        own = _all_parameters(function)
-        names = names or own
+    names = list(op.arguments or _names(op))
+    merged, returned = Effects(), set[str]()
+    if op.functions:
         assert world is not None, "an implementation is interpreted in a world"
-        interpreter = Interpreter(world)
-        interpreter.effects = merged
-        returned |= _run(op, module, function, names, interpreter)
-    if not op.functions:
+        merged, returned = _followed(op, names, world)
+    else:
         merged.gaps[HostEffect(op.location, op.missing or "its implementation was not found")] = None
         for name in names:
             merged.unknown.setdefault(name, {}).update(merged.gaps)
@@ -55,6 +52,46 @@ def analyze_op(op: OpRegistration, world: World | None) -> OpReport:
     )
 
 
+def _followed(op: OpRegistration, names: Sequence[str], world: World) -> tuple[Effects, set[str]]:
+    """What the code does. Where that is less than what it declares, it is followed again with more held fast.
+
+    Once for each choice of its flags, as one flag may decide on what a kernel is given and on whether
+    the kernel writes it; and for bare launches as when it is traced, which is when they matter.
+    """
+    merged, returned, steps = _effects(op, names, world, {})
+    declared = op.declaration.names
+    flags = sorted({a.arg for _, f in op.functions for a in (*_positional(f), *f.args.kwonlyargs) if _is_flag(a)})
+    more = declared is not None and {*merged.written, *merged.maybe} - {*declared}
+    if more and 0 < len(flags) <= _FLAGS and steps << len(flags) < STEPS:
+        refined = Effects()
+        for chosen in product((False, True), repeat=len(flags)):
+            held = {flag: constant(value) for flag, value in zip(flags, chosen, strict=True)}
+            _effects(op, names, world, held, refined)
+        merged = refined
+    if op.form is Form.TRITON_OP and merged.unwrapped:
+        traced, _, _ = _effects(op, names, world.traced(), {}, tracing=True)
+        merged.unwrapped = traced.unwrapped
+    return merged, returned
+
+
+def _is_flag(argument: ast.arg) -> bool:
+    return isinstance(argument.annotation, ast.Name) and argument.annotation.id == "bool"
+
+
+def _effects(op: OpRegistration, names: Sequence[str], world: World, held: Mapping[str, Value],
+             merged: Effects | None = None, tracing: bool = False) -> tuple[Effects, set[str], int]:
+    """What the implementations do, the arguments that they may return, and the statements it took."""
+    merged = merged if merged is not None else Effects()
+    returned: set[str] = set()
+    steps = 0
+    for module, function in op.functions:
+        interpreter = Interpreter(world)
+        interpreter.effects, interpreter.tracing = merged, tracing
+        returned |= _run(op, module, function, names, interpreter, held)
+        steps += interpreter.steps
+    return merged, returned, steps
+
+
 def unfinished(op: OpRegistration, reason: str) -> OpReport:
     """The report on an op that was not followed to its end: nothing is known of its arguments."""
     return analyze_op(replace(op, functions=(), missing=reason, arguments=op.arguments or _names(op)), None)
@@ -65,16 +102,17 @@ def _names(op: OpRegistration) -> tuple[str, ...]:
 
 
 def _run(op: OpRegistration, module: HostModule, function: HostFunction, names: Sequence[str],
-         interpreter: Interpreter) -> set[str]:
-    """Interpret one implementation; the arguments that its results may be."""
+         interpreter: Interpreter, held: Mapping[str, Value]) -> set[str]:
+    """Interpret one implementation, with what its flags are held to be; the arguments that its results may be."""
     scope = ("op", module.display, function.lineno, function.col_offset)
     here = Activation(module, getattr(function, "name", "<lambda>"), scope, None, function, chain=scope)
     state = State(base=interpreter.module_state.heap, scopes=interpreter.scopes)
     interpreter.scopes[scope] = None
     interpreter.active.append(here)
     here.entry.update(_entry(op, function, scope, state))
-    decorated = _decorated(module, function, interpreter)
+    here.entry.update({name: value for name, value in held.items() if name in here.entry})
     try:
+        decorated = _decorated(module, function, interpreter)
         if decorated == thing(FunctionValue(module, function)):
             result = interpreter.run(here, state)
         else:

@@ -187,7 +187,7 @@ class AttributesMixin(IterationMixin):
             return PLAIN
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
         values = [state.element(index, i) for i in range(len(parts))] if isinstance(node, ast.Tuple) else [index]
-        view = replace(tensor, constant=None, wide=False)
+        view = replace(tensor, constant=None, wide=False, some=True)
         copied = False
         for part, value in zip(parts, values, strict=True):
             mask = value.constant is not None and isinstance(value.constant[1], bool)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from triton_mutlint.host.arguments import Arguments
@@ -43,6 +43,7 @@ class Shared:
     generators: dict[int, ast.FunctionDef] = field(default_factory=dict)  # by the node of the generator expression
     hooks: dict[int, Value] = field(default_factory=dict)  # what tuning a kernel calls with its arguments
     state: State = field(default_factory=State)
+    traced: list[Shared] = field(default_factory=list)  # the same where torch.compile runs the code, once asked for
 
     def __post_init__(self) -> None:
         self.state.base = self.state.heap
@@ -56,6 +57,12 @@ class World:
     kernels: Kernels
     ops: Mapping[str, Sequence[OpRegistration]]
     shared: Shared = field(default_factory=Shared)
+
+    def traced(self) -> World:
+        """The same, as code sees it that torch.compile runs."""
+        if not self.shared.traced:
+            self.shared.traced.append(Shared())
+        return replace(self, shared=self.shared.traced[0])
 
 
 @dataclass(eq=False)
@@ -101,6 +108,7 @@ class Core:
         self.watch: list[State] = []  # of each `try` and `with` that runs: its state after any of its statements
         self.escaped: list[tuple[HostEffect, Value]] = []  # what code that is not understood may hold on to
         self.resuming: set[CellId] = set()
+        self.tracing = False  # whether torch.compile runs the code, so far as the code asks
 
     # What the parts ask of each other; each is defined in one of them.
     call: Callable[[Value, Arguments, ast.AST, State, Activation], Value]

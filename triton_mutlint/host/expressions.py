@@ -188,6 +188,14 @@ class ExpressionsMixin(AttributesMixin):
                 return constant((left.constant[1] is None) is isinstance(op, ast.Is))
             if is_callable(left) or (left.cells and not left.things and not left.kind and not left.roots):
                 return constant(isinstance(op, ast.IsNot))
+            if left.some:
+                return constant(isinstance(op, ast.IsNot))
+        if isinstance(op, (ast.Is, ast.IsNot)) and is_callable(left) and is_callable(right):
+            (one, *more), (other, *others) = left.things, right.things
+            apart = getattr(one, "node", None) is not getattr(other, "node", None)
+            traced = self.tracing and getattr(one, "wrapped", False) != getattr(other, "wrapped", False)
+            if not more and not others and (apart or traced):
+                return constant(isinstance(op, ast.IsNot))
         return _folded(op, left, right)
 
     # ------------------------------------------------------------------ arithmetic

@@ -20,6 +20,7 @@ from triton_mutlint.host.values import (
     Cell,
     ClassValue,
     FunctionValue,
+    KernelValue,
     Resumed,
     ScopeId,
     Super,
@@ -47,10 +48,10 @@ class FunctionsMixin(StatementsMixin):
         """The result of calling a first-party function; what it does is noted."""
         running = next((a for a in self.active if a.node is function.node and a.outer == function.scope), None)
         given = self._given_to(function, arguments, node, state, here)
-        if running is not None:
+        plain = all(map(_holds_nothing, given.values())) and function.scope is None and not state.kept
+        if running is not None and not (plain and not all(map(_holds_nothing, running.entry.values()))):
             return self._again(running, given, node, state, here)
-        plain = not any(v.cells or v.things or v.roots for v in given.values())
-        if plain and function.scope is None and not state.kept and self.active:
+        if plain and self.active:
             return self._unreached(function, given, node, here)
         return self._entered(function, given, node, state, here)
 
@@ -292,6 +293,14 @@ class FunctionsMixin(StatementsMixin):
                     outer = self.scopes.get(outer)
                 return outer or first or here.scope
         return here.scope
+
+
+def _holds_nothing(value: Value) -> bool:
+    """Whether no op argument can be reached from a value, and no container that may come to hold one."""
+    return not value.cells and not value.roots and all(
+        isinstance(item, (KernelValue, External)) or (
+            isinstance(item, (FunctionValue, ClassValue)) and item.scope is None
+            and not getattr(item, "defaults", ())) for item in value.things)
 
 
 @lru_cache(maxsize=2048)  # asked at every assignment

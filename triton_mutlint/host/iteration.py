@@ -16,6 +16,17 @@ class IterationMixin(ClassesMixin):
 
     def condition(self, test: ast.expr, state: State, here: Activation) -> bool | None:
         """Whether `test` is true, where that is certain; what it does is noted."""
+        if isinstance(test, ast.BoolOp):
+            stops_at = isinstance(test.op, ast.Or)
+            answers: set[bool | None] = set()
+            for operand in test.values:
+                answers.add(self.condition(operand, state, here))
+                if stops_at in answers:
+                    return stops_at
+            return None if None in answers else not stops_at
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            certain = self.condition(test.operand, state, here)
+            return None if certain is None else not certain
         return self.tested(self.evaluate(test, state, here), test, state, here)
 
     def tested(self, value: Value, node: ast.AST, state: State, here: Activation) -> bool | None:

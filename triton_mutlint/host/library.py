@@ -24,6 +24,7 @@ from triton_mutlint.host.values import (
     Kind,
     Partial,
     Value,
+    constant,
     join,
     thing,
 )
@@ -47,6 +48,8 @@ class LibraryMixin(StandardMixin):
         last = name.rpartition(".")[2]
         if last in _WRAPPERS and arguments.positional:
             return self._wrapped(arguments.positional[0])
+        if self.tracing and last in ("is_compiling", "is_dynamo_compiling", "is_exporting"):
+            return constant(True)
         if top == "torch":
             return self.torch_function(name, arguments, node, state, here)
         if top == "builtins":

@@ -54,10 +54,13 @@ class State:
             elif mine is not theirs:
                 both = {name: join(value, mine[name]) if name in mine else value for name, value in theirs.items()}
                 self.names[scope] = {**mine, **both}
+        heap = self.heap
         for cell, content in other.heap.items():
-            own = self.cell(cell)
+            own = heap.get(cell)
             if own is not content:
-                self.heap[cell] = content if own is None else merged(own, content)
+                own = self.base.get(cell) if own is None else own
+                if own is not content:
+                    heap[cell] = content if own is None else merged(own, content)
 
     def become(self, other: State) -> None:
         self.names, self.heap, self.kept = other.names, other.heap, other.kept

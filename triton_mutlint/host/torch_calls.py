@@ -27,6 +27,8 @@ _TENSOR_ONLY = frozenset({
 
 # Methods of arrays that give another view of them, or only look.
 _ARRAYS = frozenset({"view", "reshape", "numpy", "item", "tolist", "size", "sum", "mean", "__getitem__"})
+# Functions that give a tensor, and never None.
+_MAKERS = ("torch.empty", "torch.zeros", "torch.ones", "torch.full", "torch.rand", "torch.arange", "torch.tensor")
 # With one of these, a class decides itself what torch's functions do to its objects.
 _OVERRIDES = ("__torch_function__", "__torch_dispatch__")
 
@@ -45,7 +47,8 @@ class TorchCallsMixin(FunctionsMixin):
         effect = torch_table.function(name)
         if effect is None:
             return self.not_known(UNSEEN, arguments, node, state, here)
-        return self.apply(effect, arguments, node, state, here)
+        result = self.apply(effect, arguments, node, state, here)
+        return replace(result, some=name.startswith(_MAKERS))
 
     def _op(self, op: OpRegistration, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         """Another op of the run: what its implementation does counts, or else what it declares."""

@@ -41,7 +41,7 @@ class Value:
     not understood was given, and may have given back. `carried` are arguments whose
     addresses it holds (`x.data_ptr()`, a tensor of such). `cells` are the containers and objects it
     may be, `things` what can be called. `constant` is (type, value) where only one value is possible.
-    `wide` says that, as an index, it copies: a mask, or a tensor with dimensions.
+    `wide` says that, as an index, it copies: a mask, or a tensor with dimensions. `some` says that it is not None.
     """
 
     same: Names = NOTHING
@@ -53,6 +53,7 @@ class Value:
     constant: tuple[type, object] | None = None
     kind: Kind = _NO_KIND
     wide: bool = False
+    some: bool = False
 
     @property
     def roots(self) -> Names:
@@ -81,6 +82,7 @@ def join(*values: Value) -> Value:
         None,
         kind,
         all(v.wide for v in distinct),
+        all(v.some for v in distinct),
     )
 
 
