@@ -28,6 +28,7 @@ COARSER = {
     "traps::asserted_contiguous": "assertions on tensors are not followed",
     "traps::set_storage": "`set_` is not known",
 }
+COARSER |= {name: entry["coarser"] for name, entry in TRUTH.items() if "coarser" in entry}
 NAMES = [name for name, entry in TRUTH.items() if not entry.get("opaque")]
 
 

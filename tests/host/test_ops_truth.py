@@ -19,7 +19,7 @@ NAMESPACES = {"lib": "vendor"}  # libraries that a file takes from another one
 OWN_REGISTRARS = ("direct_register_custom_op", "register_custom_op", "publish")
 REQUIRED = {"file", "line", "declared", "written", "maybe", "unknown", "kernels", "findings", "why", "run"}
 OPTIONAL = {"function", "call", "returns", "op_raises", "refused", "may_also", "accept_maybe", "opaque", "one_way",
-            "unmarked", "reason"}
+            "unmarked", "reason", "coarser"}
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,8 @@ def test_truth_is_well_formed() -> None:
         told = Counter(op["written"] + op["maybe"] + op["unknown"])
         assert max(told.values(), default=1) == 1, key
         assert (op["run"] is False) == ("reason" in op), key
-        kernels = _jit_functions(OPS / op["file"]) | _jit_functions(OPS / Path(op["file"]).parent / "kernels.py")
+        beside = (OPS / op["file"]).parent.glob("*kernels.py")
+        kernels = _jit_functions(OPS / op["file"]).union(*map(_jit_functions, beside))
         assert set(op["kernels"]) <= kernels, key
 
 

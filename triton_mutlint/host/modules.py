@@ -118,6 +118,13 @@ class HostModules:
             self._modules[path] = self._read(path)
         return self._modules[path]
 
+    def read_imports(self, module: HostModule) -> None:
+        """Read the files that `module` imports: they may change what others hold."""
+        for node in module.tree.body:
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                for _ in self.imported(module, node):
+                    pass
+
     def is_changed(self, module: HostModule, names: frozenset[str]) -> bool:
         """Whether code of the files that were read changes in place what `names` at the top of `module` stand for."""
         return bool(names & module.changed) or any(

@@ -40,6 +40,8 @@ def analyze_ops(sources: Sequence[SourceFile], cwd: Path, known: Mapping[Path, t
     by_name: dict[str, list[OpRegistration]] = {}
     for op in ops:
         by_name.setdefault(op.name, []).append(op)
+    for module in dict.fromkeys(op.module for op in ops):
+        modules.read_imports(module)
     world = World(modules, kernels, by_name)
     reports = [_analyzed(op, world, seconds) for op in ops]
     return tuple(sorted(reports, key=lambda r: (r.location, r.name))), tuple(notes)
