@@ -69,7 +69,7 @@ class BuiltinsMixin(ContainersMixin):
         for cell in made.cells:
             content = state.cell(cell)
             if content is not None:
-                state.heap[cell] = replace(content, source=join(content.source, source))
+                state.store(cell, replace(content, source=join(content.source, source)))
 
     def _builtin(self, name: str, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         special: Callable[..., Value] | None = getattr(self, f"_b_{name.replace('.', '_')}", None)

@@ -123,7 +123,7 @@ class ContainersMixin(TorchCallsMixin):
             content = contents[0]
             (cell,) = owner.cells
             state.kept |= cell in state.base
-            state.heap[cell] = replace(content.put(content.size, value), size=(content.size or 0) + 1)
+            state.store(cell, replace(content.put(content.size, value), size=(content.size or 0) + 1))
             return
         state.grow(owner, value)
 
@@ -147,7 +147,7 @@ class ContainersMixin(TorchCallsMixin):
         state.kept |= cell in state.base
         last = content.size - 1
         fields = {key: value for key, value in content.fields.items() if key != last}
-        state.heap[cell] = replace(content, fields=fields, size=last)
+        state.store(cell, replace(content, fields=fields, size=last))
         return content.get(last) or content.rest
 
     def _updated(self, owner: Value, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> None:

@@ -114,7 +114,7 @@ class NamesMixin(Core):
             if content is not None and content.kind != "tuple":
                 fields = {key: replace(held, constant=None) for key, held in content.fields.items()}
                 content = replace(content, fields=fields, rest=replace(content.rest, constant=None))
-                self.module_state.heap[cell] = content.spread(UNSEEN) if changed else content
+                self.module_state.store(cell, content.spread(UNSEEN) if changed else content)
 
     def top(self, module: HostModule) -> Activation:
         """Module-level code, as if it were called."""

@@ -30,7 +30,9 @@ from triton_mutlint.source.walking import walk
 class State:
     """Names by scope and containers by where they were made; changed in place.
 
-    `base` are the containers that module-level code made, which all states of a run begin with.
+    `base` are the containers that module-level code made, which all states of a run begin with. Joining
+    is what most of the time goes into: `mark` is another object whenever `heap` has changed, and all that
+    the heaps with the marks in `covers` held is in this one.
     """
 
     names: dict[ScopeId, dict[str, Value]] = field(default_factory=dict)  # inner ones are never changed in place
@@ -38,9 +40,16 @@ class State:
     base: dict[CellId, Cell] = field(default_factory=dict)
     kept: bool = False  # whether something was put into one of those, or given to a global name
     scopes: Mapping[ScopeId, ScopeId | None] = field(default_factory=dict, compare=False)
+    mark: object = field(default_factory=object, compare=False)
+    covers: frozenset[object] = field(default=frozenset(), compare=False)
 
     def copy(self) -> State:
-        return State(dict(self.names), dict(self.heap), self.base, self.kept, self.scopes)
+        return State(dict(self.names), dict(self.heap), self.base, self.kept, self.scopes, self.mark, self.covers)
+
+    def store(self, cell: CellId, content: Cell) -> None:
+        """Replace what a container holds."""
+        self.heap[cell] = content
+        self.mark, self.covers = object(), frozenset()
 
     def join(self, other: State | None) -> None:
         """Take in what another path to the same point gives."""
@@ -52,18 +61,38 @@ class State:
             if mine is None:
                 self.names[scope] = theirs
             elif mine is not theirs:
-                both = {name: join(value, mine[name]) if name in mine else value for name, value in theirs.items()}
-                self.names[scope] = {**mine, **both}
-        heap = self.heap
+                more = {}
+                for name, value in theirs.items():
+                    old = mine.get(name)
+                    if old is not value:
+                        both = value if old is None else join(value, old)
+                        if both != old:
+                            more[name] = both
+                if more:
+                    self.names[scope] = {**mine, **more}
+        if other.mark is not self.mark and other.mark not in self.covers:
+            self._join_heap(other)
+
+    def _join_heap(self, other: State) -> None:
+        heap, base, same = self.heap, self.base, True
         for cell, content in other.heap.items():
             own = heap.get(cell)
-            if own is not content:
-                own = self.base.get(cell) if own is None else own
-                if own is not content:
-                    heap[cell] = content if own is None else merged(own, content)
+            if own is content:
+                continue
+            own = base.get(cell) if own is None else own
+            if own is None:
+                heap[cell], same = content, False
+            elif own is not content:
+                both = merged(own, content)
+                if both is not own and both != own:
+                    heap[cell], same = both, False
+        self.covers |= {other.mark, self.mark}
+        if not same:
+            self.mark = object()
 
     def become(self, other: State) -> None:
         self.names, self.heap, self.kept = other.names, other.heap, other.kept
+        self.mark, self.covers = other.mark, other.covers
 
     def get(self, scope: ScopeId, name: str) -> Value | None:
         return self.names[scope].get(name) if scope in self.names else None
@@ -85,7 +114,7 @@ class State:
     def make(self, cell: CellId, content: Cell) -> Value:
         """A container made at the place `cell`; made there again, it stands for both."""
         old = self.cell(cell)
-        self.heap[cell] = content if old is None else replace(merged(old, content), many=True)
+        self.store(cell, content if old is None else replace(merged(old, content), many=True))
         return Value(cells=frozenset([cell]))
 
     def contents(self, value: Value) -> list[Cell]:
@@ -100,16 +129,16 @@ class State:
             self.kept |= cell in self.base
             place = None if key is None else content.place(key)
             if place is None:
-                self.heap[cell] = content.spread(new)
+                self.store(cell, content.spread(new))
             else:
                 old = content.fields.get(place, content.rest)
-                self.heap[cell] = content.put(place, new if certain else join(old, new))
+                self.store(cell, content.put(place, new if certain else join(old, new)))
 
     def grow(self, value: Value, new: Value) -> None:
         """Add an element to every container that `value` may be, after those that are there."""
         for cell in value.cells:
             self.kept |= cell in self.base
-            self.heap[cell] = (self.cell(cell) or Cell()).add(new)
+            self.store(cell, (self.cell(cell) or Cell()).add(new))
 
     def mix(self, value: Value) -> None:
         """Forget the positions in every container that `value` may be."""
@@ -117,7 +146,7 @@ class State:
             content = self.cell(cell)
             if content is not None:
                 self.kept |= cell in self.base
-                self.heap[cell] = content.mixed()
+                self.store(cell, content.mixed())
 
     def rearrange(self, value: Value, change: Callable[[list[Value]], list[Value]]) -> None:
         """Put a list's elements in another order, or others in their place; where they are not known, mix them."""
@@ -129,7 +158,7 @@ class State:
         after = change(listed)
         (cell,) = value.cells
         self.kept |= cell in self.base
-        self.heap[cell] = replace(contents[0], fields=dict(enumerate(after)), size=len(after), rest=Value())
+        self.store(cell, replace(contents[0], fields=dict(enumerate(after)), size=len(after), rest=Value()))
 
     def element(self, value: Value, key: object) -> Value:
         """What `value[key]` may be, for containers with that key."""

@@ -32,7 +32,6 @@ class StatementsMixin(ExitsMixin):
             return state  # pass, global, nonlocal
         if not self.watch:
             return run(node, state, here)
-        self.watch[-1].join(state)
         after = run(node, state, here)
         self.watch[-1].join(state if after is None else after)
         return after
