@@ -1,0 +1,141 @@
+"""From verdicts to runs: which variants, with which values, on which grids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import cycle
+from typing import Any
+
+from triton_mutlint.analysis import VariantEffects
+from triton_mutlint.judging import LintedFile
+from triton_mutlint.lowering.arguments import flat_names
+from triton_mutlint.model import (
+    EMPTY,
+    AccessKind,
+    ArgType,
+    KernelReport,
+    LoadedKernel,
+    PointerType,
+    ScalarType,
+    Status,
+    Variant,
+)
+from triton_mutlint.signature.spec_values import argument_text
+from triton_mutlint.verify.model import Subject
+from triton_mutlint.verify.settings import Settings
+from triton_mutlint.verify.wire import FILLS, Job, RunCase, VariantCase
+
+MAX_VARIANTS = 12  # that are run of one kernel
+GRIDS = ((1,), (4,), (2, 2, 2))
+SIZES = ("medium", "small", "large")
+_CASTS = re.compile(r"pointer_type|int_to_ptr|to\(tl\.pointer|asm")
+_ADDRESS = re.compile(r"ptr|addr|pointer", re.IGNORECASE)
+Seen = Sequence[tuple[Variant, VariantEffects]]
+
+
+def subject_of(file: LintedFile, kernel: LoadedKernel, report: KernelReport, seen: Seen, settings: Settings) -> Subject:
+    """How to run one analysed kernel; `seen` are its variants as they were lowered."""
+    if report.status is not Status.ANALYZED:
+        return Subject(report)
+    entry = file.entry(kernel)
+    given = entry.verify if entry is not None and entry.verify is not None else EMPTY
+    if given.get("skip"):
+        return Subject(report, refused=f"the spec skips it: {given['skip']}")
+    variants: list[VariantCase] = []
+    for variant, effects in _spread(_distinct(seen), MAX_VARIANTS):
+        texts = _texts(kernel, variant)
+        if isinstance(texts, str):
+            return Subject(report, refused=texts)
+        variants.append(_case(variant, effects, texts))
+    grids = tuple(tuple(g) for g in _grids(given.get("grid"))) or GRIDS
+    runs = tuple(_runs(len(variants), grids, settings.runs))
+    job = Job(
+        str(kernel.path), file.source.display, file.source.text, kernel.name, kernel.location.line, tuple(variants),
+        runs, {n: _shape(s) for n, s in given.get("shapes", EMPTY).items()}, given.get("values", EMPTY),
+        _addresses(file, report, [v for v, _ in seen]), file.spec.globals if file.spec else EMPTY, settings.stubs,
+        settings.true_import, settings.device, settings.timeout, settings.memory, settings.atol, settings.rtol,
+    )
+    return Subject(report, job)
+
+
+def _grids(given: Any) -> list[list[int]]:
+    if not given:
+        return []
+    return given if isinstance(given[0], list) else [given]
+
+
+def _shape(given: Any) -> tuple[int, ...]:
+    return tuple(given) if isinstance(given, list) else (int(given),)
+
+
+def _distinct(seen: Seen) -> Seen:
+    """Each variant once: every target lowers them all."""
+    return list({tuple((n, str(a)) for n, a in v.args.items()): (v, e) for v, e in reversed(seen)}.values())[::-1]
+
+
+def _spread(seen: Seen, most: int) -> Seen:
+    """At most `most`, evenly from all of them: neighbours are alike."""
+    if len(seen) <= most:
+        return seen
+    return [seen[i * len(seen) // most] for i in range(most)]
+
+
+def _texts(kernel: LoadedKernel, variant: Variant) -> dict[str, str] | str:
+    """Every argument as a spec says it, or which one a spec has no words for."""
+    parameters = {p.name: p for p in kernel.parameters}
+    texts: dict[str, str] = {}
+    for name, arg in variant.args.items():
+        text = argument_text(kernel, parameters[name], (arg,))
+        if text is None:
+            return f"{name}={arg} cannot be given to another process: a spec has no name for it"
+        texts[name] = text
+    return texts
+
+
+def _case(variant: Variant, effects: VariantEffects, texts: Mapping[str, str]) -> VariantCase:
+    writes = {AccessKind.WRITE, AccessKind.ATOMIC}
+    written = {name for name, found in effects.accesses.items() if writes & {access.kind for access in found}}
+    label = ", ".join(f"{name}={value}" for name, value in variant.choices)
+    through = {write.through for write in effects.indirect_writes}
+    return VariantCase(texts, tuple(sorted(written | effects.unknown)), tuple(sorted(through)), variant.options, label)
+
+
+def _runs(variants: int, grids: Sequence[tuple[int, ...]], most: int) -> Iterator[RunCase]:
+    """Every variant with one kind of values, then with the next, until there are `most`."""
+    places = cycle(grids)
+    sizes = cycle(SIZES)
+    count = 0
+    for seed, fill in enumerate((*FILLS, "random", "ramp", "random")):
+        for variant in range(variants):
+            if count == most:
+                return
+            count += 1
+            yield RunCase(variant, next(places), fill, seed, next(sizes))
+        if variants % len(grids) == 0:
+            next(places)  # or each variant would see one grid only
+            next(sizes)
+
+
+def _addresses(file: LintedFile, report: KernelReport, variants: Sequence[Variant]) -> tuple[str, ...]:
+    """Integers and tables of integers that hold addresses, as far as can be told."""
+    leaves: dict[str, ArgType] = {}
+    for variant in variants:
+        leaves.update(leaf for name, arg in variant.args.items() for leaf in flat_names(name, arg))
+    named = {write.through for write in report.indirect_writes}
+    casts = any(_CASTS.search(_read(path)) for path in file.result.sources)
+    found = set()
+    for name, kind in leaves.items():
+        if isinstance(kind, PointerType) and kind.element in ("i64", "u64") and (casts or name in named):
+            found.add(name)
+        if isinstance(kind, ScalarType) and kind.name in ("i64", "u64"):
+            if name in named or (casts and _ADDRESS.search(name)):
+                found.add(name)
+    return tuple(sorted(found))
+
+
+def _read(path: Any) -> str:
+    try:
+        return str(path.read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return ""

@@ -1,0 +1,106 @@
+"""What `verify` found: per parameter what was predicted and what was seen; returned, not printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from triton_mutlint.model import Failure, KernelReport, Location, Mutation
+from triton_mutlint.verify.wire import Difference, Job, RunCase, RunResult
+
+
+class Agreement(str, Enum):
+    """How a prediction fared."""
+
+    CONFIRMED = "confirmed"  # written, and seen
+    UNCONFIRMED = "unconfirmed"  # may be written, never seen
+    UNTOUCHED = "untouched"  # not written, and not seen
+    MISSED = "missed"  # seen outside what was predicted: a soundness failure
+
+
+class Outcome(str, Enum):
+    """What became of a kernel."""
+
+    RAN = "ran"
+    FAILED = "failed"  # something was seen that was not predicted
+    NOT_RUN = "not run"  # no run gave anything to compare
+    NO_VERDICT = "no verdict"  # it could not be analysed
+
+
+@dataclass(frozen=True)
+class ParameterOutcome:
+    """One pointer, descriptor or address: `seen` counts the runs in which it was written.
+
+    `through` tells of memory that its addresses lead to. `first` is the first run that showed a write.
+    """
+
+    name: str
+    type: str
+    predicted: Mutation
+    when: tuple[str, ...]
+    agreement: Agreement
+    seen: int
+    through: bool = False
+    first: RunCase | None = None
+
+
+@dataclass(frozen=True)
+class KernelOutcome:
+    """One kernel: the verdict that was held against its runs, and what they showed.
+
+    `problems` are runs that gave nothing, as (status, message, how many). `outside` counts writes beside
+    each tensor. `refused` says why none was made. `reproducer` is the file that shows a failure again.
+    """
+
+    name: str
+    location: Location
+    outcome: Outcome
+    device: str
+    parameters: tuple[ParameterOutcome, ...] = ()
+    runs: int = 0
+    compared: int = 0
+    problems: tuple[tuple[str, str, int], ...] = ()
+    outside: tuple[tuple[str, int], ...] = ()
+    read_outside: int = 0
+    leaked: tuple[str, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    refused: str = ""
+    failure: Failure | None = None
+    reproducer: str = ""
+    seconds: float = 0.0
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        return tuple(p.name for p in self.parameters if p.agreement is Agreement.MISSED)
+
+    @property
+    def unconfirmed(self) -> tuple[str, ...]:
+        return tuple(p.name for p in self.parameters if p.agreement is Agreement.UNCONFIRMED)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A kernel with a verdict, and how to run it; `refused` says why that cannot be."""
+
+    report: KernelReport
+    job: Job | None = None
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What the runs of one job gave; `refused` is set where the kernel did not get as far as a run."""
+
+    results: tuple[RunResult, ...] = ()
+    refused: str = ""
+    given_up: int = 0  # runs that were left out after the kernel had ended its process repeatedly
+
+
+@dataclass(frozen=True)
+class VerifyReport:
+    """The outcomes in order of place; equal inputs give equal reports but for times."""
+
+    device: str
+    triton: str | None
+    kernels: tuple[KernelOutcome, ...] = ()
+    failures: tuple[tuple[str, Failure], ...] = ()  # arguments and files that could not be read

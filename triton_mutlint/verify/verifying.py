@@ -1,0 +1,98 @@
+"""One run of `verify`: analyse, run, compare; returns data and prints nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+from triton_mutlint.analysis import VariantEffects
+from triton_mutlint.engine import sources_of
+from triton_mutlint.linting import Run
+from triton_mutlint.lowering.triton_api import triton_version
+from triton_mutlint.model import LoadedKernel, UsageError, Variant
+from triton_mutlint.request import Request
+from triton_mutlint.source.load import reset
+from triton_mutlint.verify.jobs import subject_of
+from triton_mutlint.verify.judge import failing_run, outcome_of
+from triton_mutlint.verify.model import Finished, KernelOutcome, Outcome, Subject, VerifyReport
+from triton_mutlint.verify.pool import run_jobs
+from triton_mutlint.verify.reproducer import write_reproducer
+from triton_mutlint.verify.settings import Settings
+
+Progress = Callable[[int, int, str], None]  # kernels done, kernels in all, what is at work
+
+
+def verify(request: Request, settings: Settings, output: Path | None, progress: Progress) -> VerifyReport:
+    """Hold the verdict on every kernel against its runs.
+
+    Reproducers of failures go into `output`, or beside the kernel's file. Raises UsageError for a
+    spec that cannot be used, and where torch or NumPy is missing.
+    """
+    require(settings.device)
+    sources, failures = sources_of(request)
+    seen: dict[LoadedKernel, list[tuple[Variant, VariantEffects]]] = {}
+
+    def observe(kernel: LoadedKernel, variant: Variant, effects: VariantEffects) -> None:
+        seen.setdefault(kernel, []).append((variant, effects))
+
+    with _compiled():
+        reset()
+        run = Run(request, progress, observe)
+        files = run.files(sources) if sources else ()
+        subjects: list[tuple[Subject, tuple[Path, ...]]] = []
+        for file in files:
+            for kernel, report in file.reports:
+                subject = Subject(report)
+                if kernel is not None:
+                    subject = subject_of(file, kernel, report, seen.get(kernel, ()), settings)
+                subjects.append((subject, file.result.sources))
+    outcomes = _outcomes(subjects, settings, output, progress)
+    unread = [(f.source.display, failure) for f in files for name, failure in f.result.failures if not name]
+    ordered = tuple(sorted(outcomes, key=lambda k: (k.location, k.name)))
+    return VerifyReport(settings.device, triton_version() if files else None, ordered, (*failures, *unread))
+
+
+def require(device: str) -> None:
+    """Raises UsageError naming what runs need and is not installed."""
+    missing = [name for name in ("torch", "numpy") if find_spec(name) is None]
+    if missing:
+        raise UsageError(f"verify runs kernels on torch tensors, and {' and '.join(missing)} "
+                         f"{'is' if len(missing) == 1 else 'are'} not installed: pip install {' '.join(missing)}")
+    if device == "cuda" and not Path("/dev/nvidiactl").exists():
+        raise UsageError("--device cuda needs a GPU, and none is there; without it, kernels run under the interpreter")
+
+
+def _outcomes(subjects: list[tuple[Subject, tuple[Path, ...]]], settings: Settings, output: Path | None,
+              progress: Progress) -> Iterator[KernelOutcome]:
+    jobs = [subject.job for subject, _ in subjects if subject.job is not None]
+    count = 0
+
+    def done(number: int, finished: Finished) -> None:
+        nonlocal count
+        count += 1
+        progress(count, len(jobs), f"ran {jobs[number].kernel}")
+
+    progress(0, len(jobs), f"running {jobs[0].kernel}" if jobs else "")
+    found = iter(run_jobs(jobs, settings.jobs, done))
+    for subject, sources in subjects:
+        finished = next(found) if subject.job is not None else None
+        outcome = outcome_of(subject, finished, settings.device)
+        if outcome.outcome is Outcome.FAILED and subject.job is not None and finished is not None:
+            case = failing_run(subject.job, outcome, finished)
+            outcome = replace(outcome, reproducer=write_reproducer(subject.job, case, sources, outcome, output))
+        yield outcome
+
+
+@contextlib.contextmanager
+def _compiled() -> Iterator[None]:
+    """Without TRITON_INTERPRET, under which nothing is lowered."""
+    interpret = os.environ.pop("TRITON_INTERPRET", None)
+    try:
+        yield
+    finally:
+        if interpret is not None:
+            os.environ["TRITON_INTERPRET"] = interpret
