@@ -21,6 +21,7 @@ from triton_mutlint.verify.memory import Memory, difference
 from triton_mutlint.verify.reasons import reason_of
 from triton_mutlint.verify.wire import Difference, Job, RunCase, RunResult
 
+MAX_LATE = 3  # runs that take too long, after which the rest is left out
 Tell = Callable[[Mapping[str, Any] | RunResult], None]
 
 
@@ -40,9 +41,15 @@ def work(job: Job, wanted: list[int], tell: Tell) -> None:
     except RunTimeoutError:
         tell({"fatal": "loading it took too long"})
         return
-    for number in wanted:
+    late = 0
+    for place, number in enumerate(wanted):
         tell({"start": number})
-        tell(_run(job, number, kernel, types[job.runs[number].variant]))
+        result = _run(job, number, kernel, types[job.runs[number].variant])
+        tell(result)
+        late += result.status == "timeout"
+        if late == MAX_LATE:
+            tell({"given_up": len(wanted) - place - 1})
+            return
 
 
 def _limit_memory(job: Job) -> None:
@@ -91,9 +98,7 @@ def _loaded(job: Job) -> tuple[LoadedKernel, list[dict[str, ArgType]]]:
         if lost:
             raise RefusedError(f"no argument for {', '.join(lost)} can be made from {variant.args[lost[0]]!r}")
         types.append({n: found[0] for n, found in read.items() if found})
-    if job.device == "cpu":
-        runtime.patch_language()
-    else:
+    if job.device == "cuda":
         _give_allocator()
     return kernel, types
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import cycle
 from typing import Any
 
 from triton_mutlint.analysis import VariantEffects
@@ -27,8 +26,9 @@ from triton_mutlint.verify.settings import Settings
 from triton_mutlint.verify.wire import FILLS, Job, RunCase, VariantCase
 
 MAX_VARIANTS = 12  # that are run of one kernel
+ENOUGH = 16  # runs of one variant
 GRIDS = ((1,), (4,), (2, 2, 2))
-SIZES = ("medium", "small", "large")
+SIZES = ("medium", "small", "large", "one")
 _CASTS = re.compile(r"pointer_type|int_to_ptr|to\(tl\.pointer|asm")
 _ADDRESS = re.compile(r"ptr|addr|pointer", re.IGNORECASE)
 Seen = Sequence[tuple[Variant, VariantEffects]]
@@ -49,7 +49,7 @@ def subject_of(file: LintedFile, kernel: LoadedKernel, report: KernelReport, see
             return Subject(report, refused=texts)
         variants.append(_case(variant, effects, texts))
     grids = tuple(tuple(g) for g in _grids(given.get("grid"))) or GRIDS
-    runs = tuple(_runs(len(variants), grids, settings.runs))
+    runs = tuple(_runs(len(variants), grids, min(settings.runs, ENOUGH * len(variants))))
     job = Job(
         str(kernel.path), file.source.display, file.source.text, kernel.name, kernel.location.line, tuple(variants),
         runs, {n: _shape(s) for n, s in given.get("shapes", EMPTY).items()}, given.get("values", EMPTY),
@@ -103,18 +103,10 @@ def _case(variant: Variant, effects: VariantEffects, texts: Mapping[str, str]) -
 
 def _runs(variants: int, grids: Sequence[tuple[int, ...]], most: int) -> Iterator[RunCase]:
     """Every variant with one kind of values, then with the next, until there are `most`."""
-    places = cycle(grids)
-    sizes = cycle(SIZES)
-    count = 0
-    for seed, fill in enumerate((*FILLS, "random", "ramp", "random")):
-        for variant in range(variants):
-            if count == most:
-                return
-            count += 1
-            yield RunCase(variant, next(places), fill, seed, next(sizes))
-        if variants % len(grids) == 0:
-            next(places)  # or each variant would see one grid only
-            next(sizes)
+    for count in range(most):
+        turn, variant = divmod(count, variants)
+        step = turn + variant  # or variants would each see one grid and one size only
+        yield RunCase(variant, grids[step % len(grids)], FILLS[turn % len(FILLS)], turn, SIZES[step % len(SIZES)])
 
 
 def _addresses(file: LintedFile, report: KernelReport, variants: Sequence[Variant]) -> tuple[str, ...]:

@@ -20,6 +20,8 @@ def reason_of(error: BaseException, job: Job) -> tuple[str, str]:
         return "unsupported", "inline asm: the interpreter cannot run it (--device cuda can)"
     if "extern_elementwise not supported" in text:
         return "unsupported", "an extern function: the interpreter cannot run it (--device cuda can)"
+    if "_semantic` argument must be provided" in text:
+        return "unsupported", "a builtin of the target: the interpreter cannot run it (--device cuda can)"
     if missing:
         return "unsupported", f"the interpreter of this Triton has no `{missing[1]}` (--device cuda can run it)"
     if "out of memory" in text.lower() or any(isinstance(e, MemoryError) for e in chain):

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy
 
+from triton_mutlint.verify.extra_ops import add_missing, patch_libdevice
 from triton_mutlint.verify.memory import Memory
 
 _HELPERS = ("interpreter_semantic", "_InterpreterComparison")  # names in the interpreter that rewritten code uses
@@ -31,13 +32,14 @@ def interpret_all() -> None:
     interpreter = importlib.import_module("triton.runtime.interpreter")
     vars(jit)["JITFunction"] = _interpreted(jit.JITFunction, interpreter)
     _guard(interpreter)
+    add_missing(interpreter)
+    patch_libdevice(interpreter)
+    _patch_language(interpreter)
 
 
-def patch_language() -> None:
+def _patch_language(interpreter: Any) -> None:
     """Have `triton.language` work on NumPy, once and for good: Triton itself does so at every call."""
     import triton.language as tl
-
-    interpreter = importlib.import_module("triton.runtime.interpreter")
 
     class _Forever:
         def restore(self) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from triton_mutlint.model import ScalarType
 
-DIMENSIONS = {"small": 5, "medium": 32, "large": 96}
+DIMENSIONS = {"one": 1, "small": 5, "medium": 32, "large": 96}
 _STRIDE = re.compile(r"stride|_ld$|^ld[a-z]$|pitch", re.IGNORECASE)
 _FLAG = re.compile(r"^(is|has|use|do|enable|with|apply|return)_|flag|causal|inplace", re.IGNORECASE)
 _START = re.compile(r"offset|start|begin|first|shift|seed|philox", re.IGNORECASE)

@@ -106,7 +106,7 @@ def _attempt(job: Job, wanted: list[int], out: Any) -> tuple[int | None, list[in
                 continue
             if "run" in told:
                 running = None
-            elif "fatal" in told:
+            elif "fatal" in told or "given_up" in told:
                 left.clear()
             elif "late" in told:
                 killed = f"still running after {job.timeout:g} s, and did not stop"
