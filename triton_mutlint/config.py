@@ -9,11 +9,10 @@ import fnmatch
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path, PurePath
 
+from triton_mutlint.basics import EMPTY, Severity
 from triton_mutlint.host.registrar import Registrar
-from triton_mutlint.model import EMPTY, Severity
 
 DEFAULT_MAX_VARIANTS = 64
 _SELECTOR = re.compile(r"ALL|TML\d{0,3}")
@@ -39,7 +38,7 @@ class Config:
     fail_on: str = "error"
     max_variants: int = DEFAULT_MAX_VARIANTS
     jobs: int = 1  # processes that analyse kernels
-    cache_dir: Path | None = None  # without effect so far: nothing is kept between runs
+    cache_dir: Path | None = None  # where results are kept between runs; None: where the platform keeps caches
     stub_modules: tuple[str, ...] = ()  # stood in for although they are at hand
     opaque_asm: bool = False
     require_spec: bool = False
@@ -101,5 +100,7 @@ def selector_problem(code: str, known: Collection[str] = (), whole: bool = False
 
 def nearest(name: str, candidates: Collection[str]) -> str:
     """` (did you mean 'x'?)` for the candidate closest to `name`, or nothing."""
+    from difflib import get_close_matches
+
     close = get_close_matches(name, list(candidates), n=1, cutoff=0.5)
     return f" (did you mean {close[0]!r}?)" if close else ""

@@ -13,10 +13,9 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from triton_mutlint.basics import EMPTY, FAIL_LEVELS, Severity, UsageError
 from triton_mutlint.config import DEFAULT_MAX_VARIANTS, Config, nearest, selector_problem
 from triton_mutlint.host.registrar import Registrar
-from triton_mutlint.levels import FAIL_LEVELS
-from triton_mutlint.model import EMPTY, Severity, UsageError
 
 T = TypeVar("T")
 KnownRules = Callable[[], Collection[str]]
@@ -24,8 +23,6 @@ KnownRules = Callable[[], Collection[str]]
 OWN_FILE = "triton-mutlint.toml"
 PYPROJECT = "pyproject.toml"
 TABLE = "triton-mutlint"
-# Python 3.10 has the same parser under its older name.
-_TOML = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
 
 
 def find(start: Path) -> Path | None:
@@ -85,9 +82,11 @@ def _text(path: Path) -> str:
 
 
 def _parse(path: Path) -> dict[str, Any]:
+    # Python 3.10 has the same parser under its older name; it takes long to load, and most projects need none.
+    toml = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
-        parsed: dict[str, Any] = _TOML.loads(_text(path))
-    except _TOML.TOMLDecodeError as error:
+        parsed: dict[str, Any] = toml.loads(_text(path))
+    except toml.TOMLDecodeError as error:
         raise UsageError(f"{path}: not valid TOML: {error}") from error
     return parsed
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from triton_mutlint.inputs import spoil
 from triton_mutlint.model import Environment, Failure, Report, SourceFile
 from triton_mutlint.request import Request
 from triton_mutlint.source.discover import Excluded, discover, source_from_stdin
@@ -31,6 +32,8 @@ def run(request: Request, progress: Progress | None = None) -> Report:
 
         snapshot_of(request), baseline_of(request)  # what is wrong with them is told before the work
     sources, failures = sources_of(request)
+    if failures:
+        spoil()  # what could not be read may be there next time
     sources = tuple(replace(s, text=request.texts.get(s.display, s.text)) for s in sources)
     if sources:
         with _compiled():

@@ -21,12 +21,14 @@ from triton_mutlint.model import (
     Location,
     OpReport,
     SourceFile,
+    StageError,
 )
 from triton_mutlint.request import Request
 from triton_mutlint.rules.run import judge
 from triton_mutlint.rules.subject import KernelSubject, RunSubject
 from triton_mutlint.signature.spec import KernelSpec, Spec
 from triton_mutlint.source.discover import display_path
+from triton_mutlint.source.text import read_source
 
 
 @dataclass(frozen=True)
@@ -80,8 +82,9 @@ def _helping(file: LintedFile, linted: Sequence[SourceFile], cwd: Path) -> Itera
     for path in file.result.sources:
         if path not in known:
             try:
-                yield SourceFile(path, display_path(path, cwd), path.read_text(encoding="utf-8"))
-            except (OSError, UnicodeDecodeError):  # gone since, or in another encoding: its helpers stay unread
+                display = display_path(path, cwd)
+                yield SourceFile(path, display, read_source(path, display))
+            except StageError:  # gone since: its helpers stay unread
                 continue
 
 

@@ -8,31 +8,16 @@ Nothing here imports triton or torch.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Any, Union
 
-
-class EmptyMapping(Mapping[str, Any]):
-    """An empty mapping that can be a dataclass default: immutable and hashable."""
-
-    def __getitem__(self, key: str) -> Any:
-        raise KeyError(key)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
-
-    def __hash__(self) -> int:
-        return 0
-
-
-EMPTY: Mapping[str, Any] = EmptyMapping()
-
+from triton_mutlint.basics import EMPTY as EMPTY
+from triton_mutlint.basics import MutlintError as MutlintError
+from triton_mutlint.basics import Severity as Severity
+from triton_mutlint.basics import UsageError as UsageError
 
 # --------------------------------------------------------------------------- places
 
@@ -75,14 +60,6 @@ class Failure:
     message: str
     location: Location | None = None
     hint: str = ""  # what the user can add or change to fix it
-
-
-class MutlintError(Exception):
-    """Base of the errors that the command line turns into a message and an exit code."""
-
-
-class UsageError(MutlintError):
-    """A wrong option, path or configuration (exit code 2)."""
 
 
 class StageError(MutlintError):
@@ -587,13 +564,6 @@ class OpReport:
         """Arguments that may be written: through what may be a copy, or by code that is not known."""
         wanted = (OpMutation.MAYBE, OpMutation.UNKNOWN)
         return tuple(a.name for a in self.arguments if a.mutation in wanted)
-
-
-class Severity(str, Enum):
-    ERROR = "error"
-    WARNING = "warning"
-    INFO = "info"
-    OFF = "off"
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, NoReturn, TypeVar
 
+from triton_mutlint.inputs import apart, spoil, take_in
+
 T = TypeVar("T")
 
 
@@ -19,6 +21,9 @@ class Lost:
     """A task whose process died or did not answer in time."""
 
     reason: str
+
+    def __post_init__(self) -> None:
+        spoil()  # the next run may have better luck
 
 
 @dataclass
@@ -77,9 +82,11 @@ def _answer(worker: _Worker[T]) -> Any:
     if not worker.pipe.poll():
         return Lost("it did not end in time")
     try:
-        return worker.pipe.recv()
+        answer, inputs = worker.pipe.recv()
     except (EOFError, OSError):
         return Lost("the process that analysed it died")
+    take_in(inputs)
+    return answer
 
 
 def _start(work: Callable[[int], T], others: list[Connection]) -> _Worker[T]:
@@ -99,11 +106,12 @@ def _serve(work: Callable[[int], T], pipe: Connection) -> NoReturn:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends with its parent, and says nothing
         while True:
             task = pipe.recv()
-            try:
-                answer: Any = work(task)
-            except Exception as error:  # raised again where the task was given
-                answer = error
-            pipe.send(answer)
+            with apart() as inputs:
+                try:
+                    answer: Any = work(task)
+                except Exception as error:  # raised again where the task was given
+                    answer = error
+            pipe.send((answer, inputs))
     except (EOFError, OSError):
         pass
     finally:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from triton_mutlint.inputs import read
 from triton_mutlint.model import Frame, Location
 
 Entry = tuple[str, int, int]
@@ -108,7 +109,7 @@ class SourcePlaces:
 @lru_cache(maxsize=256)
 def _parsed(file: str, text: str | None) -> ast.Module:
     try:
-        return ast.parse(text if text is not None else Path(file).read_bytes())
+        return ast.parse(text if text is not None else read(file))
     except (OSError, SyntaxError, ValueError):
         return ast.Module([], [])  # not Python source (a .ttir from elsewhere): no names, columns as printed
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from triton_mutlint.basics import EMPTY
 from triton_mutlint.config import Config
-from triton_mutlint.model import EMPTY
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from triton_mutlint.inputs import spoil
+
 _LOOK = 2.0  # seconds between two looks at the clock, or less where a limit is shorter
 
 
@@ -20,6 +22,7 @@ class TooLongError(BaseException):
     seconds = 0.0
 
     def __init__(self) -> None:
+        spoil()
         super().__init__(f"still running after {self.seconds:g} s")
 
 

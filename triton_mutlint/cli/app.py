@@ -14,8 +14,11 @@ DEFAULT = "check"
 COMMANDS = {
     "check": ("triton_mutlint.cli.check", "Analyse files and report what their kernels write (the default)."),
     "snapshot": ("triton_mutlint.cli.snapshot", "Write down what every kernel may write, to compare with later."),
+    "verify": ("triton_mutlint.cli.verify", "Run kernels, and compare what they write with the verdict."),
+    "record": ("triton_mutlint.cli.record", "Run a program, and write the signatures of its launches into a spec."),
     "init": ("triton_mutlint.cli.init", "Write a spec with inferred signatures, or complete one."),
     "list": ("triton_mutlint.cli.list_kernels", "List kernels, their signatures and where each part came from."),
+    "cache": ("triton_mutlint.cli.cache", "Say where results are kept between runs, or remove them."),
     "rules": ("triton_mutlint.cli.rules", "List the rules."),
     "rule": ("triton_mutlint.cli.rule", "Explain one rule."),
     "config": ("triton_mutlint.cli.config", "Show the settings in force and where each came from."),

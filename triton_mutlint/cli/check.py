@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
+from triton_mutlint.basics import FAIL_LEVELS
 from triton_mutlint.cli.completing import codes, files, formats
 from triton_mutlint.cli.snapshot_option import DEFAULT_SNAPSHOT, Checking
-from triton_mutlint.levels import FAIL_LEVELS
 from triton_mutlint.report import FORMATS
 from triton_mutlint.version import __version__
 
@@ -26,6 +26,9 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=120.0, metavar="SECONDS",
               help="Time for one kernel, at most (120).")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that analyse kernels (1).")
+@click.option("--cache-dir", type=click.Path(path_type=Path), metavar="DIR", envvar="TRITON_MUTLINT_CACHE_DIR",
+              help="Where results are kept for the next run.")
+@click.option("--no-cache", is_flag=True, envvar="TRITON_MUTLINT_NO_CACHE", help="Keep nothing, and use nothing kept.")
 @click.option("--opaque-asm", is_flag=True, help="Do not read impure inline asm: count it as unanalyzable.")
 @click.option("--import", "true_import", is_flag=True, help="Really import the files, with what that runs.")
 @click.option("--helpers", is_flag=True, help="List the jit functions that others call, too.")

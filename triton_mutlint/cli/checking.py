@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from triton_mutlint.cli.fixing import fix, refuse_fixing, settled, show
+from triton_mutlint.basics import UsageError
+from triton_mutlint.cache.runs import KeptRun
 from triton_mutlint.cli.options import Output, known_rules, merged, parse_outputs, split_codes
 from triton_mutlint.cli.output import check_writable, is_unicode, use_color, width, write_file, write_stdout
-from triton_mutlint.cli.progress import Progress
-from triton_mutlint.cli.updating import update_baseline
+from triton_mutlint.cli.remembering import remembered, store_for
 from triton_mutlint.config import Config
 from triton_mutlint.config_file import load
-from triton_mutlint.model import Report, UsageError
-from triton_mutlint.report import render
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.sources import SourceLines
-from triton_mutlint.report.summary import fails
 from triton_mutlint.request import Request
+
+if TYPE_CHECKING:  # what analyses, judges and renders is loaded where the cache has no answer
+    from triton_mutlint.fixes.session import Outcome
+    from triton_mutlint.model import Report
 
 _EXCLUSIVE = (
     ("spec", "no_spec"), ("quiet", "verbose"), ("config_file", "isolated"), ("diff", "update_baseline"),
@@ -49,6 +50,18 @@ def config_in_force(options: dict[str, Any]) -> Config:
     chosen = {name: split_codes(name, options[name]) for name in _SELECTORS}
     file = Config() if options["isolated"] else load(Path.cwd(), options["config_file"], known_rules)
     return merged(file, {**options, **chosen})
+
+
+def refuse_fixing(paths: tuple[str, ...], options: dict[str, Any]) -> None:
+    """Raises click.UsageError for what does not go together with --fix and --diff."""
+    if options["fix"] and options["diff"]:
+        raise click.UsageError("--fix and --diff contradict each other")
+    if options["diff"] and options["update_baseline"]:
+        raise click.UsageError("--diff changes nothing, --update-baseline does: they contradict each other")
+    if options["fix"] and "-" in paths:
+        raise click.UsageError("--fix cannot write to standard input; --diff shows what it would do")
+    if options["diff"] and (options["formats"] or options["output"]):
+        raise click.UsageError("--diff prints a diff, not a report: leave --format and --output out")
 
 
 def refuse_contradictions(paths: tuple[str, ...], options: dict[str, Any]) -> None:
@@ -95,42 +108,76 @@ def _read_stdin() -> str:
 
 def run(request: Request, outputs: tuple[Output, ...], options: dict[str, Any]) -> int:
     """Analyse, write every output, and give the exit code."""
-    from triton_mutlint import engine  # here: a wrong option is told before the analysis is loaded
-
     written = [output.file for output in outputs]
     for file in [*written, request.config.baseline] if options["update_baseline"] else written:
         if file is not None:
             check_writable(file)
-    with Progress() as progress:
-        report = engine.run(request, progress)
-        if options["fix"] or options["diff"]:
-            outcome = settled(report, request, lambda asked: engine.run(asked, progress))
+    looks = [_look(request, output, options) for output in outputs]
+    formats = [output.format for output in outputs]
     if options["diff"]:
-        return int(show(outcome) and not options["exit_zero"])
+        from triton_mutlint.cli.fixing import show
+
+        return int(show(_settled(request)) and not options["exit_zero"])
+
+    def compute() -> KeptRun:
+        from triton_mutlint.report.summary import fails
+
+        report = _report(request, options)
+        failed = any(fails(finding, request.config.fail_on) for finding in report.findings)
+        return KeptRun(tuple(_rendered(report, request, *pair) for pair in zip(formats, looks, strict=True)), failed)
+
+    found = remembered(store_for(request, options), request, tuple(zip(formats, looks, strict=True)), compute)
+    for output, text in zip(outputs, found.outputs, strict=True):
+        if output.file is not None:
+            write_file(output.file, text)
+        else:
+            write_stdout(text)
+    return int(found.failed and not options["exit_zero"])
+
+
+def _report(request: Request, options: dict[str, Any]) -> Report:
+    """What is found, once what is to be changed has been."""
     if options["fix"]:
-        report = fix(outcome)
+        from triton_mutlint.cli.fixing import fix
+
+        report = fix(_settled(request))
+    else:
+        from triton_mutlint import engine
+        from triton_mutlint.cli.progress import Progress
+
+        with Progress() as progress:
+            report = engine.run(request, progress)
     if options["update_baseline"]:
+        from triton_mutlint.cli.updating import update_baseline
+
         report = update_baseline(report, request)
-    for output in outputs:
-        _write(report, request, output, options)
-    failed = any(fails(finding, request.config.fail_on) for finding in report.findings)
-    return int(failed and not options["exit_zero"])
+    return report
 
 
-def _write(report: Report, request: Request, output: Output, options: dict[str, Any]) -> None:
+def _settled(request: Request) -> Outcome:
+    from triton_mutlint import engine
+    from triton_mutlint.cli.fixing import settled
+    from triton_mutlint.cli.progress import Progress
+
+    with Progress() as progress:
+        return settled(engine.run(request, progress), request, lambda asked: engine.run(asked, progress))
+
+
+def _look(request: Request, output: Output, options: dict[str, Any]) -> RenderOptions:
     to_file = output.file is not None
-    stdin = {request.stdin_filename or "<stdin>": request.stdin_text or ""} if request.stdin_text else {}
-    look = RenderOptions(
+    return RenderOptions(
         width=width(),
         color=options["color"] == "always" if to_file else use_color(options["color"], sys.stdout),
         ascii=not to_file and not is_unicode(sys.stdout),
         quiet=options["quiet"],
         verbose=options["verbose"],
         fail_on=request.config.fail_on,
-        sources=SourceLines(stdin, request.cwd),
     )
-    text = render(output.format, report, look)
-    if output.file is not None:
-        write_file(output.file, text)
-    else:
-        write_stdout(text)
+
+
+def _rendered(report: Report, request: Request, name: str, look: RenderOptions) -> str:
+    from triton_mutlint.report import render
+    from triton_mutlint.report.sources import SourceLines
+
+    stdin = {request.stdin_filename or "<stdin>": request.stdin_text or ""} if request.stdin_text else {}
+    return render(name, report, replace(look, sources=SourceLines(stdin, request.cwd)))

@@ -24,9 +24,7 @@ _DEFAULTS = {
     "spec": "the triton-mutlint.yaml beside a file, or in a folder above it",
     "snapshot": "none is compared with",
     "baseline": "no finding is accepted",
-}
-_WITHOUT_EFFECT = {
-    "cache_dir": "without effect so far: nothing is kept between runs",
+    "cache_dir": "where the platform keeps caches",
 }
 
 
@@ -63,8 +61,6 @@ def _rows(config: Config) -> Iterator[tuple[str, str]]:
         default = f"default: {_DEFAULTS[field.name]}" if field.name in _DEFAULTS else "default"
         key, value = field.name.replace("_", "-"), getattr(config, field.name)
         origin = default if value is None else config.origins.get(key, default)
-        if field.name in _WITHOUT_EFFECT:
-            origin = f"{origin}; {_WITHOUT_EFFECT[field.name]}"
         yield (f"# {key}" if value is None else f"{key} = {_toml(value)}"), origin
 
 

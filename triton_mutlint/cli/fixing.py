@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,18 +17,6 @@ if TYPE_CHECKING:  # fixing is loaded when asked for
     from triton_mutlint.fixes.session import Outcome
 
 Analyse = Callable[[Request], Report]
-
-
-def refuse_fixing(paths: tuple[str, ...], options: dict[str, Any]) -> None:
-    """Raises click.UsageError for what does not go together with --fix and --diff."""
-    if options["fix"] and options["diff"]:
-        raise click.UsageError("--fix and --diff contradict each other")
-    if options["diff"] and options["update_baseline"]:
-        raise click.UsageError("--diff changes nothing, --update-baseline does: they contradict each other")
-    if options["fix"] and "-" in paths:
-        raise click.UsageError("--fix cannot write to standard input; --diff shows what it would do")
-    if options["diff"] and (options["formats"] or options["output"]):
-        raise click.UsageError("--diff prints a diff, not a report: leave --format and --output out")
 
 
 def settled(report: Report, request: Request, analyse: Analyse) -> Outcome:

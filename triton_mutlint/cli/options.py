@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +53,8 @@ def _refuse_shared_files(outputs: Collection[Output]) -> None:
 def _parse_output(value: str) -> Output:
     name, separator, file = value.partition("=")
     if name not in FORMATS:
+        from difflib import get_close_matches
+
         close = get_close_matches(name, FORMATS, n=1)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
         raise click.BadParameter(

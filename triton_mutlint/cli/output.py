@@ -5,13 +5,11 @@ from __future__ import annotations
 import codecs
 import contextlib
 import os
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 from typing import TextIO
 
-from triton_mutlint.model import UsageError
+from triton_mutlint.basics import UsageError
 
 NARROWEST = 40
 
@@ -37,6 +35,8 @@ def is_terminal(stream: TextIO) -> bool:
 
 def width() -> int:
     """Of the terminal (or COLUMNS) in cells; 80 where there is none."""
+    import shutil  # here: loading it takes longer than all the rest of this module does
+
     return max(shutil.get_terminal_size((80, 24)).columns, NARROWEST)
 
 
@@ -100,6 +100,8 @@ def write_file(path: Path, text: str) -> None:
 
 
 def _replace(path: Path, text: str) -> None:
+    import tempfile
+
     target = path.resolve()  # a link keeps pointing at the file it names
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     temporary = Path(name)

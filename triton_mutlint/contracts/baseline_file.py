@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from triton_mutlint.contracts.baseline import Accepted, Baseline, Kind
+from triton_mutlint.inputs import read
 from triton_mutlint.model import UsageError
 
 VERSION = 1
@@ -31,7 +32,7 @@ def _row(kind: Kind, count: int) -> dict[str, Any]:
 def read_baseline(path: Path, shown: str) -> Baseline:
     """Raises UsageError for a file that is missing, unreadable or no baseline."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read(path).decode("utf-8")
         parsed = json.loads(text)
     except FileNotFoundError as error:
         raise UsageError(f"there is no baseline {shown}; --update-baseline writes one") from error

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
+from triton_mutlint.inputs import read
 from triton_mutlint.model import SourceFile
 
 
@@ -48,7 +49,7 @@ def _is_emptied(file: Path, named: AbstractSet[Path]) -> bool:
     if named.isdisjoint((path, *path.parents)):
         return False
     try:
-        return not may_have_kernels(path.read_bytes())
+        return not may_have_kernels(read(path))
     except FileNotFoundError:
         return True
     except OSError:

@@ -23,6 +23,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from triton_mutlint.contracts.contract import CONDITIONAL, KERNEL, MAYBE, OP, UNKNOWN, WRITTEN, Contract, Key
+from triton_mutlint.inputs import read
 from triton_mutlint.model import UsageError
 
 DEFAULT_FILE = "triton-mutlint.snapshot"
@@ -58,7 +59,7 @@ class Snapshot:
 def read_snapshot(path: Path, shown: str) -> Snapshot:
     """Raises UsageError for a file that is missing, unreadable or no snapshot."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read(path).decode("utf-8")
     except FileNotFoundError as error:
         raise UsageError(f"there is no snapshot {shown}; `triton-mutlint snapshot PATH...` writes one") from error
     except (OSError, UnicodeDecodeError) as error:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
+from triton_mutlint.inputs import note_folder, read
 from triton_mutlint.model import LoadedKernel, Location, SourceFile
 from triton_mutlint.signature.spec import Spec, Unused, unused
 
@@ -70,6 +71,7 @@ def _is_glob(pattern: str) -> bool:
 
 
 def _python_files(root: Path) -> Iterator[Path]:
+    note_folder(root)
     try:
         entries = sorted(root.iterdir())
     except OSError:
@@ -84,6 +86,6 @@ def _python_files(root: Path) -> Iterator[Path]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        return read(path).decode("utf-8", "replace")
     except OSError:
         return ""

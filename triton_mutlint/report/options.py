@@ -22,4 +22,4 @@ class RenderOptions:
     quiet: bool = False
     verbose: bool = False
     fail_on: str = "error"
-    sources: SourceLines = field(default_factory=SourceLines)
+    sources: SourceLines = field(default_factory=SourceLines, repr=False)

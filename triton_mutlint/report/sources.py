@@ -6,9 +6,12 @@ import re
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
-from tokenize import detect_encoding
+from typing import TYPE_CHECKING
 
-from triton_mutlint.model import Location
+from triton_mutlint.inputs import read
+
+if TYPE_CHECKING:
+    from triton_mutlint.model import Location
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")  # as Python counts lines; str.splitlines knows more ends
 
@@ -40,8 +43,10 @@ class SourceLines:
         return len(before.decode("utf-8", errors="ignore"))
 
     def _read(self, file: str) -> list[str]:
+        from tokenize import detect_encoding
+
         try:
-            data = (self._root / file).read_bytes()
+            data = read(self._root / file)
             encoding, _ = detect_encoding(BytesIO(data).readline)
             return _NEWLINE.split(data.decode(encoding))
         except (OSError, ValueError, LookupError, SyntaxError):  # no such file, or not text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triton_mutlint.levels import FAIL_LEVELS, NEVER
+from triton_mutlint.basics import FAIL_LEVELS, NEVER
 from triton_mutlint.model import Finding, Report, Severity, Status
 
 

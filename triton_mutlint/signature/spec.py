@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from triton_mutlint.inputs import note_folder, read
 from triton_mutlint.model import Location
 from triton_mutlint.signature.spec_errors import SpecError, SpecProblem
 from triton_mutlint.signature.spec_model import ArgSpec, Declared, GlobalSpec, KernelSpec, Match, Spec
@@ -39,7 +40,7 @@ def load_spec(path: Path, display: str | None = None) -> Spec:
     """
     file = display or str(path)
     try:
-        data = path.read_bytes()
+        data = read(path)
     except OSError as error:
         raise SpecError([SpecProblem(Location(file, 1), (), f"cannot read: {error.strerror}")]) from None
     try:
@@ -65,6 +66,7 @@ def find_spec(file: Path, root: Path | None = None) -> Path | None:
     start = file.absolute()
     stop = root.absolute() if root else None
     for folder in start.parents if not start.is_dir() else (start, *start.parents):
+        note_folder(folder)
         for name in NAMES:
             if _exists(folder / name, file_only=True):
                 return folder / name

@@ -11,6 +11,7 @@ from fnmatch import fnmatch
 from importlib.machinery import PathFinder
 from pathlib import Path
 
+from triton_mutlint.inputs import note_folder, spoil
 from triton_mutlint.model import Failure, Location, SourceFile, Stage, StageError
 from triton_mutlint.source.gitignore import ignored
 from triton_mutlint.source.text import decode_source, has_kernels, has_ops, may_have_kernels, may_have_ops, read_bytes
@@ -190,6 +191,7 @@ def _walk(root: Path, cwd: Path, excluded: Excluded, failures: list[NamedFailure
             folders.clear()
             continue
         seen.add(real)
+        note_folder(folder)
         here = Path(folder)
         folders[:] = sorted(
             name for name in folders if not _skipped(here / name) and here / name not in excluded
@@ -197,15 +199,22 @@ def _walk(root: Path, cwd: Path, excluded: Excluded, failures: list[NamedFailure
         for name in sorted(files):
             path = here / name
             wanted = name.endswith(".py") and not name.startswith(".") and path not in excluded
-            if wanted and os.path.isfile(path):  # noqa: PTH113 - not a pipe or device, which would be waited for
+            if not wanted:
+                continue
+            if os.path.isfile(path):  # noqa: PTH113 - not a pipe or device, which would be waited for
                 yield path
+            else:
+                spoil()
 
 
 def _skipped(folder: Path) -> bool:
     name = folder.name
     if name.startswith(".") or name in SKIPPED_DIRECTORIES or name.endswith((".egg-info", ".dist-info")):
         return True
-    return os.path.exists(folder / "pyvenv.cfg")  # noqa: PTH110 - also of a folder that may not be read
+    if os.path.exists(folder / "pyvenv.cfg"):  # noqa: PTH110 - also of a folder that may not be read
+        note_folder(folder)
+        return True
+    return False
 
 
 def find_module(name: str, cwd: Path, argument: str) -> Path:
@@ -215,6 +224,8 @@ def find_module(name: str, cwd: Path, argument: str) -> Path:
     """
     spec = None
     search = [str(cwd), *(entry or str(cwd) for entry in sys.path)]
+    for folder in search:
+        note_folder(folder)
     parts = name.split(".")
     for i, part in enumerate(parts):
         spec = PathFinder.find_spec(part, search) if part.isidentifier() else None
@@ -224,6 +235,8 @@ def find_module(name: str, cwd: Path, argument: str) -> Path:
             raise _failure(argument, f"no module named `{missing}`", hint)
         if i < len(parts) - 1:
             search = list(spec.submodule_search_locations or ())
+            for folder in search:
+                note_folder(folder)
     origin = spec.origin if spec else None
     if not origin or not origin.endswith(".py"):
         raise _failure(argument, f"module `{name}` has no Python source", "name one of its modules")

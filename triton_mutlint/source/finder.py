@@ -8,6 +8,8 @@ from functools import cached_property
 from importlib.machinery import PathFinder
 from pathlib import Path
 
+from triton_mutlint.inputs import note_folder
+
 # Always stood in for: importing them is slow, touches devices, or needs a compiler, and nothing that
 # a jit body uses comes from them.
 HEAVY = frozenset({
@@ -53,9 +55,11 @@ class Folder:
     def packages(self) -> list[Path]:
         """Package folders from the innermost out."""
         found, folder = [], self.path
+        note_folder(folder)
         while os.path.isfile(folder / "__init__.py"):  # noqa: PTH113 - a hot path
             found.append(folder)
             folder = folder.parent
+            note_folder(folder)
         return found
 
     @cached_property
@@ -68,6 +72,7 @@ class Folder:
         start = self.packages[-1].parent if self.packages else self.path
         roots = [start]
         for folder in [start, *start.parents][:_LEVELS]:
+            note_folder(folder)
             roots.extend((folder, folder / "src", folder / "python"))
             if any(os.path.exists(folder / marker) for marker in _MARKERS):  # noqa: PTH110
                 break
@@ -126,6 +131,7 @@ class Finder:
             folder = folder.parent
         if name:
             return self.below(folder, name)
+        note_folder(folder)
         init = folder / "__init__.py"
         return init if init.is_file() else folder
 
@@ -138,10 +144,12 @@ class Finder:
 
 def _below(folder: Path, parts: list[str]) -> Path | None:
     base = os.path.join(folder, *parts)  # noqa: PTH118 - a hot path
+    note_folder(os.path.dirname(base))  # noqa: PTH120
     if os.path.isfile(base + ".py"):  # noqa: PTH113
         return Path(base + ".py")
     init = os.path.join(base, "__init__.py")  # noqa: PTH118
     if os.path.isfile(init):  # noqa: PTH113
+        note_folder(base)
         return Path(init)
     if os.path.isdir(base) and _holds_python(base):  # noqa: PTH112
         return Path(base)
@@ -150,6 +158,7 @@ def _below(folder: Path, parts: list[str]) -> Path | None:
 
 def _holds_python(folder: str) -> bool:
     """Whether a folder without `__init__.py` may be a namespace package."""
+    note_folder(folder)
     for entry in os.scandir(folder):
         if entry.name.endswith(".py") or (
             entry.is_dir() and os.path.isfile(os.path.join(entry.path, "__init__.py"))  # noqa: PTH113, PTH118
@@ -161,6 +170,8 @@ def _holds_python(folder: str) -> bool:
 def _installed(top: str) -> Path | None:
     if not top.isidentifier():
         return None
+    for entry in sys.path:
+        note_folder(entry)
     spec = PathFinder.find_spec(top)
     if spec is None:
         return None

@@ -7,7 +7,12 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from triton_mutlint.inputs import is_recording, note_file
+
 _SECONDS = 20  # for a question that git answers in milliseconds
+# What decides it besides the ignore files beside the sources, and for tracked files git's index.
+_SETTINGS = ("config", "info/exclude")
+_OF_USER = ("~/.gitconfig", "~/.config/git/config", "~/.config/git/ignore", "/etc/gitconfig")
 
 
 def ignored(root: Path, paths: Sequence[Path]) -> frozenset[Path]:
@@ -16,21 +21,59 @@ def ignored(root: Path, paths: Sequence[Path]) -> frozenset[Path]:
     None where there is no repository or no git, and where `root` is itself ignored: it was named.
     Files that git tracks are never ignored.
     """
-    if not paths or not _in_repository(root):
+    top = _repository(root) if paths else None
+    if top is None:
         return frozenset()
+    if is_recording():
+        _note(root, top, paths)
     asked = {os.fsencode(path): path for path in paths}
-    command = ["git", "-C", str(root), "check-ignore", "--stdin", "-z"]
-    try:
-        done = subprocess.run(  # noqa: S603 - a fixed command
-            command, input=b"\0".join([os.fsencode(root), *asked]), capture_output=True, check=False, timeout=_SECONDS
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return frozenset()
-    if done.returncode != 0:
-        return frozenset()
-    found = set(done.stdout.split(b"\0"))
+    given = b"\0".join([os.fsencode(root), *asked])
+    found = _ask(root, given, "--no-index")
+    if found:  # some match a pattern: whether git tracks them is in its index
+        for name in _paths(root, "index"):
+            note_file(name)
+        found = _ask(root, given)
     return frozenset() if os.fsencode(root) in found else frozenset(asked[name] for name in found & asked.keys())
 
 
-def _in_repository(folder: Path) -> bool:
-    return any(os.path.exists(parent / ".git") for parent in (folder, *folder.parents))  # noqa: PTH110
+def _ask(root: Path, names: bytes, *options: str) -> set[bytes]:
+    """Those of `names` that git ignores; none where it cannot tell."""
+    done = _git(root, "check-ignore", "--stdin", "-z", *options, given=names)
+    return set() if done is None else set(done.split(b"\0"))
+
+
+def _git(root: Path, *arguments: str, given: bytes = b"") -> bytes | None:
+    command = ["git", "-C", str(root), *arguments]
+    try:
+        done = subprocess.run(  # noqa: S603 - fixed commands
+            command, input=given, capture_output=True, check=False, timeout=_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def _paths(root: Path, *names: str) -> list[Path]:
+    """Where git keeps files of its own, worktrees and submodules considered."""
+    found = _git(root, "rev-parse", *(part for name in names for part in ("--git-path", name)))
+    return [root / os.fsdecode(line) for line in (found or b"").splitlines()]
+
+
+def _repository(folder: Path) -> Path | None:
+    return next((f for f in (folder, *folder.parents) if os.path.exists(f / ".git")), None)  # noqa: PTH110
+
+
+def _note(root: Path, top: Path, paths: Sequence[Path]) -> None:
+    """Note what git reads for its answer."""
+    folders = {top, root, *(folder for folder in root.parents if folder.is_relative_to(top))}
+    for path in paths:
+        for folder in path.parents:
+            if folder in folders:
+                break
+            folders.add(folder)
+    named = _git(root, "config", "--path", "core.excludesFile")
+    others = [Path(name).expanduser() for name in _OF_USER] + _paths(root, *_SETTINGS)
+    if named:
+        others.append(Path(os.fsdecode(named.rstrip(b"\n"))))
+    for name in (*(folder / ".gitignore" for folder in sorted(folders)), *others):
+        note_file(name)

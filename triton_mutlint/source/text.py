@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Collection
 from pathlib import Path
 
+from triton_mutlint.inputs import read
 from triton_mutlint.model import Failure, Location, Stage, StageError
 
 _JIT = re.compile(r"(?<![A-Za-z])jit\b")  # also `triton_jit`, not `numba_njit`
@@ -53,7 +54,7 @@ def read_source(path: Path, display: str) -> str:
 def read_bytes(path: Path, display: str) -> bytes:
     """The bytes of a file. Raises `StageError`."""
     try:
-        return path.read_bytes()
+        return read(path)
     except OSError as error:
         raise _error(display, f"cannot read {display}: {error.strerror or error}", "") from error
 

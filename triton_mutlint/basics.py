@@ -1,0 +1,47 @@
+"""What settings and messages need of the types, apart so that a run answered from the cache loads no more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import Any
+
+NEVER = "never"
+FAIL_LEVELS = ("error", "warning", "info", NEVER)  # what `--fail-on` knows
+
+
+class Severity(str, Enum):
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+    OFF = "off"
+
+
+class MutlintError(Exception):
+    """Base of the errors that the command line turns into a message and an exit code."""
+
+
+class UsageError(MutlintError):
+    """A wrong option, path or configuration (exit code 2)."""
+
+
+class EmptyMapping(Mapping[str, Any]):
+    """An empty mapping that can be a dataclass default: immutable and hashable."""
+
+    def __getitem__(self, key: str) -> Any:
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return "{}"
+
+
+EMPTY: Mapping[str, Any] = EmptyMapping()

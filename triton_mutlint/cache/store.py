@@ -1,0 +1,161 @@
+"""Entries on disk, by name: written whole or not at all, checked when read, the least used dropped first."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+LIMIT = 256 << 20  # bytes of all entries together
+_MAGIC = b"triton-mutlint cache 1\n"
+_DIGEST = 32
+_KINDS = ("runs", "files")
+_TEMPORARY = ".new-"
+_ABANDONED = 3600  # seconds after which the rest of a killed run is removed
+_TAG = "CACHEDIR.TAG"
+_OWN_FILES = {_TAG: "Signature: 8a477f597d28d172789f06886806bc55\n", ".gitignore": "*\n"}
+
+
+@dataclass(frozen=True)
+class Stored:
+    """One entry's file, its size in bytes, and when it was last used (seconds since the epoch)."""
+
+    path: Path
+    size: int
+    used: float
+
+
+class Store:
+    """Entries below one folder, which is made when something is first kept.
+
+    Nothing here raises for what the disk does: an entry that cannot be read is not there, one that cannot
+    be written is not kept, and `problem` then says why.
+    """
+
+    def __init__(self, folder: Path, limit: int = LIMIT) -> None:
+        self.folder, self.problem = folder, ""
+        self._limit, self._grown = limit, False
+
+    def get(self, kind: str, name: str) -> bytes | None:
+        """What was kept under a name; None where nothing is, or it is damaged."""
+        path = self.folder / kind / name
+        try:
+            data = path.read_bytes()
+        except OSError:
+            return None
+        start = len(_MAGIC) + _DIGEST
+        content = data[start:]
+        if data[:start] != _MAGIC + _checksum(content):
+            return None
+        with contextlib.suppress(OSError):  # it may be for reading only
+            os.utime(path)
+        return content
+
+    def put(self, kind: str, name: str, content: bytes) -> None:
+        """Keep something under a name, in place of what was."""
+        if self.problem:
+            return
+        try:
+            folder = self._made(kind)
+            temporary = folder / f"{_TEMPORARY}{name}-{os.getpid()}-{time.monotonic_ns()}"
+            try:
+                temporary.write_bytes(_MAGIC + _checksum(content) + content)
+                temporary.replace(folder / name)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    temporary.unlink()
+                raise
+        except OSError as error:
+            self.problem = f"{error.strerror or error}"
+        self._grown = True
+
+    def trim(self) -> None:
+        """Drop what was used least recently until the limit holds, and what killed runs left."""
+        if not self._grown:
+            return
+        self._grown = False
+        entries = sorted(self.entries(), key=lambda e: e.used)
+        total = sum(entry.size for entry in entries)
+        if total > self._limit:
+            for entry in entries:
+                if total <= self._limit * 0.9:
+                    break
+                _remove(entry.path)
+                total -= entry.size
+        for path in self._files():
+            with contextlib.suppress(OSError):
+                if path.name.startswith(_TEMPORARY) and path.stat().st_mtime < time.time() - _ABANDONED:
+                    path.unlink()
+
+    def clear(self) -> int:
+        """Remove every entry, and the folders if nothing else is in them; how many entries there were.
+
+        Raises OSError for an entry that cannot be removed.
+        """
+        count = 0
+        for path in list(self._files()):
+            count += not path.name.startswith(_TEMPORARY)
+            path.unlink(missing_ok=True)
+        if self.is_own():
+            for name in _OWN_FILES:
+                (self.folder / name).unlink(missing_ok=True)
+        for folder in (*(self.folder / kind for kind in _KINDS), self.folder):
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        return count
+
+    def entries(self) -> list[Stored]:
+        """All entries, in no order."""
+        found = []
+        for path in self._files():
+            with contextlib.suppress(OSError):
+                if not path.name.startswith(_TEMPORARY):
+                    about = path.stat()
+                    found.append(Stored(path, about.st_size, about.st_mtime))
+        return found
+
+    def is_own(self) -> bool:
+        """Whether the folder was made by a store."""
+        return (self.folder / _TAG).is_file()
+
+    def _files(self) -> Iterator[Path]:
+        if self.is_own():
+            for kind in _KINDS:
+                with contextlib.suppress(OSError):
+                    yield from list((self.folder / kind).iterdir())
+
+    def _made(self, kind: str) -> Path:
+        folder = self.folder / kind
+        if not folder.is_dir():
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
+        for name, text in _OWN_FILES.items():
+            if not (self.folder / name).exists():
+                (self.folder / name).write_text(text, encoding="utf-8")
+        return folder
+
+
+def default_folder() -> Path:
+    """Where caches of a user go on this platform."""
+    home = Path("~").expanduser()
+    if os.name == "nt":
+        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif os.uname().sysname == "Darwin":
+        base = home / "Library" / "Caches"
+    else:
+        given = os.environ.get("XDG_CACHE_HOME", "")
+        base = Path(given) if os.path.isabs(given) else home / ".cache"  # noqa: PTH117
+    return base / "triton-mutlint"
+
+
+def _checksum(content: bytes) -> bytes:
+    return blake2b(content, digest_size=_DIGEST).digest()
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()

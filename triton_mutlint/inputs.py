@@ -1,0 +1,248 @@
+"""What a run reads of the world around it, noted so that its result can be kept and known to hold still.
+
+Whoever reads a source, looks for one in a folder or lists a folder says so here; variables of the
+environment note themselves. Nothing is noted, and nothing costs anything, outside `recording()`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+# Files that decide what is linted or what an import means without being Python.
+_MARKS = frozenset({".git", "pyproject.toml", "setup.py", "setup.cfg", "triton-mutlint.yaml", "triton-mutlint.yml",
+                    "triton-mutlint.toml", "pyvenv.cfg"})
+_SETTLED = 100_000_000  # ns after which a change would show in a file's times: far above any clock's step
+_EVERYTHING = ""  # stands for all variables of the environment
+
+Signature = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What a file or folder held: `digest` is empty where there was none, or it could not be read.
+
+    A file whose `signature` (times, size, number) is still the same has not changed; without one, only
+    its content tells.
+    """
+
+    digest: str
+    signature: Signature = ()
+
+
+@dataclass
+class Inputs:
+    """What was read, each with what it held then; `torn` if that says nothing of the next run.
+
+    One path may have held two things within the run, or time ran out."""
+
+    files: dict[str, Stamp] = field(default_factory=dict)
+    folders: dict[str, Stamp] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)  # name -> digest of its value
+    torn: bool = False
+    environment: dict[Any, Any] = field(default_factory=lambda: dict(_environment()), repr=False)  # at first
+
+    def add(self, other: Inputs) -> None:
+        """Take in what another process noted for the same run."""
+        self.torn |= other.torn
+        for mine, theirs in ((self.files, other.files), (self.folders, other.folders)):
+            for path, stamp in theirs.items():
+                self.torn |= mine.setdefault(path, stamp).digest != stamp.digest
+        for name, digest in other.variables.items():
+            self.torn |= self.variables.setdefault(name, digest) != digest
+
+
+_current: Inputs | None = None
+
+
+@contextlib.contextmanager
+def recording() -> Iterator[Inputs]:
+    """Notes everything that is read in the block, in this process, into the inputs given."""
+    global _current
+    outer, _current = _current, Inputs()
+    environ: Any = os.environ
+    kind = type(environ)
+    try:
+        environ.__class__ = _noting(kind if outer is None else kind.__bases__[0])
+        yield _current
+    finally:
+        environ.__class__ = kind
+        _current = outer
+
+
+@contextlib.contextmanager
+def apart() -> Iterator[Inputs | None]:
+    """Gives what the block alone reads, for another process to take in; None if nothing is noted."""
+    global _current  # noqa: PLW0603
+    outer = _current
+    if outer is not None:
+        _current = Inputs(environment=outer.environment)
+    try:
+        yield _current
+    finally:
+        _current = outer
+
+
+def take_in(inputs: Inputs | None) -> None:
+    """Add to what is noted here what another process has read for this run."""
+    if _current is not None and inputs is not None:
+        _current.add(inputs)
+
+
+def is_recording() -> bool:
+    return _current is not None
+
+
+def spoil() -> None:
+    """Say that this run's result is not to be kept: it is due to time or chance, not to what was read."""
+    if _current is not None:
+        _current.torn = True
+
+
+def read(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a file, noted. Raises OSError, which is noted as well."""
+    if _current is None:
+        return Path(path).read_bytes()
+    name = os.path.abspath(path)  # noqa: PTH100 - links stay: they are what the run saw
+    signature: Signature = ()
+    digest = ""
+    try:
+        signature = _signature(name)
+        with open(name, "rb") as file:  # noqa: PTH123 - a hot path
+            data = file.read()
+        digest = digest_of(data)
+        return data
+    finally:
+        _note(_current.files, name, Stamp(digest, signature if digest else ()))
+
+
+def note_file(path: str | os.PathLike[str]) -> None:
+    """Note what a file holds that something else reads, or that is looked for in vain."""
+    if _current is not None and os.path.abspath(path) not in _current.files:  # noqa: PTH100
+        with contextlib.suppress(OSError):
+            read(path)
+
+
+def note_folder(path: str | os.PathLike[str]) -> None:
+    """Note which sources and folders stand in a folder, or in the nearest one above that exists."""
+    if _current is None:
+        return
+    name = os.path.abspath(path)  # noqa: PTH100
+    while name not in _current.folders:
+        stamp = folder_stamp(name)
+        if stamp.digest or name == os.path.dirname(name):  # noqa: PTH120
+            _current.folders[name] = stamp
+            return
+        name = os.path.dirname(name)  # noqa: PTH120
+
+
+def still(path: str, stamp: Stamp, folder: bool = False) -> Stamp | None:
+    """The stamp that a file or folder would get now if it holds what `stamp` says, else None."""
+    if stamp.signature:
+        try:
+            if _raw_signature(path) == stamp.signature:
+                return stamp
+        except OSError:
+            return None
+    now = folder_stamp(path) if folder else file_stamp(path)
+    return now if now.digest == stamp.digest else None
+
+
+def file_stamp(path: str) -> Stamp:
+    try:
+        signature = _signature(path)
+        with open(path, "rb") as file:  # noqa: PTH123
+            return Stamp(digest_of(file.read()), signature)
+    except OSError:
+        return Stamp("")
+
+
+def folder_stamp(path: str) -> Stamp:
+    try:
+        signature = _signature(path)
+        with os.scandir(path) as entries:
+            shown = sorted(filter(None, map(_shown, entries)))
+        return Stamp(digest_of("\0".join(shown).encode("utf-8", "surrogateescape")), signature)
+    except OSError:
+        return Stamp("")
+
+
+def digest_of(data: bytes) -> str:
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+def _note(into: dict[str, Stamp], name: str, stamp: Stamp) -> None:
+    assert _current is not None, "only called while recording"
+    if into.setdefault(name, stamp).digest != stamp.digest:
+        _current.torn = True
+
+
+def _shown(entry: os.DirEntry[str]) -> str:
+    """An entry of a folder as far as it matters: its name and kind, and where a link leads."""
+    name = entry.name
+    if entry.is_symlink():
+        return f"{name}>{os.readlink(entry.path)}"  # noqa: PTH115
+    if name in _MARKS or name.endswith(".py"):
+        return name
+    if entry.is_dir() and not name.startswith(".") and name != "__pycache__":
+        return f"{name}/"
+    return ""
+
+
+def _raw_signature(path: str) -> Signature:
+    found = os.stat(path)  # noqa: PTH116 - a hot path
+    return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev)
+
+
+def _signature(path: str) -> Signature:
+    """Times, size and number, where a later change of the content would show in them."""
+    signature = _raw_signature(path)
+    if not 0 <= max(signature[:2]) < time.time_ns() - _SETTLED:
+        return ()
+    return signature
+
+
+# ------------------------------------------------------------------ the environment
+
+
+def _environment() -> dict[Any, Any]:
+    """What `os.environ` holds, undecoded."""
+    data: dict[Any, Any] = vars(os.environ)["_data"]
+    return data
+
+
+def variable_digest(name: str, environment: dict[Any, Any] | None = None) -> str:
+    """What a variable of the environment holds, now or in `environment`; `` stands for all of them."""
+    data = _environment() if environment is None else environment
+    if name == _EVERYTHING:
+        return digest_of(repr(sorted(data.items())).encode())
+    value = data.get(vars(os.environ)["encodekey"](name))
+    return "" if value is None else digest_of(b"=" + (value if isinstance(value, bytes) else value.encode()))
+
+
+def _noting(kind: Any) -> type:
+    """`os.environ`'s class, noting which variables are asked for."""
+
+    def __getitem__(self: Any, key: str) -> str:  # noqa: N807
+        if isinstance(key, str):
+            _variable(key)
+        value: str = kind.__getitem__(self, key)
+        return value
+
+    def __iter__(self: Any) -> Iterator[str]:  # noqa: N807
+        _variable(_EVERYTHING)
+        names: Iterator[str] = kind.__iter__(self)
+        return names
+
+    return type("_NotingEnviron", (kind,), {"__getitem__": __getitem__, "__iter__": __iter__})
+
+
+def _variable(name: str) -> None:
+    if _current is not None and name not in _current.variables:
+        _current.variables[name] = variable_digest(name, _current.environment)
