@@ -104,3 +104,8 @@ class VerifyReport:
     triton: str | None
     kernels: tuple[KernelOutcome, ...] = ()
     failures: tuple[tuple[str, Failure], ...] = ()  # arguments and files that could not be read
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether something was written that was not predicted, or something could not be read."""
+        return bool(self.failures) or any(kernel.outcome is Outcome.FAILED for kernel in self.kernels)

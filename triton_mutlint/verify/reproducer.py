@@ -1,13 +1,92 @@
-"""A file that shows a failure again, with nothing of the project around it."""
+"""A file that shows a failure again, with nothing of the project around it but the sources that took part."""
 
 from __future__ import annotations
 
+import os
+import re
+from dataclasses import replace
 from pathlib import Path
+from pprint import pformat
 
+from triton_mutlint.model import UsageError
 from triton_mutlint.verify.model import KernelOutcome
-from triton_mutlint.verify.wire import Job, RunCase
+from triton_mutlint.verify.wire import Job, RunCase, RunResult, job_from
+from triton_mutlint.version import __version__
+
+_SCRIPT = '''\
+"""A write that triton-mutlint {version} did not predict. Run it: it needs triton-mutlint, torch and NumPy.
+
+{what}
+"""
+
+from triton_mutlint.verify.reproducer import replay
+
+SOURCES = {sources}
+
+JOB = {job}
+
+if __name__ == "__main__":
+    raise SystemExit(replay(SOURCES, JOB))
+'''
 
 
 def write_reproducer(job: Job, case: RunCase | None, sources: tuple[Path, ...], outcome: KernelOutcome,
                      output: Path | None) -> str:
-    return ""
+    """Write the script and return its path. Raises UsageError where that cannot be done.
+
+    It goes into `output`, or beside the kernel's file.
+    """
+    folder = output or Path(job.path).parent
+    path = folder / f"mutlint_{re.sub(r'[^A-Za-z0-9_]', '_', job.kernel)}_{job.line}.py"
+    names = ", ".join(dict.fromkeys((*outcome.missed, *outcome.leaked)))
+    what = f"`{job.kernel}` of {job.display} writes {names}: {case}." if case else f"`{job.kernel}` writes {names}."
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(_script(job, case, sources, what), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+    return str(path)
+
+
+def _script(job: Job, case: RunCase | None, sources: tuple[Path, ...], what: str) -> str:
+    root = Path(os.path.commonpath([str(p.parent if not p.is_dir() else p) for p in sources]))
+    texts = {str(p.relative_to(root)): p.read_text(encoding="utf-8", errors="replace") for p in sources if p.is_file()}
+    texts[str(Path(job.path).relative_to(root))] = job.text
+    only = replace(job, path=str(Path(job.path).relative_to(root)), text="", runs=(case,) if case else job.runs)
+    from triton_mutlint.verify.wire import plain
+
+    return _SCRIPT.format(version=__version__, what=what.replace('"""', "'''"),
+                          sources=pformat(texts, width=118), job=pformat(plain(only), width=118))
+
+
+def replay(sources: dict[str, str], plain_job: dict[str, object]) -> int:
+    """Run what a reproducer holds, and print what its run showed; 1 if it shows a failure again."""
+    import tempfile
+
+    from triton_mutlint.verify.pool import run_jobs
+
+    job = job_from(plain_job)
+    with tempfile.TemporaryDirectory(prefix="mutlint-") as name:
+        for relative, text in sources.items():
+            path = Path(name) / relative
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        path = Path(name) / job.path
+        there = replace(job, path=str(path), text=path.read_text(encoding="utf-8"))
+        finished = run_jobs([there], 1, lambda number, done: None)[0]
+    lines = [line for result in finished.results for line in _shown(job, result)]
+    print("\n".join(lines or [finished.refused or "nothing ran"]))  # noqa: T201 - a script's result
+    return int(any("not predicted" in line for line in lines))
+
+
+def _shown(job: Job, result: RunResult) -> list[str]:
+    run = job.runs[result.run]
+    variant = job.variants[run.variant]
+    if result.status != "ok":
+        return [f"{run}: {result.status}: {result.message}"]
+    lines = []
+    for names, predicted, what in ((result.changed, variant.written, "written"), (result.leaked, variant.written,
+                                   "written though only clones were passed"), (result.through, variant.through,
+                                                                               "written through")):
+        lines += [f"{run}: {name} is {what}{'' if name in predicted else ', which was not predicted'}" for name in names]
+    return lines or [f"{run}: nothing is written"]

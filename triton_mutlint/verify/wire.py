@@ -106,30 +106,31 @@ class RunResult:
 
 def dump(value: Any) -> str:
     """One line of JSON for a dataclass of this module or a plain mapping."""
-    plain = value if isinstance(value, Mapping) else asdict(value, dict_factory=_plain)
-    return json.dumps(plain, default=_encode)
+    return json.dumps(value if isinstance(value, Mapping) else plain(value), default=_encode)
 
 
-def _plain(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    return dict(pairs)
+def plain(value: Any) -> dict[str, Any]:
+    """A dataclass of this module as plain values."""
+    fields: dict[str, Any] = asdict(value)
+    return {name: dict(field) if isinstance(field, Mapping) else field for name, field in fields.items()}
 
 
 def _encode(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else str(value)
 
 
-def job_from(plain: Mapping[str, Any]) -> Job:
+def job_from(told: Mapping[str, Any]) -> Job:
     return Job(**{
-        **plain,
+        **told,
         "variants": tuple(VariantCase(**{**v, "written": tuple(v["written"]), "through": tuple(v["through"])})
-                          for v in plain["variants"]),
-        "runs": tuple(RunCase(**{**r, "grid": tuple(r["grid"])}) for r in plain["runs"]),
-        "shapes": {n: tuple(s) for n, s in plain["shapes"].items()},
-        "addresses": tuple(plain["addresses"]),
-        "stubs": tuple(plain["stubs"]),
+                          for v in told["variants"]),
+        "runs": tuple(RunCase(**{**r, "grid": tuple(r["grid"])}) for r in told["runs"]),
+        "shapes": {n: tuple(s) for n, s in told["shapes"].items()},
+        "addresses": tuple(told["addresses"]),
+        "stubs": tuple(told["stubs"]),
     })
 
 
-def result_from(plain: Mapping[str, Any]) -> RunResult:
-    lists = {n: tuple(plain[n]) for n in ("changed", "through", "leaked")}
-    return RunResult(**{**plain, **lists, "differences": tuple(Difference(**d) for d in plain["differences"])})
+def result_from(told: Mapping[str, Any]) -> RunResult:
+    lists = {n: tuple(told[n]) for n in ("changed", "through", "leaked")}
+    return RunResult(**{**told, **lists, "differences": tuple(Difference(**d) for d in told["differences"])})
