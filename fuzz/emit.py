@@ -1,0 +1,122 @@
+"""Programs as Python source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from fuzz.program import Assign, Body, Do, Function, If, Loop, Node, Program, Return, Stmt
+from fuzz.rows import LOOPS, ROWS
+
+RUNTIME = ("cond", "fl", "n", "m")  # parameters of every function: flags in memory, flags as bits, trip counts
+IMPORTS = "import triton\nimport triton.language as tl\n"
+PRELUDE = {
+    "Pair": """
+@tl.core._aggregate
+class Pair:
+    front: tl.tensor
+    back: tl.tensor
+
+    @triton.constexpr_function
+    def __init__(self, front, back):
+        self.front = front
+        self.back = back
+
+    @triton.jit
+    def turned(self):
+        return Pair(self.back, self.front)
+""",
+    "keep_larger": """
+@triton.jit
+def keep_larger(x, y):
+    return tl.where(x > y, x, y)
+""",
+    "pick_lane": """
+@triton.jit
+def pick_lane(x, y, which):
+    if which > 4:
+        return x
+    else:
+        return y
+""",
+    "halves": """
+@triton.jit
+def halves(x, y):
+    left, right = tl.split(tl.join(x, y))
+    return left, right
+""",
+    "turned": """
+@triton.jit
+def turned(x, y):
+    return y, x
+""",
+}
+
+
+def module(programs: Iterable[tuple[str, Program]]) -> str:
+    """The source of a file with these kernels; helpers are named after their kernel."""
+    body = "\n".join(_program(name, program) for name, program in programs)
+    used = [text for name, text in PRELUDE.items() if re.search(rf"\b{name}\b", body)]
+    return IMPORTS + "\n".join(["", *used, body])
+
+
+def _program(name: str, program: Program) -> str:
+    functions = [_function(f"{name}_{h.name}", h, name) for h in program.helpers]
+    return "\n".join([*functions, _function(name, program.kernel, name)])
+
+
+def _function(name: str, function: Function, prefix: str) -> str:
+    constants = [f"{p}: tl.constexpr" for p, k in zip(function.parameters, function.kinds, strict=True) if k == "K"]
+    others = [p for p, k in zip(function.parameters, function.kinds, strict=True) if k != "K"]
+    decorator = "@triton.jit(noinline=True)" if function.noinline else "@triton.jit"
+    head = f"\n{decorator}\ndef {name}({', '.join([*others, *RUNTIME, *constants])}):\n"
+    return head + "".join(f"{line}\n" for line in _lines(function.body, 1, prefix))
+
+
+def _lines(body: Body, depth: int, prefix: str) -> Iterator[str]:
+    for statement in body:
+        for line in _statement(statement, prefix):
+            yield "    " * depth + line
+        if isinstance(statement, If):
+            yield from _block(statement.then, depth + 1, prefix)
+            if statement.other:
+                yield "    " * depth + "else:"
+                yield from _block(statement.other, depth + 1, prefix)
+        elif isinstance(statement, Loop):
+            yield from _block(statement.body, depth + 1, prefix)
+            if statement.form.startswith("while"):
+                yield "    " * (depth + 1) + f"{statement.index} += 1"
+
+
+def _block(body: Body, depth: int, prefix: str) -> Iterator[str]:
+    yield from _lines(body, depth, prefix) if body else iter(["    " * depth + "pass"])
+
+
+def _statement(statement: Stmt, prefix: str) -> Iterator[str]:
+    if isinstance(statement, Assign):
+        values = ", ".join(expression(v, prefix) for v in statement.values)
+        yield f"{', '.join(statement.targets)} = {values}"
+    elif isinstance(statement, Do):
+        yield expression(statement.action, prefix)
+    elif isinstance(statement, Return):
+        yield f"return {', '.join(expression(v, prefix) for v in statement.values)}".rstrip()
+    elif isinstance(statement, If):
+        yield f"if {expression(statement.condition, prefix)}:"
+    else:
+        if statement.form.startswith("while"):
+            yield f"{statement.index} = 0"
+        yield LOOPS[statement.form].format(statement.index, statement.trips)
+
+
+def expression(node: Node, prefix: str) -> str:
+    """The source of an expression in the kernel named `prefix`."""
+    if node.op in ("var", "k", "o", "s"):
+        return str(node.args[0])
+    if node.op == "K":
+        return f"{node.args[0]} == 1"
+    if node.op == "never":
+        return "1 == 2"
+    operands = [expression(o, prefix) for o in node.operands]
+    if node.op == "call":
+        return f"{prefix}_{node.args[0]}({', '.join([*operands, *RUNTIME])})"
+    return ROWS[node.op].template.format(*operands)

@@ -1,0 +1,242 @@
+"""The vocabulary of random kernels: how each expression is written, and where its address comes from.
+
+Kinds, one letter each: `p` pointer, `i` address as an integer, `t` block of pointers, `j` block of
+addresses, `d` descriptor, `b` block pointer, `x` pair of pointers (a tuple), `a` the same as an aggregate,
+`v` number (a multiple of 4 below 16), `w` block of such numbers, `c` condition, `m` mask, `n` index of a
+flag, `l` loop variable, `s` slot of the scratch memory, `k` constant.
+
+Every pointer is aligned to 16 bytes and moves by a few elements at a time, so that a kernel stays in
+bounds. Conditions read fresh bits, so that every path can be taken.
+
+A value, as the truth sees it: the parameter that an address belongs to, a set of them for a block, a
+pair for `x` and `a`, None for a number. A rule maps the operands' values to the possible results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Union
+
+Value = Union[str, frozenset[str], tuple[str, ...], None]  # noqa: UP007  # evaluated at run time
+Rule = Callable[[tuple[Value, ...]], tuple[Value, ...]]
+
+POINTER = "tl.pointer_type(tl.int32)"
+WIDE = "tl.pointer_type(tl.int64)"
+LANE = "tl.arange(0, 16)"
+
+
+@dataclass(frozen=True)
+class Row:
+    """`template` is filled with the operands in order; `changes` are those through which memory changes.
+
+    `needs` names what a function must have in scope, or the Triton that must be installed.
+    """
+
+    op: str
+    kind: str
+    operands: str
+    template: str
+    rule: Rule
+    weight: float = 1.0
+    changes: tuple[int, ...] = ()
+    needs: str = ""
+
+
+def number(_: tuple[Value, ...]) -> tuple[Value, ...]:
+    return (None,)
+
+
+def operand(*indices: int) -> Rule:
+    """Any one of these operands."""
+    return lambda values: tuple(values[i] for i in indices)
+
+
+def _set(value: Value) -> frozenset[str]:
+    assert isinstance(value, frozenset)
+    return value
+
+
+def _pair(value: Value) -> tuple[str, ...]:
+    assert isinstance(value, tuple)
+    return value
+
+
+def _block(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    assert isinstance(values[0], str)
+    return (frozenset((values[0],)),)
+
+
+def _mixed(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    """A mask may take all lanes from one block, or some from each."""
+    return (values[1], values[2], _set(values[1]) | _set(values[2]))
+
+
+def _together(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    return (_set(values[0]) | _set(values[1]),)
+
+
+def _member(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    return tuple(sorted(_set(values[0])))
+
+
+def _made(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    assert isinstance(values[0], str)
+    assert isinstance(values[1], str)
+    return ((values[0], values[1]),)
+
+
+def _element(index: int) -> Rule:
+    return lambda values: (_pair(values[0])[index],)
+
+
+def _swapped(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    return (_pair(values[0])[::-1],)
+
+
+FIRST, SECOND = operand(0), operand(1)
+CHOICE = operand(1, 2)
+
+EXPRESSIONS = (
+    # pointers
+    Row("p.add", "p", "pk", "({0} + {1})", FIRST, 3),
+    Row("p.move", "p", "pv", "({0} + {1})", FIRST, 2),
+    Row("p.where", "p", "cpp", "tl.where({0}, {1}, {2})", CHOICE, 2),
+    Row("p.ternary", "p", "cpp", "({1} if {0} else {2})", CHOICE, 2),
+    Row("p.cast", "p", "i", f"{{0}}.to({POINTER})", FIRST, 3),
+    Row("p.tl_cast", "p", "i", f"tl.cast({{0}}, {POINTER})", FIRST),
+    Row("p.retype", "p", "p", f"{{0}}.to({WIDE}, bitcast=True).to({POINTER}, bitcast=True)", FIRST),
+    Row("p.bytes", "p", "pv", f"({{0}}.to(tl.pointer_type(tl.int8), bitcast=True) + {{1}} * 4)"
+        f".to({POINTER}, bitcast=True)", FIRST),
+    Row("p.front", "p", "x", "{0}[0]", _element(0)),
+    Row("p.back", "p", "x", "{0}[1]", _element(1)),
+    Row("p.field_a", "p", "a", "{0}.front", _element(0)),
+    Row("p.field_b", "p", "a", "{0}.back", _element(1)),
+    Row("p.table", "p", "n", f"tl.load(tab + {{0}} % 4).to({POINTER})", lambda _: ("tab>",), 0.5, needs="tab"),
+    Row("p.hint", "p", "p", "tl.multiple_of({0}, 4)", FIRST, 0.3),
+    # addresses as integers
+    Row("i.from", "i", "p", "{0}.to(tl.int64)", FIRST, 3),
+    Row("i.tl_cast", "i", "p", "tl.cast({0}, tl.int64)", FIRST),
+    Row("i.add", "i", "i", "({0} + 16)", FIRST),
+    Row("i.number", "i", "iv", "({0} + {1} * 4)", FIRST),
+    Row("i.where", "i", "cii", "tl.where({0}, {1}, {2})", CHOICE, 2),
+    Row("i.ternary", "i", "cii", "({1} if {0} else {2})", CHOICE),
+    Row("i.max", "i", "ii", "tl.maximum({0}, {1})", operand(0, 1)),
+    Row("i.min", "i", "ii", "tl.minimum({0}, {1})", operand(0, 1), 0.5),
+    Row("i.difference", "i", "ii", "({0} + ({1} - {0}))", SECOND, 0.5),
+    Row("i.there_and_back", "i", "ii", "(({0} + {1}) - {1})", FIRST, 0.1),
+    Row("i.align", "i", "i", "({0} & -16)", FIRST, 0.5),
+    Row("i.shift", "i", "i", "(({0} >> 4) << 4)", FIRST, 0.5),
+    Row("i.halves", "i", "i", "((({0} >> 32) << 32) | ({0} & 0xFFFFFFFF))", FIRST, 0.5),
+    Row("i.scale", "i", "i", "(({0} // 16) * 16)", FIRST, 0.3),
+    Row("i.narrow", "i", "i",
+        "(({0} >> 32).to(tl.int32).to(tl.int64) << 32 | ({0}.to(tl.int32).to(tl.int64) & 0xFFFFFFFF))", FIRST, 0.3),
+    Row("i.unsigned", "i", "i", "{0}.to(tl.uint64).to(tl.int64)", FIRST, 0.5),
+    Row("i.float", "i", "i", "{0}.to(tl.float64, bitcast=True).to(tl.int64, bitcast=True)", FIRST, 0.5),
+    Row("i.reduce", "i", "j", "tl.reduce({0}, 0, keep_larger)", _member),
+    Row("i.reduce_max", "i", "j", "tl.max({0}, 0)", _member, 0.5),
+    Row("i.lane", "i", "j", f"tl.sum(tl.where({LANE} == 3, {{0}}, 0), 0)", _member, 0.5),
+    Row("i.slot", "i", "s", "tl.load(scr + {0})", number, 3, needs="scr"),
+    # blocks of pointers and of addresses
+    Row("t.block", "t", "p", f"({{0}} + {LANE})", _block, 4),
+    Row("t.index", "t", "pw", "({0} + {1})", _block, 2),
+    Row("t.add", "t", "tk", "({0} + {1})", FIRST),
+    Row("t.where", "t", "mtt", "tl.where({0}, {1}, {2})", _mixed, 2),
+    Row("t.choose", "t", "ctt", "tl.where({0}, {1}, {2})", CHOICE),
+    Row("t.ternary", "t", "ctt", "({1} if {0} else {2})", CHOICE),
+    Row("t.cast", "t", "j", f"{{0}}.to({POINTER})", FIRST, 2),
+    Row("t.turn", "t", "t", "tl.reshape(tl.trans(tl.reshape({0}, [4, 4])), [16])", FIRST, 0.5),
+    Row("t.expand", "t", "t", "tl.reshape(tl.broadcast_to({0}[:, None], [16, 1]), [16])", FIRST, 0.3),
+    Row("j.from", "j", "t", "{0}.to(tl.int64)", FIRST, 3),
+    Row("j.add", "j", "jw", "({0} + {1} * 4)", FIRST),
+    Row("j.splat", "j", "i", f"({{0}} + {LANE} * 4)", _block),
+    Row("j.where", "j", "mjj", "tl.where({0}, {1}, {2})", _mixed, 2),
+    Row("j.scan", "j", "j", "tl.associative_scan({0}, 0, keep_larger)", FIRST),
+    Row("j.flip", "j", "j", "tl.flip({0})", FIRST, 0.2),
+    Row("j.sort", "j", "j", "tl.sort({0})", FIRST, 0.05),
+    Row("j.gather", "j", "jw", "tl.gather({0}, {1}, 0)", FIRST, 0.5),
+    Row("j.split_left", "j", "jj", "halves({0}, {1})[0]", FIRST, 0.5),
+    Row("j.split_right", "j", "jj", "halves({0}, {1})[1]", SECOND, 0.5),
+    Row("j.map", "j", "jjw", "tl.map_elementwise(pick_lane, {0}, {1}, {2})", lambda v: _mixed((None, *v)), 0.5,
+        needs="map"),
+    # descriptors and block pointers
+    Row("d.make", "d", "p", "tl.make_tensor_descriptor({0}, [64], [1], [16])", FIRST, 3),
+    Row("b.make", "b", "p", "tl.make_block_ptr({0}, (64,), (1,), (0,), (16,), (0,))", FIRST, 3, needs="block_ptr"),
+    Row("b.advance", "b", "b", "tl.advance({0}, (4,))", FIRST, needs="block_ptr"),
+    # pairs
+    Row("x.make", "x", "pp", "({0}, {1})", _made, 2),
+    Row("x.swap", "x", "x", "({0}[1], {0}[0])", _swapped, 2),
+    Row("x.helper", "x", "pp", "turned({0}, {1})", lambda v: ((str(v[1]), str(v[0])),)),
+    Row("a.make", "a", "pp", "Pair({0}, {1})", _made, 2),
+    Row("a.swap", "a", "a", "{0}.turned()", _swapped, 2),
+    Row("a.swap_by_hand", "a", "a", "Pair({0}.back, {0}.front)", _swapped),
+    # numbers
+    Row("v.constant", "v", "k", "{0}", number, 2),
+    Row("v.flag", "v", "n", "(tl.load(cond + {0}) * 4)", number, 2),
+    Row("v.data", "v", "p", "(tl.load({0}) & 12)", number, 2),
+    Row("v.loop", "v", "l", "(({0} & 3) * 4)", number, 2),
+    Row("v.block", "v", "w", "(tl.max({0}, 0) & 12)", number, 0.5),
+    Row("v.difference", "v", "i", "((({0} + 16) - {0}) // 4).to(tl.int32)", number, 0.3),
+    Row("v.low_bits", "v", "i", "((({0} >> 4) & 3) * 4).to(tl.int32)", number, 0.3),
+    Row("w.lanes", "w", "", LANE, number, 3),
+    Row("w.load", "w", "t", "(tl.load({0}) & 12)", number, 2),
+    Row("w.masked", "w", "tmw", "(tl.load({0}, mask={1}, other={2}) & 12)", number, 2),
+    Row("w.descriptor", "w", "d", "({0}.load([0]) & 12)", number),
+    Row("w.block_ptr", "w", "b", "(tl.load({0}, boundary_check=(0,)) & 12)", number, needs="block_ptr"),
+    Row("w.splat", "w", "v", f"(({LANE} * 0 + {{0}}) & 12)", number),
+    # conditions and masks: nothing here is known before the kernel runs
+    Row("c.flag", "c", "n", "(tl.load(cond + {0}) > 1)", number, 4),
+    Row("c.bit", "c", "n", "(((fl >> ({0} % 40)) & 1) != 0)", number, 3),
+    Row("c.count", "c", "n", "(n > {0} % 3)", number),
+    Row("c.data", "c", "pn", "((tl.load({0}) + tl.load(cond + {1})) % 2 == 0)", number),
+    Row("c.address", "c", "iin", "(({0} > {1}) ^ (tl.load(cond + {2}) > 1))", number, 0.5),
+    Row("m.flags", "m", "n", f"(tl.load(cond + ({{0}} + {LANE}) % 64) > 1)", number, 3),
+    Row("m.below", "m", "n", f"({LANE} < tl.load(cond + {{0}}) * 5)", number, 2),
+    Row("m.count", "m", "", f"({LANE} < n * 4)", number),
+    Row("n.constant", "n", "o", "{0}", number, 2),
+    Row("n.loop", "n", "ol", "(({0} + {1} * 5) % 64)", number, 6),
+)
+
+# Actions stand as statements of their own; those of kind `v` or `i` may be assigned.
+ACTIONS = (
+    Row("store", "", "pv", "tl.store({0}, {1})", number, 5, (0,)),
+    Row("store.block", "", "tw", "tl.store({0}, {1})", number, 3, (0,)),
+    Row("store.masked", "", "twm", "tl.store({0}, {1}, mask={2})", number, 3, (0,)),
+    Row("store.dead_mask", "", "tw", f"tl.store({{0}}, {{1}}, mask={LANE} < 0)", number, 0.3),
+    Row("store.wide", "", "pv", f"tl.store({{0}}.to({WIDE}, bitcast=True), tl.cast({{1}}, tl.int64))", number, 0.5, (0,)),
+    Row("store.float", "", "p", "tl.store({0}.to(tl.pointer_type(tl.float32), bitcast=True), 0.0)", number, 0.5, (0,)),
+    Row("store.descriptor", "", "dw", "{0}.store([0], {1})", number, 2, (0,)),
+    Row("add.descriptor", "", "dw", "{0}.atomic_add([0], {1})", number, 1, (0,)),
+    Row("max.descriptor", "", "dw", "{0}.atomic_max([0], {1})", number, 0.5, (0,)),
+    Row("store.block_ptr", "", "bw", "tl.store({0}, {1}, boundary_check=(0,))", number, 3, (0,), needs="block_ptr"),
+    Row("store.interleaved", "", "jj",
+        f"tl.store(tl.interleave({{0}}, {{1}}).to({POINTER}), tl.arange(0, 32))", number, 0.3, (0, 1)),
+    Row("atomic.add", "v", "pv", "(tl.atomic_add({0}, {1}) & 12)", number, 1, (0,)),
+    Row("atomic.max", "v", "pv", "(tl.atomic_max({0}, {1}) & 12)", number, 0.5, (0,)),
+    Row("atomic.min", "", "pv", "tl.atomic_min({0}, {1})", number, 0.5, (0,)),
+    Row("atomic.and", "", "pv", "tl.atomic_and({0}, {1})", number, 0.3, (0,)),
+    Row("atomic.or", "", "pv", "tl.atomic_or({0}, {1})", number, 0.3, (0,)),
+    Row("atomic.xor", "", "pv", "tl.atomic_xor({0}, {1})", number, 0.3, (0,)),
+    Row("atomic.exchange", "v", "pv", "(tl.atomic_xchg({0}, {1}) & 12)", number, 0.5, (0,)),
+    Row("atomic.cas", "v", "pvv", "(tl.atomic_cas({0}, {1}, {2}) & 12)", number, 0.7, (0,)),
+    Row("atomic.block", "", "twm", "tl.atomic_add({0}, {1}, mask={2})", number, 1, (0,)),
+    Row("atomic.block_max", "", "tw", "tl.atomic_max({0}, {1})", number, 0.5, (0,)),
+    Row("store.host", "", "w", "hd.store([0], {0})", number, 0.7, needs="hd"),
+    Row("put", "", "si", "tl.store(scr + {0}, {1})", number, 2, needs="scr"),
+    Row("swap_in", "i", "si", "tl.atomic_xchg(scr + {0}, {1})", number, 1, needs="scr"),
+)
+ROWS = {row.op: row for row in (*EXPRESSIONS, *ACTIONS)}
+BY_KIND = {kind: tuple(r for r in EXPRESSIONS if r.kind == kind) for kind in "pitjdbxavwcmn"}
+
+# Loop headers: `{0}` is the loop's variable, `{1}` the constant number of trips.
+LOOPS = {
+    "range": "for {0} in range(n):",
+    "range_other": "for {0} in range(0, m):",
+    "tl_range": "for {0} in tl.range(0, n, num_stages=2):",
+    "down": "for {0} in range(n, 0, -1):",
+    "constant": "for {0} in range({1}):",
+    "static": "for {0} in tl.static_range({1}):",
+    "while": "while {0} < n:",
+    "while_data": "while ({0} < 4) & (tl.load(cond + {0} * 3) > 1):",
+}
+EXACT = frozenset({"constant", "static"})  # these make exactly their trips
