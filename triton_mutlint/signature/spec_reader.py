@@ -9,6 +9,7 @@ from triton_mutlint.model import Location, UsageError
 from triton_mutlint.signature.notation import parse_type
 from triton_mutlint.signature.spec_errors import SpecError, SpecProblem, did_you_mean
 from triton_mutlint.signature.spec_model import ArgSpec, Declared, GlobalSpec, KernelSpec, Spec
+from triton_mutlint.signature.spec_verify import check_verify
 from triton_mutlint.signature.splitting import TypeTextError
 from triton_mutlint.signature.yaml_source import Entry, Node
 
@@ -144,6 +145,7 @@ class _SpecReader:
         return (Declared(str(node.scalar), node.location, node.path),)
 
     def verify(self, node: Node) -> dict[str, object]:
+        check_verify(node, self.report)
         return {entry.key: entry.node.plain() for entry in self.mapping(node, "verify")}
 
     # -------------------------------------------------------------- arguments
