@@ -19,7 +19,7 @@ from triton_mutlint.source.load import load
 from triton_mutlint.verify.arguments import Arguments, RefusedError, arguments
 from triton_mutlint.verify.memory import Memory, difference
 from triton_mutlint.verify.reasons import reason_of
-from triton_mutlint.verify.wire import Difference, Job, RunCase, RunResult
+from triton_mutlint.verify.wire import STRAY, Difference, Job, RunCase, RunResult
 
 MAX_LATE = 3  # runs that take too long, after which the rest is left out
 Tell = Callable[[Mapping[str, Any] | RunResult], None]
@@ -117,16 +117,13 @@ def _give_allocator() -> None:
 def _run(job: Job, number: int, kernel: LoadedKernel, types: Mapping[str, ArgType]) -> RunResult:
     run = job.runs[number]
     begun = time.monotonic()
-    status, message = "ok", ""
     try:
         with _limited(job.timeout):
             made = arguments(job, run, types)
             _launch(job, run, kernel, made, made.make())
             seen = _observed(number, made)
-            if seen.read_outside or seen.outside:
-                message = "accesses beside its tensors"
             cloned = _on_clones(job, run, kernel, made)
-            return RunResult(**{**vars(seen), **cloned, "message": message, "seconds": time.monotonic() - begun})
+            return RunResult(**{**vars(seen), **cloned, "seconds": time.monotonic() - begun})
     except RunTimeoutError:
         status, message = "timeout", f"still running after {job.timeout:g} s"
     except RefusedError as error:
@@ -161,7 +158,7 @@ def _launch(job: Job, run: RunCase, kernel: LoadedKernel, made: Arguments, args:
 def _observed(number: int, made: Arguments) -> RunResult:
     changed = {r.label for r in made.memory if not r.indirect and r.changed()}
     through = {r.label for r in made.memory if r.indirect and r.changed()}
-    outside = {r.label: r.outside + r.spilled() for r in made.memory}
+    outside = {STRAY: made.memory.stray, **{r.label: r.outside + r.spilled() for r in made.memory}}
     return RunResult(number, changed=tuple(sorted(changed)), through=tuple(sorted(through)),
                      outside={label: count for label, count in outside.items() if count},
                      read_outside=made.memory.read_outside)

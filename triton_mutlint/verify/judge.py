@@ -86,7 +86,7 @@ def _agreement(may: bool, seen: bool) -> Agreement:
 def _problems(finished: Finished) -> tuple[tuple[str, str, int], ...]:
     counts = Counter((r.status, r.message) for r in finished.results if r.status != "ok")
     if finished.given_up:
-        counts["skipped", "after its process had ended repeatedly"] += finished.given_up
+        counts["skipped", "left out after those"] += finished.given_up
     return tuple((status, message, count) for (status, message), count in counts.most_common())
 
 

@@ -13,6 +13,7 @@ import torch
 from triton_mutlint.verify.wire import Difference
 
 GUARD = {"cpu": 4096, "cuda": 1 << 20}  # bytes on either side
+NEAR = 1 << 20  # bytes within which a wrong address is still said to belong to a tensor
 ALIGNMENT = 256  # bytes, as torch's allocators give
 _PATTERN = 0xA5
 
@@ -85,6 +86,7 @@ class Memory:
         self.device = device
         self.regions: list[Region] = []
         self.read_outside = 0
+        self.stray = 0  # writes to addresses that are next to no region
         self._clones: list[tuple[int, int, Region]] = []
         self._spans: tuple[list[int], list[int], list[Region]] = ([], [], [])
 
@@ -122,12 +124,21 @@ class Memory:
         place = numpy.maximum(found, 1) - 1
         return (found > 0) & (flat <= self._ends[place] - numpy.uint64(size))
 
-    def nearest(self, address: int) -> Region:
-        """The region that an address beside all of them is nearest to."""
+    def beside(self, address: int, count: int) -> None:
+        """Count refused writes for the region that an address is next to, if it is next to any."""
+        region = self._next_to(address)
+        if region is None:
+            self.stray += count
+        else:
+            region.outside += count
+
+    def _next_to(self, address: int) -> Region | None:
         starts, ends, regions = self._spans
         place = bisect_right(starts, address)
         near = [i for i in (place - 1, place) if 0 <= i < len(starts)]
-        return regions[min(near, key=lambda i: max(starts[i] - address, address - ends[i]))]
+        gaps = {i: max(starts[i] - address, address - ends[i]) for i in near}
+        best = min(gaps, key=lambda i: gaps[i], default=None)
+        return regions[best] if best is not None and gaps[best] < NEAR else None
 
 
 def difference(region: Region, one: torch.Tensor, other: torch.Tensor, atol: float, rtol: float) -> Difference | None:

@@ -151,7 +151,7 @@ def _allowed(handle: Callable[..., Any], ptrs: Any, mask: Any, *, write: bool) -
     beside = numpy.broadcast_to(wanted, inside.shape) & ~inside
     if beside.any():
         if write:
-            memory.nearest(int(ptrs.data[beside].flat[0])).outside += int(beside.sum())
+            memory.beside(int(numpy.broadcast_to(ptrs.data, beside.shape)[beside][0]), int(beside.sum()))
         else:
             memory.read_outside += int(beside.sum())
     allowed = numpy.broadcast_to(wanted, inside.shape) & inside

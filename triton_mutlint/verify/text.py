@@ -15,6 +15,7 @@ from triton_mutlint.report.style import words as flowing
 from triton_mutlint.report.summary import plural
 from triton_mutlint.report.text import paint
 from triton_mutlint.verify.model import Agreement, KernelOutcome, Outcome, ParameterOutcome, VerifyReport
+from triton_mutlint.verify.wire import STRAY
 
 _PREDICTED = {Mutation.WRITTEN: "written", Mutation.UNWRITTEN: "not written", Mutation.UNKNOWN: "unknown"}
 _DEVICES = {"cpu": "interpreter", "cuda": "GPU"}
@@ -120,7 +121,10 @@ def _observed(row: ParameterOutcome, kernel: KernelOutcome) -> str:
 
 def _notes(kernel: KernelOutcome) -> Iterator[str]:
     for name, count in kernel.outside:
-        yield f"{plural(count, 'write')} out of bounds, next to {name}: not counted as a write of it"
+        if name == STRAY:
+            yield f"{plural(count, 'write')} to addresses of no tensor"
+        else:
+            yield f"{plural(count, 'write')} out of bounds, next to {name}: not counted as a write of it"
     if kernel.read_outside:
         yield f"{plural(kernel.read_outside, 'read')} out of bounds, which gave zeros"
     for apart in kernel.differences:

@@ -9,6 +9,7 @@ from typing import Any
 
 from triton_mutlint.model import EMPTY
 
+STRAY = ""  # in place of a parameter: addresses that belong to none
 FILLS = ("random", "ones", "zeros", "ramp", "extreme")
 
 
