@@ -67,6 +67,7 @@ PYTHON = {
     "torch.is_tensor": "-> plain",
     "torch.is_storage": "-> plain",
     "torch.typename": "-> plain",
+    "torch.save": "-> plain",
     "torch.distributed.all_reduce": "tensor! -> plain",
     "torch.distributed.all_reduce_coalesced": "tensors[]! -> plain",
     "torch.distributed.broadcast": "tensor! -> plain",

@@ -15,7 +15,7 @@ from triton_mutlint.host.effects import ByArgument, Effects
 from triton_mutlint.host.model import Form, HostFunction, OpRegistration
 from triton_mutlint.host.modules import HostModule
 from triton_mutlint.host.state import State
-from triton_mutlint.host.values import PLAIN, Cell, FunctionValue, Kind, Value, constant, thing
+from triton_mutlint.host.values import PLAIN, Cell, FunctionValue, Kind, Value, constant, join, thing
 from triton_mutlint.host.worth import REGISTERS, last_name
 from triton_mutlint.model import HostEffect, Location, OpArgument, OpMutation, OpReport
 
@@ -62,16 +62,29 @@ def _followed(op: OpRegistration, names: Sequence[str], world: World) -> tuple[E
     declared = op.declaration.names
     flags = sorted({a.arg for _, f in op.functions for a in (*_positional(f), *f.args.kwonlyargs) if _is_flag(a)})
     more = declared is not None and {*merged.written, *merged.maybe} - {*declared}
-    if more and 0 < len(flags) <= _FLAGS and steps << len(flags) < STEPS:
-        refined = Effects()
-        for chosen in product((False, True), repeat=len(flags)):
-            held = {flag: constant(value) for flag, value in zip(flags, chosen, strict=True)}
-            _effects(op, names, world, held, refined)
-        merged = refined
+    if more and len(flags) <= _FLAGS:
+        together = [flags] if steps << len(flags) < STEPS else [[flag] for flag in flags if steps < STEPS // 2]
+        for chosen in filter(None, together):
+            refined = _refined(op, names, world, chosen)
+            if _wrote(refined) <= _wrote(merged) and len(refined.gaps) <= len(merged.gaps):
+                merged = refined
     if op.form is Form.TRITON_OP and merged.unwrapped:
         traced, _, _ = _effects(op, names, world.traced(), {}, tracing=True)
         merged.unwrapped = traced.unwrapped
     return merged, returned
+
+
+def _wrote(effects: Effects) -> int:
+    return len({*effects.written, *effects.maybe})
+
+
+def _refined(op: OpRegistration, names: Sequence[str], world: World, flags: Sequence[str]) -> Effects:
+    """What the code does, the union over the choices of some flags."""
+    refined = Effects()
+    for chosen in product((False, True), repeat=len(flags)):
+        held = {flag: constant(value) for flag, value in zip(flags, chosen, strict=True)}
+        _effects(op, names, world, held, refined)
+    return refined
 
 
 def _is_flag(argument: ast.arg) -> bool:
@@ -118,7 +131,7 @@ def _run(op: OpRegistration, module: HostModule, function: HostFunction, names: 
         else:
             named = {a.arg: here.entry[a.arg] for a in function.args.kwonlyargs}
             given = tuple(here.entry[a.arg] for a in _positional(function))
-            top = interpreter.top(module)
+            top = replace(interpreter.top(module), chain=scope)
             interpreter.active.clear()
             result = interpreter.call(decorated, Arguments(given, named), function, state, top)
     except (TooLargeError, RecursionError):
@@ -168,8 +181,26 @@ def _root(name: str, annotation: ast.expr | None, scope: tuple[object, ...], sta
     if not any("Tensor" in word for word in words):
         tensor = replace(tensor, kind=Kind.TENSOR | Kind.OTHER)
     if words & _CONTAINERS:
-        return state.make((*scope, name), Cell(rest=tensor))
+        made = state.make((*scope, name), Cell(rest=tensor))
+        alone = any(not words & _CONTAINERS and words - _PLAIN_TYPES for words in map(_word_set, _choices(annotation)))
+        return join(made, tensor) if alone else made
     return tensor
+
+
+def _choices(annotation: ast.expr) -> Iterator[ast.expr]:
+    """The types of which an argument may be: those of `A | B`, `Union[A, B]`, `Optional[A]`."""
+    if isinstance(annotation, ast.BinOp):
+        yield from (*_choices(annotation.left), *_choices(annotation.right))
+    elif isinstance(annotation, ast.Subscript) and next(_words(annotation.value), "") in ("Union", "Optional"):
+        listed = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
+        for one in listed:
+            yield from _choices(one)
+    else:
+        yield annotation
+
+
+def _word_set(annotation: ast.expr) -> set[str]:
+    return set(_words(annotation))
 
 
 def _words(annotation: ast.expr) -> Iterator[str]:

@@ -9,7 +9,7 @@ from triton_mutlint.host import torch_table
 from triton_mutlint.host.arguments import Arguments
 from triton_mutlint.host.classes import kinds_of, made_by
 from triton_mutlint.host.core import Activation, text_of
-from triton_mutlint.host.iteration import IterationMixin
+from triton_mutlint.host.instances import InstancesMixin
 from triton_mutlint.host.modules import External, HostModule
 from triton_mutlint.host.state import State
 from triton_mutlint.host.torch_table import Result, TorchEffect
@@ -46,7 +46,7 @@ CONTAINER = frozenset({
 })  # fmt: skip
 
 
-class AttributesMixin(IterationMixin):
+class AttributesMixin(InstancesMixin):
     """Takes values apart."""
 
     def attribute(self, owner: Value, name: str, node: ast.AST, state: State, here: Activation) -> Value:

@@ -24,6 +24,7 @@ from triton_mutlint.host.values import (
     Partial,
     ScopeId,
     Value,
+    constant,
     join,
     sequence,
     thing,
@@ -219,6 +220,11 @@ class BuiltinsMixin(ContainersMixin):
             found.append(thing(External("torch.Tensor")))
         found.extend(thing(t) for t in value.things if isinstance(t, ClassValue))
         return join(*found) if found else PLAIN if value.kind == Kind.PLAIN else UNSEEN
+
+    def _b_isinstance(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+        self._special_methods("isinstance", arguments, node, state, here)
+        certain = len(arguments.positional) == 2 and self.never(*arguments.positional, state)
+        return constant(False) if certain else PLAIN
 
     def _b_object(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         return self.make(node, Cell(kind="object"), state, here)

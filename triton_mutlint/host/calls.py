@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import replace
 
 from triton_mutlint.host.arguments import Arguments
@@ -78,7 +79,7 @@ class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, FunctionsMixin):
     def call(self, callee: Value, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         """The result of calling whatever `callee` may be."""
         objects, others = self._callable_objects(callee, state)
-        things = sorted((*callee.things, *objects), key=_order)
+        things = sorted(_once({*callee.things, *objects}), key=_order)
         rest = replace(callee, things=frozenset(), cells=others, constant=None)
         uncertain = bool(rest.kind & (Kind.TENSOR | Kind.OTHER) or rest.roots or rest.cells)
         if not things:
@@ -144,6 +145,14 @@ class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, FunctionsMixin):
                 if leaked.unsure:
                     state.change(value, None, leaked)
         return leaked
+
+
+def _once(things: set[Thing]) -> Iterator[Thing]:
+    """Without a launch of a bare kernel beside one of the same kernel wrapped: it does the same to its arguments."""
+    wrapped = {t.kernel.node for t in things if isinstance(t, KernelMethod) and t.kernel.wrapped}
+    for one in things:
+        if not (isinstance(one, KernelMethod) and not one.kernel.wrapped and one.kernel.node in wrapped):
+            yield one
 
 
 def _order(thing: Thing) -> tuple[str, ...]:

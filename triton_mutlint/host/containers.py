@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from triton_mutlint.host import torch_table
 from triton_mutlint.host.arguments import Arguments
 from triton_mutlint.host.core import Activation
 from triton_mutlint.host.state import State
 from triton_mutlint.host.torch_calls import TorchCallsMixin
-from triton_mutlint.host.values import KEYS, NONE, PLAIN, UNSEEN, Attribute, Cell, Value, constant, join, thing
+from triton_mutlint.host.values import KEYS, NONE, PLAIN, UNSEEN, Attribute, Cell, Kind, Value, constant, join, thing
 
 # Methods that change nothing and give nothing of what is in the container.
 _LOOKS = frozenset({
@@ -102,6 +103,10 @@ class ContainersMixin(TorchCallsMixin):
             for value in arguments:
                 self.special(value, "__eq__", (state.elements(owner),), node, state, here)
             return PLAIN
+        if torch_table.method(name) is not None and all(c.kind in ("list", "tuple", "dict") for c in contents):
+            # No container has it: what comes here is a tensor among what may be in it, or nothing.
+            held = replace(self.within(owner, state), cells=frozenset(), things=frozenset(), kind=Kind.TENSOR)
+            return self.tensor_method(Attribute(held, name), arguments, node, state, here)
         return self.not_known(owner, arguments, node, state, here)
 
     def _generator_method(self, owner: Value, name: str, sent: Value | None, node: ast.AST, state: State,

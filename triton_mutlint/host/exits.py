@@ -14,6 +14,7 @@ from triton_mutlint.host.values import UNSEEN, Kind, Value, join
 from triton_mutlint.source.walking import dotted
 
 _THROWN = ("thrown",)  # the scope that holds, as one name, whatever was raised
+_UNTRACED = (("_disable_current_modes",), ("unset_fake_temporarily",), ("no_dispatch",))  # of torch
 _Work = Callable[[], State | None]
 _Leave = Callable[[State], State | None]
 
@@ -90,6 +91,14 @@ class ExitsMixin(ExpressionsMixin):
         if not items:
             return self.block(node.body, state, here)
         item, *others = items
+        self.untraced += (off := _stops_tracing(item.context_expr))
+        try:
+            return self._managed(item, others, node, state, here)
+        finally:
+            self.untraced -= off
+
+    def _managed(self, item: ast.withitem, others: Sequence[ast.withitem], node: ast.With | ast.AsyncWith,
+                 state: State, here: Activation) -> State | None:
         manager = self.evaluate(item.context_expr, state, here)
         entered = self.entered(manager, item.context_expr, state, here)
         if item.optional_vars is not None:
@@ -118,6 +127,11 @@ class ExitsMixin(ExpressionsMixin):
         for content in state.contents(manager):
             if content.kind == "generator":
                 self.call(content.source, Arguments(), node, state, here)
+
+
+def _stops_tracing(node: ast.expr) -> bool:
+    """Whether tensors made in the `with` have memory, though torch traces what is around it."""
+    return isinstance(node, ast.Call) and dotted(node.func)[-1:] in _UNTRACED
 
 
 def _may_swallow(manager: Value, node: ast.expr) -> bool:

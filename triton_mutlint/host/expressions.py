@@ -143,12 +143,19 @@ class ExpressionsMixin(AttributesMixin):
         return tuple((name, self.evaluate(default, state, here)) for name, default in defaults(takes).items())
 
     def assume(self, test: ast.expr, holds: bool, state: State, here: Activation) -> None:
-        """Narrow names to what `test` says of them (`x is None`, `not x is None`)."""
+        """Narrow names to what `test` says of them (`x is None`, `not x is None`, `isinstance(x, T)`)."""
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             self.assume(test.operand, not holds, state, here)
         elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is holds:
             for operand in test.values:
                 self.assume(operand, holds, state, here)
+        elif isinstance(test, ast.Call) and self.narrows(test):
+            assert isinstance(test.args[0], ast.Name)
+            name = test.args[0].id
+            value = state.get(here.scope, name)
+            if value is not None and value.cells:
+                classes = self.evaluate(test.args[1], state, here)
+                state.put(here.scope, name, self.narrowed(value, classes, holds, state))
         elif isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.left, ast.Name):
             right = test.comparators[0]
             none = isinstance(right, ast.Constant) and right.value is None

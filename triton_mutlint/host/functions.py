@@ -46,18 +46,28 @@ class FunctionsMixin(StatementsMixin):
     def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST, state: State,
                here: Activation) -> Value:
         """The result of calling a first-party function; what it does is noted."""
-        running = next((a for a in self.active if a.node is function.node and a.outer == function.scope), None)
         given = self._given_to(function, arguments, node, state, here)
         plain = all(map(_holds_nothing, given.values())) and function.scope is None and not state.kept
-        if running is not None and not (plain and not all(map(_holds_nothing, running.entry.values()))):
+        running = self._running(function, given, state)
+        if running is not None:
             return self._again(running, given, node, state, here)
         if plain and self.active:
             return self._unreached(function, given, node, here)
         return self._entered(function, given, node, state, here)
 
+    def _running(self, function: FunctionValue, given: dict[str, Value], state: State) -> Activation | None:
+        """The call of the function that a recursive one belongs to.
+
+        One that no op argument reaches is apart from those that some do: nothing of either gets into the other.
+        """
+        running = [a for a in self.active if a.node is function.node and a.outer == function.scope]
+        if not running or any(state.reach(given.values())):
+            return running[0] if running else None
+        return next((a for a in running if not any(state.reach(a.entry.values()))), None)
+
     def _unreached(self, function: FunctionValue, given: dict[str, Value], node: ast.AST, here: Activation) -> Value:
         """A call that no op argument reaches, and that gives the same each time."""
-        key = (id(function.node), frozenset(given.items()))
+        key = (id(function.node), here.chain[:1] == ("module",), frozenset(given.items()))
         results = self.world.shared.results
         if key not in results:
             results[key] = UNSEEN, Effects()  # for a call of it by itself

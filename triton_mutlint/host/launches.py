@@ -35,7 +35,7 @@ class LaunchesMixin(FunctionsMixin):
         verdict = self.world.kernels.verdict(kernel.module, kernel.node)
         name = kernel.node.name if isinstance(verdict, str) else verdict.name
         self.effects.kernels[name] = None
-        if not kernel.wrapped:
+        if not kernel.wrapped and not (self.untraced and not any(state.reach(arguments))):
             self.effects.unwrapped[name, self.place(node, here)] = None
         if isinstance(verdict, str) or verdict.status is Status.FAILED:
             why = verdict if isinstance(verdict, str) else _reason(verdict)

@@ -27,9 +27,12 @@ from triton_mutlint.host.values import (
     constant,
     join,
     thing,
+    weakened,
 )
 from triton_mutlint.source.finder import HEAVY
 
+# A view of a tensor, or a copy of it.
+_REARRANGE = ("einops.rearrange", "einops.repeat", "einops.reduce")
 _WRAPPERS = ("wrap_triton", "capture_triton")
 _TUNERS = frozenset({"jit", "autotune", "heuristics"})
 # Methods that do nothing to a tensor among their arguments, whatever they are called on.
@@ -62,6 +65,8 @@ class LibraryMixin(StandardMixin):
             return arguments.positional[1]
         if name in MADE:
             return thing(Partial(thing(External(name)), arguments.positional, tuple(sorted(arguments.named.items()))))
+        if name in _REARRANGE and arguments.positional:
+            return replace(weakened(self.within(arguments.positional[0], state)), cells=frozenset(), kind=Kind.TENSOR)
         if top in sys.stdlib_module_names:
             return self.standard(name, arguments, node, state, here)
         if top in HEAVY and not any(v.roots or v.cells for v in arguments):

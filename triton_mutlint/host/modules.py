@@ -60,6 +60,13 @@ class HostModule:
         return found
 
     @cached_property
+    def settled(self) -> Mapping[str, list[object]]:
+        """The same once the file was imported: without what a later binding always replaces (`f = triton.jit(f)`)."""
+        found = dict(self.bindings)
+        found.update((name, found[name][at:]) for name, at in _replaced(self).items())
+        return found
+
+    @cached_property
     def rebound(self) -> frozenset[str]:
         """Names bound otherwise than by plain assignment: in a function by `global`, by `+=`, by a loop, ..."""
         nodes = (node for node in ast.walk(self.tree) if isinstance(node, ast.Global)) if "global " in self.text else ()
@@ -147,14 +154,15 @@ class HostModules:
 
     # ------------------------------------------------------------------ names
 
-    def resolve(self, module: HostModule, chain: tuple[str, ...], depth: int = 0) -> list[Resolved]:
+    def resolve(self, module: HostModule, chain: tuple[str, ...], depth: int = 0,
+                settled: bool = False) -> list[Resolved]:
         """What `a.b.c`, read at the top level of `module`, may stand for; [] where nothing binds it.
 
         Assigned names (`k = other`) stay a `Definition` of the assigned expression unless that is
-        itself a plain name, which is followed.
+        itself a plain name, which is followed. `settled` asks for what it stands for after the import.
         """
         found: list[Resolved] = []
-        for bound in self._bound(module, chain[0], depth):
+        for bound in self._bound(module, chain[0], depth, settled):
             found.extend(self.members(bound, chain[1:], depth))
         return list({id(r) if not isinstance(r, External) else r: r for r in found}.values())
 
@@ -172,17 +180,17 @@ class HostModules:
                 if isinstance(owner, External):
                     return [External(".".join([owner.name, *names[i:]]))]
                 if isinstance(owner, HostModule):
-                    found.extend(self._bound(owner, name, depth + 1) or self._submodule(owner, name))
+                    found.extend(self._bound(owner, name, depth + 1, True) or self._submodule(owner, name))
                 elif isinstance(owner.node, ast.ClassDef):
                     found.extend(Definition(owner.module, bound) for bound in _class_members(owner.node, name))
             values = found
         return values
 
-    def _bound(self, module: HostModule, name: str, depth: int) -> list[Resolved]:
+    def _bound(self, module: HostModule, name: str, depth: int, settled: bool = False) -> list[Resolved]:
         if depth > _DEPTH:
             return []
         found: list[Resolved] = []
-        for bound in module.bindings.get(name, ()):
+        for bound in (module.settled if settled else module.bindings).get(name, ()):
             if isinstance(bound, _Import):
                 found.extend(self._follow(module, bound, depth + 1))
             elif isinstance(bound, Definition):
@@ -210,7 +218,7 @@ class HostModules:
             if isinstance(owner, External):
                 found.append(External(f"{owner.name}.{bound.name}"))
             elif isinstance(owner, HostModule):
-                found.extend(self._bound(owner, bound.name, depth + 1) or self._submodule(owner, bound.name))
+                found.extend(self._bound(owner, bound.name, depth + 1, True) or self._submodule(owner, bound.name))
         return found or [External(".".join(filter(None, (bound.module, bound.name))))]
 
     def _submodule(self, owner: HostModule, name: str) -> list[Resolved]:
@@ -247,6 +255,25 @@ def _bindings(module: HostModule, body: list[ast.stmt]) -> Iterator[tuple[str, o
             if isinstance(inner, list) and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 for part in inner:
                     yield from _bindings(module, part.body if isinstance(part, ast.ExceptHandler) else [part])
+
+
+def _replaced(module: HostModule) -> Mapping[str, int]:
+    """By name, how many of its bindings a later one replaces, at the top level and under no condition.
+
+    Nothing is imported in between: no other file may have taken the earlier value.
+    """
+    counts: dict[str, int] = {}
+    taken: dict[str, int] = {}  # how many there were at the last import
+    found: dict[str, int] = {}
+    for node in module.tree.body:
+        certain = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign))
+        if not certain and any(isinstance(inner, (ast.Import, ast.ImportFrom)) for inner in ast.walk(node)):
+            taken = dict(counts)
+        for name, _ in _bindings(module, [node]):
+            if certain and counts.get(name, 0) and not taken.get(name, 0):
+                found[name] = counts[name]
+            counts[name] = counts.get(name, 0) + 1
+    return found
 
 
 def _assigned(

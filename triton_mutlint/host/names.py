@@ -42,12 +42,12 @@ class NamesMixin(Core):
                 return value
             scope = self.scopes.get(scope)
         assigned = state.get(("module", here.module.display), name)
-        value = self.module_name(here.module, name)
+        value = self.module_name(here.module, name, here.chain[:1] != ("module",))
         return value if assigned is None else join(value, assigned)
 
-    def module_name(self, module: HostModule, name: str) -> Value:
-        """What a name means at the top level of a module."""
-        found = self.world.modules.resolve(module, (name,))
+    def module_name(self, module: HostModule, name: str, settled: bool = False) -> Value:
+        """What a name means at the top level of a module; `settled` after its import."""
+        found = self.world.modules.resolve(module, (name,), settled=settled)
         if found:
             return self.meaning(found)
         if name in _KNOWN:

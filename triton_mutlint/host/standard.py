@@ -29,6 +29,7 @@ from triton_mutlint.host.values import (
 _IN_PLACE = re.compile(
     r"operator\.(?:setitem|delitem|i(?:add|and|concat|floordiv|lshift|matmul|mod|mul|or|pow|rshift|sub|truediv|xor))"
 )
+_PICKLED = ("__reduce_ex__", "__reduce__", "__getstate__")
 _NOT_UNDERSTOOD = ("ctypes.", "_ctypes.", "mmap.", "multiprocessing.", "pickle.", "gc.", "sys.", "builtins.")
 # Modules whose functions give numbers, strings and the like, and keep nothing.
 _PLAIN_MODULES = ("math.", "os.", "warnings.", "time.", "logging.", "re.", "string.", "json.", "pprint.")
@@ -55,6 +56,9 @@ class StandardMixin(BuiltinsMixin):
         if first is not None and _IN_PLACE.fullmatch(name):
             return self._in_place(name, arguments, node, state, here)
         given = [v for v in arguments if v.roots or v.cells or v.things]
+        if name in ("pickle.dump", "pickle.dumps") and first is not None:
+            self.special(self.within(first, state), _PICKLED, (UNSEEN,), node, state, here)
+            return UNSEEN
         if name.startswith(_NOT_UNDERSTOOD):
             return self.not_known(UNSEEN, arguments, node, state, here)
         if not given or name.startswith(_PLAIN_MODULES):
@@ -81,7 +85,7 @@ class StandardMixin(BuiltinsMixin):
     def _handed_on(self, given: list[Value], node: ast.AST, state: State, here: Activation) -> Value:
         """What may be any of `given`, or a container of it, or a copy."""
         every = join(*(self.within(v, state) for v in given))
-        copied = self.make(node, Cell(rest=every), state, here, "given")
+        copied = self.make(node, Cell(rest=every, kind="given"), state, here, "given")  # an element, or a container
         return weakened(join(*given, copied, UNSEEN))
 
     def _in_place(self, name: str, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:

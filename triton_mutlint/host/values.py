@@ -234,7 +234,7 @@ class Cell:
     size: int | None = None
     many: bool = False
     owner: ClassValue | None = None
-    kind: str = "list"  # "tuple", "dict", "object", "context", "generator"
+    kind: str = "list"  # or a set; "tuple", "dict", "object", "context", "generator", "given" (by what is not known)
     source: Value = Value()
 
     def get(self, key: object) -> Value | None:
