@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from typing import Any
 
 from triton_mutlint.model import Failure
 from triton_mutlint.verify.model import Agreement, KernelOutcome, Outcome, ParameterOutcome, VerifyReport
-from triton_mutlint.verify.wire import RunCase
+from triton_mutlint.verify.wire import Difference, RunCase
 from triton_mutlint.version import __version__
 
 SCHEMA_VERSION = 1
@@ -59,7 +60,7 @@ def _kernel(kernel: KernelOutcome) -> dict[str, Any]:
                           "writes": [{"parameter": name, "count": count} for name, count in kernel.outside]},
         "equivalence": {
             "changed_originals": list(kernel.leaked),
-            "differences": [vars(apart) for apart in kernel.differences],
+            "differences": [_difference(apart) for apart in kernel.differences],
         },
         "refused": kernel.refused or None,
         "error": _failure(kernel.failure) if kernel.failure is not None else None,
@@ -78,6 +79,11 @@ def _parameter(parameter: ParameterOutcome) -> dict[str, Any]:
         "observed_runs": parameter.seen,
         "first_run": _run(parameter.first) if parameter.first is not None else None,
     }
+
+
+def _difference(apart: Difference) -> dict[str, Any]:
+    """An infinite difference, which JSON cannot say, is null."""
+    return {**vars(apart), "largest": apart.largest if math.isfinite(apart.largest) else None}
 
 
 def _run(run: RunCase) -> dict[str, Any]:

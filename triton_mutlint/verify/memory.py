@@ -153,6 +153,6 @@ def difference(region: Region, one: torch.Tensor, other: torch.Tensor, atol: flo
     count = int(off.sum())
     if not count:
         return None
-    gap = torch.nan_to_num((a - b).abs(), nan=float("inf")) * off
+    gap = torch.where(off, torch.nan_to_num((a - b).abs(), nan=float("inf")), 0.0)
     index = int(gap.argmax())
     return Difference(region.label, float(gap[index]), index, count)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import importlib
 from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 import numpy
@@ -72,6 +73,9 @@ def _interpreted(base: Any, interpreter: Any) -> Any:
         def __init__(self, fn: Any, *args: Any, **kwargs: Any) -> None:
             super().__init__(fn, *args, **kwargs)
             _give_code(self, interpreter)
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            return self if instance is None else MethodType(self, instance)  # a method of an aggregate
 
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             return self.fn(*args, **kwargs)
