@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,48 +19,109 @@ CASES = Path(__file__).parents[1] / "fixtures" / "cases"
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="takes fork")
 
 
-def ignore(task: int) -> None:
-    """Nobody wants to know."""
+class Told:
+    """What came of each task: its items, and what was lost, with what to do then."""
+
+    def __init__(self, instead: dict[int, list[int]] | None = None) -> None:
+        self.items: dict[int, list[int]] = {}
+        self.lost: dict[int, str] = {}
+        self._instead = instead or {}
+
+    def received(self, task: int, item: int) -> None:
+        self.items.setdefault(task, []).append(item)
+
+    def lose(self, task: int, lost: Lost) -> list[int]:
+        self.lost[task] = lost.reason
+        return self._instead.get(task, [])
 
 
-def test_every_task_is_done_once_and_told_of() -> None:
-    told: list[int] = []
-    results = in_processes(reversed(range(20)), 3, lambda i: i * i, 60, told.append)
-    assert results == {i: i * i for i in range(20)}
-    assert sorted(told) == list(range(20))
+def run(tasks: Iterable[int], jobs: int, work: Callable[[int], Iterator[int]], seconds: float = 60,
+        instead: dict[int, list[int]] | None = None) -> Told:
+    told = Told(instead)
+    in_processes(tasks, jobs, work, seconds, told.received, told.lose)
+    return told
 
 
-def test_a_process_that_dies_takes_its_task_alone() -> None:
-    def work(task: int) -> int:
+def test_every_task_is_done_once_and_its_items_come_in_order() -> None:
+    told = run(reversed(range(20)), 3, lambda i: iter(range(i)))
+    assert told.items == {i: list(range(i)) for i in range(1, 20)}
+    assert not told.lost
+
+
+def test_a_process_that_dies_takes_its_task_alone_and_leaves_what_it_had_given() -> None:
+    def work(task: int) -> Iterator[int]:
+        yield task
         if task == 3:
             os.kill(os.getpid(), signal.SIGKILL)
-        return task
+        yield -task
 
-    results = in_processes(range(8), 2, work, 60, ignore)
-    assert results.pop(3) == Lost("the process that analysed it died")
-    assert results == {i: i for i in range(8) if i != 3}
+    told = run(range(8), 2, work, instead={3: [9]})
+    assert told.lost == {3: "the process that analysed it died"}
+    assert told.items == {**{i: [i, -i] for i in range(8)}, 3: [3], 9: [9, -9]}
 
 
 def test_a_process_that_does_not_answer_is_ended() -> None:
+    def work(task: int) -> Iterator[int]:
+        yield 0
+        time.sleep(600 if task == 1 else 0)
+        yield task
+
     started = time.monotonic()
-    results = in_processes(range(4), 2, lambda i: time.sleep(600) if i == 1 else i, 1.0, ignore)
-    assert results == {0: 0, 1: Lost("it did not end in time"), 2: 2, 3: 3}
+    told = run(range(4), 2, work, seconds=1.0)
+    assert told.lost == {1: "it did not end in time"}
+    assert told.items == {0: [0, 0], 1: [0], 2: [0, 2], 3: [0, 3]}
     assert time.monotonic() - started < 60
 
 
 def test_what_a_task_raises_is_raised() -> None:
-    def work(task: int) -> int:
+    def work(task: int) -> Iterator[int]:
+        yield task
         raise LookupError(f"task {task}")
 
     with pytest.raises(LookupError, match="task 0"):
-        in_processes(range(3), 1, work, 60, ignore)
+        run(range(3), 1, work)
 
 
-def test_no_process_is_left(tmp_path: Path) -> None:
-    in_processes(range(3), 3, lambda i: (tmp_path / str(os.getpid())).write_text(""), 60, ignore)
-    for path in tmp_path.iterdir():
+def test_no_process_is_left() -> None:
+    told = run(range(3), 3, lambda i: iter([os.getpid()]))
+    for (pid,) in told.items.values():
         with pytest.raises(ProcessLookupError):
-            os.kill(int(path.name), 0)
+            os.kill(pid, 0)
+
+
+KERNELS = """
+import triton, triton.language as tl
+
+@triton.jit
+def before(x):
+    tl.store(x, 1)
+
+@triton.jit
+def killer(x):
+    tl.store(x, 1)
+
+@triton.jit
+def after(x):
+    tl.store(x, 1)
+"""
+
+
+def test_a_kernel_that_ends_its_process_is_lost_alone(tmp_path: Path) -> None:
+    pytest.importorskip("triton")
+    code = ("import os, sys; from triton_mutlint.lowering import lower; real = lower.Lowerer.lower\n"
+            "def wrapped(self, kernel, *rest):\n"
+            "    if kernel.name == 'killer': os.kill(os.getpid(), 9)\n"
+            "    return real(self, kernel, *rest)\n"
+            "lower.Lowerer.lower = wrapped\n"
+            "from triton_mutlint.cli.boundary import run; sys.exit(run(sys.argv[1:]))")
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    (tmp_path / "more.py").write_text(KERNELS.replace("killer", "harmless"))
+    done = subprocess.run([sys.executable, "-c", code, ".", "--jobs", "2", "--format", "json", "--target", "cuda:90"],
+                          cwd=tmp_path, capture_output=True, text=True)
+    statuses = {(k["file"], k["name"]): k["status"] for k in json.loads(done.stdout)["kernels"]}
+    assert statuses.pop(("kernels.py", "killer")) == "failed"
+    assert list(statuses.values()) == ["analyzed"] * 5
+    assert "killer: the process that analysed it died" in done.stdout
 
 
 @pytest.mark.parametrize("jobs", [2, 5])

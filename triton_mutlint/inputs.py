@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +41,17 @@ class Stamp:
 class Inputs:
     """What was read, each with what it held then; `torn` if that says nothing of the next run.
 
-    One path may have held two things within the run, or time ran out."""
+    One path may have held two things within the run, or time ran out. `data` are those of the files that
+    linted code opened itself.
+    """
 
     files: dict[str, Stamp] = field(default_factory=dict)
     folders: dict[str, Stamp] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)  # name -> digest of its value
+    data: dict[str, None] = field(default_factory=dict)
     torn: bool = False
     environment: dict[Any, Any] = field(default_factory=lambda: dict(_environment()), repr=False)  # at first
+    _told: tuple[int, ...] = (0, 0, 0, 0)
 
     def add(self, other: Inputs) -> None:
         """Take in what another process noted for the same run."""
@@ -56,6 +61,15 @@ class Inputs:
                 self.torn |= mine.setdefault(path, stamp).digest != stamp.digest
         for name, digest in other.variables.items():
             self.torn |= self.variables.setdefault(name, digest) != digest
+        self.data.update(other.data)
+
+    def news(self) -> Inputs:
+        """What was added since this was asked last."""
+        noted: tuple[dict[str, Any], ...] = (self.files, self.folders, self.variables, self.data)
+        told, self._told = self._told, tuple(map(len, noted))
+        files, folders, variables, data = (
+            dict(islice(found.items(), start, None)) for found, start in zip(noted, told, strict=True))
+        return Inputs(files, folders, variables, data, self.torn, {})
 
 
 _current: Inputs | None = None
@@ -79,7 +93,7 @@ def recording() -> Iterator[Inputs]:
 @contextlib.contextmanager
 def apart() -> Iterator[Inputs | None]:
     """Gives what the block alone reads, for another process to take in; None if nothing is noted."""
-    global _current  # noqa: PLW0603
+    global _current
     outer = _current
     if outer is not None:
         _current = Inputs(environment=outer.environment)
@@ -95,8 +109,9 @@ def take_in(inputs: Inputs | None) -> None:
         _current.add(inputs)
 
 
-def is_recording() -> bool:
-    return _current is not None
+def current() -> Inputs | None:
+    """What has been noted so far, where something is."""
+    return _current
 
 
 def spoil() -> None:
@@ -127,6 +142,13 @@ def note_file(path: str | os.PathLike[str]) -> None:
     if _current is not None and os.path.abspath(path) not in _current.files:  # noqa: PTH100
         with contextlib.suppress(OSError):
             read(path)
+
+
+def note_data(path: str | os.PathLike[str]) -> None:
+    """Note a file that linted code opens itself."""
+    if _current is not None:
+        note_file(path)
+        _current.data[os.path.abspath(path)] = None  # noqa: PTH100
 
 
 def note_folder(path: str | os.PathLike[str]) -> None:

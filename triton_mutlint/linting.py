@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from triton_mutlint.collector import collector_paused, out_of_collections
 from triton_mutlint.contracts.allowed import check_allowed
+from triton_mutlint.file_work import At, Item, Loaded, Part, Progress, Reported, lint_files, unloaded_kernels
 from triton_mutlint.judging import LintedFile, findings_of
 from triton_mutlint.lowering import Lowerer, parse_target, resolve_targets
 from triton_mutlint.lowering.triton_api import column_base, locates_calls, triton_version
@@ -17,18 +17,16 @@ from triton_mutlint.model import (
     Failure,
     KernelReport,
     LoadedKernel,
-    Location,
     OpReport,
     Report,
     SourceFile,
     Stage,
     StageError,
-    Status,
     Target,
     UsageError,
 )
 from triton_mutlint.op_kernels import OpKernels
-from triton_mutlint.parallel import Lost, in_processes
+from triton_mutlint.outcome import detached
 from triton_mutlint.pipeline import Observe, Tools, analyze_kernel, failed, ignore
 from triton_mutlint.places import SourcePlaces
 from triton_mutlint.planning import Specs, load_file, plan_kernel, unexpected
@@ -38,8 +36,6 @@ from triton_mutlint.signature.repair import repair
 from triton_mutlint.signature.spec import KernelSpec, Spec
 from triton_mutlint.source.text import has_ops
 from triton_mutlint.watchdog import TooLongError, watched
-
-Progress = Callable[[int, int, str], None]  # kernels done, kernels in all, what is at work
 
 
 def lint(request: Request, sources: Sequence[SourceFile], failures: Sequence[tuple[str, Failure]],
@@ -51,7 +47,8 @@ def lint(request: Request, sources: Sequence[SourceFile], failures: Sequence[tup
     """
     run = Run(request, progress, observe)
     with collector_paused():
-        return run.report(run.files(sources), tuple(failures))
+        files = run.outcomes(sources) if observe is ignore else run.files(sources)
+        return run.report(files, tuple(failures))
 
 
 class Run:
@@ -67,59 +64,61 @@ class Run:
         self._used_targets: dict[Target, None] = {}
 
     def files(self, sources: Sequence[SourceFile]) -> tuple[LintedFile, ...]:
-        """The files with a report per kernel; raises UsageError for a spec that cannot be used."""
-        specs = [self._specs.of(source) for source in sources]  # a wrong spec ends the run before any work
-        for used in self._specs.read.values():
-            check_allowed(used, RULES)
+        """The files with their kernels, ready for more, and a report on each.
+
+        Raises UsageError for a spec that cannot be used.
+        """
+        specs = self._specs_of(sources)
         loaded = [self._load(s, spec) for s, spec in zip(sources, specs, strict=True)]
         total = sum(len(file.result.kernels) for file in loaded)
-        self._sources = sources
-        self._trees = {str(k.path): k.tree for file in loaded for k in file.result.kernels}
         files: list[LintedFile] = []
         done = 0
         with out_of_collections():
-            ahead = self._ahead(loaded, total)
             for file in loaded:
-                files.append(self._lint(file, done, total, ahead))
+                files.append(self._lint(file, done, total))
                 done += len(file.result.kernels)
         return tuple(files)
 
-    def _ahead(self, loaded: Sequence[LintedFile], total: int) -> Sequence[KernelReport]:
-        """The verdicts on all kernels in their order, from several processes; none where one has to do."""
-        jobs = min(self._request.jobs, total)
-        if jobs < 2 or self._observe is not ignore or not hasattr(os, "fork"):
-            return ()
-        tasks = [(file, kernel) for file in loaded for kernel in file.result.kernels]
-        for file, kernel in tasks:
-            self._targets(file.entry(kernel))  # a target that cannot be used is told before the work
-        finished: list[int] = []
+    def outcomes(self, sources: Sequence[SourceFile]) -> tuple[LintedFile, ...]:
+        """The files as rules look at them; several processes take part where there is work for them.
 
-        def done(task: int) -> None:
-            finished.append(task)
-            self._progress(len(finished), total, f"{tasks[task][0].source.display}: {tasks[task][1].name}")
+        Raises UsageError for a spec or a target that cannot be used.
+        """
+        specs = self._specs_of(sources)
+        return lint_files(sources, specs, self.work, self._request, self._progress)
 
-        def work(task: int) -> KernelReport:
-            file, kernel = tasks[task]
-            return self.analyze(file, kernel, file.entry(kernel))
+    def _specs_of(self, sources: Sequence[SourceFile]) -> list[Spec | None]:
+        specs = [self._specs.of(source) for source in sources]  # a wrong spec ends the run before any work
+        for used in self._specs.read.values():
+            check_allowed(used, RULES)
+            for entry in used.kernels:  # and so does a target that cannot be used
+                for target in () if self._request.targets else entry.targets:
+                    parse_target(target.name, "spec")
+        if self._request.targets:
+            self._targets(None)
+        self._sources = sources
+        return specs
 
-        longest = sorted(range(total), key=lambda i: -_length(tasks[i][1]))
-        found = in_processes(longest, jobs, work, self._request.timeout * 1.25 + 30, done)
-        return [self._reported(found[i], *tasks[i]) for i in range(total)]
-
-    def _reported(self, found: KernelReport | Lost, file: LintedFile, kernel: LoadedKernel) -> KernelReport:
-        if not isinstance(found, Lost):
-            return found
-        hint = "run it by itself with --jobs 1: what ended the process may then be seen"
-        failure = Failure(Stage.LOWER, f"{kernel.name}: {found.reason}", kernel.location, hint)
-        return failed(kernel, failure, self._targets(file.entry(kernel)))
+    def work(self, source: SourceFile, spec: Spec | None, part: Part) -> Iterator[Item]:
+        """Analyse what `part` asks of a file, and tell of each step."""
+        file = self._load(source, spec)
+        yield Loaded(detached(file.result))
+        with out_of_collections():
+            for index, kernel in enumerate(file.result.kernels):
+                if part.wants(index):
+                    entry = file.entry(kernel)
+                    yield At(index, self._targets(entry))
+                    yield Reported(index, self.analyze(file, kernel, entry))
 
     def report(self, files: Sequence[LintedFile], failures: tuple[tuple[str, Failure], ...]) -> Report:
         """The report on what `files` gave, with what the rules say of it."""
         reports = sorted((r for f in files for _, r in f.reports), key=lambda r: (r.location, r.name))
         ops, notes = self._ops(files, reports)
         holding = [f for f in files if f.reports or f.result.helpers or f.result.failures]
+        targets = dict.fromkeys(t for f in files for _, r in f.reports for t in r.targets)
+        environment = Environment(triton_version() if reports else None, tuple({**targets, **self._used_targets}))
         return Report(
-            Environment(triton_version() if reports else None, tuple(self._used_targets)), tuple(reports),
+            environment, tuple(reports),
             findings_of(files, failures, self._request, ops), files=len(holding),
             helpers=sum(len(f.result.helpers) for f in files), notes=(*self._helpers(files), *notes), ops=ops,
         )
@@ -140,8 +139,9 @@ class Run:
     def _named(self, source: SourceFile) -> list[KernelReport]:
         """Verdicts on the kernels that `source` names: ones that an op launches in a file that was not linted."""
         self._progress(0, 0, f"{source.display}: {', '.join(sorted(source.kernels))}")
-        file = self._load(source, self._specs.of(source))
-        return [report for _, report in self._lint(file, 0, 0).reports]
+        file = self._lint(self._load(source, self._specs.of(source)), 0, 0)
+        self._used_targets.update(dict.fromkeys(t for _, report in file.reports for t in report.targets))
+        return [report for _, report in file.reports]
 
     def _helpers(self, files: Sequence[LintedFile]) -> tuple[str, ...]:
         """A line per helper, where they are asked for."""
@@ -152,7 +152,9 @@ class Run:
 
     def _load(self, source: SourceFile, spec: Spec | None) -> LintedFile:
         self._progress(0, 0, f"loading {source.display}")
-        return LintedFile(source, spec, load_file(source, spec, self._request))
+        result = load_file(source, spec, self._request)
+        self._trees.update({str(k.path): k.tree for k in result.kernels})
+        return LintedFile(source, spec, result)
 
     @cached_property
     def _tools(self) -> Tools:
@@ -162,19 +164,13 @@ class Run:
         places = SourcePlaces(self._request.cwd, displays, texts, column_base(), locates_calls(), self._trees)
         return Tools(self._lowerer, places, repair, self._request.opaque_asm, self._observe)
 
-    def _lint(self, file: LintedFile, done: int, total: int, ahead: Sequence[KernelReport] = ()) -> LintedFile:
+    def _lint(self, file: LintedFile, done: int, total: int) -> LintedFile:
         reports: list[tuple[LoadedKernel | None, KernelReport]] = []
         for i, kernel in enumerate(file.result.kernels):
-            if ahead:
-                reports.append((kernel, ahead[done + i]))
-                continue
             self._progress(done + i, total, f"{file.source.display}: {kernel.name}")
             reports.append((kernel, self.analyze(file, kernel, file.entry(kernel))))
-        for name, failure in file.result.failures:
-            if name:
-                place = _definition(file.source, name, failure)
-                reports.append((None, KernelReport(name, place, Status.FAILED, failure=failure)))
-        return LintedFile(file.source, file.spec, file.result, tuple(reports))
+        unloaded = ((None, report) for report in unloaded_kernels(file.source, file.result))
+        return LintedFile(file.source, file.spec, file.result, (*reports, *unloaded))
 
     def analyze(self, file: LintedFile, kernel: LoadedKernel, entry: KernelSpec | None) -> KernelReport:
         """The verdict on one kernel of a file of this run, with the arguments that `entry` gives."""
@@ -202,28 +198,10 @@ class Run:
             if self._default_targets is None:
                 self._default_targets = resolve_targets(self._request.targets)
             targets = self._default_targets
-        self._used_targets.update(dict.fromkeys(targets))
         return targets
-
-
-def _length(kernel: LoadedKernel) -> int:
-    """Lines, which tell best how long a kernel takes before it is looked at."""
-    return (kernel.node.end_lineno or kernel.node.lineno) - kernel.node.lineno
 
 
 def _too_long(error: TooLongError, kernel: LoadedKernel) -> Failure:
     hint = ("`tl.static_range` and recursion by constexpr repeat what they hold: give smaller constexprs in the "
             "spec, fewer variants (--max-variants) or more time (--timeout)")
     return Failure(Stage.LOWER, f"{kernel.name} is {error}", kernel.location, hint)
-
-
-def _definition(source: SourceFile, name: str, failure: Failure) -> Location:
-    """The `def` line of a kernel that did not load: the one around or nearest before the failing line."""
-    line = failure.location.line if failure.location else 1
-    found = [node for node in ast.walk(ast.parse(source.text))
-             if isinstance(node, ast.FunctionDef) and node.name == name.rpartition(".")[2]]
-    around = [n for n in found if n.lineno <= line <= (n.end_lineno or n.lineno)] or found
-    if not around:
-        return Location(source.display, line)
-    node = max(around, key=lambda n: n.lineno)
-    return Location(source.display, node.lineno, node.col_offset + 1)

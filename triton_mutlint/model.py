@@ -8,7 +8,7 @@ Nothing here imports triton or torch.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -229,13 +229,15 @@ class LoadedKernel:
 class LoadResult:
     """What loading one file gave: kernels and helpers in line order, and failures by name.
 
-    `sources` are the files whose text took part (the file itself first).
+    `sources` are the files whose text took part (the file itself first); `reads` gives the files and folders
+    that were looked at so far, more of them as kernels are analysed.
     """
 
     kernels: tuple[LoadedKernel, ...] = ()
     helpers: tuple[LoadedKernel, ...] = ()
     failures: tuple[tuple[str, Failure], ...] = ()  # (kernel name or "", why)
     sources: tuple[Path, ...] = ()
+    reads: Callable[[], tuple[tuple[str, ...], tuple[str, ...]]] | None = field(default=None, compare=False)
 
 
 # --------------------------------------------------------------------------- signatures

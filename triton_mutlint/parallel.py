@@ -1,4 +1,4 @@
-"""Doing many tasks in forked processes: what a process that dies was at is lost, and nothing else."""
+"""Doing tasks in forked processes: what a process that dies was at is lost, and nothing else."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, NoReturn, TypeVar
@@ -14,6 +14,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 from triton_mutlint.inputs import apart, spoil, take_in
 
 T = TypeVar("T")
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -22,56 +23,63 @@ class Lost:
 
     reason: str
 
-    def __post_init__(self) -> None:
-        spoil()  # the next run may have better luck
+
+@dataclass(frozen=True)
+class _End:
+    """The last answer to a task: nothing, or what it raised."""
+
+    error: Exception | None = None
 
 
 @dataclass
 class _Worker(Generic[T]):
     pid: int
     pipe: Connection
-    task: int | None = None
+    tasks: list[T]  # the one at work, if any
     deadline: float = 0.0
 
 
-def in_processes(order: Iterable[int], jobs: int, work: Callable[[int], T], seconds: float,
-                 done: Callable[[int], None]) -> dict[int, T | Lost]:
-    """`work(i)` for each `i` of `order`, in `jobs` processes forked from this one, the first ones first.
+def in_processes(tasks: Iterable[T], jobs: int, work: Callable[[T], Iterator[Item]], seconds: float,
+                 received: Callable[[T, Item], None], lost: Callable[[T, Lost], Iterable[T]]) -> None:
+    """Run `work(task)` for each of `tasks`, in `jobs` processes forked from this one, the first ones first.
 
-    A result must be picklable. A task may take `seconds`; then its process is ended. `done` is told of
-    each task as it ends. Raises what `work` raises.
+    `received` is given each item that `work` yields, which must be picklable, as it comes. `seconds` may pass
+    between two items; then the process is ended. Of a task that is lost `lost` is told, and gives what to do
+    in its place. Raises what `work` raises.
     """
-    pending = list(reversed(list(order)))
+    pending = list(reversed(list(tasks)))
     workers: list[_Worker[T]] = []
-    results: dict[int, T | Lost] = {}
     try:
-        while pending or any(w.task is not None for w in workers):
+        while pending or any(w.tasks for w in workers):
             while pending and len(workers) < jobs:
                 workers.append(_start(work, [w.pipe for w in workers]))
             for worker in workers:
-                if worker.task is None and pending:
-                    worker.task, worker.deadline = pending.pop(), time.monotonic() + seconds
-                    worker.pipe.send(worker.task)
+                if not worker.tasks and pending:
+                    worker.tasks.append(pending.pop())
+                    worker.deadline = time.monotonic() + seconds
+                    worker.pipe.send(worker.tasks[0])
             for worker in _ready(workers):
-                task = worker.task
-                assert task is not None, "only a busy worker is waited for"
-                outcome = _answer(worker)
-                if isinstance(outcome, Lost):
+                answer = _answer(worker)
+                if isinstance(answer, Lost):
                     workers.remove(worker)
                     _stop(worker)
-                if isinstance(outcome, BaseException):
-                    raise outcome
-                results[task], worker.task = outcome, None
-                done(task)
+                    spoil()  # the next run may have better luck
+                    pending.extend(lost(worker.tasks[0], answer))
+                elif not isinstance(answer, _End):
+                    worker.deadline = time.monotonic() + seconds
+                    received(worker.tasks[0], answer)
+                elif answer.error is not None:
+                    raise answer.error
+                else:
+                    worker.tasks.clear()
     finally:
         for worker in workers:
             _stop(worker)
-    return results
 
 
 def _ready(workers: list[_Worker[T]]) -> list[_Worker[T]]:
     """Workers that have answered, have died, or are over their time."""
-    busy = [w for w in workers if w.task is not None]
+    busy = [w for w in workers if w.tasks]
     left = max(0.0, min((w.deadline for w in busy), default=0.0) - time.monotonic())
     answered = wait([w.pipe for w in busy], left)
     now = time.monotonic()
@@ -89,7 +97,7 @@ def _answer(worker: _Worker[T]) -> Any:
     return answer
 
 
-def _start(work: Callable[[int], T], others: list[Connection]) -> _Worker[T]:
+def _start(work: Callable[[T], Iterator[Item]], others: list[Connection]) -> _Worker[T]:
     ours, theirs = multiprocessing.Pipe()
     pid = os.fork()
     if pid == 0:
@@ -97,21 +105,23 @@ def _start(work: Callable[[int], T], others: list[Connection]) -> _Worker[T]:
             pipe.close()
         _serve(work, theirs)
     theirs.close()
-    return _Worker(pid, ours)
+    return _Worker(pid, ours, [])
 
 
-def _serve(work: Callable[[int], T], pipe: Connection) -> NoReturn:
+def _serve(work: Callable[[T], Iterator[Item]], pipe: Connection) -> NoReturn:
     """Answer until the other end is closed; never return into the code that forked."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends with its parent, and says nothing
-        while True:
-            task = pipe.recv()
-            with apart() as inputs:
+        with apart() as inputs:
+            while True:
+                task = pipe.recv()
+                end = _End()
                 try:
-                    answer: Any = work(task)
+                    for item in work(task):
+                        pipe.send((item, None))
                 except Exception as error:  # raised again where the task was given
-                    answer = error
-            pipe.send((answer, inputs))
+                    end = _End(error)
+                pipe.send((end, None if inputs is None else inputs.news()))
     except (EOFError, OSError):
         pass
     finally:

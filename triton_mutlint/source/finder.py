@@ -52,15 +52,24 @@ class Folder:
         self.path = path
 
     @cached_property
+    def looked_in(self) -> set[str]:
+        """Folders whose content decides the answers below."""
+        return set()
+
+    @cached_property
     def packages(self) -> list[Path]:
         """Package folders from the innermost out."""
         found, folder = [], self.path
-        note_folder(folder)
+        self._look_in(folder)
         while os.path.isfile(folder / "__init__.py"):  # noqa: PTH113 - a hot path
             found.append(folder)
             folder = folder.parent
-            note_folder(folder)
+            self._look_in(folder)
         return found
+
+    def _look_in(self, folder: Path) -> None:
+        note_folder(folder)
+        self.looked_in.add(str(folder))
 
     @cached_property
     def dotted(self) -> str:
@@ -72,7 +81,7 @@ class Folder:
         start = self.packages[-1].parent if self.packages else self.path
         roots = [start]
         for folder in [start, *start.parents][:_LEVELS]:
-            note_folder(folder)
+            self._look_in(folder)
             roots.extend((folder, folder / "src", folder / "python"))
             if any(os.path.exists(folder / marker) for marker in _MARKERS):  # noqa: PTH110
                 break
@@ -86,9 +95,11 @@ class Place:
     """
 
     def __init__(self, path: Path, folders: dict[str, Folder] | None = None) -> None:
+        self.path = path
         self.is_folder = os.path.isdir(path)  # noqa: PTH112 - a hot path
         self.is_package = self.is_folder or path.name == "__init__.py"
-        self.asked: set[str | None] = set()  # files that its imports led to
+        self.asked: set[str] = set()  # files that its imports led to
+        self.looked_in: set[str] = set()  # folders that its imports were looked up in
         folder, known = path if self.is_folder else path.parent, {} if folders is None else folders
         self._folder = known.setdefault(str(folder), Folder(folder))
         self.folder = self._folder.path
@@ -103,19 +114,24 @@ class Place:
     def roots(self) -> tuple[Path, ...]:
         return self._folder.roots
 
+    @property
+    def folders(self) -> set[str]:
+        """Every folder whose content decides what the file's imports mean."""
+        return self.looked_in | self._folder.looked_in
+
 
 class Finder:
     """Finds module sources; what was looked up once is remembered."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[Path, str], Path | None] = {}
+        self._found: dict[tuple[Path, str], tuple[Path | None, tuple[str, ...]]] = {}
         self.folders: dict[str, Folder] = {}
         self._installed: dict[str, Path | None] = {}
 
     def absolute(self, name: str, place: Place) -> Path | None:
         """The file of module `name` (a folder, for a namespace package), or None."""
         for root in place.roots:
-            if (path := self.below(root, name)) is not None:
+            if (path := self.below(root, name, place)) is not None:
                 return path
         top, _, rest = name.partition(".")
         if top not in self._installed:
@@ -123,42 +139,49 @@ class Finder:
         path = self._installed[top]
         if path is None or not rest:
             return path
-        return self.below(path.parent if path.name == "__init__.py" else path, rest)
+        return self.below(path.parent if path.name == "__init__.py" else path, rest, place)
 
     def relative(self, name: str, level: int, place: Place) -> Path | None:
         folder = place.folder
         for _ in range(level - 1):
             folder = folder.parent
         if name:
-            return self.below(folder, name)
+            return self.below(folder, name, place)
         note_folder(folder)
+        place.looked_in.add(str(folder))
         init = folder / "__init__.py"
         return init if init.is_file() else folder
 
-    def below(self, folder: Path, name: str) -> Path | None:
+    def below(self, folder: Path, name: str, place: Place | None = None) -> Path | None:
+        """The file of module `name` (a folder, for a namespace package) below `folder`, asked for at `place`."""
         key = (folder, name)
         if key not in self._found:
             self._found[key] = _below(folder, name.split("."))
-        return self._found[key]
+        path, looked_in = self._found[key]
+        if place is not None:
+            place.looked_in.update(looked_in)
+        return path
 
 
-def _below(folder: Path, parts: list[str]) -> Path | None:
+def _below(folder: Path, parts: list[str]) -> tuple[Path | None, tuple[str, ...]]:
+    """What is found, and the folders whose content says so."""
     base = os.path.join(folder, *parts)  # noqa: PTH118 - a hot path
-    note_folder(os.path.dirname(base))  # noqa: PTH120
+    parent = os.path.dirname(base)  # noqa: PTH120
+    note_folder(parent)
     if os.path.isfile(base + ".py"):  # noqa: PTH113
-        return Path(base + ".py")
+        return Path(base + ".py"), (parent,)
     init = os.path.join(base, "__init__.py")  # noqa: PTH118
-    if os.path.isfile(init):  # noqa: PTH113
-        note_folder(base)
-        return Path(init)
-    if os.path.isdir(base) and _holds_python(base):  # noqa: PTH112
-        return Path(base)
-    return None
+    is_package = os.path.isfile(init)  # noqa: PTH113
+    if not is_package and not os.path.isdir(base):  # noqa: PTH112
+        return None, (parent,)
+    note_folder(base)
+    if is_package:
+        return Path(init), (parent, base)
+    return Path(base) if _holds_python(base) else None, (parent, base)
 
 
 def _holds_python(folder: str) -> bool:
     """Whether a folder without `__init__.py` may be a namespace package."""
-    note_folder(folder)
     for entry in os.scandir(folder):
         if entry.name.endswith(".py") or (
             entry.is_dir() and os.path.isfile(os.path.join(entry.path, "__init__.py"))  # noqa: PTH113, PTH118

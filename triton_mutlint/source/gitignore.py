@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from triton_mutlint.inputs import is_recording, note_file
+from triton_mutlint.inputs import current, note_file
 
 _SECONDS = 20  # for a question that git answers in milliseconds
 # What decides it besides the ignore files beside the sources, and for tracked files git's index.
@@ -24,7 +24,7 @@ def ignored(root: Path, paths: Sequence[Path]) -> frozenset[Path]:
     top = _repository(root) if paths else None
     if top is None:
         return frozenset()
-    if is_recording():
+    if current() is not None:
         _note(root, top, paths)
     asked = {os.fsencode(path): path for path in paths}
     given = b"\0".join([os.fsencode(root), *asked])

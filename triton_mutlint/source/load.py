@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -140,7 +140,8 @@ class _Load:
         sources = self.modules.sources(self.module)
         self.modules.release(self.module)
         self.failures.extend(_unknown(self.source, [c.name for c in found] + [c.qualname for c in found]))
-        return LoadResult(tuple(kernels), tuple(helpers), tuple(self.failures), sources)
+        return LoadResult(tuple(kernels), tuple(helpers), tuple(self.failures), sources,
+                          partial(self.modules.reads, self.module))
 
     def _sorted(self, found: list[Candidate]) -> tuple[list[LoadedKernel], list[LoadedKernel]]:
         calls: dict[str, frozenset[str]] = {}

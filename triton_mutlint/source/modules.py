@@ -48,7 +48,7 @@ class Modules:
         self._sliced: dict[str, SlicedModule] = {}  # by path
         self._imported: set[str] = set()
         self._broken: set[str] = set()
-        self._names: dict[tuple[Path, str], ModuleType] = {}
+        self._names: dict[tuple[Path, str], tuple[ModuleType, Place]] = {}
 
     @cached_property
     def _importlib(self) -> ModuleType:
@@ -100,23 +100,38 @@ class Modules:
 
     def sources(self, module: SlicedModule) -> tuple[Path, ...]:
         """The file and every file whose text took part in loading it, itself first."""
-        found: dict[Path, None] = {}
+        return tuple(m.path for m in self._involved(module) if m.tree.body or m is module)
+
+    def reads(self, module: SlicedModule) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The files that the answers about `module` come from so far, and the folders looked in for them."""
+        involved = self._involved(module)
+        files = {str(m.path): None for m in involved}
+        for current in involved:
+            files.update(dict.fromkeys(sorted(current.place.asked)))
+        folders = set(sys.path).union(*(m.place.folders for m in involved))
+        return tuple(files), tuple(sorted(folders))
+
+    def _involved(self, module: SlicedModule) -> list[SlicedModule]:
+        """The module and those that its imports led to, itself first."""
+        found: dict[str, SlicedModule] = {}
         work = [module]
         while work:
             current = work.pop()
-            if current.path not in found:
-                found[current.path] = None
-                asked = (self._sliced.get(name) for name in sorted(filter(None, current.place.asked)))
-                work.extend(m for m in asked if m is not None and m.tree.body)
-        return tuple(found)
+            if str(current.path) not in found:
+                found[str(current.path)] = current
+                asked = (self._sliced.get(name) for name in sorted(current.place.asked))
+                work.extend(m for m in asked if m is not None)
+        return list(found.values())
 
     def module(self, name: str, place: Place) -> ModuleType:
         """The module that `import name` means in a file at `place`; a stand-in if there is none."""
         key = (place.folder, name)
         if key not in self._names:
-            self._names[key] = self._module(name, place)
-        module = self._names[key]
-        place.asked.add(vars(module).get("__file__"))
+            first = Place(place.path, self.finder.folders)
+            self._names[key] = (self._module(name, first), first)
+        module, first = self._names[key]
+        place.asked |= first.asked  # what the first file of this folder that asked was led to
+        place.looked_in |= first.looked_in
         return module
 
     def _module(self, name: str, place: Place) -> ModuleType:
@@ -132,6 +147,7 @@ class Modules:
         if not is_stood_in(name):
             path = self.finder.absolute(name, place)
             if path is not None:
+                place.asked.add(str(path))
                 module: ModuleType = self.at(path)
                 return module
         return self.stand_ins.module(name)

@@ -60,7 +60,7 @@ class SlicedModule:
         except KeyError:
             pass
         if self.is_package:
-            path = self.modules.finder.below(self.place.folder, name)
+            path = self.modules.finder.below(self.place.folder, name, self.place)
             if path is not None:
                 self.place.asked.add(str(path))
                 return self.modules.at(path)
