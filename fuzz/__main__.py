@@ -12,8 +12,8 @@ from pathlib import Path
 import yaml
 
 from fuzz.batch import MISSED, OVER, Fault, Tally, run_batch
-from fuzz.judge import TYPES, Case, analyzed, write_file
 from fuzz.emit import module
+from fuzz.judge import TYPES, Case, analyzed, write_file
 from fuzz.program import Program
 from fuzz.shrink import shrink
 from fuzz.truth import TooManyStatesError, Truth, truth_of
@@ -34,7 +34,7 @@ def main() -> int:
         _say(f"batch {seed}: {found.kernels} kernels in {time.monotonic() - started:.1f} s, "
              + (", ".join(f"{n} {k}" for k, n in Counter(f.kind for f in found.faults).items()) or "no fault"))
         for fault in found.faults:
-            if fault.kind not in (OVER,) or options.over:
+            if fault.kind != OVER or options.over:
                 _say(f"  {fault.kind} {fault.seed} {','.join(fault.parameters)}"
                      f"{' (inferred)' if fault.inferred else ''}: {fault.message[:300]}")
         batch += 1
@@ -43,7 +43,7 @@ def main() -> int:
     shown = [f for f in tally.faults if f.kind == MISSED] + [f for f in tally.faults if f.kind == OVER]
     for fault in shown[: options.shrink]:
         _say(_shrunk(fault, folder))
-    return 1 if any(f.kind not in (OVER,) and f.kind == MISSED for f in tally.faults) else 0
+    return 1 if any(f.kind == MISSED for f in tally.faults) else 0
 
 
 def _options() -> argparse.Namespace:
@@ -53,7 +53,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", default="1", help="of the whole run; printed with each batch (1)")
     parser.add_argument("--first", type=int, default=0, help="number of the first batch (0)")
     parser.add_argument("--batch", type=int, default=100, help="kernels per file (100)")
-    parser.add_argument("--runs", type=int, default=4, help="launches per kernel and choice of constexprs (4)")
+    parser.add_argument("--runs", type=int, default=4, help="launches per kernel, or one per choice (4)")
     parser.add_argument("--shrink", type=int, default=5, help="faults to shrink at the end (5)")
     parser.add_argument("--over", action="store_true", help="name over-approximations too")
     parser.add_argument("--keep", type=Path, help="folder for the files, to be kept")

@@ -94,7 +94,7 @@ def _verdict(kernel: KernelReport) -> Verdict:
 
 
 def observed(path: Path, cases: Sequence[Case], runs: int, seed: int) -> dict[str, Observation]:
-    """What running each kernel wrote: `runs` launches per choice of constexprs, in one process."""
+    """What running each kernel wrote: `runs` launches, or one per choice of constexprs, in one process."""
     plan = path.with_suffix(".json")
     jobs = [
         {"name": c.name, "seed": seed + i, "runs": runs,

@@ -14,19 +14,19 @@ import os
 import random
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 os.environ["TRITON_INTERPRET"] = "1"  # read when Triton is imported
 
-import numpy as np  # noqa: E402
-import triton.language as tl  # noqa: E402
-from triton.runtime import interpreter  # noqa: E402
-from triton.tools.tensor_descriptor import TensorDescriptor  # noqa: E402
+import numpy as np
+import triton.language as tl
+from triton.runtime import interpreter
+from triton.tools.tensor_descriptor import TensorDescriptor
 
-REGION = 1 << 15  # bytes per tensor; pointers start in the middle
+REGION = 1 << 13  # bytes per tensor; pointers start in the middle
 REGIONS = 20
 OUTSIDE = ("tab>", "scr>")  # memory that no parameter addresses
 HIGH_BIT = 1 << 40  # keeps the flags a 64-bit integer
@@ -99,8 +99,9 @@ class Arena:
 
 
 def _install(arena: Arena) -> None:
-    """Watch the interpreter's accesses, and leave out what it does per launch that needs torch."""
-    native = interpreter._interpreter  # noqa: SLF001  # there is no other place that sees every access
+    """Watch the interpreter's accesses, and leave out what it does per launch that needs torch or takes long."""
+    interpreter.interpreter_builder.options = replace(interpreter.interpreter_builder.options, sanitize_overflow=False)
+    native = interpreter._interpreter  # there is no other place that sees every access
     load, store, rmw, cas = native.load, native.store, native.atomic_rmw, native.atomic_cas
 
     def watched_load(pointers: Any, mask: Any, other: Any, dtype: Any) -> Any:
@@ -129,14 +130,14 @@ def _install(arena: Arena) -> None:
 
     interpreter.InterpreterBuilder.create_descriptor_reduce = reduce
     executor = interpreter.GridExecutor
-    executor._init_args_hst = lambda self, args, kwargs: (args, kwargs)  # noqa: SLF001
-    executor._restore_args_dev = lambda self, *args: None  # noqa: SLF001
+    executor._init_args_hst = lambda self, args, kwargs: (args, kwargs)
+    executor._restore_args_dev = lambda self, *args: None
     _patch_once()
 
 
 def _patch_once() -> None:
     """The interpreter patches the language at every call, which takes longer than the kernels."""
-    patch = interpreter._patch_lang  # noqa: SLF001
+    patch = interpreter._patch_lang
     patched: set[int] = set()
 
     class _Kept:
@@ -149,7 +150,7 @@ def _patch_once() -> None:
             patch(function)
         return _Kept()
 
-    interpreter._patch_lang = once  # noqa: SLF001
+    interpreter._patch_lang = once
     tl.map_elementwise = _map_elementwise
 
 
@@ -177,8 +178,9 @@ class Runner:
         _install(self._arena)
 
     def run(self, job: Job) -> dict[str, Any]:
-        """What `Job.runs` launches per choice of constexprs wrote, by name."""
+        """What `Job.runs` launches, or one per choice of constexprs if those are more, wrote, by name."""
         names: set[str] = set()
+        self._arena.bytes[:] = np.frombuffer(random.Random(job.seed).randbytes(REGIONS * REGION), np.uint8)  # noqa: S311
         try:
             for number, constants in enumerate(self._launches(job)):
                 names |= self._launch(job, random.Random(job.seed * 1000 + number), constants)  # noqa: S311
@@ -189,13 +191,12 @@ class Runner:
     @staticmethod
     def _launches(job: Job) -> Iterator[dict[str, int]]:
         names = [name for name, kind in job.parameters if kind == "K"]
-        for values in product((0, 1), repeat=len(names)):
-            for _ in range(job.runs):
-                yield dict(zip(names, values, strict=True))
+        choices = list(product((0, 1), repeat=len(names)))
+        for number in range(max(job.runs, len(choices))):
+            yield dict(zip(names, choices[number % len(choices)], strict=True))
 
     def _launch(self, job: Job, rng: random.Random, constants: dict[str, int]) -> set[str]:
         arena = self._arena
-        arena.bytes[:] = np.frombuffer(rng.randbytes(arena.bytes.size), np.uint8)
         arena.written.clear()
         regions = [name for n, kind in job.parameters if kind != "K"
                    for name in ((f"{n}.0", f"{n}.1") if kind == "x" else (n,))]  # fmt: skip

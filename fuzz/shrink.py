@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from fuzz.program import Assign, Body, Do, Function, If, Loop, Node, Program, Return, Stmt
-from fuzz.rows import BY_KIND, ROWS
+from fuzz.rows import ROWS
 
 Keeps = Callable[[Program], bool]
 _LEAVES = ("var", "k", "o", "s", "K", "never")
@@ -79,36 +79,45 @@ def _bodies(body: Body) -> Iterator[Body]:
 
 def _simpler(statement: Stmt) -> Iterator[Body]:
     if isinstance(statement, If):
-        yield statement.then
-        yield statement.other
-        for body in _bodies(statement.then):
-            if body:
-                yield (replace(statement, then=body),)
-        for body in _bodies(statement.other):
-            yield (replace(statement, other=body),)
-        for node in _plainer(statement.condition, "c"):
-            yield (replace(statement, condition=node),)
+        yield from _simpler_branch(statement)
     elif isinstance(statement, Loop):
-        yield statement.body
-        for body in _bodies(statement.body):
-            if body:
-                yield (replace(statement, body=body),)
-        if statement.form not in ("range", "static", "constant"):
-            yield (replace(statement, form="range"),)
+        yield from _simpler_loop(statement)
     elif isinstance(statement, Do):
-        for node in _plainer(statement.action, ""):
-            yield (Do(node),)
+        yield from ((Do(node),) for node in _plainer(statement.action, ""))
     elif isinstance(statement, Assign):
         if len(statement.values) == len(statement.targets) > 1:
             for index in range(len(statement.targets)):
                 yield (Assign(_without(statement.targets, index), _without(statement.values, index)),)
-        for index, value in enumerate(statement.values):
-            for node in _plainer(value, ""):
-                yield (replace(statement, values=(*statement.values[:index], node, *statement.values[index + 1 :])),)
-    elif isinstance(statement, Return):
-        for index, value in enumerate(statement.values):
-            for node in _plainer(value, ""):
-                yield (Return((*statement.values[:index], node, *statement.values[index + 1 :])),)
+        yield from ((replace(statement, values=values),) for values in _plainer_all(statement.values))
+    else:
+        yield from ((Return(values),) for values in _plainer_all(statement.values))
+
+
+def _simpler_branch(statement: If) -> Iterator[Body]:
+    yield statement.then
+    yield statement.other
+    for body in _bodies(statement.then):
+        if body:
+            yield (replace(statement, then=body),)
+    for body in _bodies(statement.other):
+        yield (replace(statement, other=body),)
+    for node in _plainer(statement.condition, "c"):
+        yield (replace(statement, condition=node),)
+
+
+def _simpler_loop(statement: Loop) -> Iterator[Body]:
+    yield statement.body
+    for body in _bodies(statement.body):
+        if body:
+            yield (replace(statement, body=body),)
+    if statement.form not in ("range", "static", "constant"):
+        yield (replace(statement, form="range"),)
+
+
+def _plainer_all(values: tuple[Node, ...]) -> Iterator[tuple[Node, ...]]:
+    for index, value in enumerate(values):
+        for node in _plainer(value, ""):
+            yield (*values[:index], node, *values[index + 1 :])
 
 
 def _without(items: tuple, index: int) -> tuple:  # type: ignore[type-arg]  # names or nodes
@@ -160,6 +169,3 @@ def _nodes(statement: Stmt) -> Iterator[Node]:
         node = stack.pop()
         yield node
         stack.extend(node.operands)
-
-
-assert set(BY_KIND) <= set("pitjdbxavwcmn")

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 
-from fuzz.program import Assign, Body, Do, Function, If, Loop, Node, Program, Return, Stmt
+from fuzz.program import Assign, Body, Function, If, Loop, Node, Program, Return, Stmt
 from fuzz.rows import EXACT, ROWS, Value
 
 MAX_STATES = 1500

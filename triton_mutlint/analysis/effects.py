@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from triton_mutlint.analysis.constants import integer_constant
 from triton_mutlint.analysis.contexts import Calls, Context, call_chains
 from triton_mutlint.analysis.lattice import Lattice, bits
+from triton_mutlint.analysis.masks import is_never
 from triton_mutlint.analysis.opaque import EXTERN, INLINE_ASM, OpaqueReader
 from triton_mutlint.analysis.solver import Solver
 from triton_mutlint.model import (
@@ -128,12 +128,11 @@ class EffectReader:
             self._memory_op(site, info)
 
     def _inert(self, site: _Site) -> bool:
-        """A store or atomic whose mask is the constant false does nothing."""
+        """A store or atomic whose mask is false in every lane does nothing."""
         index = MASKED.get(site.op.name)
         if index is None or len(site.op.operands) <= index:
             return False
-        mask = self._solver.producer(site.context, site.op.operands[index])
-        return mask is not None and integer_constant(mask) == 0
+        return is_never(site.op.operands[index], lambda value: self._solver.producer(site.context, value))
 
     def _memory_op(self, site: _Site, info: OpInfo) -> None:
         for kind, indices in ((AccessKind.READ, info.reads), (AccessKind.WRITE, info.writes),

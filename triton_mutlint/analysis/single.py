@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from triton_mutlint.analysis import transfer
-from triton_mutlint.analysis.constants import SAME_VALUE, integer_constant
+from triton_mutlint.analysis.constants import constant_behind
 from triton_mutlint.analysis.contexts import Context
 from triton_mutlint.analysis.state import State
 from triton_mutlint.ttir.ir import Op
@@ -53,10 +53,7 @@ class SingleOps(State):
 
     def _is_index(self, context: Context, op: Op) -> bool:
         """Whether a constant bounds the result of a remainder or mask by a page."""
-        made = self.producer(context, op.operands[1])
-        while made is not None and made.name in SAME_VALUE:
-            made = self.producer(context, made.operands[0])
-        value = integer_constant(made) if made is not None else None
+        value = constant_behind(op.operands[1], lambda v: self.producer(context, v))
         return value is not None and 0 <= value < INDEX_LIMIT
 
     def memory_op(self, context: Context, op: Op, info: OpInfo) -> None:

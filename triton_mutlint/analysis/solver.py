@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from triton_mutlint.analysis import transfer
+from triton_mutlint.analysis.constants import constant_behind
 from triton_mutlint.analysis.contexts import Context, Contexts
 from triton_mutlint.analysis.control import entry_block
 from triton_mutlint.analysis.lattice import Lattice
@@ -97,11 +98,17 @@ class Solver(SingleOps):
         induction, *carried = body.blocks[0].args
         self.set(context, induction, lower | step)
         self.set_all(context, carried, initial)
-        self.set_all(context, op.results, initial)  # the zero-trip result
+        if not self._is_entered(context, op):
+            self.set_all(context, op.results, initial)  # the zero-trip result
         self.region(context, body)
         for states in self.leaving(context, body):
             self.set_all(context, carried, states, back=True)
             self.set_all(context, op.results, states)
+
+    def _is_entered(self, context: Context, op: Op) -> bool:
+        """Whether a loop makes at least one trip, its bounds being constants (signed or not)."""
+        lower, upper = (constant_behind(v, lambda v: self.producer(context, v)) for v in op.operands[:2])
+        return lower is not None and upper is not None and 0 <= lower < upper
 
     def _while(self, context: Context, op: Op) -> None:
         before, after = op.regions
