@@ -5,6 +5,8 @@
       shapes: {x_ptr: 4096, desc: [64, 64]}   # elements
       values: {n: 1000, eps: 1.0e-5, index_ptr: [0, 1, 2], table_ptr: addresses, x_ptr: ones}
       skip: "needs a peer"             # never run it
+      launches:                        # what `record` saw; each is run as it is
+        - {args: {x_ptr: "*fp32:16", n: i32, BLOCK: 128}, values: {n: 1000}, shapes: {x_ptr: [1000]}, grid: [8]}
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from collections.abc import Callable
 from triton_mutlint.signature.spec_errors import did_you_mean
 from triton_mutlint.signature.yaml_source import Entry, Node
 
-KEYS = ("grid", "shapes", "values", "skip")
+KEYS = ("grid", "shapes", "values", "skip", "launches")
+LAUNCH_KEYS = ("args", "values", "shapes", "grid")
 FILLS = ("random", "ones", "zeros", "ramp", "extreme", "addresses")
 _MOST = 1 << 40  # elements
 _PARAMETER = re.compile(r"[^\W\d]\w*(\.\w+)*")
@@ -29,12 +32,31 @@ def check_verify(node: Node, report: Report) -> None:
             _grid(entry.node, report)
         elif entry.key in ("shapes", "values"):
             _by_parameter(entry.node, entry.key, report)
+        elif entry.key == "launches":
+            _launches(entry.node, report)
         elif entry.key == "skip":
             if not isinstance(entry.node.scalar, str) or not entry.node.scalar:
                 report(entry.node, f"must say why the kernel is not run, not {entry.node.shown}")
         else:
             hint = did_you_mean(entry.key, KEYS) or f"; known keys: {', '.join(KEYS)}"
             report(entry, f"unknown key{hint}")
+
+
+def _launches(node: Node, report: Report) -> None:
+    if node.kind != "list":
+        report(node, f"must be a list of launches, not {node.shown}")
+    for launch in node.items:
+        if launch.kind != "mapping":
+            report(launch, f"must be a mapping of {', '.join(LAUNCH_KEYS)}, not {launch.shown}")
+        for entry in launch.entries:
+            if entry.key not in LAUNCH_KEYS:
+                report(entry, f"unknown key{did_you_mean(entry.key, LAUNCH_KEYS)}")
+            elif entry.key == "grid":
+                _grid(entry.node, report)
+            elif entry.key != "args":
+                _by_parameter(entry.node, entry.key, report)
+            elif entry.node.kind != "mapping":
+                report(entry.node, f"must be a mapping of parameters, not {entry.node.shown}")
 
 
 def _grid(node: Node, report: Report) -> None:

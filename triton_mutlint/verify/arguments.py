@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy
@@ -65,6 +65,8 @@ class Arguments:
 def arguments(job: Job, run: RunCase, types: Mapping[str, ArgType]) -> Arguments:
     """Fresh arguments for one run. Raises `RefusedError` for shapes and values that cannot be."""
     made = Arguments(Memory(job.device), types)
+    variant = job.variants[run.variant]
+    job = replace(job, shapes={**job.shapes, **variant.shapes}, values={**job.values, **variant.values})
     leaves = dict(leaf for name, kind in types.items() for leaf in flat_names(name, kind))
     _refuse_unknown(job, leaves)
     scalars = {n: k for n, k in leaves.items() if isinstance(k, ScalarType)}

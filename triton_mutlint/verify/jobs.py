@@ -22,6 +22,7 @@ from triton_mutlint.model import (
 )
 from triton_mutlint.signature.spec_values import argument_text
 from triton_mutlint.verify.model import Subject
+from triton_mutlint.verify.recorded import Analyze, recorded_cases
 from triton_mutlint.verify.settings import Settings
 from triton_mutlint.verify.wire import FILLS, Job, RunCase, VariantCase
 
@@ -34,8 +35,9 @@ _ADDRESS = re.compile(r"ptr|addr|pointer", re.IGNORECASE)
 Seen = Sequence[tuple[Variant, VariantEffects]]
 
 
-def subject_of(file: LintedFile, kernel: LoadedKernel, report: KernelReport, seen: Seen, settings: Settings) -> Subject:
-    """How to run one analysed kernel; `seen` are its variants as they were lowered."""
+def subject_of(file: LintedFile, kernel: LoadedKernel, report: KernelReport, seen: Seen, settings: Settings,
+               analyze: Analyze) -> Subject:
+    """How to run one analysed kernel; `seen` are its variants as they were lowered, `analyze` does it again."""
     if report.status is not Status.ANALYZED:
         return Subject(report)
     entry = file.entry(kernel)
@@ -48,8 +50,11 @@ def subject_of(file: LintedFile, kernel: LoadedKernel, report: KernelReport, see
         if isinstance(texts, str):
             return Subject(report, refused=texts)
         variants.append(_case(variant, effects, texts))
-    grids = tuple(tuple(g) for g in _grids(given.get("grid"))) or GRIDS
-    runs = tuple(_runs(len(variants), grids, min(settings.runs, ENOUGH * len(variants))))
+    grids = [tuple(tuple(g) for g in _grids(given.get("grid"))) or GRIDS] * len(variants)
+    recorded = recorded_cases(kernel, variants, given.get("launches", ()), analyze)
+    variants += [case for case, _ in recorded]
+    grids += [(grid,) if grid else GRIDS for _, grid in recorded]
+    runs = tuple(_runs(grids, min(settings.runs + len(recorded), ENOUGH * len(variants))))
     job = Job(
         str(kernel.path), file.source.display, file.source.text, kernel.name, kernel.location.line, tuple(variants),
         runs, {n: _shape(s) for n, s in given.get("shapes", EMPTY).items()}, given.get("values", EMPTY),
@@ -101,12 +106,16 @@ def _case(variant: Variant, effects: VariantEffects, texts: Mapping[str, str]) -
     return VariantCase(texts, tuple(sorted(written | effects.unknown)), tuple(sorted(through)), variant.options, label)
 
 
-def _runs(variants: int, grids: Sequence[tuple[int, ...]], most: int) -> Iterator[RunCase]:
-    """Every variant with one kind of values, then with the next, until there are `most`."""
+def _runs(grids: Sequence[Sequence[tuple[int, ...]]], most: int) -> Iterator[RunCase]:
+    """Every variant with one kind of values, then with the next, until there are `most`.
+
+    `grids` are those of each variant.
+    """
     for count in range(most):
-        turn, variant = divmod(count, variants)
+        turn, variant = divmod(count, len(grids))
         step = turn + variant  # or variants would each see one grid and one size only
-        yield RunCase(variant, grids[step % len(grids)], FILLS[turn % len(FILLS)], turn, SIZES[step % len(SIZES)])
+        grid = grids[variant][step % len(grids[variant])]
+        yield RunCase(variant, grid, FILLS[turn % len(FILLS)], turn, SIZES[step % len(SIZES)])
 
 
 def _addresses(file: LintedFile, report: KernelReport, variants: Sequence[Variant]) -> tuple[str, ...]:

@@ -112,7 +112,7 @@ class _Worker:
         return self._process
 
     def _start(self) -> subprocess.Popen[str]:
-        process = subprocess.Popen(  # noqa: S603 - this package, run by this Python
+        process = subprocess.Popen(
             [sys.executable, "-m", "triton_mutlint.verify.zygote"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, env=_environment(self._device), start_new_session=True)
         self._process = process

@@ -6,6 +6,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -48,7 +49,8 @@ def verify(request: Request, settings: Settings, output: Path | None, progress: 
             for kernel, report in file.reports:
                 subject = Subject(report)
                 if kernel is not None:
-                    subject = subject_of(file, kernel, report, seen.get(kernel, ()), settings)
+                    subject = subject_of(file, kernel, report, tuple(seen.get(kernel, ())), settings,
+                                         partial(run.analyze, file, kernel))
                 subjects.append((subject, file.result.sources))
     outcomes = _outcomes(subjects, settings, output, progress)
     unread = [(f.source.display, failure) for f in files for name, failure in f.result.failures if not name]

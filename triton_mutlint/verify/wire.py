@@ -26,6 +26,8 @@ class VariantCase:
     through: tuple[str, ...]
     options: Mapping[str, Any] = EMPTY
     label: str = ""
+    shapes: Mapping[str, tuple[int, ...]] = EMPTY  # of a recorded launch: before those of the job
+    values: Mapping[str, Any] = EMPTY
 
 
 @dataclass(frozen=True)
@@ -123,13 +125,17 @@ def _encode(value: Any) -> Any:
 def job_from(told: Mapping[str, Any]) -> Job:
     return Job(**{
         **told,
-        "variants": tuple(VariantCase(**{**v, "written": tuple(v["written"]), "through": tuple(v["through"])})
-                          for v in told["variants"]),
+        "variants": tuple(map(_variant_from, told["variants"])),
         "runs": tuple(RunCase(**{**r, "grid": tuple(r["grid"])}) for r in told["runs"]),
         "shapes": {n: tuple(s) for n, s in told["shapes"].items()},
         "addresses": tuple(told["addresses"]),
         "stubs": tuple(told["stubs"]),
     })
+
+
+def _variant_from(told: Mapping[str, Any]) -> VariantCase:
+    return VariantCase(**{**told, "written": tuple(told["written"]), "through": tuple(told["through"]),
+                          "shapes": {n: tuple(s) for n, s in told["shapes"].items()}})
 
 
 def result_from(told: Mapping[str, Any]) -> RunResult:

@@ -62,8 +62,6 @@ def _silence() -> None:
 def _prepare() -> None:
     """Import what every child needs."""
     import torch
-    import triton  # noqa: F401 - for the children
-    import triton.runtime.interpreter
 
     torch.set_num_threads(1)  # a child of a process with threads must not wait for them
     from triton_mutlint.verify import child  # noqa: F401

@@ -1,0 +1,79 @@
+"""`triton-mutlint record`: run a program, and write the signatures of its launches into a spec."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from triton_mutlint.model import UsageError
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100,
+                                 "ignore_unknown_options": False, "allow_interspersed_args": False})
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              default=Path("triton-mutlint.yaml"), help="The spec to write or add to (triton-mutlint.yaml).")
+@click.option("-v", "--verbose", is_flag=True, help="Say on standard error what was recorded.")
+@click.argument("program", nargs=-1, required=True, metavar="-- PROGRAM...")
+def command(output: Path, verbose: bool, program: tuple[str, ...]) -> int:
+    """Run a Python program, and note in a spec how it launches its kernels: types, constexprs, some values.
+
+    Launches of several runs add up; what a person wrote into the spec stays. Under Triton's interpreter
+    (TRITON_INTERPRET=1) launches are noted as well. `import triton_mutlint.record` does the same from within.
+
+    Exit code: the program's own; 127 when it cannot be started.
+    """
+    from triton_mutlint.cli.output import check_writable
+
+    check_writable(output)
+    with tempfile.TemporaryDirectory(prefix="mutlint-record-") as folder:
+        raw = Path(folder) / "launches.jsonl"
+        raw.touch()
+        code = _run(program, raw)
+        _merge(raw, output, verbose)
+    return code
+
+
+def _run(program: tuple[str, ...], raw: Path) -> int:
+    """The exit code of the program."""
+    inject = str(Path(__file__).resolve().parent.parent / "record" / "inject")
+    paths = [inject, *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TRITON_MUTLINT_RECORD_RAW": str(raw)}
+    try:
+        process = subprocess.Popen(program, env=environment)  # noqa: S603 - the program the user names
+    except OSError as error:
+        click.echo(f"triton-mutlint: error: cannot run {program[0]}: {error.strerror}", err=True)
+        return 127
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the program's to answer
+    try:
+        code = process.wait()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return code if code >= 0 else 128 - code
+
+
+def _merge(raw: Path, output: Path, verbose: bool) -> None:
+    """Problems are told, and leave the program's exit code as it is."""
+    if not raw.stat().st_size:
+        click.echo("triton-mutlint: no launch was recorded: the program launched no Triton kernel, or its Python "
+                   "ignores PYTHONPATH (-I, -E)", err=True)
+        return
+    from triton_mutlint.record.merging import merge_files
+
+    os.environ.pop("TRITON_INTERPRET", None)  # it was for the program; under it nothing can be loaded here
+    try:
+        found = merge_files(raw, output.absolute())
+    except UsageError as error:
+        click.echo(f"triton-mutlint: error: {error}", err=True)
+        return
+    if verbose:
+        for name in found.changed:
+            click.echo(f"recorded {name}", err=True)
+        for remark in found.remarks:
+            click.echo(f"not recorded: {remark}", err=True)
+        sys.stderr.flush()

@@ -1,0 +1,230 @@
+"""Merges what a program's launches were into a spec: `python -m triton_mutlint.record.merging NOTES SPEC`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import yaml
+
+from triton_mutlint.judging import LintedFile
+from triton_mutlint.linting import Run
+from triton_mutlint.model import LoadedKernel, LoadResult, SourceFile, StageError, Status, UsageError
+from triton_mutlint.pipeline import ignore
+from triton_mutlint.planning import load_file
+from triton_mutlint.record.box import box, independent
+from triton_mutlint.record.launches import Launch, Place, joined, launch_text, launches_of, read_notes
+from triton_mutlint.request import Request
+from triton_mutlint.signature.configs import configs
+from triton_mutlint.signature.spec import KernelSpec, Spec, parse_spec
+from triton_mutlint.signature.spec_values import argument_spec, key_text, scalar_text
+from triton_mutlint.source.text import read_source
+
+HEADER = """\
+# Kernel signatures as they were launched, written by `triton-mutlint record`.
+# A later run adds launches that are new; an entry without `launches` is left as it is.
+version: 1
+kernels:
+"""
+_PACKAGES = ("site-packages", "dist-packages")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What became of a spec: kernels with new launches, and remarks on those that were left alone."""
+
+    text: str
+    changed: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def merge(notes: str, old: str | None, spec: Path) -> Recorded:
+    """The text of the spec file `spec` with the launches in `notes`; `old` is its text now, if there is one.
+
+    Raises SpecError for an old text that is no spec, and UsageError for one in which nothing can be added.
+    """
+    known = parse_spec(old, str(spec)) if old is not None else None
+    changed: dict[str, list[str]] = {}
+    remarks: list[str] = []
+    for subject, launches in _subjects(read_notes(notes), known):
+        place, entry = subject.place, subject.entry(known)
+        if entry is not None and not (entry.verify or {}).get("launches"):
+            remarks.append(f"{place.name}: the spec has an entry of its own for it, {entry.pattern!r}")
+            continue
+        before = tuple(launches_of((entry.verify or {})["launches"])) if entry is not None else ()
+        every = joined(before, launches)
+        if every != before:
+            key = entry.pattern if entry is not None else _key(place, subject.kernel, spec.parent)
+            changed[key] = _entry(key, every, subject.arguments(every), entry)
+    text = _replaced(old, changed) if changed else old
+    if changed:
+        assert text is not None, "something was written"
+        parse_spec(text, str(spec))  # what is written must read back
+    return Recorded(text or "", tuple(changed), tuple(remarks))
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """A recorded kernel; `file` and `kernel` are what its source gave, `run` analyses it."""
+
+    place: Place
+    file: LintedFile
+    kernel: LoadedKernel | None
+    run: Run
+
+    def entry(self, spec: Spec | None) -> KernelSpec | None:
+        """What the spec says of it already."""
+        if spec is None:
+            return None
+        line = self.kernel.location.line if self.kernel else self.place.line
+        return spec.entry_for(self.place.file, self.place.name, self.kernel.qualname if self.kernel else "", line)
+
+    def arguments(self, launches: Sequence[Launch]) -> dict[str, tuple[str, ...]]:
+        """What to write under `args`: what the launches had, in a form that can be analysed."""
+        given = _given_by_source(self.kernel)
+        narrow = box(launches, given)
+        if self.kernel is None:
+            return narrow
+        wide = independent(launches, given)
+        specs = [spec for name, texts in wide.items() if (spec := argument_spec(name, _listed(texts))) is not None]
+        report = self.run.analyze(self.file, self.kernel, KernelSpec(self.kernel.name, args=tuple(specs)))
+        return wide if report.status is Status.ANALYZED else narrow
+
+
+def _subjects(notes: Mapping[Place, list[Launch]], spec: Spec | None) -> Iterator[tuple[_Subject, list[Launch]]]:
+    """Each recorded kernel with its launches, in the order of their places."""
+    request = Request((), Path.cwd(), use_spec=False)
+    run = Run(request, lambda done, total, label: None, ignore)
+    loaded: dict[Path, LintedFile] = {}
+    for place in sorted(notes, key=lambda p: (str(p.file), p.line)):
+        if place.file not in loaded:
+            loaded[place.file] = _loaded(place.file, spec, request)
+        file = loaded[place.file]
+        kernels = (*file.result.kernels, *file.result.helpers)
+        same = [k for k in kernels if _first_line(k) <= place.line <= k.location.line]
+        yield _Subject(place, file, same[0] if same else None, run), notes[place]
+
+
+def _loaded(path: Path, spec: Spec | None, request: Request) -> LintedFile:
+    try:
+        source = SourceFile(path, str(path), read_source(path, str(path)))
+    except StageError:
+        return LintedFile(SourceFile(path, str(path), ""), None, LoadResult())
+    return LintedFile(source, None, load_file(source, spec, request))
+
+
+def _first_line(kernel: LoadedKernel) -> int:
+    return min([kernel.node.lineno, *(d.lineno for d in kernel.node.decorator_list)])
+
+
+def _key(place: Place, kernel: LoadedKernel | None, root: Path) -> str:
+    """`path.py::name`, the path from the spec's folder or from where packages are installed."""
+    parts = place.file.parts
+    name = place.name if kernel is None or not kernel.qualname else kernel.qualname
+    for installed in _PACKAGES:
+        if installed in parts:
+            inner = parts[len(parts) - parts[::-1].index(installed) :]
+            return f"{PurePosixPath(*inner)}::{name}"
+    try:
+        return f"{place.file.resolve().relative_to(root.resolve()).as_posix()}::{name}"
+    except ValueError:
+        return f"{place.file.as_posix()}::{name}"
+
+
+def _entry(key: str, launches: Sequence[Launch], given: Mapping[str, tuple[str, ...]],
+           old: KernelSpec | None) -> list[str]:
+    """The lines of an entry; what a person had added to it stays."""
+    lines = [f"{key_text(key)}:"]
+    if given:
+        lines.append("  args:")
+        lines += [f"    {scalar_text(name)}: {_listed(texts)}" for name, texts in given.items()]
+    if old is not None:
+        for what, declared in (("mutates", old.mutates), ("allow", old.allow or None), ("target", old.targets or None)):
+            if declared is not None:
+                lines.append(f"  {what}: [{', '.join(scalar_text(d.name) for d in declared)}]")
+    lines.append("  verify:")
+    for name, value in ((old.verify or {}) if old is not None else {}).items():
+        if name != "launches":
+            lines.append(f"    {name}: {_flow(value)}")
+    return [*lines, "    launches:", *(f"      - {launch_text(launch)}" for launch in launches)]
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """Alternatives as YAML: a list, but for a single one that is none itself."""
+    return texts[0] if len(texts) == 1 and not texts[0].startswith("[") else f"[{', '.join(texts)}]"
+
+
+def _flow(value: Any) -> str:
+    return yaml.safe_dump(value, default_flow_style=True, width=10_000).strip().removesuffix("\n...")
+
+
+def _given_by_source(kernel: LoadedKernel | None) -> frozenset[str]:
+    """The parameters that autotune configs and heuristics give: a spec does not say them."""
+    if kernel is None:
+        return frozenset()
+    return frozenset({name for config in configs(kernel, {}) for name in config.args} | set(kernel.heuristics))
+
+
+# --------------------------------------------------------------------------- the text of the spec
+
+
+def _replaced(old: str | None, entries: Mapping[str, Sequence[str]]) -> str:
+    """The spec with these entries in the place of those of the same key, the new ones last."""
+    if old is None or not old.strip():
+        return HEADER + "".join(f"  {line}\n" for lines in entries.values() for line in lines)
+    root = yaml.compose(old, Loader=yaml.SafeLoader)
+    pair = next((p for p in root.value if p[0].value == "kernels"), None)
+    text = old if old.endswith("\n") else f"{old}\n"
+    if pair is None:
+        return f"{text}kernels:\n" + "".join(f"  {line}\n" for lines in entries.values() for line in lines)
+    kernels = pair[1]
+    if not isinstance(kernels, yaml.MappingNode) or kernels.flow_style:
+        raise UsageError("the spec has its kernels on one line: write them one below the other")
+    column = kernels.start_mark.column
+    rows = text.splitlines(keepends=True)
+    places = {key.value: (key.start_mark.line, _end(rows, key.start_mark.line, column)) for key, _ in kernels.value}
+    bottom = max(end for _, end in places.values())
+    for key, lines in reversed(list(entries.items())):
+        start, end = places.get(key, (bottom, bottom))
+        if key not in places:
+            rows[start:end] = [f"{' ' * column}{line}\n" for line in lines]
+    for key in sorted(places.keys() & entries.keys(), key=lambda k: -places[k][0]):
+        start, end = places[key]
+        rows[start:end] = [f"{' ' * column}{line}\n" for line in entries[key]]
+    return "".join(rows)
+
+
+def _end(rows: Sequence[str], start: int, column: int) -> int:
+    """The line after the last one of the entry that begins at `start`."""
+    last = start
+    for number in range(start + 1, len(rows)):
+        row = rows[number]
+        if row.strip() and not row.lstrip().startswith("#"):
+            if len(row) - len(row.lstrip(" ")) <= column:
+                break
+            last = number
+    return last + 1
+
+
+def merge_files(notes: Path, spec: Path) -> Recorded:
+    """Merge the notes in a file into a spec file. Raises UsageError where one cannot be read or written."""
+    try:
+        old = spec.read_text(encoding="utf-8-sig") if spec.exists() else None
+        found = merge(notes.read_text(encoding="utf-8"), old, spec)
+        if found.changed:
+            from triton_mutlint.cli.output import write_file
+
+            write_file(spec, found.text)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {spec}: {error}") from error
+    return found
+
+
+if __name__ == "__main__":
+    try:
+        merge_files(Path(sys.argv[1]), Path(sys.argv[2]))
+    except UsageError as problem:
+        sys.exit(f"triton-mutlint: error: {problem}")
