@@ -165,6 +165,11 @@ def _all_parameters(function: HostFunction) -> list[str]:
     return [*positional, *keyword_only, *variadic]
 
 
+def _root_of(op: OpRegistration, name: str, annotation: ast.expr | None, scope: tuple[object, ...],
+             state: State) -> Value:
+    return PLAIN if name in op.plain else _root(name, annotation, scope, state)
+
+
 def _root(name: str, annotation: ast.expr | None, scope: tuple[object, ...], state: State) -> Value:
     """What an op argument is at first: itself."""
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
@@ -231,17 +236,17 @@ def _entry(op: OpRegistration, function: HostFunction, scope: tuple[object, ...]
         given[ordered.pop(0).arg] = PLAIN
     by_position = [name for name in op.arguments if name not in op.keyword_only]
     for parameter, name in zip(ordered, by_position or [a.arg for a in ordered], strict=False):
-        given[parameter.arg] = _root(name, parameter.annotation, scope, state)
+        given[parameter.arg] = _root_of(op, name, parameter.annotation, scope, state)
     for parameter in (*ordered, *takes.kwonlyargs):
         if parameter.arg not in given:
-            given[parameter.arg] = _root(parameter.arg, parameter.annotation, scope, state)
+            given[parameter.arg] = _root_of(op, parameter.arg, parameter.annotation, scope, state)
     more = by_position[len(ordered) :]
     by_name = [name for name in op.keyword_only if name not in given]
     for variadic, kind, names in ((takes.vararg, "tuple", more), (takes.kwarg, "dict", by_name)):
         if variadic is None:
             continue
         keys = enumerate(names) if kind == "tuple" else zip(names, names, strict=True)
-        fields: dict[object, Value] = {key: _root(name, None, scope, state) for key, name in keys}
+        fields: dict[object, Value] = {key: _root_of(op, name, None, scope, state) for key, name in keys}
         rest = Value() if op.arguments else _root(variadic.arg, None, scope, state)
         size = len(names) if op.arguments and kind == "tuple" else None
         given[variadic.arg] = state.make((*scope, variadic.arg), Cell(fields, rest, size, kind=kind))

@@ -30,8 +30,10 @@ from triton_mutlint.host.values import (
     Super,
     Value,
     constant,
+    is_plain,
     join,
     picked,
+    present,
     sequence,
     thing,
     weakened,
@@ -51,6 +53,7 @@ class AttributesMixin(InstancesMixin):
 
     def attribute(self, owner: Value, name: str, node: ast.AST, state: State, here: Activation) -> Value:
         """`owner.name`; `node` is the expression it stands in."""
+        owner = present(owner)
         found: list[Value] = [self._of_thing(thing_, name, node, state, here) for thing_ in owner.things]
         for cell in owner.cells:
             content = state.cell(cell)
@@ -104,12 +107,14 @@ class AttributesMixin(InstancesMixin):
             return thing(Attribute(one, name))
         if content.kind in ("object", "context") and content.rest == Value() and content.owner is not None:
             return thing(Attribute(one, name))
+        if content.kind in ("list", "tuple", "dict") and content.owner is None:
+            return thing(Attribute(one, name))
         return join(content.rest, thing(Attribute(one, name)))
 
     def _of_tensor(self, owner: Value, name: str) -> Value:
         if name == "__class__":
             return thing(External("torch.Tensor")) if owner.kind == Kind.TENSOR else UNSEEN
-        if owner.kind == Kind.PLAIN and not owner.roots:
+        if is_plain(owner) and not owner.roots:
             return thing(Attribute(owner, name)) if not name.startswith("is_") else PLAIN
         effect = torch_table.attribute(name)
         if effect is not None and (owner.kind & Kind.TENSOR or owner.roots):
@@ -125,7 +130,7 @@ class AttributesMixin(InstancesMixin):
 
     def subscript(self, owner: Value, node: ast.Subscript, state: State, here: Activation) -> Value:
         """`owner[...]`."""
-        index = self.evaluate(node.slice, state, here)
+        owner, index = present(owner), self.evaluate(node.slice, state, here)
         found: list[Value] = []
         for item in owner.things:
             if isinstance(item, KernelValue):
@@ -183,7 +188,7 @@ class AttributesMixin(InstancesMixin):
 
     def _indexed(self, tensor: Value, node: ast.expr, index: Value, state: State) -> Value:
         """A tensor indexed: a view by numbers and slices, a copy by tensors and lists."""
-        if tensor.kind == Kind.PLAIN and not tensor.roots:
+        if is_plain(tensor) and not tensor.roots:
             return PLAIN
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
         values = [state.element(index, i) for i in range(len(parts))] if isinstance(node, ast.Tuple) else [index]
@@ -193,7 +198,7 @@ class AttributesMixin(InstancesMixin):
             mask = value.constant is not None and isinstance(value.constant[1], bool)
             if isinstance(part, ast.List) or mask or value.wide or (value.cells and _listed(value, state)):
                 return replace(TENSOR, carried=tensor.carried)
-            if isinstance(part, (ast.Slice, ast.Constant)) or value.kind == Kind.PLAIN:
+            if isinstance(part, (ast.Slice, ast.Constant)) or is_plain(value):
                 continue
             copied = True
         return weakened(view) if copied else view

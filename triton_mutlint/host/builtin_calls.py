@@ -25,6 +25,7 @@ from triton_mutlint.host.values import (
     ScopeId,
     Value,
     constant,
+    is_plain,
     join,
     sequence,
     thing,
@@ -219,7 +220,7 @@ class BuiltinsMixin(ContainersMixin):
         if value.roots or value.kind & Kind.TENSOR:
             found.append(thing(External("torch.Tensor")))
         found.extend(thing(t) for t in value.things if isinstance(t, ClassValue))
-        return join(*found) if found else PLAIN if value.kind == Kind.PLAIN else UNSEEN
+        return join(*found) if found else PLAIN if is_plain(value) else UNSEEN
 
     def _b_isinstance(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         self._special_methods("isinstance", arguments, node, state, here)

@@ -24,7 +24,9 @@ from triton_mutlint.host.values import (
     Value,
     constant,
     is_callable,
+    is_plain,
     join,
+    present,
     sequence,
     thing,
 )
@@ -160,8 +162,11 @@ class ExpressionsMixin(AttributesMixin):
             right = test.comparators[0]
             none = isinstance(right, ast.Constant) and right.value is None
             told = isinstance(test.ops[0], ast.Is if holds else ast.IsNot)
-            if none and told and state.get(here.scope, test.left.id) is not None:
-                state.put(here.scope, test.left.id, constant(None))
+            value = state.get(here.scope, test.left.id)
+            if none and value is not None and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
+                state.put(here.scope, test.left.id, constant(None) if told else present(value))
+        elif holds and isinstance(test, ast.Name) and (value := state.get(here.scope, test.id)) is not None:
+            state.put(here.scope, test.id, present(value))
 
     def _compare(self, node: ast.Compare, state: State, here: Activation) -> Value:
         values = [self.evaluate(part, state, here) for part in (node.left, *node.comparators)]
@@ -367,4 +372,4 @@ def _result(values: list[Value]) -> Value:
     """What arithmetic gives: a new tensor, or something plain."""
     if any(v.kind & Kind.TENSOR or v.roots for v in values):
         return TENSOR
-    return PLAIN if all(v.kind == Kind.PLAIN for v in values) else Value(kind=Kind.PLAIN | Kind.OTHER)
+    return PLAIN if all(map(is_plain, values)) else Value(kind=Kind.PLAIN | Kind.OTHER)

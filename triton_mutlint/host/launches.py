@@ -133,7 +133,7 @@ class LaunchesMixin(FunctionsMixin):
         for content in state.contents(self.iterate(configs, decorator, state, outside) if configs.cells else configs):
             found.append(content.get("pre_hook") or Value())
         called = join(*found)
-        return replace(called, kind=called.kind & ~Kind.PLAIN, constant=None)
+        return replace(called, kind=called.kind & ~(Kind.PLAIN | Kind.NONE), constant=None)
 
 
 def _reason(verdict: KernelReport) -> str:

@@ -25,6 +25,7 @@ from triton_mutlint.host.values import (
     Partial,
     Value,
     constant,
+    is_plain,
     join,
     thing,
     weakened,
@@ -122,7 +123,7 @@ class LibraryMixin(StandardMixin):
             return self.make(node, Cell(owner=classes[0], kind="object"), state, here, "new")
         if owner.cells:
             return self._of_objects(owner, name, arguments, node, state, here)
-        if name in _HARMLESS or (owner.kind == Kind.PLAIN and not owner.roots):
+        if name in _HARMLESS or (is_plain(owner) and not owner.roots):
             return PLAIN
         return self.tensor_method(attribute, arguments, node, state, here)
 

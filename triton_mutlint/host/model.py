@@ -31,7 +31,8 @@ class OpRegistration:
     their own, and none where the implementation could not be found (`missing` says why). `arguments`
     are the op's own names of its arguments, in order, where a schema gives them: the functions get
     positional ones by position and may call them otherwise. Without a schema they are the parameters.
-    `keyword_only` are those of them that are passed by name; the functions in `keysets` take dispatch keys first.
+    `keyword_only` are those of them that are passed by name, `plain` those that hold no tensor; the functions
+    in `keysets` take dispatch keys first.
     """
 
     name: str  # "ns::op"; "<name>" with what is known where it is computed
@@ -43,4 +44,5 @@ class OpRegistration:
     missing: str = ""
     arguments: tuple[str, ...] = ()
     keyword_only: tuple[str, ...] = ()
+    plain: tuple[str, ...] = ()
     keysets: tuple[HostFunction, ...] = ()

@@ -93,6 +93,7 @@ def _registration(event: OpEvent, impls: Sequence[ImplEvent], module: HostModule
     keysets = functions_of([i.function for i in impls if i.keyset])[0]
     return OpRegistration(name, form, event.step.site.location, module, declaration, functions, missing,
                           tuple(a.name for a in arguments), tuple(a.name for a in arguments if a.kwarg_only),
+                          tuple(a.name for a in arguments if a.is_plain),
                           tuple(node for _, node in keysets))
 
 

@@ -18,6 +18,8 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _END = "end of the schema"
+_PLAIN = re.compile(r"(?:int|SymInt|float|SymFloat|bool|SymBool|complex|str|Scalar|ScalarType|Device|Layout|MemoryFormat"
+                    r"|Generator)(?:\?|\[\d*\])*")
 
 
 class SchemaError(ValueError):
@@ -46,6 +48,12 @@ class SchemaArgument:
     def is_tensor(self) -> bool:
         """Whether it holds tensors: `Tensor`, `Tensor?`, `Tensor[]`."""
         return re.match(r"\(*Tensor\b", self.type) is not None
+
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it holds numbers, strings and the like only: `int`, `SymInt[]`, `Scalar?`."""
+        return _PLAIN.fullmatch(self.type) is not None
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,8 @@ from triton_mutlint.host.values import (
 )
 from triton_mutlint.source.walking import walk
 
+_TAKEN = 7  # of the joined names of a scope that are remembered, but for the last
+
 
 @dataclass
 class State:
@@ -32,7 +34,7 @@ class State:
 
     `base` are the containers that module-level code made, which all states of a run begin with. Joining
     is what most of the time goes into: `mark` is another object whenever `heap` has changed, and all that
-    the heaps with the marks in `covers` held is in this one.
+    the heaps with the marks in `covers` held is in this one; `taken` are the names of each scope that are in these.
     """
 
     names: dict[ScopeId, dict[str, Value]] = field(default_factory=dict)  # inner ones are never changed in place
@@ -42,9 +44,11 @@ class State:
     scopes: Mapping[ScopeId, ScopeId | None] = field(default_factory=dict, compare=False)
     mark: object = field(default_factory=object, compare=False)
     covers: frozenset[object] = field(default=frozenset(), compare=False)
+    taken: dict[ScopeId, tuple[dict[str, Value], ...]] = field(default_factory=dict, compare=False)
 
     def copy(self) -> State:
-        return State(dict(self.names), dict(self.heap), self.base, self.kept, self.scopes, self.mark, self.covers)
+        return State(dict(self.names), dict(self.heap), self.base, self.kept, self.scopes, self.mark, self.covers,
+                     dict(self.taken))
 
     def store(self, cell: CellId, content: Cell) -> None:
         """Replace what a container holds."""
@@ -60,7 +64,8 @@ class State:
             mine = self.names.get(scope)
             if mine is None:
                 self.names[scope] = theirs
-            elif mine is not theirs:
+                self.taken.pop(scope, None)
+            elif mine is not theirs and not any(theirs is other_names for other_names in self.taken.get(scope, ())):
                 more = {}
                 for name, value in theirs.items():
                     old = mine.get(name)
@@ -70,6 +75,7 @@ class State:
                             more[name] = both
                 if more:
                     self.names[scope] = {**mine, **more}
+                self.taken[scope] = (theirs, *self.taken.get(scope, ())[:_TAKEN])
         if other.mark is not self.mark and other.mark not in self.covers:
             self._join_heap(other)
 
@@ -91,7 +97,11 @@ class State:
             self.mark = object()
 
     def become(self, other: State) -> None:
-        self.names, self.heap, self.kept = other.names, other.heap, other.kept
+        if self.heap is self.base:  # other states read the containers of module-level code from it
+            self.heap.update(other.heap)
+        else:
+            self.heap = other.heap
+        self.names, self.kept, self.taken = other.names, other.kept, other.taken
         self.mark, self.covers = other.mark, other.covers
 
     def get(self, scope: ScopeId, name: str) -> Value | None:
@@ -99,11 +109,13 @@ class State:
 
     def put(self, scope: ScopeId, name: str, value: Value) -> None:
         self.names[scope] = {**self.names.get(scope, {}), name: value}
+        self.taken.pop(scope, None)
         self.kept |= scope[0] == "module"
 
     def restore(self, scope: ScopeId, saved: Mapping[str, Value | None]) -> None:
         """Give names the values that they had, or none."""
         names = {name: value for name, value in self.names.get(scope, {}).items() if name not in saved}
+        self.taken.pop(scope, None)
         self.names[scope] = {**names, **{name: value for name, value in saved.items() if value is not None}}
 
     # ------------------------------------------------------------------ containers

@@ -9,7 +9,7 @@ from dataclasses import replace
 from triton_mutlint.host.core import Activation, TooLargeError, text_of
 from triton_mutlint.host.exits import ExitsMixin, either
 from triton_mutlint.host.state import State
-from triton_mutlint.host.values import Cell, ClassValue, Kind, Value, join, picked, thing
+from triton_mutlint.host.values import Cell, ClassValue, Kind, Value, is_plain, join, picked, thing
 
 _ROUNDS = 12  # of one loop: what names may hold grows by what few arguments there are, and stops
 
@@ -116,7 +116,7 @@ class StatementsMixin(ExitsMixin):
             new = old
         else:
             new = Value(kind=old.kind | value.kind, carried=old.carried | value.carried)
-        if isinstance(target, (ast.Name, ast.Attribute)) or old.kind == Kind.PLAIN or got is not None:
+        if isinstance(target, (ast.Name, ast.Attribute)) or is_plain(old) or got is not None:
             self.assign(target, new, state, here)
         return state
 

@@ -25,8 +25,9 @@ class Kind(IntFlag):
     """What a value may be, as far as its methods go."""
 
     TENSOR = 1
-    PLAIN = 2  # a number, string, shape, dtype, device, None
+    PLAIN = 2  # a number, string, shape, dtype, device, or what has no methods that matter
     OTHER = 4  # an object of which nothing is known
+    NONE = 8  # None itself, where the code says so
 
 
 _NO_KIND = Kind(0)
@@ -98,7 +99,7 @@ def picked(value: Value) -> Value:
 
 
 def constant(value: object) -> Value:
-    return Value(constant=(type(value), value), kind=Kind.PLAIN)
+    return Value(constant=(type(value), value), kind=Kind.PLAIN if value is not None else Kind.NONE)
 
 
 _NO_VALUE = Value()
@@ -106,6 +107,18 @@ PLAIN = Value(kind=Kind.PLAIN)
 TENSOR = Value(kind=Kind.TENSOR)
 UNSEEN = Value(kind=Kind.OTHER)
 NONE = constant(None)
+
+
+def is_plain(value: Value) -> bool:
+    """Whether the value is a number, a string, None or the like, and nothing else."""
+    return bool(value.kind) and not value.kind & ~(Kind.PLAIN | Kind.NONE)
+
+
+def present(value: Value) -> Value:
+    """The value where it is not None: code that takes an attribute or an element of None goes no further."""
+    if not value.kind & Kind.NONE or value.constant is not None:
+        return value
+    return replace(value, kind=value.kind & ~Kind.NONE)
 
 
 def truth(value: Value) -> bool | None:
