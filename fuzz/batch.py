@@ -64,7 +64,7 @@ class Tally:
 
 def features() -> frozenset[str]:
     """What the installed Triton has of the language."""
-    found = {"map"} if hasattr(tl, "map_elementwise") else set()
+    found = {f for f, name in (("map", "map_elementwise"), ("atomic_store", "atomic_store")) if hasattr(tl, name)}
     if triton_api.version() <= LAST_WITH_BLOCK_POINTERS:
         found.add("block_ptr")
     return frozenset(found)

@@ -31,6 +31,60 @@ class Pair:
 def keep_larger(x, y):
     return tl.where(x > y, x, y)
 """,
+    "by_key": """
+@triton.jit
+def by_key(key, x, other_key, y):
+    return tl.where(key > other_key, key, other_key), tl.where(key > other_key, x, y)
+""",
+    "joined": """
+@triton.jit
+def joined(parts):
+    return (parts[0].to(tl.int64) << 32) | (parts[1].to(tl.int64) & 0xFFFFFFFF)
+""",
+    "from_halves": """
+@triton.jit
+def from_halves(slot):
+    half = slot.to(tl.pointer_type(tl.int32), bitcast=True)
+    low, high = tl.load(half), tl.load(half + 1)
+    return (high.to(tl.int64) << 32) | (low.to(tl.int64) & 0xFFFFFFFF)
+""",
+    "to_halves": """
+@triton.jit
+def to_halves(slot, x):
+    half = slot.to(tl.pointer_type(tl.int32), bitcast=True)
+    tl.store(half, x.to(tl.int32))
+    tl.store(half + 1, (x >> 32).to(tl.int32))
+""",
+    "fetch": """
+@triton.jit(noinline=True)
+def fetch(slot):
+    return tl.load(slot)
+""",
+    "stash": """
+@triton.jit(noinline=True)
+def stash(slot, x):
+    tl.store(slot, x)
+""",
+    "nth": """
+@triton.jit
+def nth(items, number: tl.constexpr):
+    found = items[0]
+    for i in tl.static_range(2):
+        if i == number:
+            found = items[i]
+    return found
+""",
+    "apply": """
+@triton.jit
+def apply(function: tl.constexpr, x, y):
+    return function(x, y)
+""",
+    "store_if_given": """
+@triton.jit
+def store_if_given(x, value):
+    if x is not None:
+        tl.store(x, value)
+""",
     "pick_lane": """
 @triton.jit
 def pick_lane(x, y, which):
@@ -105,7 +159,8 @@ def _statement(statement: Stmt, prefix: str) -> Iterator[str]:
     else:
         if statement.form.startswith("while"):
             yield f"{statement.index} = 0"
-        yield LOOPS[statement.form].format(statement.index, statement.trips)
+        header = expression(statement.header, prefix) if statement.header is not None else ""
+        yield LOOPS[statement.form].format(statement.index, statement.trips, header)
 
 
 def expression(node: Node, prefix: str) -> str:

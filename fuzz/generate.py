@@ -13,7 +13,7 @@ POINTERS = 8  # pointer parameters of every kernel
 CONSTANTS = (4, 8, 12, -4)
 DEPTH = 3  # of expressions
 NESTING = 3  # of statements
-_LOOP_WEIGHTS = {"constant": 0.4, "static": 0.7, "range": 3.0}
+_LOOP_WEIGHTS = {"constant": 0.4, "static": 0.7, "range": 3.0, "while_atomic": 0.5}
 _START = {
     "i": "i.from", "t": "t.block", "d": "d.make", "b": "b.make", "x": "x.make", "a": "a.make",
 }
@@ -53,29 +53,38 @@ class Generator:
     def _kernel(self) -> Function:
         pick = self._random.random
         kinds = {f"a{i}": "p" for i in range(POINTERS)}
-        features = set(self._features)
-        for name, kind, chance in (("scr", "S", 0.2), ("tab", "T", 0.15), ("hd", "d", 0.25), ("tp", "x", 0.2)):
+        features = {*self._features, "kernel"}
+        for name, kind, chance in (("scr", "S", 0.2), ("tab", "T", 0.12), ("hd", "d", 0.25), ("tp", "x", 0.2),
+                                   ("opt", "O", 0.1)):
             if pick() < chance:
                 kinds[name] = kind
                 features.add(name)
+        if "tab" in features and pick() < 0.2:
+            features.add("outside")
         constants = {f"K{i}": "K" for i in range(self._random.choice((0, 0, 1, 2)))}
         variables = {name: kind for name, kind in kinds.items() if kind in "pdx"}
         scope = _Scope(variables, [], frozenset(features), is_kernel=True, budget=self._random.randint(5, 16))
-        start = self._scratch() if "scr" in features else ()
+        start = self._scratch(features)
         start += self._start(scope)
         scope.variables.update(constants)
         body = self._body(scope, 0)
         every = {**kinds, **constants}
         return Function("kernel", tuple(every), "".join(every.values()), start + body + self._last_store(scope))
 
-    def _scratch(self) -> Body:
+    def _scratch(self, features: set[str]) -> Body:
         """Every slot holds an address from the beginning."""
-        return tuple(Do(Node("put", (Node("s", (slot,)), self._from_parameter("i")))) for slot in range(2))
+        address = self._from_parameter("i")
+        block = Node("j.splat", (address,))
+        scratch = (*(Node("put", (Node("s", (slot,)), address)) for slot in range(2)), Node("put.block", (block,)),
+                   Node("put.descriptor", (block,)))  # fmt: skip
+        found: Body = tuple(map(Do, scratch)) if "scr" in features else ()
+        return (*found, Do(Node("put.outside", (address,)))) if "outside" in features else found
 
     def _start(self, scope: _Scope) -> Body:
         """Variables of every kind that the body may assign."""
         wanted = ["p"] * self._random.randint(2, 3)
-        for kind, chance in (("i", 0.5), ("t", 0.5), ("d", 0.25), ("x", 0.25), ("a", 0.15), ("v", 0.3), ("b", 0.3)):
+        for kind, chance in (("i", 0.5), ("t", 0.5), ("d", 0.25), ("x", 0.25), ("a", 0.15), ("v", 0.3), ("b", 0.3),
+                             ("j", 0.2), ("e", 0.06), ("z", 0.15)):
             if self._random.random() < chance and (kind != "b" or "block_ptr" in scope.features):
                 wanted += [kind] * self._random.choice((1, 2))
         body: list[Stmt] = []
@@ -94,6 +103,9 @@ class Generator:
             return Node("p.add", (parameter(), Node("k", (4,))))
         if kind == "v":
             return Node("v.flag", (Node("n.constant", (Node("o", (self._flag(),)),)),))
+        if kind in "ezj":
+            inner = self._from_parameter("t" if kind == "j" else "i")
+            return Node({"e": "e.from", "z": "z.split", "j": "j.from"}[kind], (inner,))
         if kind in "xa":
             return Node(_START[kind], (parameter(), parameter()))
         return Node(_START[kind], (parameter(),))
@@ -176,9 +188,10 @@ class Generator:
         scope.loops.append(index)
         scope.variables[index] = "l"
         body = self._body(scope, nesting + 1)
+        header = self._expression("p", scope, 1) if form == "while_atomic" else None
         scope.loops.pop()
         del scope.variables[index]
-        return (Loop(form, index, self._random.choice((0, 1, 2, 2, 3, 3)), body),)
+        return (Loop(form, index, self._random.choice((0, 1, 2, 2, 3, 3)), body, header),)
 
     def _assign(self, scope: _Scope) -> Stmt:
         target = self._random.choice(scope.targets)
@@ -277,16 +290,17 @@ class Generator:
     def _usable(row: Row, scope: _Scope) -> bool:
         if row.needs and row.needs not in scope.features:
             return False
-        if "l" in row.operands and not scope.loops:
+        if ("l" in row.operands and not scope.loops) or ("e" in row.operands and not scope.is_kernel):
             return False
         return not (row.operands.strip("b") != row.operands and "block_ptr" not in scope.features)
 
 
 _MAKERS = {
-    "p": ("p.add",), "i": ("i.from",), "t": ("t.block",), "j": ("j.from", "j.splat"), "d": ("d.make",),
-    "b": ("b.make",), "x": ("x.make",), "a": ("a.make",), "v": ("v.flag", "v.constant"), "w": ("w.lanes",),
-    "c": ("c.flag", "c.bit"), "m": ("m.flags", "m.below"), "n": ("n.constant", "n.loop"),
-}
+    "p": ("p.add",), "i": ("i.from",), "t": ("t.block",), "j": ("j.from", "j.splat"), "e": ("e.from",),
+    "z": ("z.split",), "d": ("d.make",), "b": ("b.make",), "x": ("x.make",), "a": ("a.make",),
+    "v": ("v.flag", "v.constant"), "w": ("w.lanes",), "c": ("c.flag", "c.bit"), "m": ("m.flags", "m.below"),
+    "n": ("n.constant", "n.loop"),
+}  # fmt: skip
 
 
 def _shallow(rows: Sequence[Row], kind: str) -> list[Row]:

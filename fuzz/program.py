@@ -45,12 +45,16 @@ class If:
 
 @dataclass(frozen=True)
 class Loop:
-    """`form` names the header (`fuzz/rows.py`), `trips` the number of trips where it is a constant."""
+    """`form` names the header (`fuzz/rows.py`), `trips` the number of trips where it is a constant.
+
+    `header` is the address that the condition of a `while_atomic` changes.
+    """
 
     form: str
     index: str
     trips: int
     body: tuple[Stmt, ...]
+    header: Node | None = None
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
 """The vocabulary of random kernels: how each expression is written, and where its address comes from.
 
 Kinds, one letter each: `p` pointer, `i` address as an integer, `t` block of pointers, `j` block of
-addresses, `d` descriptor, `b` block pointer, `x` pair of pointers (a tuple), `a` the same as an aggregate,
-`v` number (a multiple of 4 below 16), `w` block of such numbers, `c` condition, `m` mask, `n` index of a
-flag, `l` loop variable, `s` slot of the scratch memory, `k` constant.
+addresses, `e` address relative to that of `a0`, `z` address in two 32-bit halves (a tuple), `d` descriptor,
+`b` block pointer, `x` pair of pointers (a tuple), `a` the same as an aggregate, `v` number (a multiple of 4
+below 16), `w` block of small numbers, `c` condition, `m` mask, `n` index of a flag, `l` loop variable, `s`
+slot of the scratch memory, `k` constant, `o` constant index of a flag.
 
 Every pointer is aligned to 16 bytes and moves by a few elements at a time, so that a kernel stays in
 bounds. Conditions read fresh bits, so that every path can be taken.
@@ -23,6 +24,7 @@ Rule = Callable[[tuple[Value, ...]], tuple[Value, ...]]
 
 POINTER = "tl.pointer_type(tl.int32)"
 WIDE = "tl.pointer_type(tl.int64)"
+BASE = "a0.to(tl.int64)"
 LANE = "tl.arange(0, 16)"
 
 
@@ -94,6 +96,11 @@ def _swapped(values: tuple[Value, ...]) -> tuple[Value, ...]:
     return (_pair(values[0])[::-1],)
 
 
+def _asm(text: str, constraints: str, operands: str, dtype: str, pure: bool) -> str:
+    return (f'tl.inline_asm_elementwise("{text}", "{constraints}", [{operands}], dtype={dtype}, '
+            f"is_pure={pure}, pack=1)")
+
+
 FIRST, SECOND = operand(0), operand(1)
 CHOICE = operand(1, 2)
 
@@ -114,6 +121,10 @@ EXPRESSIONS = (
     Row("p.field_b", "p", "a", "{0}.back", _element(1)),
     Row("p.table", "p", "n", f"tl.load(tab + {{0}} % 4).to({POINTER})", lambda _: ("tab>",), 0.5, needs="tab"),
     Row("p.hint", "p", "p", "tl.multiple_of({0}, 4)", FIRST, 0.3),
+    Row("p.apply", "p", "pp", "apply(turned, {0}, {1})[0]", SECOND, 0.3),
+    Row("p.spread", "p", "x", "turned(*{0})[0]", _element(1), 0.3),
+    Row("p.nth", "p", "x", "nth({0}, 1)", _element(1), 0.3),
+    Row("p.relative", "p", "e", "(a0 + {0} // 4)", FIRST, 0.1, needs="kernel"),
     # addresses as integers
     Row("i.from", "i", "p", "{0}.to(tl.int64)", FIRST, 3),
     Row("i.tl_cast", "i", "p", "tl.cast({0}, tl.int64)", FIRST),
@@ -123,7 +134,7 @@ EXPRESSIONS = (
     Row("i.ternary", "i", "cii", "({1} if {0} else {2})", CHOICE),
     Row("i.max", "i", "ii", "tl.maximum({0}, {1})", operand(0, 1)),
     Row("i.min", "i", "ii", "tl.minimum({0}, {1})", operand(0, 1), 0.5),
-    Row("i.difference", "i", "ii", "({0} + ({1} - {0}))", SECOND, 0.5),
+    Row("i.difference", "i", "ii", "({0} + ({1} - {0}))", SECOND, 0.2),
     Row("i.there_and_back", "i", "ii", "(({0} + {1}) - {1})", FIRST, 0.1),
     Row("i.align", "i", "i", "({0} & -16)", FIRST, 0.5),
     Row("i.shift", "i", "i", "(({0} >> 4) << 4)", FIRST, 0.5),
@@ -136,7 +147,32 @@ EXPRESSIONS = (
     Row("i.reduce", "i", "j", "(tl.reduce({0}, 0, keep_larger) & -16)", _member),
     Row("i.reduce_max", "i", "j", "(tl.max({0}, 0) & -16)", _member, 0.5),
     Row("i.lane", "i", "j", f"(tl.sum(tl.where({LANE} == 3, {{0}}, 0), 0) & -16)", _member, 0.5),
+    Row("i.lane_xor", "i", "j", f"(tl.xor_sum(tl.where({LANE} == 5, {{0}}, 0), 0) & -16)", _member, 0.3),
+    Row("i.keyed", "i", "wj", "(tl.reduce(({0}, {1}), 0, by_key)[1] & -16)", lambda v: _member(v[1:]), 0.5),
+    Row("i.blend", "i", "nii",
+        "({1} * (tl.load(cond + {0}) // 2) + {2} * (1 - tl.load(cond + {0}) // 2))", CHOICE, 0.3),
+    Row("i.mask", "i", "nii",
+        "((-(tl.load(cond + {0}) // 2) & {1}) | ((tl.load(cond + {0}) // 2 - 1) & {2}))", CHOICE, 0.3),
+    Row("i.relative", "i", "e", f"({BASE} + {{0}})", FIRST, 3, needs="kernel"),
+    Row("i.joined", "i", "z", "joined({0})", FIRST, 3),
+    Row("i.asm_move", "i", "i", _asm("mov.b64 $0, $1;", "=l,l", "{0}", "tl.int64", True), FIRST, 0.3),
+    Row("i.asm_add", "i", "i", _asm("add.s64 $0, $1, 16;", "=l,l", "{0}", "tl.int64", True), FIRST, 0.2),
+    Row("i.asm_second", "i", "ii", _asm("mov.b64 $0, $2;", "=l,l,l", "{0}, {1}", "tl.int64", True), SECOND, 0.3),
+    Row("i.asm_select", "i", "nii", _asm(
+        "{{ .reg .pred p; setp.gt.s32 p, $3, 1; selp.b64 $0, $1, $2, p; }}", "=l,l,l,r",
+        "{1}, {2}, tl.load(cond + {0})", "tl.int64", False), CHOICE, 0.3),
     Row("i.slot", "i", "s", "tl.load(scr + {0})", number, 3, needs="scr"),
+    Row("i.slot_halves", "i", "s", "from_halves(scr + {0})", number, 0.5, needs="scr"),
+    Row("i.slot_fetch", "i", "s", "fetch(scr + {0})", number, 0.5, needs="scr"),
+    Row("i.slot_asm", "i", "s", _asm("ld.global.b64 $0, [$1];", "=l,l", "(scr + {0}).to(tl.int64)", "tl.int64", False),
+        number, 0.3, needs="scr"),
+    Row("i.slot_lane", "i", "", "(tl.load(scr + 35) & -16)", number, 0.5, needs="scr"),
+    Row("i.outside", "i", "", f"tl.load(tl.load(tab).to({WIDE}) - 256)", number, 3, needs="outside"),
+    Row("e.from", "e", "i", f"({{0}} - {BASE})", FIRST, 3, needs="kernel"),
+    Row("e.add", "e", "e", "({0} + 16)", FIRST, needs="kernel"),
+    Row("e.where", "e", "cee", "tl.where({0}, {1}, {2})", CHOICE, needs="kernel"),
+    Row("e.negated", "e", "i", f"(0 - ({BASE} - {{0}}))", FIRST, 0.5, needs="kernel"),
+    Row("z.split", "z", "i", "(({0} >> 32).to(tl.int32), {0}.to(tl.int32))", FIRST, 3),
     # blocks of pointers and of addresses
     Row("t.block", "t", "p", f"({{0}} + {LANE})", _block, 4),
     Row("t.index", "t", "pw", "({0} + {1})", _block, 2),
@@ -159,6 +195,10 @@ EXPRESSIONS = (
     Row("j.split_right", "j", "jj", "halves({0}, {1})[1]", SECOND, 0.5),
     Row("j.map", "j", "jjw", "tl.map_elementwise(pick_lane, {0}, {1}, {2})", lambda v: _mixed((None, *v)), 0.5,
         needs="map"),
+    Row("j.scan_keyed", "j", "wj", "tl.associative_scan(({0}, {1}), 0, by_key)[1]", SECOND, 0.3),
+    Row("j.slot", "j", "", f"tl.load(scr + 32 + {LANE})", number, 0.7, needs="scr"),
+    Row("j.slot_descriptor", "j", "", "tl.make_tensor_descriptor(scr + 64, [16], [1], [16]).load([0])", number, 0.7,
+        needs="scr"),
     # descriptors and block pointers
     Row("d.make", "d", "p", "tl.make_tensor_descriptor({0}, [64], [1], [16])", FIRST, 3),
     Row("b.make", "b", "p", "tl.make_block_ptr({0}, (64,), (1,), (0,), (16,), (0,))", FIRST, 3, needs="block_ptr"),
@@ -176,6 +216,8 @@ EXPRESSIONS = (
     Row("v.data", "v", "p", "(tl.load({0}) & 12)", number, 2),
     Row("v.loop", "v", "l", "(({0} & 3) * 4)", number, 2),
     Row("v.block", "v", "w", "(tl.max({0}, 0) & 12)", number, 0.5),
+    Row("v.asm_load", "v", "i", "(" + _asm("ld.global.b32 $0, [$1];", "=r,l", "{0}", "tl.int32", False) + " & 12)",
+        number, 0.3),
     Row("v.difference", "v", "i", "((({0} + 16) - {0}) // 4).to(tl.int32)", number, 0.3),
     Row("v.low_bits", "v", "i", "((({0} >> 4) & 3) * 4).to(tl.int32)", number, 0.3),
     Row("w.lanes", "w", "", LANE, number, 3),
@@ -190,6 +232,8 @@ EXPRESSIONS = (
     Row("c.count", "c", "n", "(n > {0} % 3)", number),
     Row("c.data", "c", "pn", "((tl.load({0}) + tl.load(cond + {1})) % 2 == 0)", number),
     Row("c.address", "c", "iin", "(({0} > {1}) ^ (tl.load(cond + {2}) > 1))", number, 0.5),
+    Row("c.program", "c", "n", "(tl.program_id(0) + tl.load(cond + {0}) > 1)", number, 0.5),
+    Row("c.atomic", "c", "p", "((tl.atomic_add({0}, 4) & 8) != 0)", number, 0.3, (0,)),
     Row("m.flags", "m", "n", f"(tl.load(cond + ({{0}} + {LANE}) % 64) > 1)", number, 3),
     Row("m.below", "m", "n", f"({LANE} < tl.load(cond + {{0}}) * 5)", number, 2),
     Row("m.count", "m", "", f"({LANE} < n * 4)", number),
@@ -223,13 +267,31 @@ ACTIONS = (
     Row("atomic.block", "", "twm", "tl.atomic_add({0}, {1}, mask={2})", number, 1, (0,)),
     Row("atomic.block_max", "", "tw", "tl.atomic_max({0}, {1})", number, 0.5, (0,)),
     Row("store.host", "", "w", "hd.store([0], {0})", number, 0.7, needs="hd"),
+    Row("store.scatter", "", "p", "tl.make_tensor_descriptor({0}, [8, 16], [16, 1], [1, 16])"
+        ".scatter(tl.zeros([8, 16], tl.int32), tl.arange(0, 8), 0)", number, 0.5, (0,)),
+    Row("store.asm", "", "iv", _asm("st.global.b32 [$1], $2; mov.b32 $0, 0;", "=r,l,r", "{0}, {1}", "tl.int32", False),
+        number, 0.7, (0,)),
+    Row("atomic.asm", "", "iv", _asm("atom.global.add.u32 $0, [$1], $2;", "=r,l,r", "{0}, {1}", "tl.int32", False),
+        number, 0.5, (0,)),
+    Row("atomic.store", "", "pv", "tl.atomic_store({0}, {1})", number, 1, (0,), needs="atomic_store"),
+    Row("store.optional", "", "v", "store_if_given(opt, {0})", number, 1, needs="opt"),
+    Row("noise.barrier", "", "", "tl.debug_barrier()", number, 0.2),
     Row("put", "", "si", "tl.store(scr + {0}, {1})", number, 2, needs="scr"),
+    Row("put.halves", "", "si", "to_halves(scr + {0}, {1})", number, 0.5, needs="scr"),
+    Row("put.helper", "", "si", "stash(scr + {0}, {1})", number, 0.5, needs="scr"),
+    Row("put.block", "", "j", f"tl.store(scr + 32 + {LANE}, {{0}})", number, 0.5, needs="scr"),
+    Row("put.descriptor", "", "j", "tl.make_tensor_descriptor(scr + 64, [16], [1], [16]).store([0], {0})", number, 0.5,
+        needs="scr"),
+    Row("put.outside", "", "i", f"tl.store(tl.load(tab).to({WIDE}) - 256, {{0}})", number, 2, needs="outside"),
     Row("swap_in", "i", "si", "tl.atomic_xchg(scr + {0}, {1})", number, 1, needs="scr"),
+    Row("cas_in", "i", "sii", "tl.atomic_cas(scr + {0}, {1}, {2})", number, 0.7, needs="scr"),
+    Row("max_in", "i", "si", "tl.atomic_max(scr + {0}, {1})", number, 0.5, needs="scr"),
+    Row("add_in", "i", "s", "tl.atomic_add(scr + {0}, 16)", number, 0.5, needs="scr"),
 )
 ROWS = {row.op: row for row in (*EXPRESSIONS, *ACTIONS)}
-BY_KIND = {kind: tuple(r for r in EXPRESSIONS if r.kind == kind) for kind in "pitjdbxavwcmn"}
+BY_KIND = {kind: tuple(r for r in EXPRESSIONS if r.kind == kind) for kind in "pitjezdbxavwcmn"}
 
-# Loop headers: `{0}` is the loop's variable, `{1}` the constant number of trips.
+# Loop headers: `{0}` is the loop's variable, `{1}` the constant number of trips, `{2}` an address of flags.
 LOOPS = {
     "range": "for {0} in range(n):",
     "range_other": "for {0} in range(0, m):",
@@ -238,6 +300,7 @@ LOOPS = {
     "constant": "for {0} in range({1}):",
     "static": "for {0} in tl.static_range({1}):",
     "while": "while {0} < n:",
+    "while_atomic": "while (tl.atomic_add({2}, 4) & 12) < 8:",
     "while_data": "while ({0} < 4) & (tl.load(cond + {0} * 3) > 1):",
 }
 EXACT = frozenset({"constant", "static"})  # these make exactly their trips

@@ -58,8 +58,10 @@ def _fewer_parameters(program: Program) -> Iterator[Program]:
     used = {n.args[0] for s in _statements(kernel.body) for n in _nodes(s) if n.op in ("var", "K")}
     used |= {t for s in _statements(kernel.body) if isinstance(s, Assign) for t in s.targets}
     ops = {n.op for s in _statements(kernel.body) for n in _nodes(s)}
-    used |= {"scr"} & {ROWS[o].needs for o in ops if o in ROWS} | {"tab"} & {ROWS[o].needs for o in ops if o in ROWS}
-    used |= {"hd"} if "store.host" in ops else set()
+    needs = {ROWS[o].needs for o in ops if o in ROWS}
+    used |= {"scr", "tab", "opt", "hd"} & needs
+    used |= {"tab"} if "outside" in needs else set()
+    used |= {"a0"} if "kernel" in needs else set()
     kept = [(p, k) for p, k in zip(kernel.parameters, kernel.kinds, strict=True) if p in used]
     if len(kept) < len(kernel.parameters):
         names, kinds = tuple(p for p, _ in kept), "".join(k for _, k in kept)
@@ -161,6 +163,8 @@ def _nodes(statement: Stmt) -> Iterator[Node]:
     """The expressions of a statement itself, operands included."""
     if isinstance(statement, If):
         stack = [statement.condition]
+    elif isinstance(statement, Loop):
+        stack = [statement.header] if statement.header is not None else []
     elif isinstance(statement, Do):
         stack = [statement.action]
     else:

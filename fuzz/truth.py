@@ -9,15 +9,27 @@ comes out is what some path writes.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
-from fuzz.program import Assign, Body, Function, If, Loop, Node, Program, Return, Stmt
+from fuzz.program import Assign, Body, Do, Function, If, Loop, Node, Program, Return, Stmt
 from fuzz.rows import EXACT, ROWS, Value
 
 MAX_STATES = 1500
 MAX_DEPTH = 40
-SLOTS = 2
+# What each op does to the memory in which the kernel keeps addresses: the slot (None: its operand says), what
+# happens there, and through which parameter.
+_SLOTS: dict[str, tuple[int | None, str, str]] = {
+    **dict.fromkeys(("i.slot", "i.slot_halves", "i.slot_fetch", "i.slot_asm"), (None, "read", "")),
+    **dict.fromkeys(("put", "put.halves", "put.helper"), (None, "write", "scr")),
+    "swap_in": (None, "write", "scr"), "cas_in": (None, "may write", "scr"), "max_in": (None, "may write", "scr"),
+    "add_in": (None, "keep", "scr"),
+    "put.block": (2, "write", "scr"), "j.slot": (2, "read", ""), "i.slot_lane": (2, "member", ""),
+    "put.descriptor": (3, "write", "scr"), "j.slot_descriptor": (3, "read", ""),
+    "put.outside": (4, "write", "tab>"), "i.outside": (4, "read", ""),
+}  # fmt: skip
+SLOTS = 5
+_HIDDEN = {"store.host": "hd", "store.optional": "opt"}  # parameters that a template names itself
 
 Memory = tuple[Value, ...]
 State = tuple[tuple[Value, ...], Memory]
@@ -115,6 +127,8 @@ class _Run:
             taken = False
         elif condition.op == "K":
             taken = self._constants[str(condition.args[0])] == 1
+        else:
+            states = {(state[0], m) for state in states for _, m in self._all((condition,), state, frame)}
         found: set[State] = set()
         if taken is not False:
             found |= self._body(statement.then, states, frame, ends)
@@ -123,6 +137,10 @@ class _Run:
         return found
 
     def _loop(self, statement: Loop, states: set[State], frame: _Frame, ends: set[Returned]) -> set[State]:
+        if statement.header is not None:  # the condition acts before each trip and after the last
+            states = self._statement(Do(Node("c.atomic", (statement.header,))), states, frame, ends)
+            action: Body = (Do(Node("c.atomic", (statement.header,))),)
+            statement = replace(statement, body=statement.body + action)
         if statement.form in EXACT:
             for _ in range(statement.trips):
                 states = self._body(statement.body, states, frame, ends)
@@ -162,22 +180,28 @@ class _Run:
     def _apply(self, node: Node, values: tuple[Value, ...], memory: Memory) -> set[Returned]:
         if node.op == "call":
             return self._function(self._program.helper(str(node.args[0])), values, memory)
-        if node.op in ("put", "swap_in", "i.slot"):
-            return {self._slot(node, values, memory)}
+        if node.op in _SLOTS:
+            return self._slot(node, values, memory)
         row = ROWS[node.op]
         for index in row.changes:
             self._write(values[index])
-        if node.op == "store.host":
-            self._write("hd")
+        if node.op in _HIDDEN:
+            self._write(_HIDDEN[node.op])
         return {((value,), memory) for value in row.rule(values)}
 
-    def _slot(self, node: Node, values: tuple[Value, ...], memory: Memory) -> Returned:
-        slot = int(str(node.operands[0].args[0]))
+    def _slot(self, node: Node, values: tuple[Value, ...], memory: Memory) -> set[Returned]:
+        slot, action, owner = _SLOTS[node.op]
+        if slot is None:
+            slot = int(str(node.operands[0].args[0]))
         before = memory[slot]
-        if node.op == "i.slot":
-            return (before,), memory
-        self._write("scr")
-        return (before,), (*memory[:slot], values[1], *memory[slot + 1 :])
+        if owner:
+            self._write(owner)
+        if action == "member":
+            assert isinstance(before, frozenset)
+            return {((member,), memory) for member in before}
+        after = (*memory[:slot], values[-1], *memory[slot + 1 :]) if values else memory
+        outcomes = {"read": (memory,), "keep": (memory,), "write": (after,), "may write": (memory, after)}
+        return {((before,), m) for m in outcomes[action]}
 
     def _write(self, value: Value) -> None:
         assert value is not None
