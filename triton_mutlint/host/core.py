@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from triton_mutlint.host.arguments import Arguments
+from triton_mutlint.host.compiled_ops import CompiledOps
 from triton_mutlint.host.effects import Effects
 from triton_mutlint.host.model import HostFunction, OpRegistration
 from triton_mutlint.host.modules import HostModule, HostModules
@@ -57,6 +58,7 @@ class World:
     kernels: Kernels
     ops: Mapping[str, Sequence[OpRegistration]]
     shared: Shared = field(default_factory=Shared)
+    compiled: CompiledOps = field(default_factory=CompiledOps)
 
     def traced(self) -> World:
         """The same, as code sees it that torch.compile runs."""
@@ -117,15 +119,22 @@ class Core:
     evaluate: Callable[[ast.expr, State, Activation], Value]
     block: Callable[[Sequence[ast.stmt], State, Activation], State | None]
 
-    def apart(self, work: Callable[[], Value]) -> tuple[Value, Effects]:
-        """Do work that no op argument reaches, within limits of its own; what exceeds them is not known."""
+    def apart(self, work: Callable[[State], Value]) -> tuple[Value, Effects]:
+        """Do work that no op argument reaches, within limits of its own; what exceeds them is not known.
+
+        Its state holds what it makes and changes itself: copies of all that a run's module-level code
+        made would take most of the time of a large run.
+        """
+        own, shared = State(base=self.module_state.heap, scopes=self.scopes), self.module_state
         steps, effects, active, watch = self.steps, self.effects, self.active, self.watch
-        self.steps, self.effects, self.active, self.watch = max(steps, STEPS - APART), Effects(), active[-1:], []
+        self.steps, self.effects, self.active, self.watch = STEPS - APART, Effects(), active[-1:], []
         try:
-            return work(), self.effects
+            return work(own), self.effects
         except (TooLargeError, RecursionError):
             return UNSEEN, self.effects
         finally:
+            shared.heap.update(own.heap)
+            shared.names.update((scope, {**shared.names.get(scope, {}), **names}) for scope, names in own.names.items())
             self.steps, self.effects, self.active, self.watch = steps, effects, active, watch
 
     def step(self) -> None:

@@ -71,7 +71,7 @@ class FunctionsMixin(StatementsMixin):
         results = self.world.shared.results
         if key not in results:
             results[key] = UNSEEN, Effects()  # for a call of it by itself
-            results[key] = self.apart(lambda: self._entered(function, given, node, self.module_state, here))
+            results[key] = self.apart(lambda own: self._entered(function, given, node, own, here))
         value, effects = results[key]
         self.effects.kernels.update(effects.kernels)
         self.effects.unwrapped.update(effects.unwrapped)

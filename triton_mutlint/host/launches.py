@@ -121,11 +121,11 @@ class LaunchesMixin(FunctionsMixin):
         """The functions that autotuning calls: its own hooks, and those of its configs."""
         known = self.world.shared.hooks
         if id(decorator) not in known:
-            known[id(decorator)], _ = self.apart(lambda: self._found_hooks(decorator, self.top(kernel.module)))
+            known[id(decorator)], _ = self.apart(
+                lambda own: self._found_hooks(decorator, own, self.top(kernel.module)))
         return known[id(decorator)]
 
-    def _found_hooks(self, decorator: ast.Call, outside: Activation) -> Value:
-        state = self.module_state
+    def _found_hooks(self, decorator: ast.Call, state: State, outside: Activation) -> Value:
         given = {k.arg: self.evaluate(k.value, state, outside) for k in decorator.keywords
                  if k.arg in ("configs", "pre_hook", "post_hook")}
         configs = self.evaluate(decorator.args[0], state, outside) if decorator.args else given.get("configs", Value())

@@ -78,7 +78,7 @@ class NamesMixin(Core):
         if key not in self.globals:
             self.evaluating.add(key)
             try:
-                value, _ = self.apart(lambda: self.function(module, node, self.module_state, self.top(module)))
+                value, _ = self.apart(lambda own: self.function(module, node, own, self.top(module)))
                 self.globals[key] = value if value != UNSEEN else thing(FunctionValue(module, node))
             finally:
                 self.evaluating.discard(key)
@@ -92,7 +92,7 @@ class NamesMixin(Core):
         if key not in self.globals:
             self.evaluating.add(key)
             try:
-                value, _ = self.apart(lambda: self.evaluate(node, self.module_state, self.top(module)))
+                value, _ = self.apart(lambda own: self.evaluate(node, own, self.top(module)))
                 self._loosen(value, self.world.modules.is_changed(module, module.names_of(node)))
                 self.globals[key] = value
             finally:

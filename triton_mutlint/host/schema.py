@@ -18,8 +18,8 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _END = "end of the schema"
-_PLAIN = re.compile(r"(?:int|SymInt|float|SymFloat|bool|SymBool|complex|str|Scalar|ScalarType|Device|Layout|MemoryFormat"
-                    r"|Generator)(?:\?|\[\d*\])*")
+_PLAIN = re.compile(r"(?:int|SymInt|float|SymFloat|bool|SymBool|complex|str|Scalar|ScalarType|Device|Layout"
+                    r"|MemoryFormat|Generator)(?:\?|\[\d*\])*")
 
 
 class SchemaError(ValueError):

@@ -12,6 +12,7 @@ from triton_mutlint.host.attributes import applied, is_array
 from triton_mutlint.host.core import Activation, text_of
 from triton_mutlint.host.functions import FunctionsMixin
 from triton_mutlint.host.model import OpRegistration
+from triton_mutlint.host.schema import Schema
 from triton_mutlint.host.state import State
 from triton_mutlint.host.torch_table import TorchEffect
 from triton_mutlint.host.values import NOTHING, UNSEEN, Attribute, FunctionValue, Kind, Value, join, truth, weakened
@@ -39,9 +40,15 @@ class TorchCallsMixin(FunctionsMixin):
     def torch_function(self, name: str, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         """`torch.x(...)`; `torch.ops.ns.op(...)` of an op that the run knows runs its implementation."""
         if name.startswith("torch.ops."):
-            ops = self.world.ops.get("::".join(name.split(".")[2:4]))
+            namespace, op, *overload = [*name.split(".")[2:], ""][:3]
+            several = self.world.ops.get(".".join(filter(None, (f"{namespace}::{op}", *overload))))
+            ops = several or self.world.ops.get(f"{namespace}::{op}")
             if ops:
                 return join(*(self._op(op, arguments, node, state, here) for op in ops))
+            if torch_table.function(name) is None:
+                schemas = self.world.compiled.schemas(here.module, op, "".join(overload))
+                if schemas:
+                    return self._compiled(schemas, arguments, node, state, here)
         if name.startswith(("torch.library.", "torch._library.")):
             return arguments.positional[0] if len(arguments.positional) == 1 else UNSEEN
         effect = torch_table.function(name)
@@ -62,7 +69,23 @@ class TorchCallsMixin(FunctionsMixin):
             given = arguments.get(index, name)
             if given is not None and name in op.declaration.names:
                 self._write(given, self.effect(f"`{op.name}` declares that it writes `{name}`", node, here), state)
-        return Value(kind=Kind.TENSOR)
+        same, maybe = state.reach(arguments)
+        return Value(kind=Kind.TENSOR, unsure=same | maybe)
+
+    def _compiled(self, schemas: Sequence[Schema], arguments: Arguments, node: ast.AST, state: State,
+                  here: Activation) -> Value:
+        """An op in C++, of which what it declares is all that is known; where its overloads differ, any of them."""
+        if arguments.star is not None or arguments.double_star is not None:
+            return self.not_known(UNSEEN, arguments, node, state, here)
+        for schema in schemas:
+            positions = [a.name for a in schema.arguments if not a.kwarg_only]
+            for name in schema.mutated:
+                given = arguments.get(positions.index(name) if name in positions else -1, name)
+                if given is not None:
+                    told = self.effect(f"`{schema.name}` declares that it writes `{name}`", node, here)
+                    self._write(given if len(schemas) == 1 else weakened(given), told, state)
+        same, maybe = state.reach(arguments)
+        return Value(kind=Kind.TENSOR, unsure=same | maybe)
 
     def tensor_method(self, attribute: Attribute, arguments: Arguments, node: ast.AST, state: State,
                       here: Activation) -> Value:
