@@ -11,6 +11,7 @@ import numpy
 
 from triton_mutlint.lowering.arguments import flat_names
 from triton_mutlint.model import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
+from triton_mutlint.verify.arena import Arena
 from triton_mutlint.verify.fills import element_bytes, filled
 from triton_mutlint.verify.memory import Memory, Region
 from triton_mutlint.verify.sizes import scalar_values
@@ -49,7 +50,12 @@ class Arguments:
         if isinstance(kind, ConstexprValue):
             return kind.value
         if isinstance(kind, ScalarType):
-            return self.scalars[name]
+            value = self.scalars[name]
+            if self.memory.device != "cpu":
+                return value
+            from triton_mutlint.verify.runtime import typed_scalar  # only where the interpreter is at work
+
+            return typed_scalar(value, kind.name)
         tensor = self.regions[name].tensor(raws.get(name))
         if isinstance(kind, DescriptorType):
             from triton.tools.tensor_descriptor import TensorDescriptor
@@ -62,9 +68,9 @@ class Arguments:
         return tensor
 
 
-def arguments(job: Job, run: RunCase, types: Mapping[str, ArgType]) -> Arguments:
+def arguments(job: Job, run: RunCase, types: Mapping[str, ArgType], arena: Arena | None = None) -> Arguments:
     """Fresh arguments for one run. Raises `RefusedError` for shapes and values that cannot be."""
-    made = Arguments(Memory(job.device), types)
+    made = Arguments(Memory(job.device, arena), types)
     variant = job.variants[run.variant]
     job = replace(job, shapes={**job.shapes, **variant.shapes}, values={**job.values, **variant.values})
     leaves = dict(leaf for name, kind in types.items() for leaf in flat_names(name, kind))

@@ -16,6 +16,7 @@ import torch
 from triton_mutlint.model import ArgType, LoadedKernel, SourceFile
 from triton_mutlint.signature.spec_values import read_argument
 from triton_mutlint.source.load import load
+from triton_mutlint.verify.arena import Arena
 from triton_mutlint.verify.arguments import Arguments, RefusedError, arguments
 from triton_mutlint.verify.memory import Memory, difference
 from triton_mutlint.verify.reasons import reason_of
@@ -31,6 +32,7 @@ class RunTimeoutError(BaseException):
 
 def work(job: Job, wanted: list[int], tell: Tell) -> None:
     """Make the runs numbered `wanted`, telling of each as it begins and ends."""
+    arena = Arena() if job.device == "cpu" else None
     _limit_memory(job)
     try:
         with _limited(max(60.0, job.timeout)):
@@ -44,7 +46,7 @@ def work(job: Job, wanted: list[int], tell: Tell) -> None:
     late = 0
     for place, number in enumerate(wanted):
         tell({"start": number})
-        result = _run(job, number, kernel, types[job.runs[number].variant])
+        result = _run(job, number, kernel, types[job.runs[number].variant], arena)
         tell(result)
         late += result.status == "timeout"
         if late == MAX_LATE:
@@ -114,12 +116,13 @@ def _give_allocator() -> None:
         triton.set_allocator(allocate)
 
 
-def _run(job: Job, number: int, kernel: LoadedKernel, types: Mapping[str, ArgType]) -> RunResult:
+def _run(job: Job, number: int, kernel: LoadedKernel, types: Mapping[str, ArgType],
+         arena: Arena | None) -> RunResult:
     run = job.runs[number]
     begun = time.monotonic()
     try:
         with _limited(job.timeout):
-            made = arguments(job, run, types)
+            made = arguments(job, run, types, arena)
             _launch(job, run, kernel, made, made.make())
             seen = _observed(number, made)
             cloned = _on_clones(job, run, kernel, made)
@@ -170,9 +173,7 @@ def _on_clones(job: Job, run: RunCase, kernel: LoadedKernel, made: Arguments) ->
     in_place = {region.label: region.raw.clone() for region in made.memory if not region.indirect}
     for region in made.memory:
         region.restore()
-    clones = {label: made.regions[label].raw.clone() for label in made.regions if label in written}
-    for label in clones:
-        made.memory.use(made.regions[label], clones[label])
+    clones = {label: made.memory.clone(region) for label, region in made.regions.items() if label in written}
     _launch(job, run, kernel, made, made.make(clones))
     leaked = tuple(sorted({r.label for r in made.memory if not r.indirect and r.changed()}))
     found: list[Difference] = []

@@ -10,9 +10,10 @@ from typing import Any
 import numpy
 import torch
 
+from triton_mutlint.verify.arena import Arena
 from triton_mutlint.verify.wire import Difference
 
-GUARD = {"cpu": 4096, "cuda": 1 << 20}  # bytes on either side
+GUARD = {"cpu": 4096, "cuda": 16 << 20}  # bytes on either side
 NEAR = 1 << 20  # bytes within which a wrong address is still said to belong to a tensor
 ALIGNMENT = 256  # bytes, as torch's allocators give
 _PATTERN = 0xA5
@@ -82,8 +83,12 @@ class Region:
 class Memory:
     """All regions of a run; the interpreter asks it which addresses are theirs."""
 
-    def __init__(self, device: str) -> None:
+    def __init__(self, device: str, arena: Arena | None = None) -> None:
+        """On the CPU an `arena` keeps regions apart; it is cleared first."""
         self.device = device
+        self._arena = arena
+        if arena is not None:
+            arena.clear()
         self.regions: list[Region] = []
         self.read_outside = 0
         self.stray = 0  # writes to addresses that are next to no region
@@ -93,19 +98,28 @@ class Memory:
     def add(self, label: str, element: str, size: int, *, indirect: bool = False) -> Region:
         """A region of `size` bytes; raises RuntimeError or MemoryError where there is no room."""
         guard = GUARD[self.device]
-        total = size + 2 * guard + ALIGNMENT
-        whole = torch.full((total,), _PATTERN, dtype=torch.uint8, device=self.device)
-        skip = -(whole.data_ptr() + guard) % ALIGNMENT
-        region = Region(label, element, whole[skip:], size, guard, indirect)
+        raw = self._allocate(size + 2 * guard)
+        raw.fill_(_PATTERN)
+        region = Region(label, element, raw, size, guard, indirect)
         self.regions.append(region)
         self._index()
         return region
 
-    def use(self, region: Region, raw: torch.Tensor) -> None:
-        """Count `raw` (a clone of the region's bytes) as the region's own memory."""
+    def clone(self, region: Region) -> torch.Tensor:
+        """The region's bytes, guard zones too, in another place that counts as the region's memory from now on."""
+        raw = self._allocate(len(region.raw))
+        raw.copy_(region.raw)
         start = raw.data_ptr() + region.guard
         self._clones.append((start, start + region.size, region))
         self._index()
+        return raw
+
+    def _allocate(self, size: int) -> torch.Tensor:
+        if self._arena is not None:
+            return self._arena.allocate(size)
+        whole = torch.empty(size + ALIGNMENT, dtype=torch.uint8, device=self.device)
+        skip = -whole.data_ptr() % ALIGNMENT
+        return whole[skip : skip + size]
 
     def _index(self) -> None:
         own = [(r.address, r.address + r.size, r) for r in self.regions]
