@@ -233,9 +233,10 @@ def _type(name: str, value: Any, told: dict[str, Any], namespace: Any) -> str | 
         told["shapes"][name] = [int(size) for size in value.shape]
         return f"tensordesc<{_element(value.base)}[{', '.join(str(int(b)) for b in value.block_shape)}]>"
     if hasattr(value, "data_ptr"):
-        extent = 1 + sum((size - 1) * step for size, step in zip(value.shape, value.stride(), strict=True))
-        if hasattr(value, "stride") and extent > 0:
-            told["shapes"][name] = [int(extent)]
+        if hasattr(value, "shape") and callable(getattr(value, "stride", None)):
+            extent = 1 + sum((size - 1) * step for size, step in zip(value.shape, value.stride(), strict=True))
+            if extent > 0:
+                told["shapes"][name] = [int(extent)]
         return f"*{_element(value)}" + (":16" if value.data_ptr() % 16 == 0 else "")
     return None
 

@@ -1,0 +1,98 @@
+"""The command: what it needs, its exit codes, and that it can be interrupted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.verify.conftest import FIXTURES, HAS_TORCH
+from triton_mutlint.model import UsageError
+from triton_mutlint.verify import verifying
+
+HANGS = """\
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def hangs(x_ptr):
+    while tl.load(x_ptr) == tl.load(x_ptr):
+        pass
+    tl.store(x_ptr, 1)
+"""
+
+
+def _start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen([sys.executable, "-m", "triton_mutlint", "verify", *arguments], cwd=cwd, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verifying, "find_spec", lambda name: None)
+    with pytest.raises(UsageError, match="torch and numpy are not installed: pip install torch numpy"):
+        verifying.require("cpu")
+
+
+@pytest.mark.skipif(HAS_TORCH, reason="torch is installed")
+def test_the_command_says_what_is_missing() -> None:
+    process = _start("kernels.py", cwd=FIXTURES / "quickstart")
+    output, errors = process.communicate(timeout=60)
+    assert (process.returncode, output) == (2, "")
+    assert errors == ("triton-mutlint: error: verify runs kernels on torch tensors, and torch is not installed: "
+                      "pip install torch\n")
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (("-",), "verify reads files, not standard input (-)"),
+    (("x.py", "-q", "-v"), "--quiet and --verbose contradict each other"),
+    (("x.py", "--device", "tpu"), "'tpu' is not one of"),
+    (("x.py", "--timeout", "0"), "--timeout"),
+])  # fmt: skip
+def test_wrong_usage(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    process = _start(*arguments, cwd=tmp_path)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert message in errors
+
+
+@pytest.mark.skipif(not HAS_TORCH, reason="torch is not installed")
+def test_an_interrupt_ends_it_and_what_it_started(tmp_path: Path) -> None:
+    (tmp_path / "hangs.py").write_text(HANGS, encoding="utf-8")
+    process = _start("hangs.py", "--timeout", "600", cwd=tmp_path)
+    children = _wait_for_runs(process.pid)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) == 130
+    assert not any(_lives(pid) for pid in children)
+    assert "Traceback" not in process.communicate()[1]
+
+
+def _wait_for_runs(pid: int) -> list[int]:
+    """The process that forks and one that it forked, once both are there."""
+    for _ in range(600):
+        for zygote in _children(pid):
+            if _children(zygote):
+                return [zygote, *_children(zygote)]
+        time.sleep(0.1)
+    raise AssertionError("no run began within a minute")
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        threads = list(Path(f"/proc/{pid}/task").iterdir())
+        return [int(c) for t in threads for c in (t / "children").read_text(encoding="ascii").split()]
+    except OSError:
+        return []
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] != "Z"
