@@ -1,8 +1,8 @@
 """Schemas of ops that a project implements in C++: the strings in its sources, or in what was built from them.
 
-What such an op declares is all that can be known of it without its code. Nothing is loaded: the files are
-searched for text that is a schema of the op's name. Namespaces are often given by macros, so that schemas of
-one name that differ are all kept.
+What such an op declares as written is written. It may write more: vllm's `_qutlass_C::fusedQuantizeNvAbsMax`
+declares nothing, and writes its `OUT`. Nothing is loaded: the files that name the op's namespace are searched for
+text that is a schema of its name.
 """
 
 from __future__ import annotations
@@ -30,19 +30,26 @@ class CompiledOps:
     """The schemas in the C++ files of each project, read when first asked for."""
 
     _texts: dict[Path, list[bytes | mmap.mmap]] = field(default_factory=dict)
-    _known: dict[tuple[Path, str], tuple[Schema, ...]] = field(default_factory=dict)
+    _known: dict[tuple[Path, str, str], tuple[Schema, ...]] = field(default_factory=dict)
 
-    def schemas(self, module: HostModule, name: str, overload: str) -> tuple[Schema, ...]:
+    def schemas(self, module: HostModule, namespace: str, name: str, overload: str) -> tuple[Schema, ...]:
         """The schemas of an op that code of `module` calls; of all its overloads where `overload` is empty."""
         folder = _project(module.path)
-        key = (folder, name)
+        key = (folder, namespace, name)
         if key not in self._known:
             if folder not in self._texts:
                 self._texts[folder] = list(_texts(folder))
-            found = [s for text in self._texts[folder] for s in _schemas(text, name)]
-            self._known[key] = tuple(dict.fromkeys(found))
+            texts = [text for text in self._texts[folder] if _names(text, namespace)]
+            self._known[key] = tuple(dict.fromkeys(s for text in texts for s in _schemas(text, name)))
         wanted = "" if overload == "default" else overload
         return tuple(s for s in self._known[key] if not overload or s.overload == wanted)
+
+
+def _names(text: bytes | mmap.mmap, namespace: str) -> bool:
+    """Whether a file may hold ops of a namespace: a build has it as a string, a source may have it by a macro."""
+    if isinstance(text, bytes):
+        return re.search(rb"\b%s\b|TORCH_EXTENSION_NAME" % re.escape(namespace.encode()), text) is not None
+    return text.find(b"\0%s\0" % namespace.encode()) >= 0
 
 
 def _project(path: Path) -> Path:
@@ -70,7 +77,7 @@ def _texts(folder: Path) -> Iterator[bytes | mmap.mmap]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    yield from (p for p in folder.iterdir() if p.suffix in _BUILT and p.is_file())
+    yield from (p for p in folder.rglob("*") if p.suffix in _BUILT and p.is_file())
     for root in (folder / "csrc", folder.parent / "csrc"):
         yield from (p for p in root.rglob("*") if p.suffix in _SOURCES and p.is_file())
 

@@ -46,7 +46,7 @@ class TorchCallsMixin(FunctionsMixin):
             if ops:
                 return join(*(self._op(op, arguments, node, state, here) for op in ops))
             if torch_table.function(name) is None:
-                schemas = self.world.compiled.schemas(here.module, op, "".join(overload))
+                schemas = self.world.compiled.schemas(here.module, namespace, op, "".join(overload))
                 if schemas:
                     return self._compiled(schemas, arguments, node, state, here)
         if name.startswith(("torch.library.", "torch._library.")):
@@ -65,27 +65,32 @@ class TorchCallsMixin(FunctionsMixin):
             return join(*results)
         if op.declaration.names is None or not op.arguments:
             return self.not_known(UNSEEN, arguments, node, state, here)
-        for index, name in enumerate(op.arguments):
-            given = arguments.get(index, name)
-            if given is not None and name in op.declaration.names:
-                self._write(given, self.effect(f"`{op.name}` declares that it writes `{name}`", node, here), state)
-        same, maybe = state.reach(arguments)
-        return Value(kind=Kind.TENSOR, unsure=same | maybe)
+        positions = [name for name in op.arguments if name not in op.keyword_only]
+        told = [(op.name, positions, op.declaration.names)]
+        return self._declared(told, arguments, node, state, here)
 
     def _compiled(self, schemas: Sequence[Schema], arguments: Arguments, node: ast.AST, state: State,
                   here: Activation) -> Value:
-        """An op in C++, of which what it declares is all that is known; where its overloads differ, any of them."""
-        if arguments.star is not None or arguments.double_star is not None:
-            return self.not_known(UNSEEN, arguments, node, state, here)
-        for schema in schemas:
-            positions = [a.name for a in schema.arguments if not a.kwarg_only]
-            for name in schema.mutated:
+        """An op in C++; where its overloads differ, any of them."""
+        told = [(s.name, [a.name for a in s.arguments if not a.kwarg_only], s.mutated) for s in schemas]
+        return self._declared(told, arguments, node, state, here)
+
+    def _declared(self, several: Sequence[tuple[str, list[str], Sequence[str]]], arguments: Arguments, node: ast.AST,
+                  state: State, here: Activation) -> Value:
+        """Ops without code, by name, arguments and what they declare: that much they write, for all that is known."""
+        written: dict[int, Value] = {}
+        for op, positions, names in several:
+            for name in names:
                 given = arguments.get(positions.index(name) if name in positions else -1, name)
                 if given is not None:
-                    told = self.effect(f"`{schema.name}` declares that it writes `{name}`", node, here)
-                    self._write(given if len(schemas) == 1 else weakened(given), told, state)
+                    written[id(given)] = given
+                    effect = self.effect(f"`{op}` declares that it writes `{name}`", node, here)
+                    self._write(given if len(several) == 1 else weakened(given), effect, state)
+        others = [value for value in arguments if id(value) not in written]
+        what = text_of(node.func) if isinstance(node, ast.Call) else text_of(node)
+        self.effects.gap(self.effect(f"the code of `{what}` is not there", node, here), state, others)
         same, maybe = state.reach(arguments)
-        return Value(kind=Kind.TENSOR, unsure=same | maybe)
+        return Value(kind=Kind.TENSOR | Kind.OTHER, unsure=same | maybe)
 
     def tensor_method(self, attribute: Attribute, arguments: Arguments, node: ast.AST, state: State,
                       here: Activation) -> Value:
