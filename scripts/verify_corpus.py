@@ -28,8 +28,8 @@ import yaml
 
 from tests.casebook import FIXTURES, raw, spec_of
 from triton_mutlint.request import Request
-from triton_mutlint.source.load import load
 from triton_mutlint.source.discover import discover
+from triton_mutlint.source.load import load
 from triton_mutlint.verify import json_report
 from triton_mutlint.verify.model import Outcome, VerifyReport
 from triton_mutlint.verify.settings import Settings
@@ -39,12 +39,13 @@ BOOKS = ("cases", "tutorials", "hard")
 # Files whose kernels are run as inference guesses them, by folder of the package and globs.
 PACKAGES = {
     ("liger-kernel", "liger"): ("liger_kernel/ops/*.py",),
-    ("fla-core", "fla"): ("fla/modules/*.py", "fla/ops/utils/*.py", "fla/ops/common/*.py", "fla/ops/generalized_delta_rule/*/*.py"),
+    ("fla-core", "fla"): ("fla/modules/*.py", "fla/ops/utils/*.py", "fla/ops/common/*.py",
+                          "fla/ops/generalized_delta_rule/*/*.py"),
     ("flag-gems", "flag_gems"): ("flag_gems/ops/[a-e]*.py",),
     ("mamba-ssm", "mamba"): ("mamba_ssm/ops/triton/*.py",),
 }
-SPECS = {"liger": "liger", "fla": "fla", "flag_gems": "flag_gems", "mamba": "mamba", "sglang": "sglang"}
-SPEC_PACKAGES = {"liger-kernel": "liger", "fla-core": "fla", "flag-gems": "flag_gems", "mamba-ssm": "mamba", "sglang": "sglang"}
+SPEC_PACKAGES = {"liger-kernel": "liger", "fla-core": "fla", "flag-gems": "flag_gems", "mamba-ssm": "mamba",
+                 "sglang": "sglang"}
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ def _collect(sets: list[Set], corpus: Path, target: Path) -> int:
                     to.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(path, to)
                     count += 1
-    print(f"{count} files")
+    print(f"{count} files")  # noqa: T201 - a script's result
     return 0
 
 
@@ -142,14 +143,15 @@ def _run(sets: list[Set], options: argparse.Namespace) -> int:
             done[one.name] = {"left_out": "out of time"}
             continue
         started = time.monotonic()
-        request = Request(one.arguments, one.cwd, spec=one.spec, use_spec=one.spec is not None or one.name == "quickstart")
+        use_spec = one.spec is not None or one.name == "quickstart"
+        request = Request(one.arguments, one.cwd, spec=one.spec, use_spec=use_spec)
         report = verify(request, settings, options.out.parent / "reproducers", lambda *told: None)
         missed += sum(kernel.outcome is Outcome.FAILED for kernel in report.kernels)
         done[one.name] = {**json_report.document(report), "reasons": dict(_reasons(report).most_common()),
                           "seconds": round(time.monotonic() - started, 1)}
         options.out.write_text(json.dumps(done, indent=1), encoding="utf-8")
         options.out.with_suffix(".md").write_text(_tables(done), encoding="utf-8")
-        print(one.name, json_report.summary(report), f"{done[one.name]['seconds']} s", flush=True)
+        print(one.name, json_report.summary(report), f"{done[one.name]['seconds']} s", flush=True)  # noqa: T201
     return int(missed > 0)
 
 

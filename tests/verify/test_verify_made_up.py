@@ -14,7 +14,7 @@ I32 = ScalarType("i32")
 
 
 def _values(*names: str, size: str = "medium", fill: str = "random", seed: int = 1) -> dict[str, object]:
-    return scalar_values({name: I32 for name in names}, size, fill, seed)
+    return scalar_values(dict.fromkeys(names, I32), size, fill, seed)
 
 
 def test_strides_of_one_tensor_are_those_of_contiguous_memory() -> None:

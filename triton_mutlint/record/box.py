@@ -11,6 +11,7 @@ from math import prod
 
 from triton_mutlint.record.launches import Launch, general
 
+Box = dict[str, tuple[str, ...]]
 _STARTS = 8  # launches that are tried to begin with
 
 
@@ -30,7 +31,7 @@ def independent(launches: Sequence[Launch], left_out: Iterable[str] = ()) -> dic
     return {name: texts for name, texts in best.items() if set(texts) == columns[name]}
 
 
-def _box(launches: Sequence[Launch], left_out: Iterable[str]) -> tuple[dict[str, tuple[str, ...]], list[tuple[str, ...]]]:
+def _box(launches: Sequence[Launch], left_out: Iterable[str]) -> tuple[Box, list[tuple[str, ...]]]:
     names = [n for n, _ in launches[0].args if n not in set(left_out)]
     names = [n for n in names if all(n in dict(launch.args) for launch in launches)]
     rows = _rows(launches, names)
@@ -53,10 +54,12 @@ def _rows(launches: Sequence[Launch], names: Sequence[str]) -> list[tuple[str, .
 def _grow(start: tuple[str, ...], rows: Sequence[tuple[str, ...]], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """More alternatives for one parameter after the other, as long as every combination was launched."""
     there = set(rows)
-    held = [(text,) for text in start]
+    held: list[tuple[str, ...]] = [(text,) for text in start]
     for column in range(len(names)):
-        for text in dict.fromkeys(row[column] for row in rows):
+        order = list(dict.fromkeys(row[column] for row in rows))
+        for text in order:
             wider = [*held[:column], (*held[column], text), *held[column + 1 :]]
             if text not in held[column] and all(one in there for one in product(*wider)):
                 held = wider
+        held[column] = tuple(sorted(held[column], key=order.index))
     return dict(zip(names, held, strict=True))

@@ -176,6 +176,7 @@ def _replaced(old: str | None, entries: Mapping[str, Sequence[str]]) -> str:
     if old is None or not old.strip():
         return HEADER + "".join(f"  {line}\n" for lines in entries.values() for line in lines)
     root = yaml.compose(old, Loader=yaml.SafeLoader)
+    assert root is not None, "it was read as a spec before"
     pair = next((p for p in root.value if p[0].value == "kernels"), None)
     text = old if old.endswith("\n") else f"{old}\n"
     if pair is None:

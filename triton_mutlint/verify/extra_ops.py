@@ -42,7 +42,8 @@ def add_missing(interpreter: Any) -> None:
         kind = interpreter._get_np_dtype(result.scalar)
         with numpy.errstate(all="ignore"):
             values = function(*(numpy.asarray(a.data) for a in args))
-        return handle(numpy.nan_to_num(values).astype(kind) if kind.kind in "iu" else values.astype(kind), result.scalar)
+        whole = numpy.nan_to_num(values) if numpy.dtype(kind).kind in "iu" else values
+        return handle(whole.astype(kind), result.scalar)
 
     def descriptor_reduce(self: Any, kind: Any, desc: Any, value: Any, indices: Any) -> None:
         ptrs, mask = desc.materialize_pointers(indices)

@@ -129,9 +129,9 @@ def _addresses(file: LintedFile, report: KernelReport, variants: Sequence[Varian
     for name, kind in leaves.items():
         if isinstance(kind, PointerType) and kind.element in ("i64", "u64") and (casts or name in named):
             found.add(name)
-        if isinstance(kind, ScalarType) and kind.name in ("i64", "u64"):
-            if name in named or (casts and _ADDRESS.search(name)):
-                found.add(name)
+        is_long = isinstance(kind, ScalarType) and kind.name in ("i64", "u64")
+        if is_long and (name in named or (casts and _ADDRESS.search(name))):
+            found.add(name)
     return tuple(sorted(found))
 
 

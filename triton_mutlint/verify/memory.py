@@ -136,7 +136,8 @@ class Memory:
         flat = addresses.astype(numpy.uint64, copy=False)
         found = numpy.searchsorted(self._starts, flat, "right")
         place = numpy.maximum(found, 1) - 1
-        return (found > 0) & (flat <= self._ends[place] - numpy.uint64(size))
+        inside: numpy.ndarray[Any, Any] = (found > 0) & (flat <= self._ends[place] - numpy.uint64(size))
+        return inside
 
     def beside(self, address: int, count: int) -> None:
         """Count refused writes for the region that an address is next to, if it is next to any."""

@@ -67,7 +67,8 @@ def _drain(worker: _Worker, work: queue.SimpleQueue[int], jobs: Sequence[Job],
         try:
             messages.put((number, worker.run(jobs[number])))
         except (UsageError, OSError, ValueError) as error:
-            messages.put(error if isinstance(error, UsageError) else UsageError(f"a process for runs was lost: {error}"))
+            known = isinstance(error, UsageError)
+            messages.put(error if known else UsageError(f"a process for runs was lost: {error}"))
             return
 
 
@@ -81,7 +82,8 @@ class _Worker:
     def run(self, job: Job) -> Finished:
         """Raises UsageError where the process does not start."""
         process = self._ready()
-        assert process.stdin is not None and process.stdout is not None, "both are pipes"
+        assert process.stdin is not None, "a pipe"
+        assert process.stdout is not None, "a pipe"
         try:
             process.stdin.write(dump(job) + "\n")
             process.stdin.flush()
@@ -116,7 +118,8 @@ class _Worker:
             [sys.executable, "-m", "triton_mutlint.verify.zygote"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, env=_environment(self._device), start_new_session=True)
         self._process = process
-        assert process.stdout is not None and process.stderr is not None, "both are pipes"
+        assert process.stdout is not None, "a pipe"
+        assert process.stderr is not None, "a pipe"
         if not process.stdout.readline():
             lines = process.stderr.read().strip().splitlines()
             raise UsageError(f"the process for runs does not start: {lines[-1] if lines else 'no message'}")

@@ -33,8 +33,8 @@ def recorded_cases(kernel: LoadedKernel, variants: Sequence[VariantCase], launch
         predicted = (same.written, same.through) if same else _predicted(args, kernel, analyze)
         if predicted is None:
             continue
-        case = VariantCase(
-            args, *predicted, label="recorded", shapes={n: _limited(shape) for n, shape in launch.shapes}, values=dict(launch.values))
+        shapes = {n: _limited(shape) for n, shape in launch.shapes}
+        case = VariantCase(args, *predicted, label="recorded", shapes=shapes, values=dict(launch.values))
         cases.append((case, _grid(launch.grid)))
     return cases
 

@@ -84,9 +84,11 @@ def _shown(job: Job, result: RunResult) -> list[str]:
     variant = job.variants[run.variant]
     if result.status != "ok":
         return [f"{run}: {result.status}: {result.message}"]
-    lines = []
-    for names, predicted, what in ((result.changed, variant.written, "written"), (result.leaked, variant.written,
-                                   "written though only clones were passed"), (result.through, variant.through,
-                                                                               "written through")):
-        lines += [f"{run}: {name} is {what}{'' if name in predicted else ', which was not predicted'}" for name in names]
+    told = (
+        (result.changed, variant.written, "written"),
+        (result.leaked, variant.written, "written though only clones were passed"),
+        (result.through, variant.through, "written through"),
+    )
+    lines = [f"{run}: {name} is {what}{'' if name in predicted else ', which was not predicted'}"
+             for names, predicted, what in told for name in names]
     return lines or [f"{run}: nothing is written"]

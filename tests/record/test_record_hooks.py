@@ -1,0 +1,137 @@
+"""Where launches are noted: only where Triton compiles, so that those seen before cost nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from triton_mutlint.record.hooks import _Notebook
+
+
+class _Tensor:
+    """What Triton asks of a tensor, without torch."""
+
+    def __init__(self, dtype: str, shape: tuple[int, ...], address: int = 4096) -> None:
+        self.dtype, self.shape, self._address = f"torch.{dtype}", shape, address
+
+    def data_ptr(self) -> int:
+        return self._address
+
+    def stride(self) -> tuple[int, ...]:
+        steps, step = [], 1
+        for size in reversed(self.shape):
+            steps.append(step)
+            step *= size
+        return tuple(reversed(steps))
+
+
+def _kernel(x_ptr: Any, out_ptr: Any, n: Any, scale: Any, pair: Any, BLOCK: Any, flag: Any) -> None:
+    """A function with a kernel's parameters."""
+
+
+class _JITFunction:
+    """Triton's, as far as launching goes: a cache of compiled kernels, asked with the arguments' types."""
+
+    def __init__(self, fn: Any) -> None:
+        self.fn = fn
+        self.params = [SimpleNamespace(name=n, is_constexpr=n in ("BLOCK", "flag"))
+                       for n in fn.__code__.co_varnames[: fn.__code__.co_argcount]]
+        self.cache: dict[Any, Any] = {}
+        self.compiled = 0
+
+    def run(self, *args: Any, grid: Any, warmup: bool = False) -> None:
+        bound_args = dict(zip([p.name for p in self.params], args, strict=True))
+        key = str([getattr(a, "dtype", type(a)) for a in args])
+        if key not in self.cache:
+            self.cache[key] = self._do_compile(key, bound_args)
+
+    def _do_compile(self, key: str, bound: Any) -> Any:
+        self.compiled += 1
+        return object()
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    return tmp_path / "notes.jsonl"
+
+
+def _lines(notes: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in notes.read_text(encoding="utf-8").splitlines()] if notes.exists() else []
+
+
+def _patched(notes: Path) -> type[_JITFunction]:
+    class JITFunction(_JITFunction):
+        pass
+
+    _Notebook(str(notes)).patch_jit(SimpleNamespace(JITFunction=JITFunction))
+    return JITFunction
+
+
+def _args(dtype: str = "float16") -> tuple[Any, ...]:
+    return (_Tensor(dtype, (4, 8)), _Tensor("int64", (4,), 4100), 1000, 0.5, (_Tensor("bfloat16", (2,)), 7), 128, True)
+
+
+def test_a_launch_is_noted_with_types_values_and_sizes(notes: Path) -> None:
+    _patched(notes)(_kernel).run(*_args(), grid=(8, 2))
+    note, = _lines(notes)
+    assert note["args"] == {
+        "x_ptr": {"type": "*fp16:16"}, "out_ptr": {"type": "*i64"}, "n": {"type": "i32"}, "scale": {"type": "fp32"},
+        "pair": {"type": "(*bf16:16, i32)"}, "BLOCK": {"value": 128}, "flag": {"value": True}}
+    assert note["values"] == {"n": 1000, "scale": 0.5, "pair.1": 7}
+    assert note["shapes"] == {"x_ptr": [32], "out_ptr": [4], "pair.0": [2]}
+    assert note["grid"] == [8, 2]
+    assert (note["name"], note["line"]) == ("_kernel", _kernel.__code__.co_firstlineno)
+
+
+def test_repeated_launches_are_not_looked_at(notes: Path) -> None:
+    patched = _patched(notes)
+    assert patched.run is _JITFunction.run, "launching itself is Triton's own"
+    kernel = patched(_kernel)
+    for _ in range(100):
+        kernel.run(*_args(), grid=(1,))
+    kernel.run(*_args("float32"), grid=(1,))
+    assert (kernel.compiled, len(_lines(notes))) == (2, 2)
+
+
+def test_a_grid_that_is_computed_is_not_called(notes: Path) -> None:
+    calls: list[Any] = []
+    _patched(notes)(_kernel).run(*_args(), grid=lambda meta: calls.append(meta))
+    assert (calls, _lines(notes)[0]["grid"]) == ([], None)
+
+
+def test_what_cannot_be_noted_does_not_reach_the_program(notes: Path) -> None:
+    class Awkward:
+        @property
+        def data_ptr(self) -> Any:
+            raise ValueError("not to be asked")
+
+    kernel = _patched(notes)(_kernel)
+    kernel.run(Awkward(), *_args()[1:], grid=(1,))
+    assert (kernel.compiled, _lines(notes)) == (1, [])
+
+
+def test_warmups_are_no_launches(notes: Path) -> None:
+    _patched(notes)(_kernel).run(*_args(), grid=(1,), warmup=True)
+    assert _lines(notes) == []
+
+
+def test_patching_twice_is_patching_once(notes: Path) -> None:
+    module = SimpleNamespace(JITFunction=_patched(notes))
+    before = module.JITFunction._do_compile
+    _Notebook(str(notes)).patch_jit(module)
+    assert module.JITFunction._do_compile is before
+
+
+def test_the_installed_triton_still_compiles_where_it_is_looked_at() -> None:
+    import inspect
+
+    from triton.runtime.jit import JITFunction
+
+    source = inspect.getsource(JITFunction.run)
+    assert "self._do_compile(" in source
+    assert "bound_args" in inspect.getsource(JITFunction.run)
+    assert JITFunction.run.__name__ == "run"

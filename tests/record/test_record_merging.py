@@ -1,0 +1,127 @@
+"""From notes to a spec: what adds up, what is left alone, and which lists may multiply."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from triton_mutlint.model import UsageError
+from triton_mutlint.record.box import box, independent
+from triton_mutlint.record.launches import Launch, read_notes
+from triton_mutlint.record.merging import merge
+from triton_mutlint.signature.spec import parse_spec
+
+SOURCE = """\
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def copy_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
+"""
+
+
+def _launch(**args: str) -> Launch:
+    return Launch(tuple(args.items()))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "src" / "kernels.py"
+    path.parent.mkdir()
+    path.write_text(SOURCE, encoding="utf-8")
+    return path
+
+
+def _note(file: Path, element: str = "fp32", block: int = 16, **more: Any) -> str:
+    args = {"x_ptr": {"type": f"*{element}:16"}, "out_ptr": {"type": f"*{element}:16"}, "n": {"type": "i32"},
+            "BLOCK": {"value": block}}
+    note = {"file": str(file), "name": "copy_kernel", "line": 5, "args": args, "values": {"n": 10},
+            "shapes": {"x_ptr": [10]}, "grid": [1], **more}
+    return json.dumps(note) + "\n"
+
+
+def test_a_new_spec_is_written(file: Path) -> None:
+    found = merge(_note(file), None, file.parent.parent / "spec.yaml")
+    entry, = parse_spec(found.text, "spec.yaml").kernels
+    assert entry.pattern == "src/kernels.py::copy_kernel"
+    assert [a.parameter for a in entry.args] == ["x_ptr", "out_ptr", "n", "BLOCK"]
+    assert found.changed == ("src/kernels.py::copy_kernel",)
+
+
+def test_launches_of_several_runs_add_up(file: Path) -> None:
+    spec = file.parent.parent / "spec.yaml"
+    first = merge(_note(file), None, spec)
+    second = merge(_note(file, block=32), first.text, spec)
+    third = merge(_note(file) + _note(file, block=32), second.text, spec)
+    entry, = parse_spec(second.text, "spec.yaml").kernels
+    assert entry.verify is not None
+    assert [launch["args"]["BLOCK"] for launch in entry.verify["launches"]] == [16, 32]
+    assert [[v.plain() for v in a.values] for a in entry.args if a.parameter == "BLOCK"] == [[16, 32]]  # type: ignore[union-attr]
+    assert (third.text, third.changed) == (second.text, ())
+
+
+def test_what_a_person_wrote_stays(file: Path) -> None:
+    spec = file.parent.parent / "spec.yaml"
+    first = merge(_note(file), None, spec).text
+    other = "  other_kernel:  # by hand\n    args: {x: i32}\n"
+    edited = first.replace("kernels:\n", f"kernels:\n{other}").replace(
+        "    verify:\n", "    mutates: [out_ptr]\n    verify:\n      grid: [2]\n")
+    second = merge(_note(file, block=32), edited, spec).text
+    assert other in second
+    entry = parse_spec(second, "spec.yaml").kernels[1]
+    assert entry.mutates is not None
+    assert [d.name for d in entry.mutates] == ["out_ptr"]
+    assert entry.verify is not None
+    assert entry.verify["grid"] == [2]
+    assert len(entry.verify["launches"]) == 2
+
+
+def test_an_entry_without_launches_is_left_alone(file: Path) -> None:
+    old = "version: 1\nkernels:\n  copy_kernel: {args: {n: i64}}\n"
+    found = merge(_note(file), old, file.parent.parent / "spec.yaml")
+    assert (found.text, found.changed) == (old, ())
+    assert found.remarks == ("copy_kernel: the spec has an entry of its own for it, 'copy_kernel'",)
+
+
+def test_entries_are_added_to_a_spec_of_a_persons(file: Path) -> None:
+    old = "version: 1\n\nkernels:\n    other:\n        args: {n: i64}\n# the end"
+    found = merge(_note(file), old, file.parent.parent / "spec.yaml")
+    assert [k.pattern for k in parse_spec(found.text, "s").kernels] == ["other", "src/kernels.py::copy_kernel"]
+    assert found.text.startswith(old.removesuffix("# the end"))
+    begun = merge(_note(file), "version: 1\n", file.parent.parent / "spec.yaml").text
+    assert begun.startswith("version: 1\nkernels:\n")
+
+
+def test_kernels_on_one_line_are_refused(file: Path) -> None:
+    with pytest.raises(UsageError, match="on one line"):
+        merge(_note(file), "version: 1\nkernels: {a: {}}\n", file.parent.parent / "spec.yaml")
+
+
+def test_torn_lines_and_files_that_are_gone_are_left_out(file: Path) -> None:
+    text = _note(file) + _note(file)[:40] + "\n" + _note(file.parent / "gone.py") + "[]\n"
+    assert [place.file for place in read_notes(text)] == [file]
+
+
+def test_types_that_go_together_are_left_to_inference(file: Path) -> None:
+    text = merge(_note(file) + _note(file, "fp16"), None, file.parent.parent / "spec.yaml").text
+    entry, = parse_spec(text, "spec.yaml").kernels
+    assert [a.parameter for a in entry.args] == ["n", "BLOCK"]
+
+
+def test_a_box_holds_only_what_was_launched() -> None:
+    launches = [_launch(A="1", B="x"), _launch(A="2", B="x"), _launch(A="1", B="y"), _launch(A="2", B="y"),
+                _launch(A="3", B="x")]
+    assert box(launches) == {"A": ("1", "2"), "B": ("x", "y")}
+    assert independent([_launch(F="true", P="a"), _launch(F="false", P="null")]) == {}
+    assert box([_launch(F="true", P="a"), _launch(F="false", P="null")]) == {"F": ("true",), "P": ("a",)}
+
+
+def test_divisibility_is_kept_where_all_have_it() -> None:
+    launches = [_launch(x='"*fp32:16"', y='"*fp32:16"'), _launch(x='"*fp32"', y='"*fp32:16"')]
+    assert box(launches) == {"x": ('"*fp32"',), "y": ('"*fp32:16"',)}
