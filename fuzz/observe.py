@@ -12,6 +12,7 @@ import importlib.util
 import json
 import os
 import random
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 REGION = 1 << 13  # bytes per tensor; pointers start in the middle
 REGIONS = 20
+SECONDS = 15  # per kernel, on a busy machine
 OUTSIDE = ("tab>", "scr>")  # memory that no parameter addresses
 HIGH_BIT = 1 << 40  # keeps the flags a 64-bit integer
 
@@ -198,11 +200,14 @@ class Runner:
         """What `Job.runs` launches, or one per choice of constexprs if those are more, wrote, by name."""
         names: set[str] = set()
         self._arena.bytes[:] = np.frombuffer(random.Random(job.seed).randbytes(REGIONS * REGION), np.uint8)  # noqa: S311
+        signal.alarm(SECONDS)
         try:
             for number, constants in enumerate(self._launches(job)):
                 names |= self._launch(job, random.Random(job.seed * 1000 + number), constants)  # noqa: S311
         except Exception as error:  # whatever the interpreter cannot do is a result
             return {"kernel": job.name, "error": f"{type(error).__name__}: {error}"[:300]}
+        finally:
+            signal.alarm(0)
         return {"kernel": job.name, "written": sorted(names)}
 
     @staticmethod
@@ -245,7 +250,12 @@ class Runner:
         return TensorDescriptor(tensor, [64], [1], [16]) if kind == "d" else tensor
 
 
+def _out_of_time(*_: object) -> None:
+    raise TimeoutError(f"more than {SECONDS} s")
+
+
 def main() -> None:
+    signal.signal(signal.SIGALRM, _out_of_time)
     path, plan = sys.argv[1:]
     spec = importlib.util.spec_from_file_location("fuzzed", path)
     assert spec is not None

@@ -300,7 +300,7 @@ LOOPS = {
     "constant": "for {0} in range({1}):",
     "static": "for {0} in tl.static_range({1}):",
     "while": "while {0} < n:",
-    "while_atomic": "while (tl.atomic_add({2}, 4) & 12) < 8:",
+    "while_atomic": "while ({0} < 4) & ((tl.atomic_add({2}, 4) & 12) < 8):",
     "while_data": "while ({0} < 4) & (tl.load(cond + {0} * 3) > 1):",
 }
 EXACT = frozenset({"constant", "static"})  # these make exactly their trips
