@@ -48,6 +48,9 @@ def work(job: Job, wanted: list[int], tell: Tell) -> None:
         tell({"start": number})
         result = _run(job, number, kernel, types[job.runs[number].variant], arena)
         tell(result)
+        if result.status == "fault":  # a GPU answers nothing more in this process
+            tell({"broken": number})
+            return
         late += result.status == "timeout"
         if late == MAX_LATE:
             tell({"given_up": len(wanted) - place - 1})

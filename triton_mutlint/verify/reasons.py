@@ -27,8 +27,8 @@ def reason_of(error: BaseException, job: Job) -> tuple[str, str]:
     if "out of memory" in text.lower() or any(isinstance(e, MemoryError) for e in chain):
         return "memory", f"it needs more than {job.memory} MiB"
     root = chain[-1]
-    if "illegal memory access" in text or "misaligned address" in text:
-        return "fault", text.splitlines()[0][:_FIRST]
+    if job.device == "cuda" and ("CUDA error" in text or "[CUDA]" in text) and "out of resource" not in text:
+        return "fault", _line(root)
     if isinstance(root, AssertionError):
         return "assertion", f"an assertion failed: {_line(root)}"
     return "error", f"{type(root).__name__}: {_line(root)}"

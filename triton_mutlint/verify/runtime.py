@@ -54,6 +54,7 @@ def _patch_language(interpreter: Any) -> None:
         interpreter._patch_lang(whole)
     finally:
         del whole.__globals__["_language"], whole.__globals__["_core"]
+    tl.tensor.__index__ = lambda tensor: int(tensor.handle.data.squeeze())  # Triton 3.6's fails from NumPy 2.4 on
     vars(interpreter)["_patch_lang"] = lambda fn: _Forever()
 
 

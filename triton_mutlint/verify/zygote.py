@@ -75,7 +75,9 @@ def _serve(job: Job, out: Any) -> None:
         if running is None and not left:
             return
         lost += 1
-        if running is not None:
+        if message[0] == "broken":
+            pass
+        elif running is not None:
             out.write(dump(RunResult(running, *message)) + "\n")
         elif left:
             out.write(dump({"fatal": f"loading it for a run failed: {message[1]}"}) + "\n")
@@ -94,7 +96,7 @@ def _attempt(job: Job, wanted: list[int], out: Any) -> tuple[int | None, list[in
         _child(job, wanted, writer)
     os.close(writer)
     left, running = list(wanted), None
-    killed = ""
+    killed = broken = ""
     try:
         for line in _lines(reader, pid, job.timeout + GRACE):
             told = json.loads(line)
@@ -106,6 +108,9 @@ def _attempt(job: Job, wanted: list[int], out: Any) -> tuple[int | None, list[in
                 running = None
             elif "fatal" in told or "given_up" in told:
                 left.clear()
+            elif "broken" in told:
+                broken = "after a fault"
+                continue
             elif "late" in told:
                 killed = f"still running after {job.timeout:g} s, and did not stop"
                 continue
@@ -117,6 +122,8 @@ def _attempt(job: Job, wanted: list[int], out: Any) -> tuple[int | None, list[in
     finally:
         os.close(reader)
     status = os.waitpid(pid, 0)[1]
+    if broken:
+        return running, left, ("broken", broken)
     return running, left, ("timeout", killed) if killed else _ending(job, status)
 
 
