@@ -71,7 +71,8 @@ def _rows() -> Iterator[Mutant]:
         yield Mutant(f"ops: no row {row.name}", partial(_set_row, row.name, None))
         for field in ("reads", "writes", "atomics"):
             if getattr(row, field):
-                yield Mutant(f"ops: {row.name} without {field}", partial(_set_row, row.name, replace(row, **{field: ()})))
+                without: Any = {field: ()}
+                yield Mutant(f"ops: {row.name} without {field}", partial(_set_row, row.name, replace(row, **without)))
         if row.reads:
             changed = replace(row, reads=(), writes=row.reads)
             yield Mutant(f"ops: {row.name} writes what it reads", partial(_set_row, row.name, changed))
@@ -90,7 +91,7 @@ def _set_row(name: str, row: OpInfo | None) -> None:
     if row is not None and (function := single._pure(row)) is not None:
         single.PURE[name] = function
     quiet = frozenset(r.name for r in ops.rows() if not r.touches_memory)
-    effects.QUIET = quiet - {effects.INLINE_ASM, effects.EXTERN, "tt.call"}
+    effects.QUIET = quiet - {opaque.INLINE_ASM, opaque.EXTERN, "tt.call"}
 
 
 def _asm_tables() -> Iterator[Mutant]:

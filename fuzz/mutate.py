@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,11 @@ from triton_mutlint import linting, pipeline
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.model import KernelReport, LoadedKernel, LoweredKernel, SignaturePlan, Target, Variant
 from triton_mutlint.pipeline import Tools
+from triton_mutlint.ttir.parser import parse
 
 SECONDS = 120  # per mutant: one that does not end is noticed
-UNIT_TESTS = ("tests/analysis", "tests/ttir/test_ttir_ops.py", "tests/ttir/test_ttir_asm.py")
+UNIT_TESTS = {"ops": ("tests/analysis", "tests/ttir/test_ttir_ops.py"), "asm": ("tests/ttir/test_ttir_asm.py",)}
+OTHER_TESTS = ("tests/analysis",)
 KILLED, SURVIVED, UNFIT = 1, 0, 3
 
 
@@ -89,15 +92,15 @@ def _jobs() -> list[_Job]:
             report_of(book, Path(folder))
     setattr(linting, "analyze_kernel", original)  # noqa: B010
     lowered.simplify_all()
+    setattr(pipeline, "parse", lru_cache(maxsize=None)(parse))  # noqa: B010  # the parser is not mutated
     return [job for job in jobs if job.expected.failure is None]
 
 
-def _notices(jobs: Sequence[_Job]) -> bool:
+def _notices(jobs: Sequence[_Job], tests: Sequence[str]) -> bool:
     for job in jobs:
         if pipeline.analyze_kernel(job.kernel, job.plan, job.targets, job.tools) != job.expected:
             return True
-    present = [t for t in UNIT_TESTS if Path(t).exists()]
-    return pytest.main([*present, "-q", "-x", "-p", "no:cacheprovider", "-p", "no:warnings", "--no-header"]) != 0
+    return pytest.main([*tests, "-q", "-x", "-p", "no:cacheprovider", "-p", "no:warnings", "--no-header"]) != 0
 
 
 def _fate(mutant: Mutant, jobs: Sequence[_Job]) -> int:
@@ -110,7 +113,8 @@ def _fate(mutant: Mutant, jobs: Sequence[_Job]) -> int:
             os.dup2(1, 2)
             signal.alarm(SECONDS)
             mutant.apply()
-            code = KILLED if _notices(jobs) else SURVIVED
+            tests = UNIT_TESTS.get(mutant.name[:3], OTHER_TESTS)
+            code = KILLED if _notices(jobs, tests) else SURVIVED
         except Unfit:
             code = UNFIT
         except BaseException:  # whatever a broken analysis raises, a test would have failed
@@ -124,6 +128,7 @@ def _fate(mutant: Mutant, jobs: Sequence[_Job]) -> int:
 def run(pattern: str, every: int, seconds: float) -> Iterator[tuple[Mutant, int]]:
     """The fate of each mutant whose name matches, or of every n-th of them, as long as there is time."""
     jobs = _jobs()
+    _notices(jobs, sum(UNIT_TESTS.values(), OTHER_TESTS))  # what is read and imported once is there for every mutant
     baseline = _fate(Mutant("none", lambda: None), jobs)
     if baseline != SURVIVED:
         raise SystemExit("the tests fail without any mutant")
