@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from triton_mutlint.inputs import spoil
+from triton_mutlint.inputs import current, recording, spoil
 from triton_mutlint.model import Environment, Failure, Report, SourceFile
 from triton_mutlint.request import Request
 from triton_mutlint.source.discover import Excluded, discover, source_from_stdin
@@ -26,6 +26,12 @@ def run(request: Request, progress: Progress | None = None) -> Report:
     Raises UsageError for a spec, a target or an option that cannot be used; whatever goes wrong
     with a file or a kernel is in the report.
     """
+    noting = request.cache_dir is not None and current() is None
+    with recording() if noting else contextlib.nullcontext():
+        return _run(request, progress or _silent)
+
+
+def _run(request: Request, progress: Progress) -> Report:
     compared = request.snapshot is not None or request.baseline is not None
     if compared:
         from triton_mutlint.judging import baseline_of, snapshot_of
@@ -38,10 +44,12 @@ def run(request: Request, progress: Progress | None = None) -> Report:
     if sources:
         with _compiled():
             from triton_mutlint.linting import lint
+            from triton_mutlint.places import forget
             from triton_mutlint.source.load import reset
 
             reset()  # files may have changed since an earlier run of this process
-            return lint(request, sources, failures, progress or _silent)
+            forget()
+            return lint(request, sources, failures, progress)
     if not failures and not compared:
         return Report(Environment(None))
     from triton_mutlint.judging import findings_of

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Union
 
+from triton_mutlint.cache.files import NOTHING, FileCache, Known, Reads
+from triton_mutlint.cache.kernels import KeptReport
+from triton_mutlint.inputs import Look
 from triton_mutlint.judging import LintedFile
 from triton_mutlint.model import (
     Failure,
@@ -59,14 +62,24 @@ class At:
 
 @dataclass(frozen=True)
 class Reported:
-    """The kernel with this number has a report."""
+    """The kernel with this number has a report; under `key` it may be kept as it is in `kept`."""
 
     index: int
     report: KernelReport
+    key: str = ""
+    kept: KeptReport | None = None
 
 
-Item = Union[Loaded, At, Reported]  # noqa: UP007 - evaluated at run time
-Work = Callable[[SourceFile, "Spec | None", Part], Iterator[Item]]
+@dataclass(frozen=True)
+class Read:
+    """The part is done, having looked at these files and folders; `spoiled` if time or chance took part."""
+
+    reads: Reads
+    spoiled: bool
+
+
+Item = Union[Loaded, At, Reported, Read]  # noqa: UP007 - evaluated at run time
+Work = Callable[[SourceFile, "Spec | None", Part, "Mapping[str, KeptReport]"], Iterator[Item]]
 
 
 @dataclass
@@ -77,19 +90,29 @@ class _File:
     result: LoadResult | None = None
     reports: dict[int, KernelReport] = field(default_factory=dict)
     at: dict[int, At] = field(default_factory=dict)
+    known: Known = NOTHING
+    kernels: dict[str, KeptReport] = field(default_factory=dict)
+    reads: tuple[dict[str, None], dict[Look, None]] = field(default_factory=lambda: ({}, {}))
+    settled: bool = True
 
     def take(self, part: Part, item: Item) -> None:
         if isinstance(item, Loaded):
             self.result = item.result
         elif isinstance(item, At):
             self.at[part.first] = item
+        elif isinstance(item, Read):
+            self.settled &= not item.spoiled
+            for all_of_them, those in zip(self.reads, item.reads, strict=True):
+                all_of_them.update(dict.fromkeys(those))
         else:
             self.reports[item.index] = item.report
             del self.at[part.first]
+            if item.kept is not None:
+                self.kernels[item.key] = item.kept
 
     def lose(self, part: Part, lost: Lost) -> Iterator[Part]:
         """Give up the kernel that a lost process was at, or the file where it was not at one; the rest goes on."""
-        at = self.at.pop(part.first, None)
+        at, self.settled = self.at.pop(part.first, None), False
         hint = "run it by itself with --jobs 1: what ended the process may then be seen"
         if self.result is None or at is None:
             location = Location(self.source.display, 1)
@@ -102,15 +125,24 @@ class _File:
         yield replace(part, done=part.done | self.reports.keys())
 
     def outcome(self) -> FileOutcome:
+        if self.known.outcome is not None:
+            return self.known.outcome
         assert self.result is not None, "every file is loaded, or has failed to"
         reports = [(i, self.reports[i]) for i in range(len(self.result.kernels)) if i in self.reports]
         return FileOutcome(self.result, (*reports, *((None, r) for r in unloaded_kernels(self.source, self.result))))
 
 
-def lint_files(sources: Sequence[SourceFile], specs: Sequence[Spec | None], work: Work, request: Request,
-               progress: Progress) -> tuple[LintedFile, ...]:
-    """A linted file per source, in their order; how many processes take part makes no difference to it."""
+def lint_files(sources: Sequence[SourceFile], specs: Sequence[tuple[Spec | None, str]], work: Work, request: Request,
+               progress: Progress, cache: FileCache | None = None) -> tuple[LintedFile, ...]:
+    """A linted file per source, in their order; how many processes take part makes no difference to it.
+
+    `specs` gives the spec of each, and the digest of its file. What `cache` knows is not done again.
+    """
     files = [_File(source) for source in sources]
+    if cache is not None:
+        for file, (_, digest) in zip(files, specs, strict=True):
+            file.known = cache.find(file.source, digest)
+    open_ = [number for number, file in enumerate(files) if file.known.outcome is None]
     finished: set[int] = set()
 
     def take(part: Part, item: Item) -> None:
@@ -121,27 +153,33 @@ def lint_files(sources: Sequence[SourceFile], specs: Sequence[Spec | None], work
             progress(len(finished), len(files), f"{sources[part.file].display}: {result.kernels[item.index].name}")
 
     def does(part: Part) -> Iterator[Item]:
-        yield from work(sources[part.file], specs[part.file], part)
+        yield from work(sources[part.file], specs[part.file][0], part, files[part.file].known.kernels)
 
-    jobs = request.jobs if sum(s.text.count("jit") for s in sources) >= _WORTHWHILE else 1
+    jobs = request.jobs if sum(sources[n].text.count("jit") for n in open_) >= _WORTHWHILE else 1
     if jobs < 2 or not hasattr(os, "fork"):
-        for number in range(len(sources)):
+        for number in open_:
             for item in does(Part(number)):
                 take(Part(number), item)
             finished.add(number)
     else:
-        in_processes(_parts(sources, jobs), jobs, does, request.timeout * 1.25 + 30, take,
+        parts = _parts({n: len(sources[n].text) for n in open_}, jobs)
+        in_processes(parts, jobs, does, request.timeout * 1.25 + 30, take,
                      lambda part, lost: files[part.file].lose(part, lost))
-    return tuple(file.outcome().linted(source, spec) for file, source, spec in zip(files, sources, specs, strict=True))
+    if cache is not None:
+        for number in open_:
+            file = files[number]
+            reads = (tuple(file.reads[0]), tuple(file.reads[1]))
+            cache.keep(file.source, specs[number][1], file.outcome() if file.settled else None, reads, file.kernels)
+    return tuple(file.outcome().linted(file.source, spec) for file, (spec, _) in zip(files, specs, strict=True))
 
 
-def _parts(sources: Sequence[SourceFile], jobs: int) -> list[Part]:
+def _parts(lengths: Mapping[int, int], jobs: int) -> list[Part]:
     """Work for several processes, the largest first; a file that would keep one of them at the end is shared."""
-    total = sum(len(source.text) for source in sources)
+    total = sum(lengths.values())
     parts: list[tuple[float, Part]] = []
-    for number, source in enumerate(sources):
-        of = min(jobs, -(-len(source.text) * jobs * 2 // total))
-        parts.extend((len(source.text) / of, Part(number, first, of)) for first in range(of))
+    for number, length in lengths.items():
+        of = min(jobs, -(-length * jobs * 2 // total))
+        parts.extend((length / of, Part(number, first, of)) for first in range(of))
     return [part for _, part in sorted(parts, key=lambda p: -p[0])]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice
@@ -20,9 +20,12 @@ from typing import Any
 _MARKS = frozenset({".git", "pyproject.toml", "setup.py", "setup.cfg", "triton-mutlint.yaml", "triton-mutlint.yml",
                     "triton-mutlint.toml", "pyvenv.cfg"})
 _SETTLED = 100_000_000  # ns after which a change would show in a file's times: far above any clock's step
+_OWN = frozenset({"TRITON_DEFAULT_FP_FUSION", "TRITON_INTERPRET", "TRITON_DISABLE_LINE_INFO"})  # set by this tool
 _EVERYTHING = ""  # stands for all variables of the environment
 
 Signature = tuple[int, ...]
+Look = tuple[str, str]  # a folder that exists, and a name in it; ALL for whatever is there
+ALL = ""
 
 
 @dataclass(frozen=True)
@@ -41,35 +44,43 @@ class Stamp:
 class Inputs:
     """What was read, each with what it held then; `torn` if that says nothing of the next run.
 
-    One path may have held two things within the run, or time ran out. `data` are those of the files that
-    linted code opened itself.
+    One path may have held two things within the run. `spoiled` counts what was due to time or chance.
+    `data` are those of the files that linted code opened itself. `looks` are the names that were looked for,
+    by `look`, each with what was found; a folder whose stamp is the same need not be looked in again.
     """
 
     files: dict[str, Stamp] = field(default_factory=dict)
     folders: dict[str, Stamp] = field(default_factory=dict)
+    looks: dict[Look, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)  # name -> digest of its value
     data: dict[str, None] = field(default_factory=dict)
     torn: bool = False
-    environment: dict[Any, Any] = field(default_factory=lambda: dict(_environment()), repr=False)  # at first
-    _told: tuple[int, ...] = (0, 0, 0, 0)
+    spoiled: int = 0
+    environment: dict[Any, Any] = field(default_factory=lambda: dict(environment()), repr=False)  # at first
+    _told: tuple[int, ...] = (0, 0, 0, 0, 0)
 
     def add(self, other: Inputs) -> None:
         """Take in what another process noted for the same run."""
         self.torn |= other.torn
+        self.spoiled += other.spoiled
         for mine, theirs in ((self.files, other.files), (self.folders, other.folders)):
             for path, stamp in theirs.items():
                 self.torn |= mine.setdefault(path, stamp).digest != stamp.digest
         for name, digest in other.variables.items():
             self.torn |= self.variables.setdefault(name, digest) != digest
+        for look, found in other.looks.items():
+            self.torn |= self.looks.setdefault(look, found) != found
         self.data.update(other.data)
 
     def news(self) -> Inputs:
         """What was added since this was asked last."""
-        noted: tuple[dict[str, Any], ...] = (self.files, self.folders, self.variables, self.data)
+        noted: tuple[dict[Any, Any], ...] = (
+            self.files, self.folders, self.looks, self.variables, self.data)
         told, self._told = self._told, tuple(map(len, noted))
-        files, folders, variables, data = (
+        spoiled, self.spoiled = self.spoiled, 0
+        files, folders, looks, variables, data = (
             dict(islice(found.items(), start, None)) for found, start in zip(noted, told, strict=True))
-        return Inputs(files, folders, variables, data, self.torn, {})
+        return Inputs(files, folders, looks, variables, data, self.torn, spoiled, {})
 
 
 _current: Inputs | None = None
@@ -88,6 +99,11 @@ def recording() -> Iterator[Inputs]:
     finally:
         environ.__class__ = kind
         _current = outer
+
+
+def spoils() -> int:
+    """How often `spoil` was called so far."""
+    return 0 if _current is None else _current.spoiled
 
 
 @contextlib.contextmanager
@@ -115,9 +131,9 @@ def current() -> Inputs | None:
 
 
 def spoil() -> None:
-    """Say that this run's result is not to be kept: it is due to time or chance, not to what was read."""
+    """Say that a result is not to be kept: it is due to time or chance, not to what was read."""
     if _current is not None:
-        _current.torn = True
+        _current.spoiled += 1
 
 
 def read(path: str | os.PathLike[str]) -> bytes:
@@ -151,17 +167,48 @@ def note_data(path: str | os.PathLike[str]) -> None:
         _current.data[os.path.abspath(path)] = None  # noqa: PTH100
 
 
-def note_folder(path: str | os.PathLike[str]) -> None:
-    """Note which sources and folders stand in a folder, or in the nearest one above that exists."""
+def note_folder(path: str | os.PathLike[str]) -> Look | None:
+    """Note all sources and folders that stand in a folder."""
+    return note_name(path, ALL)
+
+
+def note_name(folder: str | os.PathLike[str], name: str) -> Look | None:
+    """Note what a folder has of this name: a source, a package, a folder or a file; gives what was noted.
+
+    Where there is no such folder, it is its absence that is noted.
+    """
     if _current is None:
-        return
-    name = os.path.abspath(path)  # noqa: PTH100
-    while name not in _current.folders:
-        stamp = folder_stamp(name)
-        if stamp.digest or name == os.path.dirname(name):  # noqa: PTH120
-            _current.folders[name] = stamp
-            return
-        name = os.path.dirname(name)  # noqa: PTH120
+        return None
+    where = os.path.abspath(folder)  # noqa: PTH100
+    while where not in _current.folders:
+        stamp = folder_stamp(where)
+        if stamp.digest or where == os.path.dirname(where):  # noqa: PTH120
+            _current.folders[where] = stamp
+            break
+        where, name = os.path.split(where)
+    look = (where, name)
+    if look not in _current.looks:
+        _current.looks[look] = found_at(look)
+    return look
+
+
+def found_at(look: Look) -> str:
+    """What stands where one looks: nothing of ALL, whose stamp tells."""
+    if look[1] == ALL:
+        return ""
+    base = os.path.join(*look)  # noqa: PTH118 - a hot path
+    is_source, is_package = os.path.isfile(base + ".py"), os.path.isfile(os.path.join(base, "__init__.py"))  # noqa: PTH113, PTH118
+    return f"{is_source:d}{is_package:d}{os.path.isdir(base):d}{os.path.exists(base):d}"  # noqa: PTH110, PTH112
+
+
+def looks_still(looks: Mapping[Look, str], folders: Mapping[str, Stamp]) -> dict[str, Stamp] | None:
+    """The stamps that the folders would get now if all looks find what they found; else None."""
+    now = {folder: still(folder, stamp, folder=True) for folder, stamp in folders.items()}
+    changed = {folder for folder, stamp in now.items() if stamp is None}
+    for look, found in looks.items():
+        if look[0] in changed and (look[1] == ALL or found_at(look) != found):
+            return None
+    return {folder: stamp or folder_stamp(folder) for folder, stamp in now.items()}
 
 
 def still(path: str, stamp: Stamp, folder: bool = False) -> Stamp | None:
@@ -233,15 +280,15 @@ def _signature(path: str) -> Signature:
 # ------------------------------------------------------------------ the environment
 
 
-def _environment() -> dict[Any, Any]:
-    """What `os.environ` holds, undecoded."""
+def environment() -> dict[Any, Any]:
+    """What `os.environ` holds, undecoded and unnoted."""
     data: dict[Any, Any] = vars(os.environ)["_data"]
     return data
 
 
-def variable_digest(name: str, environment: dict[Any, Any] | None = None) -> str:
-    """What a variable of the environment holds, now or in `environment`; `` stands for all of them."""
-    data = _environment() if environment is None else environment
+def variable_digest(name: str, given: dict[Any, Any] | None = None) -> str:
+    """What a variable of the environment holds, now or in what is `given`; `` stands for all of them."""
+    data = environment() if given is None else given
     if name == _EVERYTHING:
         return digest_of(repr(sorted(data.items())).encode())
     value = data.get(vars(os.environ)["encodekey"](name))
@@ -266,5 +313,5 @@ def _noting(kind: Any) -> type:
 
 
 def _variable(name: str) -> None:
-    if _current is not None and name not in _current.variables:
+    if _current is not None and name not in _current.variables and name not in _OWN:
         _current.variables[name] = variable_digest(name, _current.environment)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
+from triton_mutlint.cache.files import FileCache
+from triton_mutlint.cache.kernels import KeptReport, KernelCache
+from triton_mutlint.cache.store import Store
 from triton_mutlint.collector import collector_paused, out_of_collections
 from triton_mutlint.contracts.allowed import check_allowed
-from triton_mutlint.file_work import At, Item, Loaded, Part, Progress, Reported, lint_files, unloaded_kernels
+from triton_mutlint.file_work import At, Item, Loaded, Part, Progress, Read, Reported, lint_files, unloaded_kernels
+from triton_mutlint.inputs import current, spoils
 from triton_mutlint.judging import LintedFile, findings_of
 from triton_mutlint.lowering import Lowerer, parse_target, resolve_targets
 from triton_mutlint.lowering.triton_api import column_base, locates_calls, triton_version
@@ -60,6 +64,7 @@ class Run:
         self._lowerer = Lowerer()
         self._sources: Sequence[SourceFile] = ()
         self._trees: dict[str, ast.Module] = {}
+        self._file_cache: FileCache | None = None
         self._default_targets: tuple[Target, ...] | None = None
         self._used_targets: dict[Target, None] = {}
 
@@ -84,8 +89,21 @@ class Run:
 
         Raises UsageError for a spec or a target that cannot be used.
         """
-        specs = self._specs_of(sources)
-        return lint_files(sources, specs, self.work, self._request, self._progress)
+        specs = [(spec, self._specs.digest_of(source)) for source, spec in zip(
+            sources, self._specs_of(sources), strict=True)]
+        cache = self._file_cache = self._cache(sources)
+        files = lint_files(sources, specs, self.work, self._request, self._progress, cache)
+        if cache is not None:
+            cache.trim()
+        return files
+
+    def _cache(self, sources: Sequence[SourceFile]) -> FileCache | None:
+        """Where verdicts are kept; nowhere if another text stands for a file that others may import."""
+        request = self._request
+        overlaid = bool(request.texts) or (request.stdin_text is not None and len(sources) > 1)
+        if request.cache_dir is None or request.true_import or overlaid or current() is None:
+            return None
+        return FileCache(Store(request.cache_dir), request, sources)
 
     def _specs_of(self, sources: Sequence[SourceFile]) -> list[Spec | None]:
         specs = [self._specs.of(source) for source in sources]  # a wrong spec ends the run before any work
@@ -99,16 +117,29 @@ class Run:
         self._sources = sources
         return specs
 
-    def work(self, source: SourceFile, spec: Spec | None, part: Part) -> Iterator[Item]:
-        """Analyse what `part` asks of a file, and tell of each step."""
+    def work(self, source: SourceFile, spec: Spec | None, part: Part,
+             known: Mapping[str, KeptReport]) -> Iterator[Item]:
+        """Analyse what `part` asks of a file, but for what is `known` already, and tell of each step."""
+        before = spoils()
         file = self._load(source, spec)
         yield Loaded(detached(file.result))
+        kept = None if self._file_cache is None else KernelCache(file, self._file_cache.asked, known)
         with out_of_collections():
             for index, kernel in enumerate(file.result.kernels):
                 if part.wants(index):
                     entry = file.entry(kernel)
                     yield At(index, self._targets(entry))
-                    yield Reported(index, self.analyze(file, kernel, entry))
+                    yield self._reported(index, file, kernel, kept)
+        reads = file.result.reads() if file.result.reads else ((str(source.path),), ())
+        yield Read(reads, spoils() > before)
+
+    def _reported(self, index: int, file: LintedFile, kernel: LoadedKernel, kept: KernelCache | None) -> Reported:
+        entry = file.entry(kernel)
+        if kept is None:
+            return Reported(index, self.analyze(file, kernel, entry))
+        key = kept.key(kernel, entry)
+        report = kept.find(kernel, key) or self.analyze(file, kernel, entry)
+        return Reported(index, report, key, kept.kept(kernel, report))
 
     def report(self, files: Sequence[LintedFile], failures: tuple[tuple[str, Failure], ...]) -> Report:
         """The report on what `files` gave, with what the rules say of it."""

@@ -237,7 +237,7 @@ class LoadResult:
     helpers: tuple[LoadedKernel, ...] = ()
     failures: tuple[tuple[str, Failure], ...] = ()  # (kernel name or "", why)
     sources: tuple[Path, ...] = ()
-    reads: Callable[[], tuple[tuple[str, ...], tuple[str, ...]]] | None = field(default=None, compare=False)
+    reads: Callable[[], tuple[tuple[str, ...], tuple[tuple[str, str], ...]]] | None = field(default=None, compare=False)
 
 
 # --------------------------------------------------------------------------- signatures

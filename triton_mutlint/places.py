@@ -114,6 +114,11 @@ def _parsed(file: str, text: str | None) -> ast.Module:
         return ast.Module([], [])  # not Python source (a .ttir from elsewhere): no names, columns as printed
 
 
+def forget() -> None:
+    """Forget the files that were read, for a process that outlives them."""
+    _parsed.cache_clear()
+
+
 @lru_cache(maxsize=256)
 def _calls(tree: ast.Module) -> Mapping[int, list[_Span]]:
     """The calls that stand on each line, in part or whole."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from triton_mutlint.inputs import current
 from triton_mutlint.model import (
     ArgType,
     Failure,
@@ -38,6 +39,11 @@ class Specs:
         if not self.request.use_spec:
             return None
         return self.request.spec or find_spec(source.path)
+
+    def digest_of(self, source: SourceFile) -> str:
+        """What tells the text of the spec that holds for `source` from any other; "" where nothing is noted."""
+        path, inputs = self.path_of(source), current()
+        return "" if path is None or inputs is None else inputs.files[os.path.abspath(path)].digest  # noqa: PTH100
 
     def of(self, source: SourceFile) -> Spec | None:
         """Raises SpecError for a spec that cannot be used."""

@@ -38,4 +38,5 @@ class Request:
     snapshot: Path | None = None  # to compare contracts with
     baseline: Path | None = None  # of findings that are accepted
     config: Config = field(default_factory=Config)
+    cache_dir: Path | None = None  # where verdicts are kept for the next run; None: nowhere
     texts: Mapping[str, str] = EMPTY  # to read in place of files and specs, by the path as reports show it

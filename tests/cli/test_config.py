@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from triton_mutlint.cli.options import known_rules
 from triton_mutlint.config import Config, selector_problem
 from triton_mutlint.config_file import find, load
 from triton_mutlint.model import Severity, UsageError
+from triton_mutlint.rules import RULES
 
 EVERYTHING = """\
 [project]
@@ -182,3 +184,7 @@ def test_selectors() -> None:
     assert all(selector_problem(s, known) for s in ("", "tml101", "TML3", "TML1011", "X"))
     assert selector_problem("TML1", known, whole=True)
     assert not selector_problem("TML101", known, whole=True)
+
+
+def test_rules_are_known_by_their_files() -> None:
+    assert list(known_rules()) == sorted(RULES)

@@ -12,7 +12,7 @@ from functools import lru_cache
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from triton_mutlint.inputs import digest_of
+from triton_mutlint.inputs import digest_of, environment
 from triton_mutlint.version import __version__
 
 # Those that decide how kernels are lowered; a few are named so that a change of them alone is seen.
@@ -66,9 +66,10 @@ def _gpu() -> Iterator[str]:
     yield from (name for name in _DEVICES if os.path.exists(name))  # noqa: PTH110
     for name in _ABOUT_DEVICES:
         yield from _texts(Path(name))
-    for name, value in sorted(os.environ.items()):
+    for variable, value in sorted(environment().items()):
+        name = os.fsdecode(variable)
         if name.startswith(_PREFIXES) and not name.startswith(_IRRELEVANT):
-            yield f"{name}={value}"
+            yield f"{name}={value!r}"
 
 
 def _texts(path: Path) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from triton_mutlint.cache.identity import identity
 from triton_mutlint.cache.store import Store
-from triton_mutlint.inputs import Inputs, Stamp, digest_of, still, variable_digest
+from triton_mutlint.inputs import Inputs, Stamp, digest_of, looks_still, still, variable_digest
 from triton_mutlint.request import Request
 
 _KIND = "runs"
@@ -38,22 +38,25 @@ class Runs:
         entry: dict[str, Any] = json.loads(data)
         if entry["form"] != _FORM or not all(variable_digest(n) == d for n, d in entry["variables"].items()):
             return None
-        files = _held(entry["files"], folder=False)
-        folders = _held(entry["folders"], folder=True)
-        if files is None or folders is None:
+        files = _held(entry["files"])
+        looks = {(folder, name): found for folder, name, found in entry["looks"]}
+        stamps = looks_still(looks, {path: _stamp(row) for path, row in entry["folders"].items()})
+        if files is None or stamps is None:
             return None
-        if files != entry["files"] or folders != entry["folders"]:  # only their times have changed
+        folders = {path: _row(stamp) for path, stamp in stamps.items()}
+        if files != entry["files"] or folders != entry["folders"]:  # nothing that matters has changed
             self._put(name, {**entry, "files": files, "folders": folders})
         return KeptRun(tuple(entry["outputs"]), entry["failed"])
 
     def keep(self, name: str, run: KeptRun, inputs: Inputs) -> None:
         """Keep what a run gave, with what it read; not where that changed while it was read."""
-        if inputs.torn:
+        if inputs.torn or inputs.spoiled:
             return
         self._put(name, {
             "form": _FORM, "outputs": run.outputs, "failed": run.failed, "variables": inputs.variables,
             "files": {path: _row(stamp) for path, stamp in inputs.files.items()},
             "folders": {path: _row(stamp) for path, stamp in inputs.folders.items()},
+            "looks": [[*look, found] for look, found in inputs.looks.items()],
         })
 
     def _put(self, name: str, entry: Mapping[str, Any]) -> None:
@@ -66,7 +69,8 @@ def name_of(request: Request, looks: Sequence[object]) -> str:
     How many processes take part and how long they may take does not matter: a run that ran out of time
     is not kept.
     """
-    asked = replace(request, jobs=1, timeout=0.0, config=replace(request.config, jobs=1, cache_dir=None, origins={}))
+    config = replace(request.config, jobs=1, cache_dir=None, origins={})
+    asked = replace(request, jobs=1, timeout=0.0, cache_dir=None, config=config)
     return digest_of(repr((identity(), asked, tuple(looks))).encode("utf-8", "surrogateescape"))
 
 
@@ -74,11 +78,15 @@ def _row(stamp: Stamp) -> list[Any]:
     return [stamp.digest, list(stamp.signature)]
 
 
-def _held(rows: Mapping[str, list[Any]], *, folder: bool) -> dict[str, list[Any]] | None:
+def _stamp(row: Sequence[Any]) -> Stamp:
+    return Stamp(row[0], tuple(row[1]))
+
+
+def _held(rows: Mapping[str, list[Any]]) -> dict[str, list[Any]] | None:
     """The rows as they would be written today; None if one of them holds something else now."""
     today = {}
-    for path, (digest, signature) in rows.items():
-        stamp = still(path, Stamp(digest, tuple(signature)), folder)
+    for path, row in rows.items():
+        stamp = still(path, _stamp(row))
         if stamp is None:
             return None
         today[path] = _row(stamp)

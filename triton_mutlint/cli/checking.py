@@ -13,7 +13,7 @@ from triton_mutlint.basics import UsageError
 from triton_mutlint.cache.runs import KeptRun
 from triton_mutlint.cli.options import Output, known_rules, merged, parse_outputs, split_codes
 from triton_mutlint.cli.output import check_writable, is_unicode, use_color, width, write_file, write_stdout
-from triton_mutlint.cli.remembering import remembered, store_for
+from triton_mutlint.cli.remembering import cache_folder, remembered, store_for
 from triton_mutlint.config import Config
 from triton_mutlint.config_file import load
 from triton_mutlint.report.options import RenderOptions
@@ -93,6 +93,7 @@ def make_request(paths: tuple[str, ...], config: Config, options: dict[str, Any]
         require_spec=config.require_spec,
         snapshot=config.snapshot,
         baseline=None if options["update_baseline"] else config.baseline,
+        cache_dir=None if options.get("no_cache", True) else cache_folder(config.cache_dir),
         config=config,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from triton_mutlint.inputs import note_folder, read
+from triton_mutlint.inputs import note_name, read
 from triton_mutlint.model import Location
 from triton_mutlint.signature.spec_errors import SpecError, SpecProblem
 from triton_mutlint.signature.spec_model import ArgSpec, Declared, GlobalSpec, KernelSpec, Match, Spec
@@ -66,7 +66,8 @@ def find_spec(file: Path, root: Path | None = None) -> Path | None:
     start = file.absolute()
     stop = root.absolute() if root else None
     for folder in start.parents if not start.is_dir() else (start, *start.parents):
-        note_folder(folder)
+        for name in (*NAMES, *_ROOT_MARKS):
+            note_name(folder, name)
         for name in NAMES:
             if _exists(folder / name, file_only=True):
                 return folder / name

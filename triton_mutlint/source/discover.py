@@ -11,7 +11,7 @@ from fnmatch import fnmatch
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from triton_mutlint.inputs import note_folder, spoil
+from triton_mutlint.inputs import note_folder, note_name, spoil
 from triton_mutlint.model import Failure, Location, SourceFile, Stage, StageError
 from triton_mutlint.source.gitignore import ignored
 from triton_mutlint.source.text import decode_source, has_kernels, has_ops, may_have_kernels, may_have_ops, read_bytes
@@ -212,7 +212,7 @@ def _skipped(folder: Path) -> bool:
     if name.startswith(".") or name in SKIPPED_DIRECTORIES or name.endswith((".egg-info", ".dist-info")):
         return True
     if os.path.exists(folder / "pyvenv.cfg"):  # noqa: PTH110 - also of a folder that may not be read
-        note_folder(folder)
+        note_name(folder, "pyvenv.cfg")
         return True
     return False
 
@@ -224,10 +224,10 @@ def find_module(name: str, cwd: Path, argument: str) -> Path:
     """
     spec = None
     search = [str(cwd), *(entry or str(cwd) for entry in sys.path)]
-    for folder in search:
-        note_folder(folder)
     parts = name.split(".")
     for i, part in enumerate(parts):
+        for folder in search:
+            note_name(folder, part)
         spec = PathFinder.find_spec(part, search) if part.isidentifier() else None
         if spec is None:
             missing = ".".join(parts[: i + 1])
@@ -235,8 +235,6 @@ def find_module(name: str, cwd: Path, argument: str) -> Path:
             raise _failure(argument, f"no module named `{missing}`", hint)
         if i < len(parts) - 1:
             search = list(spec.submodule_search_locations or ())
-            for folder in search:
-                note_folder(folder)
     origin = spec.origin if spec else None
     if not origin or not origin.endswith(".py"):
         raise _failure(argument, f"module `{name}` has no Python source", "name one of its modules")

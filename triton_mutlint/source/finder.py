@@ -8,7 +8,7 @@ from functools import cached_property
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from triton_mutlint.inputs import note_folder
+from triton_mutlint.inputs import Look, note_folder, note_name
 
 # Always stood in for: importing them is slow, touches devices, or needs a compiler, and nothing that
 # a jit body uses comes from them.
@@ -52,24 +52,25 @@ class Folder:
         self.path = path
 
     @cached_property
-    def looked_in(self) -> set[str]:
-        """Folders whose content decides the answers below."""
+    def looked_in(self) -> set[Look]:
+        """What decides the answers below."""
         return set()
 
     @cached_property
     def packages(self) -> list[Path]:
         """Package folders from the innermost out."""
         found, folder = [], self.path
-        self._look_in(folder)
+        self._look_for(folder, "__init__")
         while os.path.isfile(folder / "__init__.py"):  # noqa: PTH113 - a hot path
             found.append(folder)
             folder = folder.parent
-            self._look_in(folder)
+            self._look_for(folder, "__init__")
         return found
 
-    def _look_in(self, folder: Path) -> None:
-        note_folder(folder)
-        self.looked_in.add(str(folder))
+    def _look_for(self, folder: Path, *names: str) -> None:
+        for name in names:
+            if (look := note_name(folder, name)) is not None:
+                self.looked_in.add(look)
 
     @cached_property
     def dotted(self) -> str:
@@ -81,7 +82,7 @@ class Folder:
         start = self.packages[-1].parent if self.packages else self.path
         roots = [start]
         for folder in [start, *start.parents][:_LEVELS]:
-            self._look_in(folder)
+            self._look_for(folder, *_MARKERS)
             roots.extend((folder, folder / "src", folder / "python"))
             if any(os.path.exists(folder / marker) for marker in _MARKERS):  # noqa: PTH110
                 break
@@ -99,7 +100,7 @@ class Place:
         self.is_folder = os.path.isdir(path)  # noqa: PTH112 - a hot path
         self.is_package = self.is_folder or path.name == "__init__.py"
         self.asked: set[str] = set()  # files that its imports led to
-        self.looked_in: set[str] = set()  # folders that its imports were looked up in
+        self.looked_in: set[Look] = set()  # where its imports were looked up
         folder, known = path if self.is_folder else path.parent, {} if folders is None else folders
         self._folder = known.setdefault(str(folder), Folder(folder))
         self.folder = self._folder.path
@@ -115,8 +116,8 @@ class Place:
         return self._folder.roots
 
     @property
-    def folders(self) -> set[str]:
-        """Every folder whose content decides what the file's imports mean."""
+    def looks(self) -> set[Look]:
+        """Everything on disk that decides what the file's imports mean."""
         return self.looked_in | self._folder.looked_in
 
 
@@ -124,9 +125,9 @@ class Finder:
     """Finds module sources; what was looked up once is remembered."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[Path, str], tuple[Path | None, tuple[str, ...]]] = {}
+        self._found: dict[tuple[Path, str], tuple[Path | None, tuple[Look, ...]]] = {}
         self.folders: dict[str, Folder] = {}
-        self._installed: dict[str, Path | None] = {}
+        self._installed: dict[str, tuple[Path | None, tuple[Look, ...]]] = {}
 
     def absolute(self, name: str, place: Place) -> Path | None:
         """The file of module `name` (a folder, for a namespace package), or None."""
@@ -135,8 +136,10 @@ class Finder:
                 return path
         top, _, rest = name.partition(".")
         if top not in self._installed:
-            self._installed[top] = _installed(top)
-        path = self._installed[top]
+            looks = tuple(look for entry in sys.path if (look := note_name(entry, top)) is not None)
+            self._installed[top] = (_installed(top), looks)
+        path, looks = self._installed[top]
+        place.looked_in.update(looks)
         if path is None or not rest:
             return path
         return self.below(path.parent if path.name == "__init__.py" else path, rest, place)
@@ -147,8 +150,8 @@ class Finder:
             folder = folder.parent
         if name:
             return self.below(folder, name, place)
-        note_folder(folder)
-        place.looked_in.add(str(folder))
+        if (look := note_name(folder, "__init__")) is not None:
+            place.looked_in.add(look)
         init = folder / "__init__.py"
         return init if init.is_file() else folder
 
@@ -163,38 +166,34 @@ class Finder:
         return path
 
 
-def _below(folder: Path, parts: list[str]) -> tuple[Path | None, tuple[str, ...]]:
-    """What is found, and the folders whose content says so."""
+def _below(folder: Path, parts: list[str]) -> tuple[Path | None, tuple[Look, ...]]:
+    """What is found, and where it was looked for."""
     base = os.path.join(folder, *parts)  # noqa: PTH118 - a hot path
-    parent = os.path.dirname(base)  # noqa: PTH120
-    note_folder(parent)
+    looks = [note_name(*os.path.split(base))]
+    found = None
     if os.path.isfile(base + ".py"):  # noqa: PTH113
-        return Path(base + ".py"), (parent,)
-    init = os.path.join(base, "__init__.py")  # noqa: PTH118
-    is_package = os.path.isfile(init)  # noqa: PTH113
-    if not is_package and not os.path.isdir(base):  # noqa: PTH112
-        return None, (parent,)
-    note_folder(base)
-    if is_package:
-        return Path(init), (parent, base)
-    return Path(base) if _holds_python(base) else None, (parent, base)
+        found = base + ".py"
+    elif os.path.isfile(init := os.path.join(base, "__init__.py")):  # noqa: PTH113, PTH118
+        found = init
+    elif os.path.isdir(base):  # noqa: PTH112
+        looks.append(note_folder(base))
+        looks.extend(note_name(entry.path, "__init__") for entry in os.scandir(base) if entry.is_dir())
+        found = base if _holds_python(base) else None
+    return None if found is None else Path(found), tuple(look for look in looks if look is not None)
 
 
 def _holds_python(folder: str) -> bool:
     """Whether a folder without `__init__.py` may be a namespace package."""
-    for entry in os.scandir(folder):
-        if entry.name.endswith(".py") or (
+    return any(
+        entry.name.endswith(".py") or (
             entry.is_dir() and os.path.isfile(os.path.join(entry.path, "__init__.py"))  # noqa: PTH113, PTH118
-        ):
-            return True
-    return False
+        )
+        for entry in os.scandir(folder))
 
 
 def _installed(top: str) -> Path | None:
     if not top.isidentifier():
         return None
-    for entry in sys.path:
-        note_folder(entry)
     spec = PathFinder.find_spec(top)
     if spec is None:
         return None

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from triton_mutlint.inputs import Look
 from triton_mutlint.model import StageError
 from triton_mutlint.source.facts import ABSENT, known_facts
 from triton_mutlint.source.finder import Finder, Place, is_real, is_stood_in
@@ -102,14 +103,13 @@ class Modules:
         """The file and every file whose text took part in loading it, itself first."""
         return tuple(m.path for m in self._involved(module) if m.tree.body or m is module)
 
-    def reads(self, module: SlicedModule) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The files that the answers about `module` come from so far, and the folders looked in for them."""
+    def reads(self, module: SlicedModule) -> tuple[tuple[str, ...], tuple[Look, ...]]:
+        """The files that the answers about `module` come from so far, and where they were looked for."""
         involved = self._involved(module)
         files = {str(m.path): None for m in involved}
         for current in involved:
             files.update(dict.fromkeys(sorted(current.place.asked)))
-        folders = set(sys.path).union(*(m.place.folders for m in involved))
-        return tuple(files), tuple(sorted(folders))
+        return tuple(files), tuple(sorted(set().union(*(m.place.looks for m in involved))))
 
     def _involved(self, module: SlicedModule) -> list[SlicedModule]:
         """The module and those that its imports led to, itself first."""

@@ -1,0 +1,192 @@
+"""An edit of one kernel leaves the verdicts on the others as they were, wherever their lines are now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from triton_mutlint import engine
+from triton_mutlint.basics import UsageError
+from triton_mutlint.cache.packing import pack, unpack
+from triton_mutlint.model import LoadedKernel, Location, Report
+from triton_mutlint.request import Request
+
+pytest.importorskip("triton")
+
+HEAD = "import triton\nimport triton.language as tl\nfrom helper import put\n\nSIZE = tl.constexpr(4)\n\n"
+HELPER = "import triton\nimport triton.language as tl\n\n@triton.jit\ndef put(x, value):\n    tl.store(x, value)\n"
+FIRST = "@triton.jit\ndef first(x, n: tl.constexpr):\n    put(x + n, 1)\n\n"
+SECOND = "@triton.jit\ndef second(x, y):\n    v = tl.load(x)\n    local(y, v)\n\n"
+LOCAL = "@triton.jit\ndef local(p, v):\n    tl.store(p + SIZE, v)\n\n"
+SPEC = ("version: 1\nkernels:\n  first: {args: {x: '*fp32', n: 3}}\n"
+        "  second: {args: {x: '*fp32', y: '*fp32'}}\n")
+
+
+class Project:
+    """A file with two kernels, its helpers and spec; `analysed` are the kernels that a run did not know."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        from triton_mutlint.linting import Run
+
+        self.root, self.analysed = root, list[str]()
+        real = Run.analyze
+
+        def counting(run: Run, file: object, kernel: LoadedKernel, entry: object) -> object:
+            self.analysed.append(kernel.name)
+            return real(run, file, kernel, entry)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(Run, "analyze", counting)
+        self.write("helper.py", HELPER)
+        self.write("kernels.py", HEAD + LOCAL + FIRST + SECOND)
+        self.write("triton-mutlint.yaml", SPEC)
+
+    def write(self, name: str, text: str) -> None:
+        (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / name).write_text(text)
+
+    def run(self, **changes: object) -> list[str]:
+        """Lint with the cache; what was analysed. The report is that of a run without one."""
+        self.analysed.clear()
+        warm = self.report(cache_dir=self.root / ".cache", **changes)
+        analysed = list(self.analysed)
+        assert warm == self.report(**changes)
+        return analysed
+
+    def report(self, **changes: object) -> Report:
+        given = {"arguments": ("kernels.py",), "cwd": self.root, "targets": ("cuda:90",), **changes}
+        return engine.run(Request(**given))  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    made = Project(tmp_path, monkeypatch)
+    assert made.run() == ["first", "second"]
+    assert made.run() == []
+    return made
+
+
+def test_editing_one_kernel_analyses_one(project: Project) -> None:
+    project.write("kernels.py", HEAD + LOCAL + FIRST.replace("1)", "2)") + SECOND)
+    assert project.run() == ["first"]
+    project.write("kernels.py", HEAD + LOCAL + FIRST + SECOND.replace("v = ", "w = tl.load(y)\n    v = "))
+    assert project.run() == ["first", "second"]  # only the last state of a file is kept
+    assert project.run() == []
+
+
+def test_kernels_that_move_keep_their_verdicts(project: Project) -> None:
+    longer = FIRST.replace("    put", "    # a comment\n\n    put")
+    project.write("kernels.py", HEAD + LOCAL + longer + SECOND)
+    assert project.run() == ["first"]
+    moved = project.report(cache_dir=project.root / ".cache")
+    (write,) = [a.location for k in moved.kernels for p in k.parameters if k.name == "second" and p.name == "y"
+                for a in p.accesses]
+    assert write == Location("kernels.py", (HEAD + LOCAL).count("\n") - 1, 5)
+
+
+@pytest.mark.parametrize(("name", "text", "analysed"), [
+    pytest.param("helper.py", HELPER.replace("x, value", "x, v").replace(", value)", ", v)"), ["first", "second"],
+                 id="a helper of another file"),
+    pytest.param("kernels.py", HEAD + LOCAL.replace("p + SIZE", "p - SIZE") + FIRST + SECOND, ["first", "second"],
+                 id="a helper of the same file"),
+    pytest.param("kernels.py", HEAD.replace("(4)", "(5)") + LOCAL + FIRST + SECOND, ["first", "second"],
+                 id="a constant"),
+    pytest.param("triton-mutlint.yaml", SPEC.replace("n: 3", "n: 4"), ["first"], id="one entry of the spec"),
+    pytest.param("triton-mutlint.yaml", SPEC + "globals: {SIZE: 8}\n", ["first", "second"], id="a value of the spec"),
+    pytest.param("kernels.py", HEAD + LOCAL + FIRST + SECOND.replace("local(y, v)", "first(y, 1)"),
+                 ["first", "second", "local"], id="a kernel that is called now"),
+    pytest.param("kernels.py", HEAD + LOCAL + FIRST + SECOND + "THIRD = 3\n", ["first", "second"], id="shared code"),
+])
+def test_what_changes_is_analysed(project: Project, name: str, text: str, analysed: list[str]) -> None:
+    project.write(name, text)
+    found = project.run()
+    assert set(found) <= set(analysed)
+    assert found
+    assert project.run() == []
+
+
+@pytest.mark.parametrize(("changes", "analysed"), [
+    ({"targets": ("hip:gfx942",)}, 2), ({"max_variants": 1}, 2), ({"opaque_asm": True}, 2), ({"jobs": 2}, 0),
+    ({"timeout": 7.0}, 0), ({"arguments": (".",)}, 0), ({"arguments": ("kernels.py::first",)}, 1),
+    ({"use_spec": False}, 2),
+])
+def test_options_that_may_change_the_verdict_do_not_share(project: Project, changes: dict[str, object],
+                                                          analysed: int) -> None:
+    assert len(project.run(**changes)) >= analysed
+    assert project.run(**changes) == []
+    project.run()
+
+
+def test_an_import_that_finds_something_else_counts(project: Project) -> None:
+    project.write("helper/__init__.py", HELPER)  # `helper.py` beside it still comes first
+    project.run()
+    (project.root / "helper.py").unlink()
+    assert project.run() == ["first", "second"]
+    project.write("pyproject.toml", "")
+    project.write("src/helper.py", HELPER.replace("tl.store(x, value)", "tl.load(x)"))
+    assert project.run()
+
+
+def test_a_module_that_appears_counts(project: Project) -> None:
+    project.write("kernels.py", HEAD + "try:\n    from absent import SIZE\nexcept ImportError:\n    pass\n"
+                  + LOCAL + FIRST + SECOND)
+    project.run()
+    assert project.run() == []
+    project.write("absent.py", "import triton.language as tl\nSIZE = tl.constexpr(16)\n")
+    assert project.run() == ["first", "second"]
+
+
+def test_variables_and_files_that_constants_are_made_from_count(project: Project,
+                                                                monkeypatch: pytest.MonkeyPatch) -> None:
+    size = ("import os, json\nwith open(os.path.dirname(__file__) + '/size.json') as file:\n"
+            "    SIZE = tl.constexpr(json.load(file))\n"
+            "if os.environ.get('MUTLINT_WIDE'):\n    SIZE = tl.constexpr(2)")
+    head = HEAD.replace("SIZE = tl.constexpr(4)", size)
+    project.write("size.json", "4")
+    project.write("kernels.py", head + LOCAL + FIRST + SECOND)
+    project.run()
+    assert project.run() == []
+    project.write("size.json", "5")
+    assert project.run() == ["first", "second"]
+    monkeypatch.setenv("MUTLINT_WIDE", "1")
+    assert project.run() == ["first", "second"]
+    monkeypatch.setenv("MUTLINT_OTHER", "1")
+    assert project.run() == []
+
+
+def test_what_ran_out_of_time_is_tried_again(project: Project) -> None:
+    endless = "@triton.jit\ndef third(x):\n    for i in tl.static_range(1000000):\n        tl.store(x + i, 1)\n"
+    project.write("kernels.py", HEAD + LOCAL + FIRST + SECOND + endless)
+    project.analysed.clear()
+    for expected in (["first", "second", "third"], ["third"], ["third"]):
+        report = project.report(cache_dir=project.root / ".cache", timeout=0.5)
+        assert project.analysed == expected
+        assert report.kernels[-1].failure is not None
+        project.analysed.clear()
+
+
+def test_a_changed_file_in_the_cache_is_a_slower_run(project: Project) -> None:
+    for entry in (project.root / ".cache" / "files").iterdir():
+        entry.write_bytes(entry.read_bytes()[:-1])
+    assert project.run() == ["first", "second"]
+    assert project.run() == []
+
+
+class Foreign:
+    """What a pickle of somebody else may make."""
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
+        return pytest.fail, ("it was run",)
+
+
+def test_nothing_but_records_is_made_from_a_file(project: Project) -> None:
+    from triton_mutlint.cache.store import Store
+
+    store = Store(project.root / ".cache")
+    for entry in store.entries():
+        for content in (pack(Foreign()), pack(UsageError("x")), pack(project.report()), b"", b"\x80\x05."):
+            store.put("files", entry.path.name, content)
+            assert project.run() == ["first", "second"]
+    with pytest.raises(Exception, match="is no record of this tool"):
+        unpack(pack(Foreign()))

@@ -1,0 +1,171 @@
+"""What was read holds still exactly when it would read the same again."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from triton_mutlint import inputs
+from triton_mutlint.inputs import Inputs, Stamp, apart, note_file, note_folder, read, recording, spoil, still, take_in
+
+
+def age(path: Path) -> None:
+    """Wait until a change of `path` would show in its times."""
+    while time.time_ns() - path.stat().st_ctime_ns < 2 * inputs._SETTLED:
+        time.sleep(0.02)
+
+
+def test_nothing_is_noted_unasked(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"x")
+    assert read(tmp_path / "a") == b"x"
+    note_folder(tmp_path)
+    with recording() as found:
+        pass
+    assert (found.files, found.folders, found.variables) == ({}, {}, {})
+
+
+def test_a_file_that_has_not_changed_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"x")
+    age(path)
+    with recording() as found:
+        read(path)
+    stamp = found.files[str(path)]
+    assert stamp.signature
+    monkeypatch.setattr(inputs, "file_stamp", lambda path: pytest.fail("it was read"))
+    assert still(str(path), stamp) == stamp
+
+
+def test_a_change_shows_whatever_is_done_to_the_times(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    age(path)
+    with recording() as found:
+        read(path)
+    stamp, before = found.files[str(path)], path.stat()
+    path.write_bytes(b"new")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_size == before.st_size
+    assert still(str(path), stamp) is None
+    path.write_bytes(b"old")
+    again = still(str(path), stamp)
+    assert again is not None
+    assert again.digest == stamp.digest
+
+
+def test_a_file_that_has_just_changed_is_told_by_its_content(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    with recording() as found:
+        read(path)
+    assert found.files[str(path)].signature == ()
+    path.write_bytes(b"new")
+    assert still(str(path), found.files[str(path)]) is None
+
+
+def test_times_in_the_future_tell_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    os.utime(path, (4e9, 4e9))
+    with recording() as found:
+        read(path)
+    assert found.files[str(path)].signature == ()
+
+
+def test_a_file_that_is_not_there_is_noted(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    with recording() as found:
+        note_file(path)
+        with pytest.raises(FileNotFoundError):
+            read(path)
+    assert still(str(path), found.files[str(path)]) is not None
+    path.write_bytes(b"")
+    assert still(str(path), found.files[str(path)]) is None
+
+
+def test_a_folder_is_told_by_the_sources_and_folders_in_it(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("")
+    with recording() as found:
+        note_folder(tmp_path / "missing" / "deeper")
+    assert list(found.folders) == [str(tmp_path)]
+    stamp = found.folders[str(tmp_path)]
+
+    def holds() -> bool:
+        return still(str(tmp_path), stamp, folder=True) is not None
+
+    for harmless in ("notes.txt", ".hidden.txt", "a.pyc"):
+        (tmp_path / harmless).write_text("")
+        assert holds(), harmless
+    (tmp_path / "__pycache__").mkdir()
+    assert holds()
+    for made in ("b.py", "pyproject.toml", "triton-mutlint.yaml", "pyvenv.cfg"):
+        (tmp_path / made).write_text("")
+        assert not holds(), made
+        (tmp_path / made).unlink()
+        assert holds(), made
+    (tmp_path / "package").mkdir()
+    assert not holds()
+    (tmp_path / "package").rmdir()
+    (tmp_path / "a.py").unlink()
+    assert not holds()
+    (tmp_path / "a.py").symlink_to("elsewhere.py")
+    assert not holds()
+
+
+def test_one_path_that_held_two_things_spoils_all(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    with recording() as found:
+        read(path)
+        assert not found.torn
+        path.write_bytes(b"new")
+        read(path)
+    assert found.torn
+
+
+def test_variables_are_noted_as_they_were_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MUTLINT_A", "1")
+    monkeypatch.delenv("MUTLINT_B", raising=False)
+    kind = type(os.environ)
+    with recording() as found:
+        os.environ["MUTLINT_B"] = "made by the run"
+        assert (os.environ["MUTLINT_A"], os.getenv("MUTLINT_B")) == ("1", "made by the run")
+        assert "MUTLINT_C" not in os.environ
+        del os.environ["MUTLINT_B"]
+    assert type(os.environ) is kind
+    assert {n for n in found.variables if n.startswith("MUTLINT")} == {"MUTLINT_A", "MUTLINT_B", "MUTLINT_C"}
+    assert all(inputs.variable_digest(name) == digest for name, digest in found.variables.items())
+    monkeypatch.setenv("MUTLINT_A", "2")
+    assert inputs.variable_digest("MUTLINT_A") != found.variables["MUTLINT_A"]
+    monkeypatch.setenv("MUTLINT_C", "")
+    assert inputs.variable_digest("MUTLINT_C") != found.variables["MUTLINT_C"]
+    assert "made by the run" not in repr(found)  # values are secrets for all that is known
+
+
+def test_looking_through_all_variables_depends_on_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    with recording() as found:
+        assert dict(os.environ)
+    digest = found.variables[""]
+    assert inputs.variable_digest("") == digest
+    monkeypatch.setenv("MUTLINT_NEW", "1")
+    assert inputs.variable_digest("") != digest
+
+
+def test_another_process_tells_only_what_is_new() -> None:
+    with recording() as outer:
+        outer.files["/a"] = Stamp("1")
+        with apart() as inner:
+            assert inner is not None
+            inner.files["/b"] = Stamp("2")
+            spoil()
+            first = inner.news()
+            inner.files["/c"] = Stamp("3")
+            second = inner.news()
+        assert (first.files, first.spoiled) == ({"/b": Stamp("2")}, 1)
+        assert (second.files, second.spoiled) == ({"/c": Stamp("3")}, 0)
+        take_in(first)
+        take_in(Inputs(files={"/a": Stamp("other")}))
+    assert (set(outer.files), outer.spoiled, outer.torn) == ({"/a", "/b"}, 1, True)

@@ -1,0 +1,138 @@
+"""The verdicts on one file's kernels, kept until something changes that they depend on."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from triton_mutlint.cache.identity import identity
+from triton_mutlint.cache.kernels import KeptReport
+from triton_mutlint.cache.packing import pack, unpack
+from triton_mutlint.cache.store import Store
+from triton_mutlint.inputs import Inputs, Look, Stamp, current, digest_of, looks_still, still, take_in, variable_digest
+from triton_mutlint.model import SourceFile
+from triton_mutlint.outcome import FileOutcome
+from triton_mutlint.request import Request
+
+_KIND = "files"
+Reads = tuple[tuple[str, ...], tuple[Look, ...]]  # files, and where names were looked for
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """What is kept of one file: `outcome` holds for its text and spec, `kernels` by key for any.
+
+    `shown` says how the other files that took part are named in reports, where the run linted them too.
+    """
+
+    text: str
+    spec: str
+    files: Mapping[str, Stamp]
+    folders: Mapping[str, Stamp]
+    looks: Mapping[Look, str]
+    variables: Mapping[str, str]
+    shown: Mapping[str, str]
+    outcome: FileOutcome | None
+    kernels: Mapping[str, KeptReport]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What still holds of a file: all of it, or reports on kernels by key."""
+
+    outcome: FileOutcome | None = None
+    kernels: Mapping[str, KeptReport] = field(default_factory=dict)
+
+
+NOTHING = Known()
+
+
+class FileCache:
+    """The files of one run in a store."""
+
+    def __init__(self, store: Store, request: Request, sources: Sequence[SourceFile]) -> None:
+        self._store = store
+        self._shown = {str(source.path): source.display for source in sources}
+        self._asked = (identity(), str(request.cwd), request.targets, request.max_variants, request.opaque_asm,
+                       request.config.stub_modules)
+        self._now: dict[tuple[str, str], Stamp | None] = {}
+
+    @property
+    def asked(self) -> tuple[object, ...]:
+        """What the run asks of every file."""
+        return self._asked
+
+    def find(self, source: SourceFile, spec: str) -> Known:
+        """What holds of a file; `spec` is the digest of the spec that applies."""
+        data = self._store.get(_KIND, self._name(source))
+        try:
+            entry = None if data is None else unpack(data)
+        except (pickle.UnpicklingError, AttributeError, ImportError, TypeError, ValueError, EOFError, IndexError):
+            entry = None  # another version's, or nobody's
+        if not isinstance(entry, _Entry) or not self._holds(entry, source):
+            return NOTHING
+        whole = entry.text == _digest(source) and entry.spec == spec
+        return Known(entry.outcome if whole else None, entry.kernels)
+
+    def keep(self, source: SourceFile, spec: str, outcome: FileOutcome | None, reads: Reads,
+             kernels: Mapping[str, KeptReport]) -> None:
+        """Keep what a run gave; `outcome` is None where another run might give something else."""
+        inputs = current()
+        if inputs is None or inputs.torn:
+            return
+        own = str(source.path)
+        names = dict.fromkeys((*reads[0], *inputs.data))
+        files = {name: inputs.files[name] for name in names if name != own and name in inputs.files}
+        looks = {look: inputs.looks[look] for look in reads[1] if look in inputs.looks}
+        folders = {folder: inputs.folders[folder] for folder in dict.fromkeys(folder for folder, _ in looks)}
+        if len(looks) < len(reads[1]) or any(n != own and n not in files and not _is_folder(n) for n in names):
+            return  # it was not noted what was there
+        self._store.put(_KIND, self._name(source), pack(_Entry(
+            _digest(source), spec, files, folders, looks, inputs.variables, self._shown_of(files), outcome, kernels)))
+
+    def trim(self) -> None:
+        """Keep the store within its limit."""
+        self._store.trim()
+
+    def _holds(self, entry: _Entry, source: SourceFile) -> bool:
+        """Whether all that the file depends on, itself and its spec apart, is as it was; then it is noted."""
+        if self._shown_of(entry.files) != entry.shown:
+            return False
+        if not all(variable_digest(name) == digest for name, digest in entry.variables.items()):
+            return False
+        files = {path: self._still(path, stamp) for path, stamp in entry.files.items()}
+        if None in files.values():
+            return False
+        folders = {path: self._still(path, stamp, folder=True) for path, stamp in entry.folders.items()}
+        moved = {path: entry.folders[path] for path, stamp in folders.items() if stamp is None}
+        again = looks_still({look: found for look, found in entry.looks.items() if look[0] in moved}, moved)
+        if again is None:
+            return False
+        take_in(Inputs({p: s for p, s in files.items() if s}, {p: s or again[p] for p, s in folders.items()},
+                       dict(entry.looks), dict(entry.variables), environment={}))
+        return True
+
+    def _still(self, path: str, stamp: Stamp, *, folder: bool = False) -> Stamp | None:
+        """`still`, asked once for what many files depend on."""
+        key = (path, stamp.digest)
+        if key not in self._now:
+            self._now[key] = still(path, stamp, folder)
+        return self._now[key]
+
+    def _shown_of(self, files: Mapping[str, Stamp]) -> dict[str, str]:
+        return {path: self._shown[path] for path in files if path in self._shown}
+
+    def _name(self, source: SourceFile) -> str:
+        what = (self._asked, str(source.path), source.display, sorted(source.kernels))
+        return digest_of(repr(what).encode("utf-8", "surrogateescape"))
+
+
+def _digest(source: SourceFile) -> str:
+    return digest_of(source.text.encode("utf-8", "surrogatepass"))
+
+
+def _is_folder(name: str) -> bool:
+    """A namespace package: what it holds was looked for name by name."""
+    return os.path.isdir(name)  # noqa: PTH112
