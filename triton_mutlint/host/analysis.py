@@ -14,6 +14,7 @@ from triton_mutlint.host.core import STEPS, Activation, TooLargeError, World
 from triton_mutlint.host.effects import ByArgument, Effects
 from triton_mutlint.host.model import Form, HostFunction, OpRegistration
 from triton_mutlint.host.modules import HostModule
+from triton_mutlint.host.persisting import left_behind
 from triton_mutlint.host.state import State
 from triton_mutlint.host.values import PLAIN, Cell, FunctionValue, Kind, Value, constant, join, thing
 from triton_mutlint.host.worth import REGISTERS, last_name
@@ -25,6 +26,7 @@ _PLAIN_TYPES = frozenset({
     "Literal", "ScalarType", "constexpr", "Generator", "number",
 })  # fmt: skip
 _CONTAINERS = frozenset({"List", "list", "Tuple", "tuple", "Sequence", "Iterable", "TensorList", "Collection"})
+_CALLS = 3  # of an op, one after the other, where it leaves something for the next
 _FLAGS = 3  # of an op, at most, that are tried one way and the other
 _AROUND = _CONTAINERS | {"Optional", "Union"}
 
@@ -118,30 +120,48 @@ def _run(op: OpRegistration, module: HostModule, function: HostFunction, names: 
          interpreter: Interpreter, held: Mapping[str, Value]) -> set[str]:
     """Interpret one implementation, with what its flags are held to be; the arguments that its results may be."""
     scope = ("op", module.display, function.lineno, function.col_offset)
-    here = Activation(module, getattr(function, "name", "<lambda>"), scope, None, function, chain=scope)
-    state = State(base=interpreter.module_state.heap, scopes=interpreter.scopes)
     interpreter.scopes[scope] = None
-    interpreter.active.append(here)
-    here.entry.update(_entry(op, function, scope, state))
-    here.entry.update({name: value for name, value in held.items() if name in here.entry})
+    returned: set[str] = set()
+    start = State(base=interpreter.module_state.heap, scopes=interpreter.scopes)
     try:
-        decorated = _decorated(module, function, interpreter)
-        if decorated == thing(FunctionValue(module, function)):
-            result = interpreter.run(here, state)
-        else:
-            named = {a.arg: here.entry[a.arg] for a in function.args.kwonlyargs}
-            given = tuple(here.entry[a.arg] for a in _positional(function))
-            top = replace(interpreter.top(module), chain=scope)
-            interpreter.active.clear()
-            result = interpreter.call(decorated, Arguments(given, named), function, state, top)
+        for _ in range(_CALLS):
+            state = start.copy()
+            returned |= _call(op, module, function, interpreter, held, state, scope)
+            if not state.kept:
+                break
+            again = left_behind(state, interpreter.module_state)
+            if (again.names, again.heap) == (start.names, start.heap):
+                break
+            start = again
     except (TooLargeError, RecursionError):
         effect = HostEffect(Location(module.display, function.lineno), "its code is too large to be followed")
         interpreter.effects.gaps[effect] = None
         for name in names:
             interpreter.effects.unknown.setdefault(name, {})[effect] = None
         return set()
+    return returned
+
+
+def _call(op: OpRegistration, module: HostModule, function: HostFunction, interpreter: Interpreter,
+          held: Mapping[str, Value], state: State, scope: tuple[object, ...]) -> set[str]:
+    """Interpret one call of it; the arguments that it returns for certain."""
+    here = Activation(module, getattr(function, "name", "<lambda>"), scope, None, function, chain=scope)
+    interpreter.steps = 0
+    interpreter.active[:] = [here]
+    here.entry.update(_entry(op, function, scope, state))
+    here.entry.update({name: value for name, value in held.items() if name in here.entry})
+    decorated = _decorated(module, function, interpreter)
+    if decorated == thing(FunctionValue(module, function)):
+        result = interpreter.run(here, state)
+    else:
+        named = {a.arg: here.entry[a.arg] for a in function.args.kwonlyargs}
+        given = tuple(here.entry[a.arg] for a in _positional(function))
+        top = replace(interpreter.top(module), chain=scope)
+        interpreter.active.clear()
+        result = interpreter.call(decorated, Arguments(given, named), function, state, top)
     for effect, value in interpreter.escaped:
         interpreter.effects.gap(effect, state, [value])
+    interpreter.escaped.clear()
     same, _ = state.reach([result])
     return set(same)
 

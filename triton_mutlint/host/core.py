@@ -43,7 +43,7 @@ class Shared:
     scopes: dict[ScopeId, ScopeId | None] = field(default_factory=dict)
     generators: dict[int, ast.FunctionDef] = field(default_factory=dict)  # by the node of the generator expression
     hooks: dict[int, Value] = field(default_factory=dict)  # what tuning a kernel calls with its arguments
-    state: State = field(default_factory=State)
+    state: State = field(default_factory=lambda: State(importing=True))
     traced: list[Shared] = field(default_factory=list)  # the same where torch.compile runs the code, once asked for
 
     def __post_init__(self) -> None:
@@ -125,7 +125,7 @@ class Core:
         Its state holds what it makes and changes itself: copies of all that a run's module-level code
         made would take most of the time of a large run.
         """
-        own, shared = State(base=self.module_state.heap, scopes=self.scopes), self.module_state
+        own, shared = State(base=self.module_state.heap, scopes=self.scopes, importing=True), self.module_state
         steps, effects, active, watch = self.steps, self.effects, self.active, self.watch
         self.steps, self.effects, self.active, self.watch = STEPS - APART, Effects(), active[-1:], []
         try:

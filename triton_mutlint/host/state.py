@@ -28,6 +28,11 @@ from triton_mutlint.source.walking import walk
 _TAKEN = 7  # of the joined names of a scope that are remembered, but for the last
 
 
+def lasting(scope: ScopeId) -> bool:
+    """Whether a scope's names keep what a call gives them: a module's, and those of calls at the top level of one."""
+    return scope[0] == "module" or (len(scope) == 4 and isinstance(scope[3], tuple) and scope[3][:1] == ("module",))
+
+
 @dataclass
 class State:
     """Names by scope and containers by where they were made; changed in place.
@@ -42,13 +47,14 @@ class State:
     base: dict[CellId, Cell] = field(default_factory=dict)
     kept: bool = False  # whether something was put into one of those, or given to a global name
     scopes: Mapping[ScopeId, ScopeId | None] = field(default_factory=dict, compare=False)
+    importing: bool = field(default=False, compare=False)  # whether module-level code runs
     mark: object = field(default_factory=object, compare=False)
     covers: frozenset[object] = field(default=frozenset(), compare=False)
     taken: dict[ScopeId, tuple[dict[str, Value], ...]] = field(default_factory=dict, compare=False)
 
     def copy(self) -> State:
-        return State(dict(self.names), dict(self.heap), self.base, self.kept, self.scopes, self.mark, self.covers,
-                     dict(self.taken))
+        return State(dict(self.names), dict(self.heap), self.base, self.kept, self.scopes, self.importing, self.mark,
+                     self.covers, dict(self.taken))
 
     def store(self, cell: CellId, content: Cell) -> None:
         """Replace what a container holds."""
@@ -110,7 +116,7 @@ class State:
     def put(self, scope: ScopeId, name: str, value: Value) -> None:
         self.names[scope] = {**self.names.get(scope, {}), name: value}
         self.taken.pop(scope, None)
-        self.kept |= scope[0] == "module"
+        self.kept |= scope[0] == "module" or (lasting(scope) and not self.importing)
 
     def restore(self, scope: ScopeId, saved: Mapping[str, Value | None]) -> None:
         """Give names the values that they had, or none."""
@@ -230,6 +236,18 @@ class State:
         if isinstance(function, (FunctionValue, ClassValue)) and function.scope is not None:
             for name in {node.id for node in walk(function.node) if isinstance(node, ast.Name)}:
                 yield from self._around(function.scope, name)
+
+    def holds(self, value: Value) -> set[CellId]:
+        """The containers that a value is, or that something callable in it holds."""
+        found, seen, pending = set(value.cells), set[Thing](), list(value.things)
+        while pending:
+            thing = pending.pop()
+            if thing not in seen:
+                seen.add(thing)
+                for inner in self._captured(thing):
+                    found |= inner.cells
+                    pending.extend(inner.things)
+        return found
 
     def _around(self, scope: ScopeId | None, name: str) -> Iterator[Value]:
         while scope is not None:

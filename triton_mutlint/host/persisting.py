@@ -1,0 +1,48 @@
+"""What a call of an op leaves behind for the next one: in module-level containers, objects and closures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from triton_mutlint.host.state import State, lasting
+from triton_mutlint.host.values import NOTHING, Cell, CellId, ScopeId, Value, join, merged
+
+
+def left_behind(state: State, shared: State) -> State:
+    """The state that another call finds after one that ended in `state`, or after none.
+
+    The arguments of the earlier call are others than those of the next, but may be the same tensors.
+    `shared` is the state of module-level code.
+    """
+    names: dict[ScopeId, dict[str, Value]] = {}
+    for scope, held in state.names.items():
+        if lasting(scope):
+            before = shared.names.get(scope, {})
+            names[scope] = {name: join(_earlier(value), before.get(name, Value())) for name, value in held.items()}
+    heap: dict[CellId, Cell] = {}
+    pending = [cell for cell in state.heap if cell in state.base and state.heap[cell] is not state.base[cell]]
+    pending.extend(cell for held in names.values() for value in held.values() for cell in state.holds(value))
+    while pending:
+        cell = pending.pop()
+        content = state.heap.get(cell)
+        if cell in heap or content is None:
+            continue
+        before_it = state.base.get(cell)
+        heap[cell] = _earlier_content(content if before_it is None else merged(before_it, content))
+        for value in (content.rest, content.source, *content.fields.values()):
+            pending.extend(state.holds(value))
+    return State(names, heap, state.base, True, state.scopes)
+
+
+def _earlier(value: Value) -> Value:
+    """What an earlier call had: its arguments, which may be this one's."""
+    roots = value.same | value.maybe | value.unsure
+    if not roots and value.constant is None:
+        return value
+    return replace(value, same=NOTHING, maybe=NOTHING, unsure=roots, constant=None)
+
+
+def _earlier_content(content: Cell) -> Cell:
+    fields: Mapping[object, Value] = {key: _earlier(value) for key, value in content.fields.items()}
+    return replace(content, fields=fields, rest=_earlier(content.rest))
