@@ -14,7 +14,7 @@ from triton_mutlint.model import ArgType, ConstexprValue, DescriptorType, Pointe
 from triton_mutlint.verify.arena import Arena
 from triton_mutlint.verify.fills import element_bytes, filled
 from triton_mutlint.verify.memory import Memory, Region
-from triton_mutlint.verify.sizes import scalar_values
+from triton_mutlint.verify.sizes import DIMENSIONS, scalar_values
 from triton_mutlint.verify.wire import Job, RunCase
 
 ELEMENTS = {"cpu": 1 << 16, "cuda": 1 << 18}  # of a tensor whose size nobody gave
@@ -110,7 +110,7 @@ def _memory(made: Arguments, job: Job, run: RunCase, name: str, kind: PointerTyp
     elif given == "addresses" or (name in job.addresses and run.fill not in ("zeros", "extreme")):
         region.fill(_table(made.memory, name, count, run))
     else:
-        region.fill(filled(kind.element, count, run.fill, run.seed, name))
+        region.fill(filled(kind.element, count, run.fill, run.seed, name, DIMENSIONS[run.size]))
 
 
 def _shape(job: Job, name: str, kind: PointerType | DescriptorType) -> tuple[int, ...]:

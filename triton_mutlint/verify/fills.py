@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import Any
 
 FLOAT_BITS = {"fp8e4nv": 8, "fp8e5": 8, "fp8e4b15": 8, "fp8e4b8": 8, "fp8e5b16": 8, "fp16": 16, "bf16": 16,
               "fp32": 32, "fp64": 64}  # fmt: skip
 ONE = {"fp8e4nv": 0x38, "fp8e5": 0x3C, "fp8e4b15": 0x78, "fp8e4b8": 0x40, "fp8e5b16": 0x40}
+_BEGINS = re.compile(r"(^|_)cu_|cu_?seq|indptr|(?<!chunk_)offsets|split_sizes_cum", re.IGNORECASE)
+_PAIRS = re.compile(r"chunk_indices", re.IGNORECASE)
+_LENGTHS = re.compile(r"seq_?len|lengths?$|(^|_)lens?(_|$)", re.IGNORECASE)
 INDICES = 8  # random integers stay below: they tend to be offsets, lengths and labels
 
 
@@ -26,14 +30,31 @@ def generator(seed: int, name: str) -> Any:
     return numpy.random.default_rng([seed, int.from_bytes(digest, "big")])
 
 
-def filled(element: str, count: int, fill: str, seed: int, name: str) -> Any:
-    """`count` elements as an array of bytes (uint8)."""
+def filled(element: str, count: int, fill: str, seed: int, name: str, dimension: int = 0) -> Any:
+    """`count` elements as an array of bytes (uint8).
+
+    Integers whose name tells what they are (lengths, where sequences begin) are so for a `dimension`.
+    """
     import numpy
 
     rng = generator(seed, name)
     if element in FLOAT_BITS:
         return _floats(numpy, rng, element, count, fill)
+    told = _told(numpy, name, count, dimension) if dimension and fill in ("random", "ones", "ramp") else None
+    if told is not None and element not in ("i1", "u1"):
+        return told.astype(f"{'u' if element[0] == 'u' else ''}int{element[1:]}").view(numpy.uint8)
     return _integers(numpy, rng, element, count, fill)
+
+
+def _told(numpy: Any, name: str, count: int, dimension: int) -> Any:
+    """What integers of such a name hold where kernels of variable length are launched; None if it tells nothing."""
+    if _BEGINS.search(name):
+        return numpy.arange(count) * dimension
+    if _PAIRS.search(name):
+        return numpy.arange(count) // 2 % 2 * (1 - numpy.arange(count) % 2)  # (sequence, 0)
+    if _LENGTHS.search(name):
+        return numpy.full(count, dimension)
+    return None
 
 
 def _integers(numpy: Any, rng: Any, element: str, count: int, fill: str) -> Any:

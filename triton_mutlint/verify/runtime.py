@@ -14,9 +14,11 @@ from typing import Any
 import numpy
 
 from triton_mutlint.verify.extra_ops import add_missing, patch_libdevice
+from triton_mutlint.verify.loops import loop_range
 from triton_mutlint.verify.memory import Memory
 
 _HELPERS = ("interpreter_semantic", "_InterpreterComparison")  # names in the interpreter that rewritten code uses
+_RANGE = "_mutlint_range"
 _current: Memory | None = None
 
 
@@ -55,6 +57,7 @@ def _patch_language(interpreter: Any) -> None:
     finally:
         del whole.__globals__["_language"], whole.__globals__["_core"]
     tl.tensor.__index__ = lambda tensor: int(tensor.handle.data.squeeze())  # Triton 3.6's fails from NumPy 2.4 on
+    tl.range = tl.core.range = loop_range
     vars(interpreter)["_patch_lang"] = lambda fn: _Forever()
 
 
@@ -107,6 +110,13 @@ def _interpreted(base: Any, interpreter: Any) -> Any:
     return InterpretedKernel
 
 
+class _Loops(ast.NodeTransformer):
+    """Has `range` count in integers that have a tensor's methods, as compiled loops do."""
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.copy_location(ast.Name(_RANGE, node.ctx), node) if node.id == "range" else node
+
+
 def _give_code(jit: Any, interpreter: Any) -> None:
     """Put the code of the rewritten source into the function, whose defaults and globals stay."""
     tree = ast.parse(jit.src)
@@ -118,14 +128,14 @@ def _give_code(jit: Any, interpreter: Any) -> None:
         argument.annotation = None
     arguments.defaults = [ast.Constant(None) for _ in arguments.defaults]
     arguments.kw_defaults = [None if d is None else ast.Constant(None) for d in arguments.kw_defaults]
-    tree = interpreter.FunctionRewriter.ast_transformer.visit(tree)
+    tree = interpreter.FunctionRewriter.ast_transformer.visit(_Loops().visit(tree))
     ast.fix_missing_locations(tree)
     ast.increment_lineno(tree, jit.fn.__code__.co_firstlineno - 1)
     made: dict[str, Any] = {}
     exec(compile(tree, jit.fn.__code__.co_filename, "exec"), {}, made)  # noqa: S102 - the kernel is to be run
-    for name in _HELPERS:
-        if hasattr(interpreter, name):
-            dict.__setitem__(jit.fn.__globals__, name, getattr(interpreter, name))
+    given = {name: getattr(interpreter, name) for name in _HELPERS if hasattr(interpreter, name)}
+    for name, value in {**given, _RANGE: loop_range}.items():
+        dict.__setitem__(jit.fn.__globals__, name, value)
     jit.fn.__code__ = made[definition.name].__code__
 
 
