@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.widths import Width, width_of
 from triton_mutlint.ttir.ir import Function, Op
 
@@ -35,7 +36,8 @@ class Context:
 class Contexts:
     """All contexts reached so far, found by callee and argument values."""
 
-    def __init__(self) -> None:
+    def __init__(self, lattice: Lattice) -> None:
+        self._lattice = lattice
         self._by_key: dict[tuple[str, tuple[int, ...]], Context] = {}
         self._count: dict[str, int] = {}
         self._joined: dict[str, Context] = {}
@@ -58,7 +60,7 @@ class Contexts:
             self._joined[function.name] = self._fresh(function, arguments)
         context = self._joined[function.name]
         for index, value in enumerate(arguments):
-            context.values[index] |= value
+            context.values[index] = self._lattice.either(context.values[index], value)
         return context
 
     def _fresh(self, function: Function, arguments: tuple[int, ...]) -> Context:

@@ -60,6 +60,18 @@ class Lattice:
         """A value that is a difference of addresses and no address itself."""
         return plus << 2 * self.width | minus << 3 * self.width
 
+    def either(self, one: int, other: int) -> int:
+        """A value that is one or the other: what only one of them could be taken for, it still can be.
+
+        Joined as they are, an address in one would speak for both (`as_address`).
+        """
+        if self.strong(one):
+            if not self.strong(other):
+                other |= self.plus(other)
+        elif self.strong(other):
+            one |= self.plus(one)
+        return one | other
+
     def as_address(self, value: int) -> int:
         """The strong set of `value` once it is used as an address (section 3.7)."""
         return self.strong(value) or self.plus(value) or self.weak(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from triton_mutlint.analysis import transfer
-from triton_mutlint.analysis.constants import constant_behind
+from triton_mutlint.analysis.constants import SAME_VALUE, constant_behind
 from triton_mutlint.analysis.contexts import Context
 from triton_mutlint.analysis.state import State
 from triton_mutlint.ttir.ir import Op
@@ -11,10 +11,13 @@ from triton_mutlint.ttir.ops import Flow, OpInfo, rows
 
 REMAINDERS = ("arith.andi", "arith.remui", "arith.remsi")
 INDEX_LIMIT = 4096
+MAX_STEPS = 32  # back from a value to what makes it
 SPLIT = "tt.split"
+SUBTRACT = "arith.subi"
+_SAME_ADDRESS = (*SAME_VALUE, "tt.unsplat")
 BY_OP: dict[str, transfer.Transfer] = {
     "arith.addi": transfer.addi,
-    "arith.subi": transfer.subi,
+    **dict.fromkeys(("arith.maxsi", "arith.maxui", "arith.minsi", "arith.minui", "tt.join", "tt.cat"), transfer.either),
     "arith.muli": transfer.muli,
     "tt.int_to_ptr": transfer.int_to_ptr,
 }
@@ -29,7 +32,7 @@ BY_FLOW: dict[Flow, transfer.Transfer] = {
 
 def _pure(info: OpInfo) -> transfer.Transfer | None:
     """The transfer function of an op that needs nothing but its operands' values."""
-    if info.touches_memory or info.name in (*REMAINDERS, SPLIT):
+    if info.touches_memory or info.name in (*REMAINDERS, SPLIT, SUBTRACT):
         return None
     return BY_OP.get(info.name) or BY_FLOW.get(info.flow)
 
@@ -56,6 +59,28 @@ class SingleOps(State):
         value = constant_behind(op.operands[1], lambda v: self.producer(context, v))
         return value is not None and 0 <= value < INDEX_LIMIT
 
+    def subtract(self, context: Context, op: Op) -> None:
+        operands = self.states(context, op.operands)
+        number = not self._is_address(context, op.operands[1], MAX_STEPS)
+        self.set_results(context, op, transfer.subi(self.lattice, operands, number))
+
+    def _is_address(self, context: Context, value: int, steps: int) -> bool:
+        """Whether a value is an address on every path, for what the ops that make it say."""
+        made = self.producer(context, value)
+        if made is None or not steps:
+            return False
+        if made.name == "tt.ptr_to_int":
+            return True
+        if made.name in _SAME_ADDRESS:
+            return self._is_address(context, made.operands[0], steps - 1)
+        if made.name == "arith.select":
+            return all(self._is_address(context, v, steps - 1) for v in made.operands[1:])
+        if made.name in ("arith.addi", "arith.subi"):
+            one, other = made.operands
+            plain = not context.values[other] & self.lattice.params
+            return plain and self._is_address(context, one, steps - 1)
+        return False
+
     def memory_op(self, context: Context, op: Op, info: OpInfo) -> None:
         operands = self.states(context, op.operands)
         lattice, count = self.lattice, len(operands)
@@ -69,7 +94,7 @@ class SingleOps(State):
                 if index < count:
                     state |= self.memory.load(lattice.as_address(operands[index]))
             if op.name == "tt.load" and count > 2:
-                state |= operands[2]  # `other`: what masked lanes yield
+                state = lattice.either(state, operands[2])  # `other`: what masked lanes yield
         self.set_results(context, op, state)
 
     def split(self, context: Context, op: Op) -> None:

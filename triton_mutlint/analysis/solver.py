@@ -10,7 +10,7 @@ from triton_mutlint.analysis.contexts import Context, Contexts
 from triton_mutlint.analysis.control import entry_block
 from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.opaque import OpaqueReader
-from triton_mutlint.analysis.single import PURE, REMAINDERS, SPLIT, SingleOps
+from triton_mutlint.analysis.single import PURE, REMAINDERS, SPLIT, SUBTRACT, SingleOps
 from triton_mutlint.ttir.ir import Module, Op, Region
 from triton_mutlint.ttir.ops import lookup
 
@@ -22,14 +22,14 @@ class Solver(SingleOps):
 
     def __init__(self, module: Module, lattice: Lattice, arguments: Sequence[int], opaque: OpaqueReader) -> None:
         super().__init__(module, lattice, opaque)
-        self._contexts = Contexts()
+        self._contexts = Contexts(lattice)
         self._visited: set[int] = set()
         self.entry = self._contexts.get(module.entry(), tuple(arguments))
         self._handlers: dict[str, Handler] = {
             "scf.if": self._branches, "scf.index_switch": self._branches, "scf.execute_region": self._branches,
             "scf.for": self._for, "scf.while": self._while,
             "tt.reduce": self._combine, "tt.scan": self._combine, "tt.map_elementwise": self._map,
-            "tt.call": self._call, "tt.return": self._return, SPLIT: self.split,
+            "tt.call": self._call, "tt.return": self._return, SPLIT: self.split, SUBTRACT: self.subtract,
             "tt.elementwise_inline_asm": self.inline_asm, "tt.extern_elementwise": self.extern,
             **dict.fromkeys(REMAINDERS, self.remainder),
         }
@@ -156,7 +156,8 @@ class Solver(SingleOps):
     def _return(self, context: Context, op: Op) -> None:
         states = self.states(context, op.operands)
         before = list(context.returns)
-        context.returns = [a | b for a, b in zip(before or [0] * len(states), states, strict=True)]
+        context.returns = [
+            self.lattice.either(a, b) if a else b for a, b in zip(before or [0] * len(states), states, strict=True)]
         self.again |= context.read and context.returns != before
 
     def unknown(self, context: Context, op: Op) -> None:

@@ -27,7 +27,7 @@ class State:
         self._producers: dict[int, dict[int, Op]] = {}
 
     def set(self, context: Context, value: int, state: int, back: bool = False) -> None:
-        """Join `state` into a value; `back` when an earlier op has read the value already."""
+        """Add `state` to what is known of an op's result; `back` when an earlier op has read it already."""
         width = context.widths[value]
         if width is not Width.FULL:
             state = 0 if width is Width.BIT else self.lattice.weaken(state)
@@ -41,11 +41,12 @@ class State:
             self.set(context, result, state)
 
     def set_all(self, context: Context, targets: Sequence[int], states: Sequence[int], back: bool = False) -> None:
-        """Join states into targets one by one, or all into each when the counts differ."""
+        """Join states into the values where paths meet, one by one, or all into each when the counts differ."""
         if len(targets) != len(states):
-            states = [transfer.join(self.lattice, states)] * len(targets)
+            states = [transfer.either(self.lattice, states)] * len(targets)
         for target, state in zip(targets, states, strict=True):
-            self.set(context, target, state, back)
+            before = context.values[target]
+            self.set(context, target, self.lattice.either(before, state) if before else state, back)
 
     @staticmethod
     def states(context: Context, values: Sequence[int]) -> list[int]:

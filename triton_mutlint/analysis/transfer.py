@@ -44,15 +44,18 @@ def addi(lattice: Lattice, operands: Sequence[int]) -> int:
     return both
 
 
-def subi(lattice: Lattice, operands: Sequence[int]) -> int:
-    """Section 3.5: what is subtracted is a difference's minus; what had been added to it remains."""
+def subi(lattice: Lattice, operands: Sequence[int], number: bool = False) -> int:
+    """Section 3.5: what is subtracted is a difference's minus; what had been added to it remains.
+
+    `number`: what is subtracted may be a number on some path, which leaves an address.
+    """
     left, right = operands[0], operands[1]
     ours, theirs = left & lattice.params, right & lattice.params
     difference = lattice.difference(lattice.plus(left) | lattice.minus(right),
                                     lattice.minus(left) | lattice.plus(right))
     plain = (left | right) & ~lattice.differences
     if ours and theirs:
-        others = plain & ~lattice.params | lattice.weak(left)
+        others = plain & ~lattice.params | lattice.weak(left) | (ours if number else 0)
         return others | difference | lattice.difference(ours, theirs)
     if theirs:
         return plain | difference | lattice.weak(left)
@@ -77,9 +80,17 @@ def first(_: Lattice, operands: Sequence[int]) -> int:
     return operands[0]
 
 
-def select(_: Lattice, operands: Sequence[int]) -> int:
+def select(lattice: Lattice, operands: Sequence[int]) -> int:
     """Section 3.8: the condition is control, not provenance."""
-    return operands[1] | operands[2]
+    return lattice.either(operands[1], operands[2])
+
+
+def either(lattice: Lattice, operands: Sequence[int]) -> int:
+    """Section 3.8: one of the operands, in each element."""
+    result = 0
+    for operand in operands:
+        result = lattice.either(result, operand) if result else operand
+    return result
 
 
 def low_bits(lattice: Lattice, operands: Sequence[int]) -> int:
