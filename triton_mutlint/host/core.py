@@ -43,6 +43,8 @@ class Shared:
     scopes: dict[ScopeId, ScopeId | None] = field(default_factory=dict)
     generators: dict[int, ast.FunctionDef] = field(default_factory=dict)  # by the node of the generator expression
     hooks: dict[int, Value] = field(default_factory=dict)  # what tuning a kernel calls with its arguments
+    loosened: set[tuple[CellId, bool]] = field(default_factory=set)  # containers of which less is known by now
+    opened: set[ScopeId] = field(default_factory=set)  # scopes whose names were looked through for that
     state: State = field(default_factory=lambda: State(importing=True))
     traced: list[Shared] = field(default_factory=list)  # the same where torch.compile runs the code, once asked for
 

@@ -98,6 +98,17 @@ class HostModule:
                          for part in (rest[:1] or [first]))
 
     @cached_property
+    def changed_fields(self) -> frozenset[str]:
+        """Names of attributes that hold what code of the file changes in place: `self.x[k] = v`, `o.x.append(v)`."""
+        return frozenset(name for _, *rest in _changed_paths(self.tree) for name in rest)
+
+    @cached_property
+    def nonlocals(self) -> frozenset[str]:
+        """Names that a function gives anew for the function around it."""
+        nodes = (node for node in ast.walk(self.tree) if isinstance(node, ast.Nonlocal))
+        return frozenset(name for node in nodes for name in node.names) if "nonlocal " in self.text else frozenset()
+
+    @cached_property
     def stars(self) -> tuple[_Import, ...]:
         """Modules whose names are imported by `*`."""
         return () if "import *" not in self.text else tuple(
@@ -137,6 +148,10 @@ class HostModules:
         return bool(names & module.changed) or any(
             other is not None and other is not module and names & other.changed_elsewhere
             for other in self._modules.values())
+
+    def is_field_changed(self, name: str) -> bool:
+        """Whether code of the files that were read changes in place what an attribute of that name holds."""
+        return any(module is not None and name in module.changed_fields for module in self._modules.values())
 
     def _read(self, path: Path) -> HostModule | None:
         display, text, tree = self._known.get(path, (display_path(path, self._cwd), "", None))

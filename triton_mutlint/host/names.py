@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
-from triton_mutlint.host.core import Activation, Core
+from triton_mutlint.host.core import Activation
+from triton_mutlint.host.lasting import LastingMixin
 from triton_mutlint.host.modules import Definition, External, HostModule, Resolved
 from triton_mutlint.host.state import State
 from triton_mutlint.host.values import (
@@ -29,7 +29,7 @@ from triton_mutlint.source.walking import dotted
 _BUILTINS = frozenset(vars(builtins))
 _KNOWN = {"True": True, "False": False, "None": None, "__debug__": True}
 
-class NamesMixin(Core):
+class NamesMixin(LastingMixin):
     """Looks names up."""
 
     def name(self, node: ast.expr, name: str, state: State, here: Activation) -> Value:
@@ -79,6 +79,7 @@ class NamesMixin(Core):
             self.evaluating.add(key)
             try:
                 value, _ = self.apart(lambda own: self.function(module, node, own, self.top(module)))
+                self.loosen(value, False)
                 self.globals[key] = value if value != UNSEEN else thing(FunctionValue(module, node))
             finally:
                 self.evaluating.discard(key)
@@ -93,7 +94,7 @@ class NamesMixin(Core):
             self.evaluating.add(key)
             try:
                 value, _ = self.apart(lambda own: self.evaluate(node, own, self.top(module)))
-                self._loosen(value, self.world.modules.is_changed(module, module.names_of(node)))
+                self.loosen(value, self.world.modules.is_changed(module, module.names_of(node)))
                 self.globals[key] = value
             finally:
                 self.evaluating.discard(key)
@@ -103,18 +104,6 @@ class NamesMixin(Core):
         for position in index:
             value = self.module_state.element(value, position) if value.cells else UNSEEN
         return value
-
-    def _loosen(self, value: Value, changed: bool) -> None:
-        """What a module-level container or object holds may be another thing by the time that an op runs.
-
-        Constants are taken for unknown. If the module's code changes the container, so is everything.
-        """
-        for cell in value.cells:
-            content = self.module_state.cell(cell)
-            if content is not None and content.kind != "tuple":
-                fields = {key: replace(held, constant=None) for key, held in content.fields.items()}
-                content = replace(content, fields=fields, rest=replace(content.rest, constant=None))
-                self.module_state.store(cell, content.spread(UNSEEN) if changed else content)
 
     def top(self, module: HostModule) -> Activation:
         """Module-level code, as if it were called."""
