@@ -20,9 +20,9 @@ from triton_mutlint.verify.arena import Arena
 from triton_mutlint.verify.arguments import Arguments, RefusedError, arguments
 from triton_mutlint.verify.memory import Memory, difference
 from triton_mutlint.verify.reasons import reason_of
+from triton_mutlint.verify.sizes import DIMENSIONS
 from triton_mutlint.verify.wire import STRAY, Difference, Job, RunCase, RunResult
 
-MAX_LATE = 3  # runs that take too long, after which the rest is left out
 Tell = Callable[[Mapping[str, Any] | RunResult], None]
 
 
@@ -43,18 +43,28 @@ def work(job: Job, wanted: list[int], tell: Tell) -> None:
     except RunTimeoutError:
         tell({"fatal": "loading it took too long"})
         return
-    late = 0
-    for place, number in enumerate(wanted):
+    late: list[RunCase] = []
+    left_out = 0
+    for number in wanted:
+        if _as_slow(job.runs[number], late):
+            left_out += 1
+            continue
         tell({"start": number})
         result = _run(job, number, kernel, types[job.runs[number].variant], arena)
         tell(result)
         if result.status == "fault":  # a GPU answers nothing more in this process
             tell({"broken": number})
             return
-        late += result.status == "timeout"
-        if late == MAX_LATE:
-            tell({"given_up": len(wanted) - place - 1})
-            return
+        if result.status == "timeout":
+            late.append(job.runs[number])
+    if left_out:
+        tell({"given_up": left_out})
+
+
+def _as_slow(run: RunCase, late: list[RunCase]) -> bool:
+    """Whether runs like this one took too long: no larger ones with these values, or twice with any."""
+    smaller = [other for other in late if DIMENSIONS[other.size] <= DIMENSIONS[run.size]]
+    return len(smaller) > 1 or any(other.fill == run.fill for other in smaller)
 
 
 def _limit_memory(job: Job) -> None:

@@ -58,6 +58,7 @@ def _patch_language(interpreter: Any) -> None:
         del whole.__globals__["_language"], whole.__globals__["_core"]
     tl.tensor.__index__ = lambda tensor: int(tensor.handle.data.squeeze())  # Triton 3.6's fails from NumPy 2.4 on
     tl.range = tl.core.range = loop_range
+    tl.dtype.value = property(lambda dtype: dtype)  # `dtype.value`, as of a compiled helper's constexpr parameter
     vars(interpreter)["_patch_lang"] = lambda fn: _Forever()
 
 

@@ -102,7 +102,7 @@ def _attempt(job: Job, wanted: list[int], out: Any) -> tuple[int | None, list[in
             told = json.loads(line)
             if "start" in told:
                 running = told["start"]
-                left.remove(running)
+                left = [number for number in left if number > running]  # those before it were left out
                 continue
             if "run" in told:
                 running = None
