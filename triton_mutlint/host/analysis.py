@@ -14,7 +14,7 @@ from triton_mutlint.host.core import STEPS, Activation, TooLargeError, World
 from triton_mutlint.host.effects import ByArgument, Effects
 from triton_mutlint.host.model import Form, HostFunction, OpRegistration
 from triton_mutlint.host.modules import HostModule
-from triton_mutlint.host.persisting import left_behind
+from triton_mutlint.host.persisting import left_behind, unforeseen
 from triton_mutlint.host.state import State
 from triton_mutlint.host.values import PLAIN, Cell, FunctionValue, Kind, Value, constant, join, thing
 from triton_mutlint.host.worth import REGISTERS, last_name
@@ -127,7 +127,7 @@ def _run(op: OpRegistration, module: HostModule, function: HostFunction, names: 
         for _ in range(_CALLS):
             state = start.copy()
             returned |= _call(op, module, function, interpreter, held, state, scope)
-            if not state.kept:
+            if not state.kept or not unforeseen(state, interpreter.module_state):
                 break
             again = left_behind(state, interpreter.module_state)
             if (again.names, again.heap) == (start.names, start.heap):

@@ -9,6 +9,10 @@ from triton_mutlint.host.core import Core
 from triton_mutlint.host.values import UNSEEN, BoundMethod, CellId, FunctionValue, Partial, Thing, Value, join
 
 
+def _never(name: str) -> bool:
+    return False
+
+
 class LastingMixin(Core):
     """Forgets what may have changed since a file was imported."""
 
@@ -38,7 +42,9 @@ class LastingMixin(Core):
                 pending.extend((inner, altered) for inner in state.holds(held))
                 things.extend(held.things)
             if content.kind != "tuple":
-                fields = {key: replace(held, constant=None) for key, held in content.fields.items()}
+                given = self.world.modules.is_field_given if content.kind == "object" else _never
+                fields = {key: join(replace(held, constant=None), UNSEEN) if isinstance(key, str) and given(key)
+                          else replace(held, constant=None) for key, held in content.fields.items()}
                 content = replace(content, fields=fields, rest=replace(content.rest, constant=None))
                 state.store(cell, content.spread(UNSEEN) if altered else content)
 

@@ -103,6 +103,11 @@ class HostModule:
         return frozenset(name for _, *rest in _changed_paths(self.tree) for name in rest)
 
     @cached_property
+    def given_fields(self) -> frozenset[str]:
+        """Names of attributes that code of the file gives to objects other than in their constructors."""
+        return frozenset(_given_fields(self.tree))
+
+    @cached_property
     def nonlocals(self) -> frozenset[str]:
         """Names that a function gives anew for the function around it."""
         nodes = (node for node in ast.walk(self.tree) if isinstance(node, ast.Nonlocal))
@@ -152,6 +157,10 @@ class HostModules:
     def is_field_changed(self, name: str) -> bool:
         """Whether code of the files that were read changes in place what an attribute of that name holds."""
         return any(module is not None and name in module.changed_fields for module in self._modules.values())
+
+    def is_field_given(self, name: str) -> bool:
+        """Whether code of the files that were read gives objects an attribute of that name after they were made."""
+        return any(module is not None and name in module.given_fields for module in self._modules.values())
 
     def _read(self, path: Path) -> HostModule | None:
         display, text, tree = self._known.get(path, (display_path(path, self._cwd), "", None))
@@ -371,6 +380,16 @@ def _changed_paths(tree: ast.Module) -> Iterator[tuple[str, ...]]:
                 owner = owner.value
             if isinstance(owner, ast.Name):
                 yield (owner.id, *names)
+
+
+def _given_fields(node: ast.AST) -> Iterator[str]:
+    """`o.x = v` anywhere but in constructors."""
+    for inner in ast.iter_child_nodes(node):
+        if isinstance(inner, ast.FunctionDef) and inner.name in ("__init__", "__post_init__", "__new__"):
+            continue
+        if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store):
+            yield inner.attr
+        yield from _given_fields(inner)
 
 
 def _class_members(node: ast.ClassDef, name: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.expr]:

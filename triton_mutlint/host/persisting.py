@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from triton_mutlint.host.state import State, lasting
-from triton_mutlint.host.values import NOTHING, Cell, CellId, ScopeId, Value, join, merged
+from triton_mutlint.host.values import NOTHING, PLAIN, Cell, CellId, Kind, ScopeId, Value, join, merged
 
 
 def left_behind(state: State, shared: State) -> State:
@@ -33,6 +33,19 @@ def left_behind(state: State, shared: State) -> State:
         for value in (content.rest, content.source, *content.fields.values()):
             pending.extend(state.holds(value))
     return State(names, heap, state.base, True, state.scopes)
+
+
+def unforeseen(state: State, shared: State) -> bool:
+    """Whether a call left something of which the next one would not say already that it is not known."""
+    for cell, content in state.heap.items():
+        before = state.base.get(cell)
+        if before is None or before is content or before.rest.kind & Kind.OTHER:
+            continue
+        changed = [key for key, value in content.fields.items() if before.fields.get(key) != value]
+        if content.rest != before.rest or not all(before.fields.get(key, PLAIN).kind & Kind.OTHER for key in changed):
+            return True
+    return any(not shared.names.get(scope, {}).get(name, PLAIN).kind & Kind.OTHER
+               for scope, names in state.names.items() if lasting(scope) and scope[0] != "module" for name in names)
 
 
 def _earlier(value: Value) -> Value:
