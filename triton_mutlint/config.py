@@ -37,7 +37,7 @@ class Config:
     targets: tuple[str, ...] = ()
     fail_on: str = "error"
     max_variants: int = DEFAULT_MAX_VARIANTS
-    jobs: int = 1  # processes that analyse kernels
+    jobs: int | None = None  # processes that analyse kernels; None: one per core
     cache_dir: Path | None = None  # where results are kept between runs; None: where the platform keeps caches
     stub_modules: tuple[str, ...] = ()  # stood in for although they are at hand
     opaque_asm: bool = False

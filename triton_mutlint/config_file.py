@@ -124,7 +124,7 @@ class _Reader:
             targets=self._take("targets", self._targets, ()),
             fail_on=self._take("fail-on", self._level, "error"),
             max_variants=self._take("max-variants", self._count, DEFAULT_MAX_VARIANTS),
-            jobs=self._take("jobs", self._count, 1),
+            jobs=self._take("jobs", self._count, None),
             cache_dir=self._take("cache-dir", self._path, None),
             stub_modules=self._take("stub-modules", strings, ()),
             opaque_asm=self._take("opaque-asm", self._flag, False),

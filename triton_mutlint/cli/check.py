@@ -25,7 +25,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--max-variants", type=click.IntRange(min=1), metavar="N", help="Variants per kernel, at most (64).")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=120.0, metavar="SECONDS",
               help="Time for one kernel, at most (120).")
-@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that analyse kernels (1).")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N",
+              help="Processes that analyse kernels (one per core).")
 @click.option("--cache-dir", type=click.Path(path_type=Path), metavar="DIR", envvar="TRITON_MUTLINT_CACHE_DIR",
               help="Where results are kept for the next run.")
 @click.option("--no-cache", is_flag=True, envvar="TRITON_MUTLINT_NO_CACHE", help="Keep nothing, and use nothing kept.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -84,7 +85,7 @@ def make_request(paths: tuple[str, ...], config: Config, options: dict[str, Any]
         targets=config.targets,
         max_variants=config.max_variants,
         timeout=options["timeout"],
-        jobs=config.jobs,
+        jobs=config.jobs or cores(),
         opaque_asm=config.opaque_asm,
         true_import=options["true_import"],
         helpers=config.helpers,
@@ -96,6 +97,11 @@ def make_request(paths: tuple[str, ...], config: Config, options: dict[str, Any]
         cache_dir=None if options.get("no_cache", True) else cache_folder(config.cache_dir),
         config=config,
     )
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _read_stdin() -> str:

@@ -24,6 +24,7 @@ _DEFAULTS = {
     "spec": "the triton-mutlint.yaml beside a file, or in a folder above it",
     "snapshot": "none is compared with",
     "baseline": "no finding is accepted",
+    "jobs": "one per core",
     "cache_dir": "where the platform keeps caches",
 }
 

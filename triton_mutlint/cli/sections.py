@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import click
 
 SECTIONS: Mapping[str, tuple[str, ...]] = {
-    "What to analyse": ("force_exclude", "spec", "no_spec", "targets", "max_variants", "timeout", "jobs", "opaque_asm",
-                        "true_import", "helpers"),
+    "What to analyse": ("force_exclude", "spec", "no_spec", "targets", "max_variants", "timeout", "jobs", "cache_dir",
+                        "no_cache", "opaque_asm", "true_import", "helpers"),
     "Rules": ("select", "extend_select", "ignore", "require_spec", "fail_on", "exit_zero"),
     "Comparing": ("snapshot", "baseline", "update_baseline"),
     "Fixing": ("fix", "diff"),
