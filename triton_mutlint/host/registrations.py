@@ -37,8 +37,15 @@ def registrations(module: HostModule, modules: HostModules, registrars: Mapping[
     implemented = [e for e in events if isinstance(e, ImplEvent) and _does_work(e)]
     found = []
     used: set[int] = set()
+    sites: dict[str, list[OpEvent]] = {}
     for event in defined:
-        mine = _implementations(event, defined, implemented)
+        sites.setdefault(_name(event.name), []).append(event)
+    by_name: dict[str, list[ImplEvent]] = {}
+    for impl in implemented:
+        by_name.setdefault(_name(impl.name), []).append(impl)
+    for event in defined:
+        name = _name(event.name)
+        mine = _implementations(event, sites[name], by_name.get(name, ()))
         used.update(map(id, mine))
         found.append(_registration(event, mine, module))
     orphans: dict[str, list[ImplEvent]] = {}
@@ -116,13 +123,13 @@ def _elsewhere(name: str, impls: Sequence[ImplEvent], module: HostModule) -> OpR
                           keysets=tuple(node for _, node in keysets))
 
 
-def _implementations(event: OpEvent, defined: Sequence[OpEvent], impls: Sequence[ImplEvent]) -> list[ImplEvent]:
-    """The implementations of an op; of several by its name, those registered in the same place."""
-    name = _name(event.name)
-    mine = [i for i in impls if _name(i.name) == name]
-    sites = {id(other.step.site.node) for other in defined if other is not event and _name(other.name) == name}
+def _implementations(event: OpEvent, named: Sequence[OpEvent], impls: Sequence[ImplEvent]) -> list[ImplEvent]:
+    """The implementations of an op, of `impls` by its name; of several ops, those registered in the same place."""
+    if not impls:
+        return []
+    sites = {id(other.step.site.node) for other in named if other is not event}
     here = id(event.step.site.node)
-    return [i for i in mine if id(i.step.site.node) == here or id(i.step.site.node) not in sites]
+    return [i for i in impls if id(i.step.site.node) == here or id(i.step.site.node) not in sites]
 
 
 def _does_work(event: ImplEvent) -> bool:
