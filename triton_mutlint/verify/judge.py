@@ -70,8 +70,11 @@ def _parameters(report: KernelReport, job: Job, good: list[RunResult]) -> tuple[
 def _parameter(parameter: ParameterReport, job: Job, good: list[RunResult]) -> ParameterOutcome:
     seen = [r for r in good if parameter.name in r.changed or parameter.name in r.leaked]
     outside = [r for r in seen if parameter.name not in _predicted(job, r)]
-    may = parameter.mutation is not Mutation.UNWRITTEN
-    return ParameterOutcome(parameter.name, parameter.type, parameter.mutation, parameter.when,
+    predicted, when = parameter.mutation, parameter.when
+    if predicted is Mutation.UNWRITTEN and any(parameter.name in variant.written for variant in job.variants):
+        predicted, when = Mutation.CONDITIONAL, ("launched as recorded",)  # a launch that the spec's lists leave out
+    may = predicted is not Mutation.UNWRITTEN
+    return ParameterOutcome(parameter.name, parameter.type, predicted, when,
                             _agreement(may and not outside, bool(seen)), len(seen),
                             first=job.runs[(outside or seen)[0].run] if seen else None)
 

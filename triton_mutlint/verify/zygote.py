@@ -6,6 +6,7 @@ It never touches a device, nor runs a kernel itself. Ends with its input.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import select
@@ -17,6 +18,9 @@ from triton_mutlint.verify.wire import Job, RunResult, dump, job_from
 
 GRACE = 3.0  # seconds after the limit before a process that does not stop by itself is ended
 LOADING = 75.0  # seconds until the first run begins
+_SHARED = ("triton.runtime.interpreter", "triton.language.extra.cuda.libdevice", "triton.tools.tensor_descriptor",
+           "triton.backends.compiler", "triton.runtime.driver", "triton_mutlint.verify.child",
+           "triton_mutlint.verify.runtime")
 MAX_LOST = 2  # processes that may be lost over one kernel
 
 
@@ -61,10 +65,10 @@ def _silence() -> None:
 
 def _prepare() -> None:
     """Import what every child needs."""
-    import torch
-
+    torch = importlib.import_module("torch")
     torch.set_num_threads(1)  # a child of a process with threads must not wait for them
-    from triton_mutlint.verify import child  # noqa: F401
+    for name in _SHARED:
+        importlib.import_module(name)
 
 
 def _serve(job: Job, out: Any) -> None:
