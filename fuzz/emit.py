@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from fuzz.program import Assign, Body, Do, Function, If, Loop, Node, Program, Return, Stmt
+from fuzz.program import Assign, Body, Do, Function, If, Loop, Node, Program, Return, Stmt, assigned
 from fuzz.rows import LOOPS, ROWS
 
 RUNTIME = ("cond", "fl", "n", "m")  # parameters of every function: flags in memory, flags as bits, trip counts
@@ -85,6 +85,14 @@ def store_if_given(x, value):
     if x is not None:
         tl.store(x, value)
 """,
+    "pieces": """
+@triton.jit
+def pieces(x):
+    y = x & 0xFFF
+    for i in tl.static_range(12, 64, 12):
+        y = y | (((x >> i) & 0xFFF) << i)
+    return y
+""",
     "pick_lane": """
 @triton.jit
 def pick_lane(x, y, which):
@@ -157,10 +165,30 @@ def _statement(statement: Stmt, prefix: str) -> Iterator[str]:
     elif isinstance(statement, If):
         yield f"if {expression(statement.condition, prefix)}:"
     else:
+        yield from _copies(statement)
         if statement.form.startswith("while"):
             yield f"{statement.index} = 0"
         header = expression(statement.header, prefix) if statement.header is not None else ""
         yield LOOPS[statement.form].format(statement.index, statement.trips, header)
+
+
+# A copy of a variable, by the letter that its name begins with.
+_COPY = {
+    **dict.fromkeys("pqitjev", "{0} = {0} + 0"),
+    **dict.fromkeys("xz", "{0} = ({0}[0] + 0, {0}[1] + 0)"),
+    "a": "{0} = Pair({0}.front + 0, {0}.back + 0)", "b": "{0} = tl.advance({0}, (0,))",
+}  # fmt: skip
+
+
+def _copies(loop: Loop) -> Iterator[str]:
+    """Copies of the variables that a loop assigns, before it.
+
+    Triton's frontend does not carry a variable through a loop if the body, as it stands before the first trip,
+    gives it the value that it has: with `p` and `q` the same at first, `p, q = q, r` leaves `p` as it was.
+    """
+    for name in dict.fromkeys(assigned(loop.body)):
+        if name[0] in _COPY:
+            yield _COPY[name[0]].format(name)
 
 
 def expression(node: Node, prefix: str) -> str:

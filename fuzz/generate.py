@@ -200,7 +200,7 @@ class Generator:
         if rows and self._random.random() < 0.4:
             return Assign((target,), (self._filled(self._random.choice(rows), scope, 1),))
         value = self._expression(kind, scope, DEPTH)
-        if value == Node("var", (target,)):
+        if value == Node("var", (target,)) or (kind == "d" and value.op == "var"):  # no copies of descriptors: `emit`
             value = self._from_parameter(kind) if scope.is_kernel else self._expression(kind, scope, DEPTH)
         return Assign((target,), (value,))
 

@@ -87,3 +87,16 @@ class Program:
 
     def helper(self, name: str) -> Function:
         return next(h for h in self.helpers if h.name == name)
+
+
+def assigned(body: Body) -> list[str]:
+    """The variables that a body assigns, at any depth, with repetitions."""
+    found: list[str] = []
+    for statement in body:
+        if isinstance(statement, Assign):
+            found += statement.targets
+        elif isinstance(statement, If):
+            found += assigned(statement.then) + assigned(statement.other)
+        elif isinstance(statement, Loop):
+            found += assigned(statement.body)
+    return found

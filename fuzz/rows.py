@@ -153,6 +153,9 @@ EXPRESSIONS = (
         "({1} * (tl.load(cond + {0}) // 2) + {2} * (1 - tl.load(cond + {0}) // 2))", CHOICE, 0.3),
     Row("i.mask", "i", "nii",
         "((-(tl.load(cond + {0}) // 2) & {1}) | ((tl.load(cond + {0}) // 2 - 1) & {2}))", CHOICE, 0.3),
+    Row("i.paired", "i", "niii", "(tl.where(tl.load(cond + {0}) > 1, {1}, {2} + {3})"
+        " - tl.where(tl.load(cond + {0}) > 1, 16, {3}))", CHOICE, 0.05),
+    Row("i.pieces", "i", "i", "pieces({0})", FIRST, 0.2),
     Row("i.relative", "i", "e", f"({BASE} + {{0}})", FIRST, 3, needs="kernel"),
     Row("i.joined", "i", "z", "joined({0})", FIRST, 3),
     Row("i.asm_move", "i", "i", _asm("mov.b64 $0, $1;", "=l,l", "{0}", "tl.int64", True), FIRST, 0.3),

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import product
 
-from fuzz.program import Assign, Body, Do, Function, If, Loop, Node, Program, Return, Stmt
+from fuzz.program import Assign, Body, Do, Function, If, Loop, Node, Program, Return, Stmt, assigned
 from fuzz.rows import EXACT, ROWS, Value
 
 MAX_STATES = 1500
@@ -64,7 +64,7 @@ class _Frame:
 
     def __init__(self, function: Function) -> None:
         self.function = function
-        names = dict.fromkeys((*function.parameters, *_assigned(function.body)))
+        names = dict.fromkeys((*function.parameters, *assigned(function.body)))
         self.slots = {name: index for index, name in enumerate(names)}
 
 
@@ -206,15 +206,3 @@ class _Run:
     def _write(self, value: Value) -> None:
         assert value is not None
         self._written.update([value] if isinstance(value, str) else value)
-
-
-def _assigned(body: Body) -> list[str]:
-    found: list[str] = []
-    for statement in body:
-        if isinstance(statement, Assign):
-            found += statement.targets
-        elif isinstance(statement, If):
-            found += _assigned(statement.then) + _assigned(statement.other)
-        elif isinstance(statement, Loop):
-            found += _assigned(statement.body)
-    return found

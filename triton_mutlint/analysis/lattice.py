@@ -65,11 +65,11 @@ class Lattice:
 
         Joined as they are, an address in one would speak for both (`as_address`).
         """
-        if self.strong(one):
-            if not self.strong(other):
+        if one and other:
+            if not self.strong(one):
+                one |= self.plus(one) if self.strong(other) else 0
+            elif not self.strong(other):
                 other |= self.plus(other)
-        elif self.strong(other):
-            one |= self.plus(one)
         return one | other
 
     def as_address(self, value: int) -> int:

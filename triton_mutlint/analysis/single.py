@@ -19,6 +19,8 @@ BY_OP: dict[str, transfer.Transfer] = {
     "arith.addi": transfer.addi,
     **dict.fromkeys(("arith.maxsi", "arith.maxui", "arith.minsi", "arith.minui", "tt.join", "tt.cat"), transfer.either),
     "arith.muli": transfer.muli,
+    "arith.ori": transfer.blend,
+    "arith.xori": transfer.blend,
     "tt.int_to_ptr": transfer.int_to_ptr,
 }
 BY_FLOW: dict[Flow, transfer.Transfer] = {
@@ -114,13 +116,13 @@ class SingleOps(State):
         everything = transfer.join(self.lattice, operands)
         for index in reading.writes | reading.atomics:
             self.memory.store(self.lattice.as_address(operands[index]), everything)
-        state = transfer.join(self.lattice, [operands[i] for i in reading.result_flows])
+        state = transfer.either(self.lattice, [operands[i] for i in reading.result_flows])
         for index in reading.reads | reading.atomics:
-            state |= self.memory.load(self.lattice.as_address(operands[index]))
+            state = self.lattice.either(state, self.memory.load(self.lattice.as_address(operands[index])))
         self.set_results(context, op, state)
 
     def extern(self, context: Context, op: Op) -> None:
         if not self.opaque.is_pure(op):
             self.unknown(context, op)
             return
-        self.set_results(context, op, transfer.join(self.lattice, self.states(context, op.operands)))
+        self.set_results(context, op, transfer.either(self.lattice, self.states(context, op.operands)))

@@ -35,13 +35,24 @@ def addptr(lattice: Lattice, operands: Sequence[int]) -> int:
 def addi(lattice: Lattice, operands: Sequence[int]) -> int:
     """Section 3.4: address + offset is that address, wherever the offset came from."""
     left, right = operands[0], operands[1]
-    both = left | right
+    both = blend(lattice, operands)
     both |= _cancelled(lattice, lattice.strong(both), both)
     if _is_plain_param(lattice, left) and not right & lattice.params:
         return lattice.weaken(both)
     if _is_plain_param(lattice, right) and not left & lattice.params:
         return lattice.weaken(both)
     return both
+
+
+def blend(lattice: Lattice, operands: Sequence[int]) -> int:
+    """Sections 3.1 and 3.4: a sum or union of bits may be a choice, all of one operand or all of the other.
+
+    So bits of an address, though none by themselves, are not hidden by an address beside them; a difference is.
+    """
+    left, right = operands[0], operands[1]
+    if lattice.minus(left) or lattice.minus(right):
+        return left | right
+    return lattice.either(left, right)
 
 
 def subi(lattice: Lattice, operands: Sequence[int], number: bool = False) -> int:
