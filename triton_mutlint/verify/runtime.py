@@ -33,6 +33,7 @@ def interpret_all() -> None:
     """
     jit = importlib.import_module("triton.runtime.jit")
     interpreter = importlib.import_module("triton.runtime.interpreter")
+    importlib.import_module("triton.knobs").runtime.interpret = False  # or `triton.jit` makes Triton's own kind
     vars(jit)["JITFunction"] = _interpreted(jit.JITFunction, interpreter)
     _guard(interpreter)
     add_missing(interpreter)

@@ -19,6 +19,7 @@ from triton_mutlint.verify.wire import Job, RunResult, dump, job_from
 GRACE = 3.0  # seconds after the limit before a process that does not stop by itself is ended
 LOADING = 75.0  # seconds until the first run begins
 _SHARED = ("triton.runtime.interpreter", "triton.language.extra.cuda.libdevice", "triton.tools.tensor_descriptor",
+           "triton.experimental.gluon",  # Triton's launcher imports it, and it minds whether kernels are interpreted
            "triton.backends.compiler", "triton.runtime.driver", "triton_mutlint.verify.child",
            "triton_mutlint.verify.runtime")
 MAX_LOST = 2  # processes that may be lost over one kernel
