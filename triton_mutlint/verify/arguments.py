@@ -110,7 +110,14 @@ def _memory(made: Arguments, job: Job, run: RunCase, name: str, kind: PointerTyp
     elif given == "addresses" or (name in job.addresses and run.fill not in ("zeros", "extreme")):
         region.fill(_table(made.memory, name, count, run))
     else:
-        region.fill(filled(kind.element, count, run.fill, run.seed, name, DIMENSIONS[run.size]))
+        fill = _safe(run.fill, kind.element, job.device)
+        region.fill(filled(kind.element, count, fill, run.seed, name, DIMENSIONS[run.size]))
+
+
+def _safe(fill: str, element: str, device: str) -> str:
+    """On a GPU integers stay small: as indices, large ones fault or hit another tensor."""
+    is_integer = element[0] in "iu" and element not in ("i1", "u1")
+    return "random" if device == "cuda" and is_integer and fill in ("ramp", "extreme") else fill
 
 
 def _shape(job: Job, name: str, kind: PointerType | DescriptorType) -> tuple[int, ...]:
