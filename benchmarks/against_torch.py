@@ -1,0 +1,177 @@
+"""The verdict on a kernel against PyTorch's own pass, on the same kernels and arguments, in one process.
+
+    python -m benchmarks.against_torch [--repeat 3] [BOOK ...]
+
+Needs torch. Both begin with a loaded kernel and its arguments; Triton lowers it in both. CPU seconds, the least of
+several runs, after one that warms imports up. `identify_accessed_tensors` asks the active driver for its target:
+it is given the one that kernels are lowered for here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import logging
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+import yaml
+
+from tests.casebook import FIXTURES, raw, spec_of
+from triton_mutlint.collector import collector_paused, out_of_collections
+from triton_mutlint.lowering import Lowerer, parse_target
+from triton_mutlint.lowering.triton_api import column_base, locates_calls
+from triton_mutlint.model import ArgType, ConstexprValue, LoadedKernel, PointerType, ScalarType, SignaturePlan, Variant
+from triton_mutlint.pipeline import Tools, analyze_kernel
+from triton_mutlint.places import SourcePlaces
+from triton_mutlint.planning import load_file, plan_kernel
+from triton_mutlint.request import Request
+from triton_mutlint.signature.repair import repair
+from triton_mutlint.signature.spec import load_spec
+from triton_mutlint.source.discover import discover
+
+TARGET = "cuda:90"
+DTYPES = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16", "fp64": "float64", "i8": "int8", "u8": "uint8",
+          "i16": "int16", "i32": "int32", "i64": "int64", "i1": "bool", "fp8e4nv": "float8_e4m3fn",
+          "fp8e5": "float8_e5m2"}
+
+
+def kernels(book: str, scratch: Path) -> Iterator[tuple[LoadedKernel, SignaturePlan]]:
+    """The kernels of a book with one variant each."""
+    path = scratch / "spec.yaml"
+    path.write_text(yaml.safe_dump(spec_of(book), sort_keys=False), encoding="utf-8")
+    spec, root = load_spec(path), FIXTURES / book
+    request = Request((), root, targets=(TARGET,))
+    sources, _ = discover(tuple(sorted({c["file"] for c in raw(book)})), root)
+    for source in sources:
+        result = load_file(source, spec, request)
+        for kernel in result.kernels:
+            entry = spec.entry_for(kernel.path, kernel.name, kernel.qualname, kernel.location.line)
+            if entry is not None:
+                plan = plan_kernel(kernel, entry, spec, result, 1)
+                yield kernel, plan
+
+
+def torch_arguments(variant: Variant) -> dict[str, Any] | None:
+    """The arguments as PyTorch's pass takes them; None where it has no form for one."""
+    import torch
+
+    def of(arg: ArgType) -> Any:
+        if isinstance(arg, PointerType):
+            return torch.empty(64, dtype=getattr(torch, DTYPES[arg.element]))
+        if isinstance(arg, ScalarType):
+            return 1.5 if arg.name.startswith(("fp", "bf")) else 33
+        if isinstance(arg, ConstexprValue):
+            return arg.value
+        raise KeyError(str(arg))
+
+    try:
+        return {name: of(arg) for name, arg in variant.args.items()}
+    except KeyError:
+        return None
+
+
+@contextmanager
+def driver() -> Iterator[None]:
+    """Triton's active driver without a GPU: its target is the one that is lowered for."""
+    from triton.backends.compiler import GPUTarget
+    from triton.runtime import driver as config
+
+    target = parse_target(TARGET)
+    active = SimpleNamespace(get_current_target=lambda: GPUTarget(target.backend, int(target.arch), target.warp_size))
+    with patch.object(type(config), "active", active, create=True):
+        yield
+
+
+@dataclass(frozen=True)
+class Taken:
+    """CPU seconds of one call, and those of them that Triton's lowering took."""
+
+    whole: float
+    lowering: float
+
+
+def seconds(work: Callable[[], object], repeat: int) -> Taken:
+    """What the fastest of several calls took."""
+    from triton.compiler import ASTSource
+
+    real, lowering, taken = ASTSource.make_ir, [0.0], []
+
+    @wraps(real)  # torch's pass counts its parameters
+    def timed(*args: Any, **kwargs: Any) -> Any:
+        start = time.process_time()
+        try:
+            return real(*args, **kwargs)
+        finally:
+            lowering[0] += time.process_time() - start
+
+    with patch.object(ASTSource, "make_ir", timed):
+        for _ in range(repeat):
+            lowering[0], start = 0.0, time.process_time()
+            work()
+            taken.append(Taken(time.process_time() - start, lowering[0]))
+    return min(taken, key=lambda t: t.whole)
+
+
+def compare(book: str, scratch: Path, repeat: int) -> list[tuple[Taken, Taken]]:
+    """(ours, torch's) for each kernel that PyTorch's pass does not give up on."""
+    from torch._higher_order_ops import triton_kernel_wrap as wrap
+
+    tools = Tools(Lowerer(), SourcePlaces(FIXTURES / book, {}, {}, column_base(), locates_calls(), {}), repair)
+    found = []
+    failures: list[str] = []
+    with collector_paused(), driver(), patch.object(wrap.log, "warning", lambda *a, **k: failures.append(a[0])):
+        loaded = list(kernels(book, scratch))
+        with out_of_collections():
+            for kernel, plan in loaded:
+                arguments = torch_arguments(plan.variants[0])
+                if arguments is None:
+                    continue
+
+                def ours(kernel: LoadedKernel = kernel, plan: SignaturePlan = plan) -> object:
+                    return analyze_kernel(kernel, plan, (parse_target(TARGET),), tools)
+
+                def theirs(kernel: LoadedKernel = kernel, arguments: dict[str, Any] = arguments) -> object:
+                    return wrap.identify_accessed_tensors(kernel.jit, dict(arguments), {})
+
+                with contextlib.redirect_stdout(io.StringIO()):  # and what kernels print as they are lowered
+                    ours(), failures.clear(), theirs()
+                    if not failures:
+                        found.append((seconds(ours, repeat), seconds(theirs, repeat)))
+                assert not failures or not found or len(failures) == 1, "it analyses a kernel every time or never"
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("books", nargs="*", default=["tutorials", "hard", "cases"])
+    parser.add_argument("--repeat", type=int, default=3)
+    options = parser.parse_args()
+    logging.disable(logging.WARNING)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what Triton prints of kernels that torch's pass gives up on
+    with tempfile.TemporaryDirectory() as scratch:
+        for book in options.books:
+            found = compare(book, Path(scratch), options.repeat)
+            ours, theirs = [[pair[i] for pair in found] for i in (0, 1)]
+            wholes = sorted(t.whole / o.whole for o, t in found)
+            rests = [t.whole - t.lowering for t in theirs], [o.whole - o.lowering for o in ours]
+            print(f"{book}: {len(found)} kernels, torch's pass over ours: "
+                  f"{sum(t.whole for t in theirs) / sum(o.whole for o in ours):.1f} in all, "
+                  f"{wholes[0]:.1f} to {wholes[-1]:.1f} per kernel, median {statistics.median(wholes):.1f}; "
+                  f"without the lowering that both do {sum(rests[0]) / sum(rests[1]):.1f} in all, "
+                  f"median {statistics.median(t / o for t, o in zip(*rests, strict=True)):.1f}")
+
+
+if __name__ == "__main__":
+    main()
