@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 FILE ?= fixtures/quickstart/kernels.py
 ARGS ?=
 
-.PHONY: run test lint types unit newest slow corpus bench goldens clean
+.PHONY: run test lint types unit newest slow corpus fuzz mutate bench goldens clean
 
 run: $(VENV)/.installed
 	$(BIN)/triton-mutlint $(ARGS) $(FILE)
@@ -39,6 +39,18 @@ slow: $(VENV)/.installed $(NEWEST)/.installed
 # CORPUS=all or CORPUS=sglang,vllm adds to the default ones; CORPUS_DIR names another folder for them.
 corpus: $(NEWEST)/.installed
 	$(NEWEST)/bin/python -m pytest -m corpus tests/corpus
+
+# Random kernels, analysed and run in Triton's interpreter, then broken TTIR; docs/verification.md.
+# FUZZ_SEED=... repeats a run, FUZZ_ARGS=--over names the over-approximations too.
+FUZZ_SECONDS ?= 300
+FUZZ_SEED ?= $(shell date +%s)
+fuzz: $(NEWEST)/.installed
+	$(NEWEST)/bin/python -m fuzz --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) $(FUZZ_ARGS)
+	$(NEWEST)/bin/python -m fuzz.text --seconds 60 --seed $(FUZZ_SEED)
+
+# The analysis broken in one place at a time: which faults does no test notice? MUTATE_ARGS='--only ^ops' names some.
+mutate: $(NEWEST)/.installed
+	$(NEWEST)/bin/python -m fuzz.mutate $(MUTATE_ARGS)
 
 bench: $(NEWEST)/.installed
 	$(NEWEST)/bin/python -m benchmarks.overhead

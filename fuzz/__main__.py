@@ -11,12 +11,10 @@ from pathlib import Path
 
 import yaml
 
-from fuzz.batch import MISSED, OVER, Fault, Tally, run_batch
+from fuzz.batch import MISSED, OVER, Fault, Tally, reduced, run_batch
 from fuzz.emit import module
-from fuzz.judge import TYPES, Case, analyzed, write_file
-from fuzz.program import Program
-from fuzz.shrink import shrink
-from fuzz.truth import TooManyStatesError, Truth, truth_of
+from fuzz.judge import TYPES
+from fuzz.truth import truth_of
 
 
 def main() -> int:
@@ -62,32 +60,12 @@ def _options() -> argparse.Namespace:
 
 def _shrunk(fault: Fault, folder: Path) -> str:
     """A fault's smallest program, as a fixture and its truth."""
-    path = folder / "shrunk.py"
-
-    def keeps(program: Program) -> bool:
-        try:
-            truth = truth_of(program)
-        except (TooManyStatesError, AssertionError, KeyError, IndexError):
-            return False
-        return _has_fault(fault, program, truth, path)
-
-    program = shrink(fault.case.program, keeps)
+    program = reduced(fault, folder / "shrunk.py")
     truth = truth_of(program)
     arguments = {n: TYPES[k] for n, k in zip(program.kernel.parameters, program.kernel.kinds, strict=True)}
     entry = {"truth": sorted(truth.written), "truth_indirect": sorted(truth.indirect), "args": arguments}
     head = f"\n# {fault.kind} {fault.seed} {','.join(fault.parameters)}{' (inferred)' if fault.inferred else ''}\n"
     return head + module([("kernel", program)]) + "\n# " + yaml.safe_dump(entry, default_flow_style=None)
-
-
-def _has_fault(fault: Fault, program: Program, truth: Truth, path: Path) -> bool:
-    case = Case("kernel", program, truth)
-    write_file([case], path)
-    verdict = analyzed(path, [case], with_spec=not fault.inferred)["kernel"]
-    if verdict.failure:
-        return False
-    if fault.kind == MISSED:
-        return bool((truth.written - verdict.possible) | (truth.indirect - verdict.through - verdict.possible))
-    return bool(verdict.possible - truth.written)
 
 
 def _say(text: str) -> None:

@@ -11,6 +11,8 @@ import triton.language as tl
 
 from fuzz.generate import Generator
 from fuzz.judge import Case, Observation, Verdict, analyzed, observed, pointers, write_file
+from fuzz.program import Program
+from fuzz.shrink import shrink
 from fuzz.truth import TooManyStatesError, truth_of
 from triton_mutlint.lowering import triton_api
 
@@ -135,3 +137,22 @@ def _count(case: Case, verdict: Verdict, seen: Observation, tally: Tally) -> Non
     tally.counts["observed"] += len(seen.written & every)
     tally.counts["missed"] += len(missed(case, verdict, seen))
     tally.counts["over"] += len(verdict.possible - case.truth.written)
+
+
+def reduced(fault: Fault, path: Path, attempts: int = 600) -> Program:
+    """The smallest program found with the same kind of fault, by construction; `path` is written again and again."""
+
+    def keeps(program: Program) -> bool:
+        try:
+            case = Case("kernel", program, truth_of(program))
+        except (TooManyStatesError, AssertionError, KeyError, IndexError):
+            return False  # no program any more: something is used that is not there
+        write_file([case], path)
+        verdict = analyzed(path, [case], with_spec=not fault.inferred)[case.name]
+        if verdict.failure:
+            return False
+        if fault.kind == MISSED:
+            return bool(missed(case, verdict, Observation()))
+        return bool(verdict.possible - case.truth.written)
+
+    return shrink(fault.case.program, keeps, attempts)
