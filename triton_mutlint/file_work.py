@@ -102,8 +102,8 @@ class _File:
             self.at[part.first] = item
         elif isinstance(item, Read):
             self.settled &= not item.spoiled
-            for all_of_them, those in zip(self.reads, item.reads, strict=True):
-                all_of_them.update(dict.fromkeys(those))
+            self.reads[0].update(dict.fromkeys(item.reads[0]))
+            self.reads[1].update(dict.fromkeys(item.reads[1]))
         else:
             self.reports[item.index] = item.report
             del self.at[part.first]
