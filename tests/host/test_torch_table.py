@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import pytest
@@ -200,11 +201,47 @@ def test_a_malformed_entry_is_refused() -> None:
         parse("self -> nothing")
 
 
+# What torch says of the table, all in one process: importing it takes longer than most of this.
+ASKED = """
+import contextlib, io, json, sys
+from scripts.torch_effects.generate import generate
+made = generate()
+import torch
+from tests.host import torch_calls
+from tests.host.torch_calls import Tally, judge
+from triton_mutlint.host.torch_table import parse
+def told(text, call, *args, **kwargs):
+    tally = Tally()
+    judge(tally, 'f', parse(text), call, args, kwargs)
+    return sorted(tally.wrong.get('f', ()))
+def x():
+    return torch.rand(3, 3)
+told_of = [
+    told('self other -> tensor', torch.Tensor.add_, x(), x()),
+    told('self other -> tensor', torch.Tensor.add, x(), x()),
+    told('self!= other -> tensor', torch.Tensor.add_, x(), x()),
+    told('self -> tensor', torch.t, x()),
+    told('self= -> tensor', torch.clone, x()),
+    told('self -> plain', torch.clone, x()),
+    told('self dim -> tensor', torch.unbind, x(), 0),
+    told('input other * out -> tensor', torch.add, x(), x(), out=x()),
+]
+sys.argv = ['torch_calls', '--samples', '0', '--banks', '1']
+with contextlib.redirect_stdout(io.StringIO()) as printed:
+    torch_calls.main()
+print(json.dumps({'made': made, 'told': told_of, 'calls': json.loads(printed.getvalue())}))
+"""
+
+
+@lru_cache
+def asked() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(run([sys.executable, "-W", "ignore", "-c", ASKED]))
+    return found
+
+
 @needs_torch
 def test_the_file_is_what_the_generator_gives() -> None:
-    script = "import json; from scripts.torch_effects.generate import generate; print(json.dumps(generate()))"
-    made = json.loads(run([sys.executable, "-W", "ignore", "-c", script]))
-    kept = json.loads(DATA.read_bytes())
+    made, kept = asked()["made"], json.loads(DATA.read_bytes())
     if made["made from"] != kept["made from"]:
         pytest.skip(f"the file was made from torch {kept['made from']['torch']}")
     for section, entries in made.items():
@@ -214,7 +251,7 @@ def test_the_file_is_what_the_generator_gives() -> None:
 @needs_torch
 def test_calls_do_what_the_table_says() -> None:
     """Every public function and method, with plain arguments and at the corners."""
-    seen = calls("--banks", "1")
+    seen = asked()["calls"]
     assert len(seen["called"]) > 1500
     assert seen["wrong"] == {}
 
@@ -231,27 +268,7 @@ def test_samples_do_what_the_table_says() -> None:
 @needs_torch
 def test_the_calls_would_show_a_wrong_entry() -> None:
     """The check itself: entries that are wrong in each way are reported, right ones are not."""
-    script = (
-        "import json, torch\n"
-        "from tests.host.torch_calls import Tally, judge\n"
-        "from triton_mutlint.host.torch_table import parse\n"
-        "def told(text, call, *args, **kwargs):\n"
-        "    tally = Tally()\n"
-        "    judge(tally, 'f', parse(text), call, args, kwargs)\n"
-        "    return sorted(tally.wrong.get('f', ()))\n"
-        "def x(): return torch.rand(3, 3)\n"
-        "print(json.dumps([\n"
-        "    told('self other -> tensor', torch.Tensor.add_, x(), x()),\n"
-        "    told('self other -> tensor', torch.Tensor.add, x(), x()),\n"
-        "    told('self!= other -> tensor', torch.Tensor.add_, x(), x()),\n"
-        "    told('self -> tensor', torch.t, x()),\n"
-        "    told('self= -> tensor', torch.clone, x()),\n"
-        "    told('self -> plain', torch.clone, x()),\n"
-        "    told('self dim -> tensor', torch.unbind, x(), 0),\n"
-        "    told('input other * out -> tensor', torch.add, x(), x(), out=x()),\n"
-        "]))\n"
-    )
-    written, right, declared, shared, copied, plain, parts, out = json.loads(run([sys.executable, "-c", script]))
+    written, right, declared, shared, copied, plain, parts, out = asked()["told"]
     assert written == [
         "self was written, the table does not say so",
         "the result shares the storage of self, the table does not say so",

@@ -26,7 +26,7 @@ _PLAIN_TYPES = frozenset({
     "Literal", "ScalarType", "constexpr", "Generator", "number",
 })  # fmt: skip
 _CONTAINERS = frozenset({"List", "list", "Tuple", "tuple", "Sequence", "Iterable", "TensorList", "Collection"})
-_CALLS = 3  # of an op, one after the other, where it leaves something for the next
+_CALLS = 2  # of an op, one after the other, where it leaves something for the next
 _FLAGS = 3  # of an op, at most, that are tried one way and the other
 _AROUND = _CONTAINERS | {"Optional", "Union"}
 
@@ -62,11 +62,12 @@ def _followed(op: OpRegistration, names: Sequence[str], world: World) -> tuple[E
     """
     merged, returned, steps = _effects(op, names, world, {})
     declared = op.declaration.names
-    flags = sorted({a.arg for _, f in op.functions for a in (*_positional(f), *f.args.kwonlyargs) if _is_flag(a)})
+    flags = list(dict.fromkeys(a.arg for _, f in op.functions for a in (*_positional(f), *f.args.kwonlyargs)
+                               if _is_flag(a)))
     more = declared is not None and {*merged.written, *merged.maybe} - {*declared}
     if more and len(flags) <= _FLAGS:
-        together = [flags] if steps << len(flags) < STEPS else [[flag] for flag in flags if steps < STEPS // 2]
-        for chosen in filter(None, together):
+        together = [flags] if steps << len(flags) < STEPS else [[flag] for flag in reversed(flags)]
+        for chosen in together[: max(1, (STEPS - steps) // (2 * steps + 1))] if flags and steps < STEPS // 2 else ():
             refined = _refined(op, names, world, chosen)
             if _wrote(refined) <= _wrote(merged) and len(refined.gaps) <= len(merged.gaps):
                 merged = refined

@@ -99,6 +99,9 @@ class LibraryMixin(StandardMixin):
             hook = arguments.get(5, "pre_hook")
             fields = {"pre_hook": hook} if hook is not None else {}
             return self.make(node, Cell(fields, kind="object"), state, here)
+        if last == "set_allocator" and arguments.positional:
+            self.call(arguments.positional[0], Arguments((PLAIN, PLAIN, UNSEEN)), node, state, here)
+            return NONE
         if name.startswith("triton.language.") or last in ("cdiv", "next_power_of_2"):
             return PLAIN
         same, maybe = state.reach(arguments)
