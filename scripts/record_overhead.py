@@ -24,7 +24,7 @@ if not _ON_GPU:
 import triton  # noqa: E402 - it reads the variable when it is imported
 import triton.language as tl  # noqa: E402
 
-from triton_mutlint.record import hooks  # noqa: E402
+from triton_mutlint.recording import hooks  # noqa: E402
 
 
 @triton.jit

@@ -41,7 +41,7 @@ def command(output: Path, verbose: bool, program: tuple[str, ...]) -> int:
 
 def _run(program: tuple[str, ...], raw: Path) -> int:
     """The exit code of the program."""
-    inject = str(Path(__file__).resolve().parent.parent / "record" / "inject")
+    inject = str(Path(__file__).resolve().parent.parent / "recording" / "inject")
     paths = [inject, *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TRITON_MUTLINT_RECORD_RAW": str(raw)}
     try:
@@ -63,7 +63,7 @@ def _merge(raw: Path, output: Path, verbose: bool) -> None:
         click.echo("triton-mutlint: no launch was recorded: the program launched no Triton kernel, or its Python "
                    "ignores PYTHONPATH (-I, -E)", err=True)
         return
-    from triton_mutlint.record.merging import merge_files
+    from triton_mutlint.recording.merging import merge_files
 
     os.environ.pop("TRITON_INTERPRET", None)  # it was for the program; under it nothing can be loaded here
     try:

@@ -15,17 +15,14 @@ import sys
 import tempfile
 
 VARIABLE = "TRITON_MUTLINT_RECORD"
-OFF = "off"
 DEFAULT = "triton-mutlint.yaml"
 
 
 def _begin() -> None:
-    """Record this program, unless it is this package's own, or is being recorded already."""
-    if os.environ.get(VARIABLE) == OFF or "TRITON_MUTLINT_RECORD_RAW" in os.environ:
+    """Record this program, unless it is being recorded already."""
+    if "TRITON_MUTLINT_RECORD_RAW" in os.environ:
         return
-    if "triton_mutlint.cli.boundary" in sys.modules:
-        return
-    from triton_mutlint.record import hooks
+    from triton_mutlint.recording import hooks
 
     descriptor, raw = tempfile.mkstemp(prefix="mutlint-record-", suffix=".jsonl")
     os.close(descriptor)
@@ -42,8 +39,8 @@ def _end(raw: str, target: str, process: int) -> None:
         if os.path.getsize(raw):  # noqa: PTH202
             environment = {n: v for n, v in os.environ.items() if n != "TRITON_INTERPRET"}
             subprocess.run(  # noqa: S603 - this package, run by this Python
-                [sys.executable, "-m", "triton_mutlint.record.merging", raw, target],
-                env={**environment, VARIABLE: OFF}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
+                [sys.executable, "-m", "triton_mutlint.recording.merging", raw, target],
+                env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
     finally:
         with contextlib.suppress(OSError):
             os.unlink(raw)  # noqa: PTH108

@@ -22,7 +22,7 @@ def recorded_cases(kernel: LoadedKernel, variants: Sequence[VariantCase], launch
     What is predicted of one is what its variant's analysis says; where it is not among `variants` it is
     analysed by itself, and left out if that fails.
     """
-    from triton_mutlint.record.launches import launches_of
+    from triton_mutlint.recording.launches import launches_of
 
     cases = []
     for launch in launches_of(launches):

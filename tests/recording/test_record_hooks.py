@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from triton_mutlint.record.hooks import _Notebook
+from triton_mutlint.recording.hooks import _Notebook
 
 
 class _Tensor:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from triton_mutlint.model import UsageError
-from triton_mutlint.record.box import box, independent
-from triton_mutlint.record.launches import Launch, read_notes
-from triton_mutlint.record.merging import merge
+from triton_mutlint.recording.box import box, independent
+from triton_mutlint.recording.launches import Launch, read_notes
+from triton_mutlint.recording.merging import merge
 from triton_mutlint.signature.spec import parse_spec
 
 SOURCE = """\

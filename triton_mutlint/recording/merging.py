@@ -1,4 +1,4 @@
-"""Merges what a program's launches were into a spec: `python -m triton_mutlint.record.merging NOTES SPEC`."""
+"""Merges what a program's launches were into a spec: `python -m triton_mutlint.recording.merging NOTES SPEC`."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from triton_mutlint.linting import Run
 from triton_mutlint.model import LoadedKernel, LoadResult, SourceFile, StageError, Status, UsageError
 from triton_mutlint.pipeline import ignore
 from triton_mutlint.planning import load_file
-from triton_mutlint.record.box import box, independent
-from triton_mutlint.record.launches import Launch, Place, joined, launch_text, launches_of, read_notes
+from triton_mutlint.recording.box import box, independent
+from triton_mutlint.recording.launches import Launch, Place, joined, launch_text, launches_of, read_notes
 from triton_mutlint.request import Request
 from triton_mutlint.signature.configs import configs
 from triton_mutlint.signature.spec import KernelSpec, Spec, parse_spec

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 from math import prod
 
-from triton_mutlint.record.launches import Launch, general
+from triton_mutlint.recording.launches import Launch, general
 
 Box = dict[str, tuple[str, ...]]
 _STARTS = 8  # launches that are tried to begin with
