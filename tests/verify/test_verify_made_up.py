@@ -7,6 +7,7 @@ import pytest
 
 from triton_mutlint.model import ScalarType
 from triton_mutlint.verify.fills import FLOAT_BITS, element_bytes, filled
+from triton_mutlint.verify.loops import LoopInteger, loop_range
 from triton_mutlint.verify.sizes import scalar_values
 from triton_mutlint.verify.wire import FILLS
 
@@ -62,3 +63,19 @@ def test_random_integers_may_serve_as_indices() -> None:
     found = filled("i32", 1000, "random", 5, "index").view(numpy.int32)
     assert found.min() >= 0
     assert found.max() < 8
+
+
+def test_lengths_and_beginnings_are_told_by_their_names() -> None:
+    begins = filled("i32", 4, "random", 1, "cu_seqlens", 32).view(numpy.int32)
+    lengths = filled("i64", 3, "ones", 1, "seq_lens", 5).view(numpy.int64)
+    pairs = filled("i32", 6, "ramp", 1, "chunk_indices", 5).view(numpy.int32)
+    assert (begins.tolist(), lengths.tolist(), pairs.tolist()) == ([0, 32, 64, 96], [5, 5, 5], [0, 0, 1, 0, 0, 0])
+    assert filled("i32", 4, "zeros", 1, "cu_seqlens", 32).view(numpy.int32).tolist() == [0, 0, 0, 0]
+
+
+def test_loop_variables_stay_what_they_are() -> None:
+    last = list(loop_range(2, 8, 3))[-1]
+    for value in (last, last * 2, 10 - last, last // 2, 7 % last, -1 + last):
+        assert isinstance(value, LoopInteger)
+    assert (last, last * 2, 10 - last, [1, 2, 3, 4, 5, 6][last]) == (5, 10, 5, 6)
+    assert isinstance(last * 1.5, float)
