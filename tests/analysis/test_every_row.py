@@ -84,4 +84,4 @@ def test_what_was_read_is_an_address_from_there(op: str) -> None:
 
 def test_an_op_without_a_row_is_unanalyzable() -> None:
     assert lookup("tt.never_heard_of") is None
-    assert stored_through("tt.never_heard_of", "ab") == ({"a", "b"}, {"c", "d"})
+    assert stored_through("tt.never_heard_of", "ab") == ({"a", "b"}, {"a", "b", "c", "d"})
