@@ -173,6 +173,14 @@ def test_a_changed_file_in_the_cache_is_a_slower_run(project: Project) -> None:
     assert project.run() == []
 
 
+def test_what_another_version_kept_is_not_used(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    from triton_mutlint.cache import files
+
+    monkeypatch.setattr(files, "identity", lambda: "another version of the tool, Triton or Python")
+    assert project.run() == ["first", "second"]
+    monkeypatch.undo()
+
+
 class Foreign:
     """What a pickle of somebody else may make."""
 
