@@ -88,3 +88,12 @@ def test_what_is_declared_is_written_and_the_rest_is_not_known(project: Path) ->
     report = analyze_op(op, World(modules, NoKernels(), {}))
     assert {a.name: a.mutation.value for a in report.arguments} == {"x": "unknown", "out": "written"}
     assert not report.complete
+
+
+def test_an_op_that_returns_something_may_declare_too_much(project: Path) -> None:
+    code = CODE.format(name="split", call="torch.ops.mylib_C.split.out(x, outs=[out])")
+    found = module(project, code)
+    modules = HostModules(project)
+    (op,) = registrations(found, modules, {})
+    report = analyze_op(op, World(modules, NoKernels(), {}))
+    assert {a.name: a.mutation.value for a in report.arguments} == {"x": "unknown", "out": "unknown"}

@@ -1,8 +1,8 @@
 """Schemas of ops that a project implements in C++: the strings in its sources, or in what was built from them.
 
-What such an op declares as written is written. It may write more: vllm's `_qutlass_C::fusedQuantizeNvAbsMax`
-declares nothing, and writes its `OUT`. Nothing is loaded: the files that name the op's namespace are searched for
-text that is a schema of its name.
+What such an op declares as written is written, if it returns nothing. It may write more: vllm's
+`_qutlass_C::fusedQuantizeNvAbsMax` declares nothing, and writes its `OUT`. Nothing is loaded: the files that name the
+op's namespace are searched for text that is a schema of its name.
 """
 
 from __future__ import annotations

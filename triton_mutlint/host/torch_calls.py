@@ -71,8 +71,13 @@ class TorchCallsMixin(FunctionsMixin):
 
     def _compiled(self, schemas: Sequence[Schema], arguments: Arguments, node: ast.AST, state: State,
                   here: Activation) -> Value:
-        """An op in C++; where its overloads differ, any of them."""
-        told = [(s.name, [a.name for a in s.arguments if not a.kwarg_only], s.mutated) for s in schemas]
+        """An op in C++; where its overloads differ, any of them.
+
+        What one declares as written that returns nothing is its only result. One that returns tensors may declare
+        more than it does: flash-attn's `fwd` declares `q`.
+        """
+        told = [(s.name, [a.name for a in s.arguments if not a.kwarg_only], () if s.returns else s.mutated)
+                for s in schemas]
         return self._declared(told, arguments, node, state, here)
 
     def _declared(self, several: Sequence[tuple[str, list[str], Sequence[str]]], arguments: Arguments, node: ast.AST,
