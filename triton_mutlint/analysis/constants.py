@@ -11,6 +11,7 @@ from triton_mutlint.ttir.ir import Op
 # Ops that leave a splat constant what it is.
 SAME_VALUE = ("tt.splat", "tt.broadcast", "tt.reshape", "tt.expand_dims", "arith.extsi", "arith.extui", "arith.trunci",
               "arith.index_cast", "arith.bitcast")  # the frontend casts an i32 to i32 by a bitcast
+_SAME_NUMBER = frozenset(SAME_VALUE) - {"arith.trunci"}  # 256 is 0 in eight bits
 Producer = Callable[[int], "Op | None"]
 _LITERAL = re.compile(r"(?:dense<)?(-?\d+|true|false)>?(?: :.*)?")
 _WORDS = {"true": 1, "false": 0}
@@ -24,9 +25,9 @@ def integer_constant(op: Op) -> int | None:
 
 
 def source_of(value: int, producer: Producer) -> Op | None:
-    """What makes a value, casts and shapes aside; None for arguments."""
+    """What makes a value, shapes and widening casts aside; None for arguments."""
     made = producer(value)
-    while made is not None and made.name in SAME_VALUE:
+    while made is not None and made.name in _SAME_NUMBER:
         made = producer(made.operands[0])
     return made
 
