@@ -1,0 +1,89 @@
+"""The transfer functions on single values, bit by bit (docs/analysis.md, section 3)."""
+
+from __future__ import annotations
+
+import pytest
+
+from triton_mutlint.analysis import transfer
+from triton_mutlint.analysis.lattice import Lattice
+
+L = Lattice(3)
+A, B, C = (L.param(i) for i in range(3))
+LOADED, INTEGER = L.loaded_from(A), L.integer(1)
+WEAK = L.weaken(LOADED)
+D = L.difference
+
+
+def test_the_parts_of_a_value_are_apart() -> None:
+    parts = (A | B | C, LOADED, INTEGER, L.unknown, WEAK, L.weaken(INTEGER), L.weaken(L.unknown), D(A, 0), D(0, A))
+    assert all(not one & other for i, one in enumerate(parts) for other in parts[i + 1 :])
+    assert L.weaken(A | LOADED | INTEGER | L.unknown) == A | WEAK | L.weaken(INTEGER) | L.weaken(L.unknown)
+    assert L.weak(A | WEAK) == LOADED
+    assert (L.plus(D(A, B) | C), L.minus(D(A, B) | C)) == (A, B)
+
+
+@pytest.mark.parametrize(("value", "address"), [
+    (A | D(B, C) | WEAK, A), (D(B, C) | WEAK, B), (WEAK, LOADED), (0, 0), (LOADED | D(A, 0), LOADED),
+])  # fmt: skip
+def test_as_an_address(value: int, address: int) -> None:
+    assert L.as_address(value) == address
+    assert transfer.int_to_ptr(L, (value,)) == value | address
+
+
+@pytest.mark.parametrize(("one", "other", "result"), [
+    (A, B, A | B), (A, D(B, C), A | B | D(B, C)), (LOADED, D(B, 0), LOADED | B | D(B, 0)), (D(A, B), 0, D(A, B)),
+    (D(A, B), D(C, 0), D(A | C, B)), (A, 0, A), (A | D(B, 0), C, A | C | D(B, 0)), (WEAK, D(A, 0), WEAK | D(A, 0)),
+])  # fmt: skip
+def test_one_or_the_other(one: int, other: int, result: int) -> None:
+    for left, right in ((one, other), (other, one)):
+        assert L.either(left, right) == result
+        assert transfer.select(L, (C, left, right)) == result
+        assert transfer.either(L, (left, right)) == result
+
+
+@pytest.mark.parametrize(("base", "offset", "result"), [
+    (A, LOADED | INTEGER | WEAK, A), (A, B, A | B), (A, D(B, A), A | B | D(B, A)), (A, D(C, B), A | D(C, B)),
+    (0, LOADED, LOADED), (0, WEAK, WEAK | LOADED), (WEAK, B, WEAK | B), (0, D(A, B), A | D(A, B)),
+])  # fmt: skip
+def test_pointer_plus_offset(base: int, offset: int, result: int) -> None:
+    assert transfer.addptr(L, (base, offset)) == result
+
+
+@pytest.mark.parametrize(("one", "other", "result"), [
+    (A, LOADED, A | WEAK), (A, B, A | B), (A | LOADED, INTEGER, A | LOADED | INTEGER), (A, B | LOADED, A | B | LOADED),
+    (A, D(B, A), A | B | D(B, A)), (A, D(B, 0), A | B | D(B, 0)), (A, D(B, C), A | D(B, C)),
+    (LOADED, INTEGER, LOADED | INTEGER), (D(A, B), D(B, C), D(A | B, B | C)),
+])  # fmt: skip
+def test_sums(one: int, other: int, result: int) -> None:
+    assert transfer.addi(L, (one, other)) == result
+    assert transfer.addi(L, (other, one)) == result
+
+
+@pytest.mark.parametrize(("left", "right", "result"), [
+    (A, B, D(A, B)), (A | LOADED, B, LOADED | D(A, B)), (A | WEAK, A, WEAK | LOADED | D(A, A)),
+    (A, B | INTEGER, INTEGER | D(A, B)), (LOADED, A, LOADED | A), (WEAK, A, WEAK | LOADED | A), (A, LOADED, A | WEAK),
+    (A | INTEGER, LOADED, A | INTEGER | LOADED),
+    (A, D(A, B), A | B | D(B, A)), (C, D(A, B), C | D(B, A)), (D(A, B), D(C, A), D(A, B | C)),
+    (WEAK, INTEGER, WEAK | INTEGER),
+    (D(A, B), LOADED, LOADED | D(A, B)), (0, D(A, B), D(B, A)), (D(A, 0), B, B | D(A, 0)),
+])  # fmt: skip
+def test_differences(left: int, right: int, result: int) -> None:
+    assert transfer.subi(L, (left, right)) == result
+    ours = left & L.params if right & L.params else 0
+    assert transfer.subi(L, (left, right), number=True) == result | ours
+
+
+def test_products_and_low_bits() -> None:
+    assert transfer.muli(L, (A | LOADED, INTEGER)) == A | WEAK | L.weaken(INTEGER)
+    assert transfer.low_bits(L, (A | LOADED, B)) == D(A | B, 0) | WEAK
+    assert transfer.join(L, (A, D(B, C), LOADED)) == A | D(B, C) | LOADED
+    assert transfer.first(L, (A, B)) == A
+    assert transfer.nothing(L, (A, B)) == 0
+
+
+@pytest.mark.parametrize(("one", "other", "result"), [
+    (A, D(B, 0), A | B | D(B, 0)), (A, D(B, C), A | D(B, C)), (D(A, B), C, C | D(A, B)), (A, B, A | B),
+])  # fmt: skip
+def test_bits_of_one_and_of_the_other(one: int, other: int, result: int) -> None:
+    assert transfer.blend(L, (one, other)) == result
+    assert transfer.blend(L, (other, one)) == result
