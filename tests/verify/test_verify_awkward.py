@@ -23,7 +23,7 @@ SCHEMA = json.loads((Path(json_report.__file__).parent / "schema.json").read_tex
 
 @pytest.fixture(scope="module")
 def report() -> VerifyReport:
-    settings = Settings(runs=4, timeout=1.0, jobs=2)
+    settings = Settings(runs=3, timeout=1.0, jobs=2)
     return verify(Request(("awkward.py",), FOLDER), settings, None, lambda *told: None)
 
 

@@ -34,13 +34,14 @@ def test_a_missed_write_is_caught(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
     monkeypatch.setattr(pipeline, "analyze_module", blind)
     request = Request(("awkward.py::calls_others", "awkward.py::through_table"), FIXTURES / "verify")
-    report = verify(request, Settings(runs=3, timeout=5.0), tmp_path, lambda *told: None)
+    report = verify(request, Settings(runs=2, timeout=10.0, jobs=1), tmp_path, lambda *told: None)
     direct, table = report.kernels
     assert report.is_failure
     assert (direct.outcome, direct.missed, direct.leaked) == (Outcome.FAILED, ("pair.1",), ("pair.1",))
     assert (table.outcome, table.missed) == (Outcome.FAILED, ("table_ptr",))
     shown = text.render(report, RenderOptions(width=200))
     assert "SOUNDNESS FAILURE: writes pair.1, which was not predicted" in shown
+    assert "SOUNDNESS FAILURE: writes through addresses from table_ptr, which was not predicted" in shown
     assert "please report it, with" in shown
 
     again = subprocess.run([sys.executable, direct.reproducer], capture_output=True, text=True, check=False,

@@ -68,8 +68,11 @@ def _kernel(kernel: KernelOutcome, options: RenderOptions) -> Lines:
 
 def _headline(kernel: KernelOutcome) -> list[Text]:
     if kernel.outcome is Outcome.FAILED:
-        names = ", ".join(dict.fromkeys((*kernel.missed, *kernel.leaked)))
-        return flowing(f"SOUNDNESS FAILURE: writes {names}, which was not predicted", FAILED)
+        missed = [p for p in kernel.parameters if p.agreement is Agreement.MISSED]
+        direct = dict.fromkeys((*(p.name for p in missed if not p.through), *kernel.leaked))
+        places = [", ".join(direct), *(f"through addresses from {p.name}" for p in missed if p.through)]
+        return flowing(f"SOUNDNESS FAILURE: writes {' and '.join(filter(None, places))}, which was not predicted",
+                       FAILED)
     if kernel.outcome is Outcome.NO_VERDICT:
         return flowing("could not be analysed", FAILED)
     if kernel.outcome is Outcome.NOT_RUN:
