@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fuzz.program import Assign, Body, Do, Function, If, Loop, Node, Program, Return, Stmt
 from fuzz.rows import ACTIONS, BY_KIND, LOOPS, Row
+from fuzz.shrink import calls
 
 POINTERS = 8  # pointer parameters of every kernel
 CONSTANTS = (4, 8, 12, -4)
@@ -46,7 +47,11 @@ class Generator:
     def program(self) -> Program:
         for _ in range(self._random.choice((0, 0, 1, 1, 2, 3))):
             self._helpers.append(self._helper())
-        return Program(self._kernel(), tuple(self._helpers))
+        program = Program(self._kernel(), tuple(self._helpers))
+        for helper in reversed(self._helpers):  # one that nobody calls would be a kernel of its own
+            if not calls(program, helper.name):
+                program = replace(program, helpers=tuple(h for h in program.helpers if h is not helper))
+        return program
 
     # ------------------------------------------------------------------ functions
 

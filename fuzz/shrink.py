@@ -30,7 +30,7 @@ def shrink(program: Program, keeps: Keeps, attempts: int = 600) -> Program:
 def _smaller(program: Program) -> Iterator[Program]:
     for index in reversed(range(len(program.helpers))):
         rest = (*program.helpers[:index], *program.helpers[index + 1 :])
-        if not _calls(program, program.helpers[index].name):
+        if not calls(program, program.helpers[index].name):
             yield replace(program, helpers=rest)
     for body in _bodies(program.kernel.body):
         yield replace(program, kernel=replace(program.kernel, body=body))
@@ -48,7 +48,8 @@ def _with_helper(program: Program, index: int, helper: Function) -> Program:
     return replace(program, helpers=helpers)
 
 
-def _calls(program: Program, name: str) -> bool:
+def calls(program: Program, name: str) -> bool:
+    """Whether anything in the program calls the helper of that name."""
     functions = (*program.helpers, program.kernel)
     return any(n.op == "call" and n.args[0] == name for f in functions for s in _statements(f.body) for n in _nodes(s))
 
