@@ -19,6 +19,7 @@ def test_the_parts_of_a_value_are_apart() -> None:
     assert all(not one & other for i, one in enumerate(parts) for other in parts[i + 1 :])
     assert L.weaken(A | LOADED | INTEGER | L.unknown) == A | WEAK | L.weaken(INTEGER) | L.weaken(L.unknown)
     assert L.weak(A | WEAK) == LOADED
+    assert L.strong(L.weaken(L.unknown | LOADED | INTEGER)) == 0
     assert (L.plus(D(A, B) | C), L.minus(D(A, B) | C)) == (A, B)
 
 
@@ -64,7 +65,7 @@ def test_sums(one: int, other: int, result: int) -> None:
     (A, B | INTEGER, INTEGER | D(A, B)), (LOADED, A, LOADED | A), (WEAK, A, WEAK | LOADED | A), (A, LOADED, A | WEAK),
     (A | INTEGER, LOADED, A | INTEGER | LOADED),
     (A, D(A, B), A | B | D(B, A)), (C, D(A, B), C | D(B, A)), (D(A, B), D(C, A), D(A, B | C)),
-    (WEAK, INTEGER, WEAK | INTEGER),
+    (A | D(C, B), B, D(A | C, B)), (WEAK, INTEGER, WEAK | INTEGER),
     (D(A, B), LOADED, LOADED | D(A, B)), (0, D(A, B), D(B, A)), (D(A, 0), B, B | D(A, 0)),
 ])  # fmt: skip
 def test_differences(left: int, right: int, result: int) -> None:

@@ -100,7 +100,7 @@ def either(lattice: Lattice, operands: Sequence[int]) -> int:
     """Section 3.8: one of the operands, in each element."""
     result = 0
     for operand in operands:
-        result = lattice.either(result, operand) if result else operand
+        result = lattice.either(result, operand)
     return result
 
 
