@@ -25,7 +25,7 @@ _FORK = "tle.gpu"
 def drawn(package: Package) -> list[tuple[str, int, str]]:
     """(file relative to the package's folder, line, name) of the kernels drawn from one package."""
     pool = sorted(_launched(package))
-    random.Random(f"{SEED} {package.name}").shuffle(pool)  # noqa: S311 - a reproducible draw
+    random.Random(f"{SEED} {package.name}").shuffle(pool)
     return [kernel[:3] for kernel in pool if not kernel[4] and _FORK not in kernel[3]][: SHARES[package.name]]
 
 

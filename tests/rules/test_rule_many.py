@@ -75,7 +75,7 @@ def test_findings_are_ordered_and_each_is_there_once(subject: RunSubject) -> Non
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_is_the_same_whatever_the_order(subject: RunSubject, name: str) -> None:
     shuffled: list[KernelSubject] = list(subject.kernels)
-    random.Random(7).shuffle(shuffled)  # noqa: S311 - an order, not a secret
+    random.Random(7).shuffle(shuffled)
     sources = SourceLines({"kernels.py": source_of(text()).text}, Path("/project"))
     options = RenderOptions(width=100, sources=sources)
     first = render(name, reported(subject), options)
