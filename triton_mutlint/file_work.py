@@ -72,9 +72,13 @@ class Reported:
 
 @dataclass(frozen=True)
 class Read:
-    """The part is done, having looked at these files and folders; `spoiled` if time or chance took part."""
+    """The part is done, having looked at these files and folders; `is_all` if nothing else decided.
+
+    `spoiled` says that time ran out for some kernel.
+    """
 
     reads: Reads
+    is_all: bool
     spoiled: bool
 
 
@@ -94,6 +98,7 @@ class _File:
     kernels: dict[str, KeptReport] = field(default_factory=dict)
     reads: tuple[dict[str, None], dict[Look, None]] = field(default_factory=lambda: ({}, {}))
     settled: bool = True
+    is_known: bool = True  # what it depends on
 
     def take(self, part: Part, item: Item) -> None:
         if isinstance(item, Loaded):
@@ -102,6 +107,7 @@ class _File:
             self.at[part.first] = item
         elif isinstance(item, Read):
             self.settled &= not item.spoiled
+            self.is_known &= item.is_all
             self.reads[0].update(dict.fromkeys(item.reads[0]))
             self.reads[1].update(dict.fromkeys(item.reads[1]))
         else:
@@ -169,6 +175,8 @@ def lint_files(sources: Sequence[SourceFile], specs: Sequence[tuple[Spec | None,
         for number in open_:
             file = files[number]
             reads = (tuple(file.reads[0]), tuple(file.reads[1]))
+            if not file.is_known:
+                continue
             cache.keep(file.source, specs[number][1], file.outcome() if file.settled else None, reads, file.kernels)
     return tuple(file.outcome().linted(file.source, spec) for file, (spec, _) in zip(files, specs, strict=True))
 

@@ -25,7 +25,8 @@ _EVERYTHING = ""  # stands for all variables of the environment
 
 Signature = tuple[int, ...]
 Look = tuple[str, str]  # a folder that exists, and a name in it; ALL for whatever is there
-ALL = ""
+ALL, LISTING = "", "/"  # all sources and folders; everything
+_ANY = "/"  # begins a name that need be no source's
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,8 @@ def note_file(path: str | os.PathLike[str]) -> None:
 
 def note_data(path: str | os.PathLike[str]) -> None:
     """Note a file that linted code opens itself."""
-    if _current is not None:
+    note_path(os.fspath(path))
+    if _current is not None and os.path.isfile(path):  # noqa: PTH113 - a pipe or device would be waited for
         note_file(path)
         _current.data[os.path.abspath(path)] = None  # noqa: PTH100
 
@@ -185,17 +187,44 @@ def note_name(folder: str | os.PathLike[str], name: str) -> Look | None:
         if stamp.digest or where == os.path.dirname(where):  # noqa: PTH120
             _current.folders[where] = stamp
             break
-        where, name = os.path.split(where)
+        where, missing = os.path.split(where)
+        name = _ANY + missing if name.startswith(_ANY) else missing
     look = (where, name)
     if look not in _current.looks:
         _current.looks[look] = found_at(look)
     return look
 
 
+def note_path(path: str) -> None:
+    """Note whether there is a file or folder of this name, which need be no source."""
+    folder, name = os.path.split(os.path.abspath(path))  # noqa: PTH100
+    if name:
+        note_name(folder, _ANY + name)
+
+
+def note_listing(path: str) -> None:
+    """Note everything that a folder holds."""
+    note_name(path, LISTING)
+
+
+def is_loose(look: Look) -> bool:
+    """Whether linted code looked there itself, for anything."""
+    return look[1].startswith(_ANY)
+
+
 def found_at(look: Look) -> str:
     """What stands where one looks: nothing of ALL, whose stamp tells."""
     if look[1] == ALL:
         return ""
+    if look[1] == LISTING:
+        try:
+            names = set(os.listdir(look[0])) - {"__pycache__"}  # noqa: PTH208
+            return digest_of("\0".join(sorted(names)).encode("utf-8", "surrogateescape"))
+        except OSError:
+            return "none"
+    if look[1].startswith(_ANY):
+        path = os.path.join(look[0], look[1].removeprefix(_ANY))  # noqa: PTH118
+        return f"{os.path.lexists(path):d}{os.path.exists(path):d}{os.path.isdir(path):d}"  # noqa: PTH110, PTH112
     base = os.path.join(*look)  # noqa: PTH118 - a hot path
     is_source, is_package = os.path.isfile(base + ".py"), os.path.isfile(os.path.join(base, "__init__.py"))  # noqa: PTH113, PTH118
     return f"{is_source:d}{is_package:d}{os.path.isdir(base):d}{os.path.exists(base):d}"  # noqa: PTH110, PTH112
@@ -206,7 +235,9 @@ def looks_still(looks: Mapping[Look, str], folders: Mapping[str, Stamp]) -> dict
     now = {folder: still(folder, stamp, folder=True) for folder, stamp in folders.items()}
     changed = {folder for folder, stamp in now.items() if stamp is None}
     for look, found in looks.items():
-        if look[0] in changed and (look[1] == ALL or found_at(look) != found):
+        # A folder's stamp tells of sources and folders in it, and of nothing else.
+        asked = look[0] in changed or is_loose(look)
+        if asked and ((look[1] == ALL and look[0] in changed) or found_at(look) != found):
             return None
     return {folder: stamp or folder_stamp(folder) for folder, stamp in now.items()}
 

@@ -130,8 +130,8 @@ class Run:
                     entry = file.entry(kernel)
                     yield At(index, self._targets(entry))
                     yield self._reported(index, file, kernel, kept)
-        reads = file.result.reads() if file.result.reads else ((str(source.path),), ())
-        yield Read(reads, spoils() > before)
+        files, looks, is_all = file.result.reads() if file.result.reads else ((str(source.path),), (), True)
+        yield Read((files, looks), is_all, spoils() > before)
 
     def _reported(self, index: int, file: LintedFile, kernel: LoadedKernel, kept: KernelCache | None) -> Reported:
         entry = file.entry(kernel)

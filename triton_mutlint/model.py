@@ -229,15 +229,16 @@ class LoadedKernel:
 class LoadResult:
     """What loading one file gave: kernels and helpers in line order, and failures by name.
 
-    `sources` are the files whose text took part (the file itself first); `reads` gives the files and folders
-    that were looked at so far, more of them as kernels are analysed.
+    `sources` are the files whose text took part (the file itself first); `reads` gives the files that
+    were read so far, where names were looked for, and whether that is all that the result depends on.
     """
 
     kernels: tuple[LoadedKernel, ...] = ()
     helpers: tuple[LoadedKernel, ...] = ()
     failures: tuple[tuple[str, Failure], ...] = ()  # (kernel name or "", why)
     sources: tuple[Path, ...] = ()
-    reads: Callable[[], tuple[tuple[str, ...], tuple[tuple[str, str], ...]]] | None = field(default=None, compare=False)
+    reads: Callable[[], tuple[tuple[str, ...], tuple[tuple[str, str], ...], bool]] | None = field(
+        default=None, compare=False)
 
 
 # --------------------------------------------------------------------------- signatures

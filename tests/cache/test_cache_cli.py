@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ class Command:
         self.folder, self.cache = folder, folder.parent / "cache"
         self.errors = ""
 
-    def __call__(self, *arguments: str, cached: bool = True, **environment: str) -> tuple[int, str]:
+    def __call__(self, *arguments: str, cached: bool = True, **environment: Any) -> tuple[int, str]:
         """The exit code and the output; `errors` ends with the heavy modules that were loaded."""
         where = ["--cache-dir", str(self.cache)] if cached else ["--no-cache"]
         env = {k: v for k, v in os.environ.items() if k != "TRITON_MUTLINT_NO_CACHE"} | environment
@@ -42,7 +43,7 @@ class Command:
         found: list[str] = json.loads(self.errors.splitlines()[-1].replace("'", '"'))
         return found
 
-    def agrees(self, *arguments: str, warm: bool, **environment: str) -> None:
+    def agrees(self, *arguments: str, warm: bool, **environment: Any) -> None:
         """The output is that of a run without a cache, and was kept or not."""
         got = self(*arguments, **environment)
         assert (self.loaded == []) is warm, self.errors

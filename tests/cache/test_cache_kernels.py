@@ -155,6 +155,41 @@ def test_variables_and_files_that_constants_are_made_from_count(project: Project
     assert project.run() == []
 
 
+@pytest.mark.parametrize(("constant", "change"), [
+    ("os.path.exists(HERE + '/flag')", "flag"), ("(pathlib.Path(HERE) / 'flag').exists()", "flag"),
+    ("pathlib.Path(HERE, 'deep', 'flag').is_file()", "deep/flag"), ("'flag' in os.listdir(HERE)", "flag"),
+    ("bool(glob.glob(HERE + '/fl*'))", "flag"), ("any(e.name == 'flag' for e in os.scandir(HERE))", "flag"),
+    ("os.access(HERE + '/flag', os.R_OK)", "flag"), ("pathlib.Path(HERE, 'data.txt').read_text() == 'x'", "data.txt"),
+    ("os.read(os.open(HERE + '/data.txt', 0), 9) == b'x'", "data.txt"),
+    ("os.path.getsize(HERE + '/data.txt') == 1", "data.txt"),
+    ("os.path.islink(HERE + '/flag')", ">flag"), ("importlib.util.find_spec('absent') is not None", "absent.py"),
+])
+def test_what_constants_learn_from_the_disk_counts(project: Project, constant: str, change: str) -> None:
+    head = HEAD.replace("SIZE = tl.constexpr(4)", "import glob, importlib.util, os, pathlib\n"
+                        "HERE = os.path.dirname(__file__)\n"
+                        f"SIZE = tl.constexpr(8 if {constant} else 4)")
+    project.write("data.txt", "xx")
+    project.write("kernels.py", head + LOCAL + FIRST + SECOND)
+    project.run()
+    if change.startswith(">"):
+        (project.root / change[1:]).symlink_to("data.txt")
+    else:
+        project.write(change, "x")
+    assert project.run() == ["first", "second"]
+    project.run()
+
+
+def test_an_import_path_that_changes_counts(project: Project, tmp_path_factory: pytest.TempPathFactory,
+                                            monkeypatch: pytest.MonkeyPatch) -> None:
+    from triton_mutlint.cache import identity
+
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "absent.py").write_text("SIZE = 16\n")
+    before = identity.identity.__wrapped__()
+    monkeypatch.syspath_prepend(elsewhere)
+    assert identity.identity.__wrapped__() != before
+
+
 def test_what_ran_out_of_time_is_tried_again(project: Project) -> None:
     endless = "@triton.jit\ndef third(x):\n    for i in tl.static_range(1000000):\n        tl.store(x + i, 1)\n"
     project.write("kernels.py", HEAD + LOCAL + FIRST + SECOND + endless)

@@ -151,7 +151,8 @@ def test_a_warm_report_is_a_cold_one(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_everything_that_is_opened_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Held against what Python itself tells of files that are opened and folders that are listed."""
     world = World(tmp_path / "project", random.Random(0), monkeypatch)
-    world.spec(), world.extra()
+    world.spec()
+    world.extra()
     world.write("triton-mutlint.snapshot", "")
     opened: set[str] = set()
     active = True

@@ -50,6 +50,21 @@ def test_a_damaged_entry_is_not_there(store: Store, damage: object) -> None:
     assert store.get("files", "a") == b"content"
 
 
+def test_an_entry_in_place_of_another_is_not_there(store: Store) -> None:
+    store.put("files", "a", b"content")
+    store.put("files", "b", b"other")
+    entry(store, "b").write_bytes(entry(store).read_bytes())
+    assert store.get("files", "b") is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="takes pipes")
+def test_a_pipe_in_place_of_an_entry_is_not_waited_for(store: Store) -> None:
+    store.put("files", "a", b"content")
+    entry(store).unlink()
+    os.mkfifo(entry(store))
+    assert store.get("files", "a") is None
+
+
 def test_a_folder_in_place_of_an_entry_is_a_problem_and_no_error(store: Store) -> None:
     entry(store).mkdir(parents=True)
     assert store.get("files", "a") is None

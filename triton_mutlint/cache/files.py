@@ -11,7 +11,18 @@ from triton_mutlint.cache.identity import identity
 from triton_mutlint.cache.kernels import KeptReport
 from triton_mutlint.cache.packing import pack, unpack
 from triton_mutlint.cache.store import Store
-from triton_mutlint.inputs import Inputs, Look, Stamp, current, digest_of, looks_still, still, take_in, variable_digest
+from triton_mutlint.inputs import (
+    Inputs,
+    Look,
+    Stamp,
+    current,
+    digest_of,
+    is_loose,
+    looks_still,
+    still,
+    take_in,
+    variable_digest,
+)
 from triton_mutlint.model import SourceFile
 from triton_mutlint.outcome import FileOutcome
 from triton_mutlint.request import Request
@@ -85,9 +96,10 @@ class FileCache:
         own = str(source.path)
         names = dict.fromkeys((*reads[0], *inputs.data))
         files = {name: inputs.files[name] for name in names if name != own and name in inputs.files}
-        looks = {look: inputs.looks[look] for look in reads[1] if look in inputs.looks}
+        loose = (look for look in inputs.looks if is_loose(look))
+        looks = {look: inputs.looks[look] for look in (*reads[1], *loose) if look in inputs.looks}
         folders = {folder: inputs.folders[folder] for folder in dict.fromkeys(folder for folder, _ in looks)}
-        if len(looks) < len(reads[1]) or any(n != own and n not in files and not _is_folder(n) for n in names):
+        if not looks.keys() >= set(reads[1]) or any(n != own and n not in files and not _is_folder(n) for n in names):
             return  # it was not noted what was there
         self._store.put(_KIND, self._name(source), pack(_Entry(
             _digest(source), spec, files, folders, looks, inputs.variables, self._shown_of(files), outcome, kernels)))
@@ -107,7 +119,8 @@ class FileCache:
             return False
         folders = {path: self._still(path, stamp, folder=True) for path, stamp in entry.folders.items()}
         moved = {path: entry.folders[path] for path, stamp in folders.items() if stamp is None}
-        again = looks_still({look: found for look, found in entry.looks.items() if look[0] in moved}, moved)
+        again = looks_still({look: found for look, found in entry.looks.items()
+                             if look[0] in moved or is_loose(look)}, moved)
         if again is None:
             return False
         take_in(Inputs({p: s for p, s in files.items() if s}, {p: s or again[p] for p, s in folders.items()},

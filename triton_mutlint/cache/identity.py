@@ -27,7 +27,7 @@ _IRRELEVANT = ("TRITON_CACHE_DIR", "TRITON_MUTLINT_", "TRITON_HOME")
 @lru_cache(maxsize=1)
 def identity() -> str:
     """A digest of the tool, Triton, Python and the GPU, as this process finds them."""
-    parts = [__version__, sys.version, sys.executable, sys.platform, *_tool(), *_triton(), *_gpu()]
+    parts = [__version__, sys.version, sys.executable, sys.platform, *sys.path, *_tool(), *_triton(), *_gpu()]
     return digest_of("\n".join(parts).encode("utf-8", "surrogateescape"))
 
 

@@ -44,12 +44,12 @@ class Store:
         """What was kept under a name; None where nothing is, or it is damaged."""
         path = self.folder / kind / name
         try:
-            data = path.read_bytes()
+            data = path.read_bytes() if path.is_file() else b""  # a pipe would be waited for
         except OSError:
             return None
         start = len(_MAGIC) + _DIGEST
         content = data[start:]
-        if data[:start] != _MAGIC + _checksum(content):
+        if data[:start] != _MAGIC + _checksum(kind, name, content):
             return None
         with contextlib.suppress(OSError):  # it may be for reading only
             os.utime(path)
@@ -63,7 +63,7 @@ class Store:
             folder = self._made(kind)
             temporary = folder / f"{_TEMPORARY}{name}-{os.getpid()}-{time.monotonic_ns()}"
             try:
-                temporary.write_bytes(_MAGIC + _checksum(content) + content)
+                temporary.write_bytes(_MAGIC + _checksum(kind, name, content) + content)
                 temporary.replace(folder / name)
             except BaseException:
                 with contextlib.suppress(OSError):
@@ -152,8 +152,9 @@ def default_folder() -> Path:
     return base / "triton-mutlint"
 
 
-def _checksum(content: bytes) -> bytes:
-    return blake2b(content, digest_size=_DIGEST).digest()
+def _checksum(kind: str, name: str, content: bytes) -> bytes:
+    """Of the content as the entry of this name: in place of another one it is damage."""
+    return blake2b(f"{kind}/{name}\0".encode() + content, digest_size=_DIGEST).digest()
 
 
 def _remove(path: Path) -> None:

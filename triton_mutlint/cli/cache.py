@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -36,14 +37,14 @@ def command() -> None:
 @_where
 def path(**options: Any) -> int:
     """Print the folder of the cache."""
-    write_stdout(f"{_store(options).folder}\n")
+    click.echo(os.fsencode(_store(options).folder))  # whatever its bytes are
     return 0
 
 
 @command.command(context_settings=_CONTEXT)
 @_where
 def info(**options: Any) -> int:
-    """Print the folder of the cache, what it holds, and how much it may hold."""
+    """Print the folder, what it holds, and the limit."""
     from triton_mutlint.cache.store import LIMIT
     from triton_mutlint.report.summary import plural
 

@@ -26,7 +26,7 @@ def store_for(request: Request, options: dict[str, Any]) -> Store | None:
 
 def cache_folder(given: Path | None) -> Path:
     """The folder of the cache: as given, else where the platform keeps caches."""
-    return (given or default_folder()).absolute()
+    return (given or default_folder()).expanduser().absolute()
 
 
 def remembered(store: Store | None, request: Request, looks: Sequence[object],

@@ -103,13 +103,16 @@ class Modules:
         """The file and every file whose text took part in loading it, itself first."""
         return tuple(m.path for m in self._involved(module) if m.tree.body or m is module)
 
-    def reads(self, module: SlicedModule) -> tuple[tuple[str, ...], tuple[Look, ...]]:
-        """The files that the answers about `module` come from so far, and where they were looked for."""
+    def reads(self, module: SlicedModule) -> tuple[tuple[str, ...], tuple[Look, ...], bool]:
+        """The files that the answers about `module` come from so far, where they were looked for, and whether
+        that is all that they depend on.
+        """
         involved = self._involved(module)
         files = {str(m.path): None for m in involved}
         for current in involved:
             files.update(dict.fromkeys(sorted(current.place.asked)))
-        return tuple(files), tuple(sorted(set().union(*(m.place.looks for m in involved))))
+        looks = sorted(set().union(*(m.place.looks for m in involved)))
+        return tuple(files), tuple(looks), all(m.is_traced for m in involved)
 
     def _involved(self, module: SlicedModule) -> list[SlicedModule]:
         """The module and those that its imports led to, itself first."""

@@ -9,15 +9,17 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from triton_mutlint.inputs import current, spoil
 from triton_mutlint.source import jitdefs
 from triton_mutlint.source.branches import choose
 from triton_mutlint.source.names import TRITON, may_be_jit
 from triton_mutlint.source.outline import Function
 from triton_mutlint.source.stubs import Missing, MissingValueError, UndecidedError
+from triton_mutlint.source.tracing import is_traced
 from triton_mutlint.source.units import Scope, Unit
 from triton_mutlint.source.walking import dotted
 
@@ -148,9 +150,15 @@ class Namespace(dict[str, Any]):
 
     def execute(self, body: list[ast.stmt], local: dict[str, Any] | None = None) -> None:
         """Execute statements with their own file name and lines; `local` catches what they bind."""
+        self._trace(body)
         tree = ast.Module(body=body, type_ignores=[])
         code = compile(tree, str(self.module.path), "exec", self.module.flags, True)
         exec(code, self, self if local is None else local)  # noqa: S102 - the slice is the input
+
+    def _trace(self, body: Sequence[ast.AST]) -> None:
+        if current() is not None and not is_traced(body):
+            self.module.is_traced = False
+            spoil()
 
     def evaluate(self, node: ast.expr) -> Any:
         """The value of an expression here. Raises what the linted code raises."""
@@ -160,6 +168,7 @@ class Namespace(dict[str, Any]):
             for attribute in chain[1:]:
                 value = getattr(value, attribute)
             return value
+        self._trace([node])
         tree = ast.Expression(body=node)
         with self.module.modules.session:
             stand_ins = self.module.modules.stand_ins

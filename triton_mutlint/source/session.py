@@ -24,6 +24,7 @@ from triton_mutlint.capture import OutputSink
 from triton_mutlint.inputs import note_data
 from triton_mutlint.source.outline import FoundFunction
 from triton_mutlint.source.text import split_lines
+from triton_mutlint.source.tracing import PRIVATE, traced
 from triton_mutlint.watchdog import watched
 
 SECONDS = 20.0  # far above what any constant of the measured corpora takes (0.4 s)
@@ -32,7 +33,6 @@ _ENDING = (
     "_exit", "abort", "fork", "forkpty", "kill", "killpg", "popen", "posix_spawn", "posix_spawnp", "system",
     *(f"{kind}{how}" for kind in ("exec", "spawn") for how in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
 )  # fmt: skip
-PRIVATE = "_mutlint_"  # begins the module name of every sliced function
 _LOCK = threading.RLock()
 
 
@@ -125,6 +125,7 @@ class Session:
                     stack.enter_context(self._unwanted.capture())  # what bypasses Python's streams
                     stack.enter_context(_quiet())
                     stack.enter_context(_harmless())
+                    stack.enter_context(traced())
                     stack.enter_context(_triton_patches(self._driver, self.sources))
                     stack.enter_context(watched(SECONDS))
                     self._stack = stack.pop_all()

@@ -13,7 +13,7 @@ from triton_mutlint.source.bodies import Body, read_body
 from triton_mutlint.source.finder import Place
 from triton_mutlint.source.namespace import Namespace
 from triton_mutlint.source.outline import Function, Outline, outline
-from triton_mutlint.source.session import PRIVATE
+from triton_mutlint.source.tracing import PRIVATE
 from triton_mutlint.source.units import Scope, cut
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ class SlicedModule:
 
     def __init__(self, modules: Modules, path: Path, text: str, tree: ast.Module, known: Outline | None = None) -> None:
         self.linted = False
+        self.is_traced = True  # whether what it learnt from outside is noted
         self.outline = known or outline(tree)
         self.modules, self.path, self.text, self.tree = modules, path, text, tree
         self.place = Place(path, modules.finder.folders)
