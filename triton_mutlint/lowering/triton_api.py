@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -16,6 +17,7 @@ from triton_mutlint.collector import collector_running
 from triton_mutlint.model import Target, UsageError
 
 SUPPORTED = ((3, 6), (3, 10))  # [first, end)
+_RECURSION_LIMIT = 2500  # a call of a helper nests some fifty Python frames
 _NO_LINE_INFO = "TRITON_DISABLE_LINE_INFO"
 
 
@@ -75,6 +77,17 @@ def _line_info() -> Iterator[None]:
             os.environ[_NO_LINE_INFO] = disabled
 
 
+@contextlib.contextmanager
+def _deep_calls() -> Iterator[None]:
+    """Room for as many nested calls as Triton has where nothing else is on the stack, and more."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
 class Backend:
     """One target's backend and its MLIR context, reused for every kernel of a run."""
 
@@ -121,7 +134,7 @@ class Backend:
 
         source = ASTSource(jit, signature, constants, attributes)
         codegen = self._backend.get_codegen_implementation(options)
-        with warnings.catch_warnings(), _line_info(), collector_running():
+        with warnings.catch_warnings(), _line_info(), collector_running(), _deep_calls():
             warnings.simplefilter("ignore")
             return source.make_ir(self._gpu, options, codegen, self._module_map, self.context)
 
