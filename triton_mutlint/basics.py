@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Any
 
 NEVER = "never"
+DEVICE_NODES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dxg")  # without any of them there is no GPU
 FAIL_LEVELS = ("error", "warning", "info", NEVER)  # what `--fail-on` knows
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 from triton_mutlint.analysis import VariantEffects
 from triton_mutlint.model import (
-    AccessKind,
     ArgType,
     Doubts,
     LoadedKernel,
@@ -47,7 +46,7 @@ class Addresses:
                 if len(group) == 1:
                     self.numbers.update(group)
                 continue
-            written = (_written(found) | found.unknown) - _written(effects) - effects.unknown
+            written = (found.written | found.unknown) - effects.written - effects.unknown
             self.ambiguous.update(dict.fromkeys(n for n in flat if n in written))
             if len(group) == len(suspects):
                 return
@@ -79,7 +78,3 @@ def _doubts_of(parameter: ParameterReport, doubts: Doubts, hidden: bool, address
     elif name in doubts.stores and parameter.kind in _MEMORY and (doubts.open or hidden):
         reason = "no analysed variant reaches this write; give the arguments that decide it in the spec"
         yield UnanalyzableOp("store", "", reason, (name,), Location(file, doubts.stores[name]))
-
-
-def _written(effects: VariantEffects) -> set[str]:
-    return {n for n, accesses in effects.accesses.items() if any(a.kind is not AccessKind.READ for a in accesses)}

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from triton_mutlint.inputs import current, recording, spoil
 from triton_mutlint.model import Environment, Failure, Report, SourceFile
-from triton_mutlint.request import Request
+from triton_mutlint.request import Progress, Request
 from triton_mutlint.source.discover import Excluded, discover, source_from_stdin
 
-Progress = Callable[[int, int, str], None]  # kernels done, kernels in all, what is at work
 Failures = tuple[tuple[str, Failure], ...]
 
 
@@ -42,13 +41,9 @@ def _run(request: Request, progress: Progress) -> Report:
         spoil()  # what could not be read may be there next time
     sources = tuple(replace(s, text=request.texts.get(s.display, s.text)) for s in sources)
     if sources:
-        with _compiled():
+        with compiling():
             from triton_mutlint.linting import lint
-            from triton_mutlint.places import forget
-            from triton_mutlint.source.load import reset
 
-            reset()  # files may have changed since an earlier run of this process
-            forget()
             return lint(request, sources, failures, progress)
     if not failures and not compared:
         return Report(Environment(None))
@@ -58,10 +53,18 @@ def _run(request: Request, progress: Progress) -> Report:
 
 
 @contextlib.contextmanager
-def _compiled() -> Iterator[None]:
-    """Without TRITON_INTERPRET: with it, Triton's jit makes interpreted functions, which have no TTIR."""
+def compiling() -> Iterator[None]:
+    """What every run begins with: nothing left of files that an earlier one of this process read.
+
+    TRITON_INTERPRET is unset: with it, Triton's jit makes interpreted functions, which have no TTIR.
+    """
     interpret = os.environ.pop("TRITON_INTERPRET", None)
     try:
+        from triton_mutlint.places import forget
+        from triton_mutlint.source.load import reset
+
+        reset()
+        forget()
         yield
     finally:
         if interpret is not None:

@@ -25,10 +25,9 @@ from triton_mutlint.model import (
 from triton_mutlint.outcome import FileOutcome
 from triton_mutlint.parallel import Lost, in_processes
 from triton_mutlint.pipeline import failed
-from triton_mutlint.request import Request
+from triton_mutlint.request import Progress, Request
 from triton_mutlint.signature.spec import Spec
 
-Progress = Callable[[int, int, str], None]  # done, in all, what is at work
 _WORTHWHILE = 6  # jit functions: what fewer of them take is less than what processes cost
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice
@@ -230,9 +230,13 @@ def found_at(look: Look) -> str:
     return f"{is_source:d}{is_package:d}{os.path.isdir(base):d}{os.path.exists(base):d}"  # noqa: PTH110, PTH112
 
 
-def looks_still(looks: Mapping[Look, str], folders: Mapping[str, Stamp]) -> dict[str, Stamp] | None:
-    """The stamps that the folders would get now if all looks find what they found; else None."""
-    now = {folder: still(folder, stamp, folder=True) for folder, stamp in folders.items()}
+def looks_still(looks: Mapping[Look, str], folders: Mapping[str, Stamp],
+                ask: Callable[[str, Stamp, bool], Stamp | None] | None = None) -> dict[str, Stamp] | None:
+    """The stamps that the folders would get now if all looks find what they found; else None.
+
+    `ask` stands for `still` where somebody remembers its answers.
+    """
+    now = {folder: (ask or still)(folder, stamp, True) for folder, stamp in folders.items()}
     changed = {folder for folder, stamp in now.items() if stamp is None}
     for look, found in looks.items():
         # A folder's stamp tells of sources and folders in it, and of nothing else.

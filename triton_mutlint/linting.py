@@ -11,7 +11,7 @@ from triton_mutlint.cache.kernels import KeptReport, KernelCache
 from triton_mutlint.cache.store import Store
 from triton_mutlint.collector import collector_paused, out_of_collections
 from triton_mutlint.contracts.allowed import check_allowed
-from triton_mutlint.file_work import At, Item, Loaded, Part, Progress, Read, Reported, lint_files, unloaded_kernels
+from triton_mutlint.file_work import At, Item, Loaded, Part, Read, Reported, lint_files, unloaded_kernels
 from triton_mutlint.inputs import current, spoils
 from triton_mutlint.judging import LintedFile, findings_of
 from triton_mutlint.lowering import Lowerer, parse_target, resolve_targets
@@ -34,7 +34,7 @@ from triton_mutlint.outcome import detached
 from triton_mutlint.pipeline import Observe, Tools, analyze_kernel, failed, ignore
 from triton_mutlint.places import SourcePlaces
 from triton_mutlint.planning import Specs, load_file, plan_kernel, unexpected
-from triton_mutlint.request import Request
+from triton_mutlint.request import Progress, Request
 from triton_mutlint.rules import RULES
 from triton_mutlint.signature.repair import repair
 from triton_mutlint.signature.spec import KernelSpec, Spec
@@ -43,22 +43,20 @@ from triton_mutlint.watchdog import TooLongError, watched
 
 
 def lint(request: Request, sources: Sequence[SourceFile], failures: Sequence[tuple[str, Failure]],
-         progress: Progress, observe: Observe = ignore) -> Report:
+         progress: Progress) -> Report:
     """The report on `sources`; `failures` are the arguments that could not be read.
 
-    `observe` is told of every analysed variant. Raises UsageError for a spec or a target that
-    cannot be used.
+    Raises UsageError for a spec or a target that cannot be used.
     """
-    run = Run(request, progress, observe)
+    run = Run(request, progress)
     with collector_paused():
-        files = run.outcomes(sources) if observe is ignore else run.files(sources)
-        return run.report(files, tuple(failures))
+        return run.report(run.outcomes(sources), tuple(failures))
 
 
 class Run:
-    """The state of one run: everything that kernels share."""
+    """The state of one run: everything that kernels share; `observe` is told of every variant that it analyses."""
 
-    def __init__(self, request: Request, progress: Progress, observe: Observe) -> None:
+    def __init__(self, request: Request, progress: Progress, observe: Observe = ignore) -> None:
         self._request, self._progress, self._observe = request, progress, observe
         self._specs = Specs(request)
         self._lowerer = Lowerer()

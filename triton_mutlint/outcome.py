@@ -16,7 +16,6 @@ from triton_mutlint.model import (
     LoadedKernel,
     LoadResult,
     SourceFile,
-    Target,
 )
 from triton_mutlint.signature.spec import Spec
 from triton_mutlint.source.text import parse_source
@@ -29,12 +28,11 @@ class FileOutcome:
     """The kernels of a file and a report on each.
 
     The kernels in `result` are `detached`; `reports` say which of them each report is on (None: one that did
-    not load); `targets` are those that kernels were lowered for.
+    not load).
     """
 
     result: LoadResult
     reports: tuple[tuple[int | None, KernelReport], ...] = ()
-    targets: tuple[Target, ...] = ()
 
     def linted(self, source: SourceFile, spec: Spec | None) -> LintedFile:
         """The file as rules look at it."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from triton_mutlint.basics import EMPTY
 from triton_mutlint.config import Config
+
+Progress = Callable[[int, int, str], None]  # told of how much is done, in all, and what is at work
 
 
 @dataclass(frozen=True)

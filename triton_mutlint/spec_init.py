@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from triton_mutlint.judging import LintedFile
 from triton_mutlint.linting import Run
 from triton_mutlint.model import Failure, LoadedKernel, SourceFile, Variant
-from triton_mutlint.request import Request
+from triton_mutlint.request import Progress, Request
 from triton_mutlint.signature.spec import NAMES, find_spec, project_root
 from triton_mutlint.source.discover import discover
 from triton_mutlint.spec_change import SpecChange, SpecWriter
-
-Progress = Callable[[int, int, str], None]  # kernels done, kernels in all, what is at work
 
 
 @dataclass(frozen=True)

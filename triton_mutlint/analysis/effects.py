@@ -52,6 +52,11 @@ class VariantEffects:
     unanalyzable_ops: tuple[UnanalyzableOp, ...] = ()
     unknown: frozenset[str] = frozenset()
 
+    @property
+    def written(self) -> set[str]:
+        """The parameters that an access writes, or updates."""
+        return {n for n, accesses in self.accesses.items() if any(a.kind is not AccessKind.READ for a in accesses)}
+
 
 @dataclass(frozen=True)
 class _Site:

@@ -117,17 +117,14 @@ class FileCache:
         files = {path: self._still(path, stamp) for path, stamp in entry.files.items()}
         if None in files.values():
             return False
-        folders = {path: self._still(path, stamp, folder=True) for path, stamp in entry.folders.items()}
-        moved = {path: entry.folders[path] for path, stamp in folders.items() if stamp is None}
-        again = looks_still({look: found for look, found in entry.looks.items()
-                             if look[0] in moved or is_loose(look)}, moved)
-        if again is None:
+        folders = looks_still(entry.looks, entry.folders, self._still)
+        if folders is None:
             return False
-        take_in(Inputs({p: s for p, s in files.items() if s}, {p: s or again[p] for p, s in folders.items()},
-                       dict(entry.looks), dict(entry.variables), environment={}))
+        take_in(Inputs({path: stamp for path, stamp in files.items() if stamp}, folders, dict(entry.looks),
+                       dict(entry.variables), environment={}))
         return True
 
-    def _still(self, path: str, stamp: Stamp, *, folder: bool = False) -> Stamp | None:
+    def _still(self, path: str, stamp: Stamp, folder: bool = False) -> Stamp | None:
         """`still`, asked once for what many files depend on."""
         key = (path, stamp.digest)
         if key not in self._now:

@@ -12,13 +12,13 @@ from functools import lru_cache
 from importlib.machinery import PathFinder
 from pathlib import Path
 
+from triton_mutlint.basics import DEVICE_NODES
 from triton_mutlint.inputs import digest_of, environment
 from triton_mutlint.version import __version__
 
 # Those that decide how kernels are lowered; a few are named so that a change of them alone is seen.
 _TRITON_FILES = ("__init__.py", "_C/libtriton.so", "runtime/jit.py", "compiler/compiler.py",
                  "compiler/code_generator.py", "language/core.py", "language/semantic.py")
-_DEVICES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dxg")
 _ABOUT_DEVICES = ("/proc/driver/nvidia/version", "/proc/driver/nvidia/gpus", "/sys/class/kfd/kfd/topology/nodes")
 _PREFIXES = ("TRITON_", "MLIR_", "LLVM_", "CUDA_", "HIP_", "ROCR_", "NVIDIA_")
 _IRRELEVANT = ("TRITON_CACHE_DIR", "TRITON_MUTLINT_", "TRITON_HOME")
@@ -63,7 +63,7 @@ def _file(path: str) -> str:
 
 def _gpu() -> Iterator[str]:
     """What the active GPU is told by, and what hides one or another."""
-    yield from (name for name in _DEVICES if os.path.exists(name))  # noqa: PTH110
+    yield from (name for name in DEVICE_NODES if os.path.exists(name))  # noqa: PTH110
     for name in _ABOUT_DEVICES:
         yield from _texts(Path(name))
     for variable, value in sorted(environment().items()):

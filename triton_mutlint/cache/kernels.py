@@ -17,7 +17,7 @@ from triton_mutlint.judging import LintedFile
 from triton_mutlint.model import Frame, KernelReport, LoadedKernel, LoadResult, Location, SourceFile, Status
 from triton_mutlint.signature.spec import KernelSpec
 from triton_mutlint.source.text import split_lines
-from triton_mutlint.source.walking import walk
+from triton_mutlint.source.walking import first_line, walk
 
 _OWN = 1 << 32  # begins the places within the kernel itself
 _MAY_NAME_A_LINE = re.compile(r"\blines? \d|\.pyi?:\d|:\d+:\d|<stdin>:\d")
@@ -127,19 +127,18 @@ def _apart(result: LoadResult) -> Iterator[LoadedKernel]:
             name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
             if name:
                 mentioned.setdefault(name, set()).add(number)
-    lines = [line for f in functions for line in {_span(f.node)}]
+    spans = [_span(function.node) for function in functions]
     for number, kernel in enumerate(result.kernels):
-        names = {kernel.name, kernel.node.name}
-        others = set().union(*(mentioned.get(name, set()) for name in names)) - {number}
-        overlapping = sum(first <= _span(kernel.node)[1] and last >= _span(kernel.node)[0] for first, last in lines)
-        if not others and overlapping == 1:
+        others = mentioned.get(kernel.name, set()) | mentioned.get(kernel.node.name, set())
+        start, end = spans[number]
+        is_alone = sum(first <= end and last >= start for first, last in spans) == 1
+        if is_alone and others <= {number}:
             yield kernel
 
 
 def _span(node: ast.FunctionDef) -> tuple[int, int]:
     """The first and last line of a function with its decorators."""
-    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-    return first, node.end_lineno or node.lineno
+    return first_line(node), node.end_lineno or node.lineno
 
 
 def _values(value: object) -> Iterator[Any]:

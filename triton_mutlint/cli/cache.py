@@ -78,12 +78,10 @@ def _megabytes(size: int) -> str:
 
 def _store(options: dict[str, Any]) -> Any:
     from triton_mutlint.cache.store import Store
-    from triton_mutlint.cli.checking import config_in_force
+    from triton_mutlint.cli.options import configured
     from triton_mutlint.cli.remembering import cache_folder
 
-    asked = {"select": (), "extend_select": (), "ignore": (), **options}
-    config = config_in_force(asked)
-    folder = cache_folder(config.cache_dir)
+    folder = cache_folder(options["cache_dir"] or configured(options).cache_dir)
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is no folder: it cannot hold a cache")
     return Store(folder)

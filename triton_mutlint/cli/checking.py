@@ -12,11 +12,10 @@ import click
 
 from triton_mutlint.basics import UsageError
 from triton_mutlint.cache.runs import KeptRun
-from triton_mutlint.cli.options import Output, known_rules, merged, parse_outputs, split_codes
+from triton_mutlint.cli.options import Output, configured, merged, parse_outputs, refuse_exclusive, split_codes
 from triton_mutlint.cli.output import check_writable, is_unicode, use_color, width, write_file, write_stdout
 from triton_mutlint.cli.remembering import cache_folder, remembered, store_for
 from triton_mutlint.config import Config
-from triton_mutlint.config_file import load
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.request import Request
 
@@ -49,7 +48,7 @@ def check(paths: tuple[str, ...], options: dict[str, Any]) -> int:
 def config_in_force(options: dict[str, Any]) -> Config:
     """The configuration file's settings with those of the options in their place."""
     chosen = {name: split_codes(name, options[name]) for name in _SELECTORS}
-    file = Config() if options["isolated"] else load(Path.cwd(), options["config_file"], known_rules)
+    file = configured(options)
     return merged(file, {**options, **chosen})
 
 
@@ -67,10 +66,7 @@ def refuse_fixing(paths: tuple[str, ...], options: dict[str, Any]) -> None:
 
 def refuse_contradictions(paths: tuple[str, ...], options: dict[str, Any]) -> None:
     """Raises click.UsageError for options that exclude each other."""
-    for one, other in _EXCLUSIVE:
-        if options.get(one) and options.get(other):
-            flags = [f"--{name.removesuffix('_file').replace('_', '-')}" for name in (one, other)]
-            raise click.UsageError(f"{' and '.join(flags)} contradict each other")
+    refuse_exclusive(options, _EXCLUSIVE)
     if options["stdin_filename"] and "-" not in paths:
         raise click.UsageError("--stdin-filename needs - among the paths")
 

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from triton_mutlint.cli.options import known_rules, merged
+from triton_mutlint.cli.options import configured, merged
 from triton_mutlint.cli.output import check_writable, write_file, write_stdout
 from triton_mutlint.cli.progress import Progress
-from triton_mutlint.config import Config
-from triton_mutlint.config_file import load
 from triton_mutlint.request import Request
 
 if TYPE_CHECKING:  # analysing is slow to import, and `--help` does without
@@ -92,7 +90,7 @@ def _destination(options: dict[str, Any]) -> tuple[Path | None, bool]:
 def _request(paths: Sequence[str], options: dict[str, Any]) -> Request:
     if "-" in paths:
         raise click.UsageError("a spec names files: standard input (-) has none; --spec - prints the spec")
-    file = Config() if options["isolated"] else load(Path.cwd(), options["config_file"], known_rules)
+    file = configured(options)
     config = merged(file, {name: options[name] for name in ("targets", "max_variants")})
     return Request(
         tuple(dict.fromkeys(paths)), Path.cwd(), spec=config.spec, targets=config.targets,

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from triton_mutlint.cli.options import known_rules, merged
+from triton_mutlint.cli.options import configured, merged
 from triton_mutlint.cli.output import write_stdout
-from triton_mutlint.config import Config
-from triton_mutlint.config_file import load
 from triton_mutlint.request import Request
 
 if TYPE_CHECKING:  # loading kernels is slow to import, and `--help` does without
@@ -54,7 +52,7 @@ def _request(paths: tuple[str, ...], options: dict[str, Any]) -> Request:
         raise click.UsageError("--spec and --no-spec contradict each other")
     if "-" in paths:
         raise click.UsageError("list reads files, not standard input (-)")
-    file = Config() if options["isolated"] else load(Path.cwd(), options["config_file"], known_rules)
+    file = configured(options)
     config = merged(file, {name: options[name] for name in ("spec", "max_variants", "helpers")})
     return Request(
         tuple(dict.fromkeys(paths)), Path.cwd(), spec=None if options["no_spec"] else config.spec,

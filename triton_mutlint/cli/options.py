@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from triton_mutlint.config import Config, selector_problem
+from triton_mutlint.config_file import load
 from triton_mutlint.report import FORMATS
 
 
@@ -63,6 +64,19 @@ def _parse_output(value: str) -> Output:
     if separator and not file:
         raise click.BadParameter(f"{value!r} names no file", param_hint="'--format'")
     return Output(name, Path(file) if file else None)
+
+
+def refuse_exclusive(options: Mapping[str, Any], pairs: Iterable[tuple[str, str]]) -> None:
+    """Raises click.UsageError for two options, by the names of their parameters, that exclude each other."""
+    for one, other in pairs:
+        if options.get(one) and options.get(other):
+            flags = [f"--{name.removesuffix('_file').replace('_', '-')}" for name in (one, other)]
+            raise click.UsageError(f"{' and '.join(flags)} contradict each other")
+
+
+def configured(options: Mapping[str, Any]) -> Config:
+    """The settings of the configuration file that `--config` and `--isolated` leave in force."""
+    return Config() if options["isolated"] else load(Path.cwd(), options["config_file"], known_rules)
 
 
 def known_rules() -> Collection[str]:

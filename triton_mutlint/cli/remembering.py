@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import click
 
 from triton_mutlint.cache.runs import KeptRun, Runs, name_of
 from triton_mutlint.cache.store import Store, default_folder
-from triton_mutlint.inputs import Inputs, recording
+from triton_mutlint.inputs import recording
 from triton_mutlint.request import Request
 
 _UNKEPT = ("fix", "diff", "update_baseline", "true_import", "debug", "no_cache")  # they change files, or run any code
@@ -39,8 +38,7 @@ def remembered(store: Store | None, request: Request, looks: Sequence[object],
     found = runs.find(name)
     if found is not None:
         return found
-    block: AbstractContextManager[Inputs] = recording()
-    with block as inputs:
+    with recording() as inputs:
         found = compute()
     runs.keep(name, found, inputs)
     store.trim()

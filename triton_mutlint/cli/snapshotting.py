@@ -9,13 +9,12 @@ from typing import Any
 import click
 
 from triton_mutlint.cli.checking import make_request, refuse_contradictions
-from triton_mutlint.cli.options import known_rules, merged
+from triton_mutlint.cli.options import configured, merged
 from triton_mutlint.cli.output import check_writable, write_stdout
 from triton_mutlint.cli.progress import Progress
 from triton_mutlint.cli.snapshot_option import DEFAULT_SNAPSHOT
 from triton_mutlint.cli.updating import write_snapshot
 from triton_mutlint.config import Config
-from triton_mutlint.config_file import load
 from triton_mutlint.contracts.contract import OP
 from triton_mutlint.contracts.snapshot import read_snapshot
 from triton_mutlint.model import EMPTY
@@ -34,7 +33,7 @@ def snapshot(paths: tuple[str, ...], options: dict[str, Any]) -> int:
     if "-" in paths:
         raise click.UsageError("snapshot reads files, not standard input (-)")
     refuse_contradictions(paths, options)
-    file = Config() if options["isolated"] else load(Path.cwd(), options["config_file"], known_rules)
+    file = configured(options)
     path: Path = Path.cwd() / (options["output"] or file.snapshot or DEFAULT_SNAPSHOT)
     shown = display_path(path, Path.cwd())
     check_writable(path)

@@ -8,11 +8,9 @@ from typing import Any
 
 import click
 
-from triton_mutlint.cli.options import known_rules, merged
+from triton_mutlint.cli.options import configured, merged, refuse_exclusive
 from triton_mutlint.cli.output import is_unicode, use_color, width, write_stdout
 from triton_mutlint.cli.progress import Progress
-from triton_mutlint.config import Config
-from triton_mutlint.config_file import load
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.sources import SourceLines
 from triton_mutlint.request import Request
@@ -46,11 +44,8 @@ def verify(paths: tuple[str, ...], options: dict[str, Any]) -> int:
 def _request(paths: tuple[str, ...], options: dict[str, Any]) -> Request:
     if "-" in paths:
         raise click.UsageError("verify reads files, not standard input (-)")
-    for one, other in _EXCLUSIVE:
-        if options.get(one) and options.get(other):
-            flags = [f"--{name.removesuffix('_file').replace('_', '-')}" for name in (one, other)]
-            raise click.UsageError(f"{' and '.join(flags)} contradict each other")
-    file = Config() if options["isolated"] else load(Path.cwd(), options["config_file"], known_rules)
+    refuse_exclusive(options, _EXCLUSIVE)
+    file = configured(options)
     config = merged(file, {name: options[name] for name in ("spec", "max_variants")})
     return Request(
         tuple(dict.fromkeys(paths)), Path.cwd(), spec=None if options["no_spec"] else config.spec,

@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from triton_mutlint.source.walking import first_line
+
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -31,7 +33,7 @@ def parse(text: str) -> ast.Module:
 
 def header(node: FunctionNode) -> Span:
     """From the first decorator to the line before the body (the `def` line, if the body is on it)."""
-    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    first = first_line(node)
     last = max(node.lineno, node.body[0].lineno - 1)
     parts = [*ast.walk(node.args), *([node.returns] if node.returns else [])]
     signature_end = max([node.lineno, *(getattr(part, "end_lineno", None) or 0 for part in parts)])

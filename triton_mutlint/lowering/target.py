@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from triton_mutlint.basics import DEVICE_NODES
 from triton_mutlint.model import Target, UsageError
 
 DEFAULT = Target("cuda", "90", 32, "default")
-DEVICE_NODES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dxg")
 _WAVE32_HIP = re.compile(r"gfx1[0-9]{3}")  # RDNA runs wave32; CDNA and GCN (gfx9xx) wave64
 
 

@@ -13,7 +13,6 @@ import yaml
 from triton_mutlint.judging import LintedFile
 from triton_mutlint.linting import Run
 from triton_mutlint.model import LoadedKernel, LoadResult, SourceFile, StageError, Status, UsageError
-from triton_mutlint.pipeline import ignore
 from triton_mutlint.planning import load_file
 from triton_mutlint.recording.box import box, independent
 from triton_mutlint.recording.launches import Launch, Place, joined, launch_text, launches_of, read_notes
@@ -22,6 +21,7 @@ from triton_mutlint.signature.configs import configs
 from triton_mutlint.signature.spec import KernelSpec, Spec, parse_spec
 from triton_mutlint.signature.spec_values import argument_spec, key_text, scalar_text
 from triton_mutlint.source.text import read_source
+from triton_mutlint.source.walking import first_line
 
 HEADER = """\
 # Kernel signatures as they were launched, written by `triton-mutlint record`.
@@ -97,14 +97,14 @@ class _Subject:
 def _subjects(notes: Mapping[Place, list[Launch]], spec: Spec | None) -> Iterator[tuple[_Subject, list[Launch]]]:
     """Each recorded kernel with its launches, in the order of their places."""
     request = Request((), Path.cwd(), use_spec=False)
-    run = Run(request, lambda done, total, label: None, ignore)
+    run = Run(request, lambda done, total, label: None)
     loaded: dict[Path, LintedFile] = {}
     for place in sorted(notes, key=lambda p: (str(p.file), p.line)):
         if place.file not in loaded:
             loaded[place.file] = _loaded(place.file, spec, request)
         file = loaded[place.file]
         kernels = (*file.result.kernels, *file.result.helpers)
-        same = [k for k in kernels if _first_line(k) <= place.line <= k.location.line]
+        same = [k for k in kernels if first_line(k.node) <= place.line <= k.location.line]
         yield _Subject(place, file, same[0] if same else None, run), notes[place]
 
 
@@ -114,10 +114,6 @@ def _loaded(path: Path, spec: Spec | None, request: Request) -> LintedFile:
     except StageError:
         return LintedFile(SourceFile(path, str(path), ""), None, LoadResult())
     return LintedFile(source, None, load_file(source, spec, request))
-
-
-def _first_line(kernel: LoadedKernel) -> int:
-    return min([kernel.node.lineno, *(d.lineno for d in kernel.node.decorator_list)])
 
 
 def _key(place: Place, kernel: LoadedKernel | None, root: Path) -> str:

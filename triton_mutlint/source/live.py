@@ -10,6 +10,7 @@ from typing import Any
 from triton_mutlint.model import LoadedKernel, Location, UsageError
 from triton_mutlint.source.jitdefs import JitDefinition, unwrap
 from triton_mutlint.source.kernels import Candidate
+from triton_mutlint.source.walking import first_line
 
 
 def kernel_of(value: Any) -> LoadedKernel:
@@ -44,7 +45,7 @@ def _definition(jit: Any, file: str) -> tuple[ast.Module, ast.FunctionDef]:
         tree = ast.Module([], [])
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == jit.fn.__name__ and \
-                min([node.lineno, *(d.lineno for d in node.decorator_list)]) == first:
+                first_line(node) == first:
             return tree, node
     own = ast.parse(jit.src)
     ast.increment_lineno(own, first - 1)

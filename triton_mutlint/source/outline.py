@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from triton_mutlint.source.names import may_be_jit
-from triton_mutlint.source.walking import BLOCKS, FIELDS
+from triton_mutlint.source.walking import BLOCKS, FIELDS, first_line
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Parents = tuple[Function | ast.ClassDef, ...]
@@ -27,7 +27,7 @@ class FoundFunction:
 
     @property
     def first_line(self) -> int:
-        return min([self.node.lineno, *(d.lineno for d in self.node.decorator_list)])
+        return first_line(self.node)
 
 
 @dataclass(eq=False)

@@ -21,7 +21,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
 from triton_mutlint.capture import OutputSink
-from triton_mutlint.inputs import note_data
+from triton_mutlint.inputs import environment, note_data
 from triton_mutlint.source.outline import FoundFunction
 from triton_mutlint.source.text import split_lines
 from triton_mutlint.source.tracing import PRIVATE, traced
@@ -146,7 +146,8 @@ class Session:
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     """No output, no warnings, no torch, the environment as it was; a recursion limit that deep import chains fit in."""
-    limit, blocker, environ = sys.getrecursionlimit(), _NoTorch(), _environment()
+    limit, blocker = sys.getrecursionlimit(), _NoTorch()
+    environ = dict(environment())  # undecoded: decoding it all would take longest of all here
     sys.meta_path.insert(0, blocker)
     try:
         sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
@@ -157,13 +158,8 @@ def _quiet() -> Iterator[None]:
     finally:
         sys.meta_path.remove(blocker)
         sys.setrecursionlimit(limit)
-        if environ != _environment():
+        if environ != environment():
             _restore(environ)
-
-
-def _environment() -> dict[Any, Any]:
-    """A copy of the environment as `os.environ` holds it: decoding it all would take longest of all here."""
-    return dict(vars(os.environ)["_data"]) if "_data" in vars(os.environ) else dict(os.environ)
 
 
 def _restore(environ: dict[Any, Any]) -> None:

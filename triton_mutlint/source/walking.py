@@ -60,6 +60,11 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
                 stack.append(value)
 
 
+def first_line(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """The line that a function begins on: its first decorator's, or that of its `def`."""
+    return min([node.lineno, *(d.lineno for d in node.decorator_list)])
+
+
 def dotted(node: ast.expr) -> tuple[str, ...]:
     """`a.b.c` as ("a", "b", "c"); () for anything else."""
     parts: list[str] = []

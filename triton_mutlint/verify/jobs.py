@@ -11,7 +11,6 @@ from triton_mutlint.judging import LintedFile
 from triton_mutlint.lowering.arguments import flat_names
 from triton_mutlint.model import (
     EMPTY,
-    AccessKind,
     ArgType,
     KernelReport,
     LoadedKernel,
@@ -99,11 +98,10 @@ def _texts(kernel: LoadedKernel, variant: Variant) -> dict[str, str] | str:
 
 
 def _case(variant: Variant, effects: VariantEffects, texts: Mapping[str, str]) -> VariantCase:
-    writes = {AccessKind.WRITE, AccessKind.ATOMIC}
-    written = {name for name, found in effects.accesses.items() if writes & {access.kind for access in found}}
     label = ", ".join(f"{name}={value}" for name, value in variant.choices)
     through = {write.through for write in effects.indirect_writes}
-    return VariantCase(texts, tuple(sorted(written | effects.unknown)), tuple(sorted(through)), variant.options, label)
+    written = tuple(sorted(effects.written | effects.unknown))
+    return VariantCase(texts, written, tuple(sorted(through)), variant.options, label)
 
 
 def _runs(grids: Sequence[Sequence[tuple[int, ...]]], most: int) -> Iterator[RunCase]:

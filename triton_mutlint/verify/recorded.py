@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import Any
 
 from triton_mutlint.model import KernelReport, LoadedKernel, Mutation, Status
@@ -60,14 +61,8 @@ def _limited(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def _grid(grid: tuple[int, ...]) -> tuple[int, ...]:
     cut = list(grid)
-    while cut and _programs(cut) > _PROGRAMS:
+    while prod(cut) > _PROGRAMS:
         largest = cut.index(max(cut))
         cut[largest] = max(1, cut[largest] // 2)
     return tuple(cut)
 
-
-def _programs(grid: Sequence[int]) -> int:
-    count = 1
-    for size in grid:
-        count *= size
-    return count

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 from triton_mutlint.analysis import VariantEffects
-from triton_mutlint.engine import sources_of
+from triton_mutlint.basics import DEVICE_NODES
+from triton_mutlint.engine import compiling, sources_of
 from triton_mutlint.linting import Run
 from triton_mutlint.lowering.triton_api import triton_version
 from triton_mutlint.model import LoadedKernel, UsageError, Variant
-from triton_mutlint.request import Request
-from triton_mutlint.source.load import reset
+from triton_mutlint.request import Progress, Request
 from triton_mutlint.verify.jobs import subject_of
 from triton_mutlint.verify.judge import failing_run, outcome_of
 from triton_mutlint.verify.model import Finished, KernelOutcome, Outcome, Subject, VerifyReport
 from triton_mutlint.verify.pool import run_jobs
 from triton_mutlint.verify.reproducer import write_reproducer
 from triton_mutlint.verify.settings import Settings
-
-Progress = Callable[[int, int, str], None]  # kernels done, kernels in all, what is at work
 
 
 def verify(request: Request, settings: Settings, output: Path | None, progress: Progress) -> VerifyReport:
@@ -40,8 +36,7 @@ def verify(request: Request, settings: Settings, output: Path | None, progress: 
     def observe(kernel: LoadedKernel, variant: Variant, effects: VariantEffects) -> None:
         seen.setdefault(kernel, []).append((variant, effects))
 
-    with _compiled():
-        reset()
+    with compiling():
         run = Run(request, progress, observe)
         files = run.files(sources) if sources else ()
         subjects: list[tuple[Subject, tuple[Path, ...]]] = []
@@ -64,7 +59,7 @@ def require(device: str) -> None:
     if missing:
         raise UsageError(f"verify runs kernels on torch tensors, and {' and '.join(missing)} "
                          f"{'is' if len(missing) == 1 else 'are'} not installed: pip install {' '.join(missing)}")
-    if device == "cuda" and not Path("/dev/nvidiactl").exists():
+    if device == "cuda" and not Path(DEVICE_NODES[0]).exists():
         raise UsageError("--device cuda needs a GPU, and none is there; without it, kernels run under the interpreter")
 
 
@@ -87,14 +82,3 @@ def _outcomes(subjects: list[tuple[Subject, tuple[Path, ...]]], settings: Settin
             case = failing_run(subject.job, outcome, finished)
             outcome = replace(outcome, reproducer=write_reproducer(subject.job, case, sources, outcome, output))
         yield outcome
-
-
-@contextlib.contextmanager
-def _compiled() -> Iterator[None]:
-    """Without TRITON_INTERPRET, under which nothing is lowered."""
-    interpret = os.environ.pop("TRITON_INTERPRET", None)
-    try:
-        yield
-    finally:
-        if interpret is not None:
-            os.environ["TRITON_INTERPRET"] = interpret
