@@ -18,7 +18,7 @@ from triton_mutlint.model import (
     UnanalyzableOp,
     Variant,
 )
-from triton_mutlint.signature.doubts import as_pointers
+from triton_mutlint.signature.doubts import as_pointers, as_wide
 
 Analyze = Callable[[Variant], VariantEffects]  # raises StageError
 _MEMORY = (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)
@@ -34,7 +34,7 @@ class Addresses:
     def try_them(self, doubts: Doubts, variant: Variant, effects: VariantEffects,
                  flat: Mapping[str, ArgType], analyze: Analyze) -> None:
         """Analyses `variant` again with pointers for scalars that are used as addresses and may be ones."""
-        through = {w.through for w in effects.indirect_writes if w.via == "integer"} | effects.unknown
+        through = _through(effects) | self._widened(doubts, variant, flat, analyze)
         suspects = [n for n, line in doubts.addresses.items()
                     if (line or n in through) and n in flat and n not in self.numbers]
         if not suspects:
@@ -44,12 +44,35 @@ class Addresses:
                 found = analyze(replace(variant, args=as_pointers(variant.args, frozenset(group))))
             except StageError:
                 if len(group) == 1:
-                    self.numbers.update(group)
+                    self._not_a_pointer(group[0], doubts)
                 continue
             written = (found.written | found.unknown) - effects.written - effects.unknown
             self.ambiguous.update(dict.fromkeys(n for n in flat if n in written))
             if len(group) == len(suspects):
                 return
+
+    def _not_a_pointer(self, name: str, doubts: Doubts) -> None:
+        """Triton takes no pointer for a scalar: it is none, unless only the other guesses are in the way."""
+        self.numbers.add(name)
+        if name not in doubts.numbers:
+            self.ambiguous[name] = None
+
+    def _widened(self, doubts: Doubts, variant: Variant, flat: Mapping[str, ArgType], analyze: Analyze) -> set[str]:
+        """The scalars that something is written through if they are wide enough to be addresses."""
+        names = [n for n in doubts.addresses if n in doubts.narrow and n in flat and n not in self.numbers]
+        found: set[str] = set()
+        for group in [names, *([n] for n in names)] if len(names) > 1 else [names] if names else []:
+            try:
+                found |= _through(analyze(replace(variant, args=as_wide(variant.args, frozenset(group)))))
+            except StageError:
+                continue
+            if len(group) == len(names):
+                break
+        return found
+
+
+def _through(effects: VariantEffects) -> set[str]:
+    return {w.through for w in effects.indirect_writes if w.via == "integer"} | effects.unknown
 
 
 def doubted(
@@ -75,6 +98,9 @@ def _doubts_of(parameter: ParameterReport, doubts: Doubts, hidden: bool, address
         line = doubts.addresses.get(name) or kernel.location.line
         reason = f"whether `{name}` is a number or an address is guessed; give its type in the spec"
         yield UnanalyzableOp("address", "", reason, (name,), Location(file, line))
+    elif name in doubts.handed:
+        reason = "a function given as an argument may write this; name that function in the spec"
+        yield UnanalyzableOp("call", "", reason, (name,), Location(file, doubts.handed[name]))
     elif name in doubts.stores and parameter.kind in _MEMORY and (doubts.open or hidden):
         reason = "no analysed variant reaches this write; give the arguments that decide it in the spec"
         yield UnanalyzableOp("store", "", reason, (name,), Location(file, doubts.stores[name]))

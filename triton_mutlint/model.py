@@ -272,11 +272,17 @@ class Doubts:
     `stores` holds the parameters that the body, as written, may store through, each with the line;
     `open` says that guesses decide which of those stores are compiled. `addresses` holds the scalars
     that may be addresses for all that is known, each with the line where they are used as such (0: nowhere).
+    `narrow` holds those that are guessed too narrow to carry an address to where one is made of a number.
+    `numbers` holds those that cannot be addresses, by what is done with them.
+    `handed` holds the parameters that go to a function which is itself a parameter, and a guessed one.
     """
 
     stores: Mapping[str, int] = EMPTY
     addresses: Mapping[str, int] = EMPTY
     open: bool = True
+    narrow: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
+    handed: Mapping[str, int] = EMPTY
 
 
 @dataclass(frozen=True)
@@ -501,6 +507,7 @@ class Declaration:
     span: tuple[int, int, int, int] | None = None
     problems: tuple[Problem, ...] = ()
     reason: str = ""  # why `names` is None
+    of_torch: bool = False  # the op is torch's own, and so is its schema: `place` is where it gets another body
 
 
 class OpMutation(str, Enum):

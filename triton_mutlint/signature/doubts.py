@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from triton_mutlint.model import (
     ArgType,
     ConstexprValue,
+    DescriptorType,
     Doubts,
     LoadedKernel,
     PointerType,
@@ -16,7 +18,10 @@ from triton_mutlint.model import (
 )
 from triton_mutlint.signature.evidence import Dossier, gather
 from triton_mutlint.signature.facts import Slot
+from triton_mutlint.signature.passed_functions import Functions, handed_over, is_number
 
+_NUMBER = re.compile(r"\b(int|float|bool|u?int\d+|float\d+|bfloat16|[iuf]\d+|fp\d+|bf16)(_t)?\b")
+_OTHER = re.compile(r"\*|[Tt]ensor|[Pp]ointer|ptr")
 _TELLING = ("int", "float", "bool", "address")  # launch evidence that settles that a scalar is one
 
 
@@ -25,14 +30,46 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
     evidence = gather(kernel, helpers, ())
     stores: dict[str, int] = {}
     addresses: dict[str, int] = {}
+    handed: dict[str, int] = {}
+    narrow: set[str] = set()
+    numbers: set[str] = set()
+    measured = evidence.distances and any(d.slot.measured for d in evidence.dossiers.values())
+    functions = Functions(evidence, plan)
     for name, type_ in plan.variants[0].args.items():
         dossier = evidence.dossiers[name]
         for label, slot, element in _flat(name, dossier.slot, type_):
-            if slot is not None and slot.stored:
-                stores[label] = slot.stored
-            if isinstance(element, ScalarType) and name in plan.inferred and not _told(dossier):
-                addresses[label] = slot.addressed if slot is not None else 0
-    return Doubts(stores, addresses, evidence.typed or _decides(plan))
+            slot = slot or Slot(name)
+            guessed = isinstance(element, ScalarType) and name in plan.inferred and not _told(dossier)
+            line = slot.stored or (evidence.program.indirect if slot.kept else 0)
+            if line:
+                stores[label] = line
+            if slot.handed and (guessed or isinstance(element, (PointerType, DescriptorType))):
+                handed_over(label, slot, guessed, functions, stores, handed)
+            if guessed and isinstance(element, ScalarType):
+                addresses[label] = _addressed(slot, measured)
+                if evidence.pointers and _narrow(element, slot):
+                    narrow.add(label)
+                if is_number(slot):
+                    numbers.add(label)
+    is_open = evidence.typed or _decides(plan)
+    return Doubts(stores, addresses, is_open, frozenset(narrow), frozenset(numbers), handed)
+
+
+def _addressed(slot: Slot, measured: bool) -> int:
+    """The line at which a scalar is used as only an address need be, if any.
+
+    `measured` says that somewhere the distance between an address and something in memory is taken.
+    """
+    if slot.addressed or not slot.to_int:
+        return slot.addressed
+    return slot.to_int if measured or any(other.measured for other in slot.summed) else 0
+
+
+def _narrow(type_: ScalarType, slot: Slot) -> bool:
+    """Whether a scalar is guessed as a number that cannot be an address, for want of evidence."""
+    if type_.name in ("i64", "u64"):
+        return False
+    return type_.name.startswith(("i", "u")) or bool(slot.to_int)
 
 
 def _decides(plan: SignaturePlan) -> bool:
@@ -42,7 +79,9 @@ def _decides(plan: SignaturePlan) -> bool:
 
 
 def _told(dossier: Dossier) -> bool:
-    return dossier.passed(*_TELLING) is not None or bool(dossier.parameter.annotation)
+    annotation = dossier.parameter.annotation
+    annotated = _NUMBER.search(annotation) is not None and _OTHER.search(annotation) is None
+    return dossier.passed(*_TELLING) is not None or annotated
 
 
 def _flat(name: str, slot: Slot | None, type_: ArgType) -> Iterator[tuple[str, Slot | None, ArgType]]:
@@ -65,14 +104,19 @@ def _child(slot: Slot | None, label: str, index: int) -> Slot | None:
 
 def as_pointers(args: Mapping[str, ArgType], names: frozenset[str]) -> dict[str, ArgType]:
     """The arguments with pointers for the named scalars (`p`, `ptrs.0`)."""
-    return {name: _pointed(name, type_, names) for name, type_ in args.items()}
+    return {name: _replaced(name, type_, names, PointerType("i8")) for name, type_ in args.items()}
 
 
-def _pointed(label: str, type_: ArgType, names: frozenset[str]) -> ArgType:
+def as_wide(args: Mapping[str, ArgType], names: frozenset[str]) -> dict[str, ArgType]:
+    """The arguments with integers that can carry an address for the named scalars."""
+    return {name: _replaced(name, type_, names, ScalarType("i64")) for name, type_ in args.items()}
+
+
+def _replaced(label: str, type_: ArgType, names: frozenset[str], new: ArgType) -> ArgType:
     if isinstance(type_, ScalarType) and label in names:
-        return PointerType("i8")
+        return new
     if not isinstance(type_, TupleType):
         return type_
     labels = type_.fields or tuple(map(str, range(len(type_.elements))))
-    elements = [_pointed(f"{label}.{key}", e, names) for key, e in zip(labels, type_.elements, strict=True)]
+    elements = [_replaced(f"{label}.{key}", e, names, new) for key, e in zip(labels, type_.elements, strict=True)]
     return TupleType(tuple(elements), type_.fields, type_.cls)

@@ -12,6 +12,7 @@ from triton_mutlint.model import LoadedKernel, Parameter
 from triton_mutlint.signature import launches
 from triton_mutlint.signature.constraints import Constraint
 from triton_mutlint.signature.facts import Slot
+from triton_mutlint.signature.helpers import Program
 from triton_mutlint.signature.launch_reader import Evidence
 from triton_mutlint.signature.usage import usage
 
@@ -24,6 +25,7 @@ class Dossier:
     slot: Slot
     launches: tuple[Evidence, ...]
     namespace: Mapping[str, Any]
+    pointers: bool = False  # the body makes pointers of numbers
 
     def passed(self, *kinds: str) -> Evidence | None:
         """The first launch evidence of one of `kinds`."""
@@ -36,6 +38,9 @@ class Evidences:
     constraints: tuple[Constraint, ...] = field(default=())
     reaches: tuple[Constraint, ...] = ()
     typed: bool = False  # the body asks about dtypes
+    program: Program = field(default_factory=lambda: Program({}))
+    pointers: bool = False  # it makes pointers of numbers
+    distances: bool = False  # it adds parameters to what was in memory, or subtracts them
 
 
 _CACHE: WeakKeyDictionary[LoadedKernel, Evidences] = WeakKeyDictionary()
@@ -58,7 +63,8 @@ def _gather(
     places = (kernel.tree, *(t for t in trees if t is not kernel.tree))
     passed = launches.arguments(kernel.name, kernel.parameter_names, places, kernel.namespace)
     dossiers = {
-        p.name: Dossier(p, uses.slots.get(p.name) or Slot(p.name), passed.get(p.name, ()), kernel.namespace)
+        p.name: Dossier(p, uses.slots.get(p.name) or Slot(p.name), passed.get(p.name, ()), kernel.namespace,
+                        uses.pointers)
         for p in kernel.parameters
     }
-    return Evidences(dossiers, uses.constraints, uses.reaches, uses.typed)
+    return Evidences(dossiers, uses.constraints, uses.reaches, uses.typed, uses.program, uses.pointers, uses.distances)

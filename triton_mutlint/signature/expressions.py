@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import reduce
 from types import MappingProxyType, ModuleType
 from typing import Any
 
 from triton_mutlint.signature import marks
 from triton_mutlint.signature.dtype_names import TL_NAMES, short_name
 from triton_mutlint.signature.evaluate import UNKNOWN, dotted, plain
-from triton_mutlint.signature.facts import INT, NONE, NOTHING, Dtype, Value
+from triton_mutlint.signature.facts import INT, NONE, NOTHING, Dtype, Slots, Value, either, refs_of
 from triton_mutlint.signature.intrinsic_call import Call, blend, merge
 from triton_mutlint.signature.intrinsics import HANDLERS
 from triton_mutlint.signature.memory_ops import DESCRIPTOR_METHODS, KEYWORD_OPTIONS, descriptor_access
@@ -54,7 +55,8 @@ class Evaluator(Operators):
             return Value(dtype=short, is_dtype=True)
         constant = plain(value)
         if constant is UNKNOWN:
-            return Value(ref=value)
+            wrapped = type(value).__name__ == "constexpr" and callable(getattr(value, "value", None))
+            return Value(ref=value.value if wrapped else value)
         dtype = "int" if type(constant) is int else "float" if type(constant) is float else None
         return Value(dtype=dtype, const=constant)
 
@@ -115,6 +117,8 @@ class Evaluator(Operators):
             return result
         if isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
             return Value(dtype="int")
+        if owner.ref is not None:
+            return Value(ref=either(_held(owner.ref, key.const)))
         position = key.const if isinstance(key.const, int) else "*"
         return Value(frozenset(s.child(position) for s in owner.bare))
 
@@ -143,18 +147,26 @@ class Evaluator(Operators):
                 target = self.program.lookup(function.id, self.scope)
                 return self._global_call(node, target, function.id)
             return self._called(local, node)
-        self.eval(function)
-        return blend(self._arguments(node)[0])
+        return self._called(self.eval(function), node)
 
     def _called(self, value: Value, node: ast.Call) -> Value:
-        if value.ref is not None:
-            return self._global_call(node, value.ref, "")
-        args, kwargs = self._arguments(node)
-        for slot in value.bare:
-            slot.called = slot.called or node.lineno
-            slot.arity = len(args) + len(kwargs)
-            slot.matters = slot.matters or node.lineno
+        results = [self._global_call(node, ref, "") for ref in refs_of(value)]
+        if value.bare or not results:
+            args, kwargs = self._arguments(node)
+            for slot in value.bare:
+                slot.called = slot.called or node.lineno
+                slot.arity = len(args) + len(kwargs)
+                slot.matters = slot.matters or node.lineno
+            results.append(self._handed(value.bare, args, kwargs, node.lineno))
+        return reduce(merge, results)
+
+    def _handed(self, functions: Slots, args: tuple[Value, ...], kwargs: Mapping[str, Value], line: int) -> Value:
+        """The arguments go to one of `functions`; to one that is not known here, if there is none."""
         self.effects += 1
+        for slot in functions:
+            marks.handed_to(slot, dict((*enumerate(args), *kwargs.items())), line)
+        if not functions:
+            marks.handed((*args, *kwargs.values()), line)
         return blend((*args, *kwargs.values()))
 
     def _global_call(self, node: ast.Call, target: Any, name: str) -> Value:
@@ -177,8 +189,7 @@ class Evaluator(Operators):
                 slot.child("*")
             return Value(dtype="int")
         if not (name in _HOST_FUNCTIONS or ".extra" in str(module) or "libdevice" in str(module)):
-            self.effects += 1  # what it does is not known here
-            marks.handed((*args, *kwargs.values()), node.lineno)
+            return self._handed(NONE, args, kwargs, node.lineno)  # what it does is not known here
         return blend((*args, *kwargs.values()))
 
     def intrinsic(self, name: str, node: ast.Call) -> Value:
@@ -192,9 +203,12 @@ class Evaluator(Operators):
 
     def applied(self, function: Value, args: tuple[Value, ...], node: ast.Call) -> None:
         """A function passed to `tl.reduce` and the like is applied to elements of the operands."""
-        helper = self.program.helper(function.ref) if function.ref is not None else None
-        if helper is not None:
-            self.program.call(self, helper, node, args, _EMPTY_CALL, adopt=False)
+        for ref in refs_of(function):
+            helper = self.program.helper(ref)
+            if helper is not None:
+                self.program.call(self, helper, node, args, _EMPTY_CALL, adopt=False)
+        for slot in function.bare:
+            marks.handed_to(slot, dict(enumerate(args)), node.lineno)
 
     def range(self, node: ast.Call, name: str = "range") -> Value:
         args, kwargs = self._arguments(node)
@@ -224,7 +238,7 @@ class Evaluator(Operators):
         if name == "to":
             kind = args[0] if args else kwargs.get("dtype", NOTHING)
             bitcast = kwargs.get("bitcast", args[2] if len(args) > 2 else NOTHING)
-            return cast(owner, kind, node.lineno, bitcast.const is True)
+            return self.program.made(owner, kind, cast(owner, kind, node.lineno, bitcast.const is True), node.lineno)
         self.typed |= owner.is_dtype
         method = self.program.method(owner, name)
         if method is not None:
@@ -236,6 +250,8 @@ class Evaluator(Operators):
             return self._called(Value(ref=getattr(owner.ref, name, None)), node)
         if name in HANDLERS:
             return HANDLERS[name](Call(name, (owner, *args), kwargs, node, self))
+        if owner.bare and owner.dtype is None:
+            self._handed(owner.bare, args, kwargs, node.lineno)  # an object passed as an argument
         return blend((owner, *args))
 
 
@@ -243,6 +259,16 @@ def _slices(index: ast.expr) -> bool:
     """Does a subscript only add dimensions (`x[:, None]`)?"""
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
     return any(isinstance(p, ast.Slice) or (isinstance(p, ast.Constant) and p.value is None) for p in parts)
+
+
+def _held(ref: Any, key: Any) -> tuple[Any, ...]:
+    """The objects in a global tuple, list or dictionary: the one under a key, or all of them."""
+    ref = getattr(ref, "value", ref)
+    found = dict(enumerate(ref)) if isinstance(ref, (tuple, list)) else ref if isinstance(ref, dict) else {}
+    try:
+        return (found[key],) if key in found else tuple(found.values())
+    except TypeError:  # a key that cannot be looked up
+        return tuple(found.values())
 
 
 def _walrus(walk: Evaluator, node: ast.NamedExpr) -> Value:

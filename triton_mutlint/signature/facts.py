@@ -31,12 +31,14 @@ class Slot:
     to_int: int = 0  # `.to(tl.int64)`: an address, if it is cast back
     address_int: int = 0  # an integer cast to a pointer type
     addressed: int = 0  # took part in what is cast to a pointer type, or given to inline asm
+    kept: int = 0  # took part in what is stored in memory
     integer: int = 0
     weak_int: int = 0
     floating: int = 0
     weak_float: int = 0
     boolean: int = 0
     arithmetic: int = 0  # an operand, so not None
+    number: int = 0  # multiplied and the like as it stands, so not a pointer
     scalar: int = 0  # compared or cast as a number, so not a pointer there
     exponent: int = 0  # a number of bits
     unit: int = 0  # the last stride of a tensor descriptor, which must be the constant 1
@@ -69,6 +71,8 @@ class Slot:
     gathered: int = 0  # rows gathered or scattered: a descriptor block of one row
     movers: set[Slot] = field(default_factory=set)  # what decides whether a name holds this or another
     kin: list[Slot] = field(default_factory=list)  # a name holds this slot or one of those
+    handed: dict[tuple[Slot, int | str], int] = field(default_factory=dict)  # to which functions, as which argument
+    summed: set[Slot] = field(default_factory=set)  # added to or subtracted from what was made of those
     same_elem: Slot | None = None  # union-find parent: elements must have one type
     united: list[Slot] = field(default_factory=list)  # at the parent: the others
     children: dict[int | str, Slot] = field(default_factory=dict)
@@ -96,6 +100,12 @@ class Slot:
         one.united += [two, *two.united]
         two.united = []
         one.elem_dtype = one.elem_dtype or two.elem_dtype
+
+    @property
+    def measured(self) -> bool:
+        """Whether it is an address used as a number: what is added to it may make the distance to another one."""
+        here = bool(self.to_int and (self.pointer or self.descriptor))
+        return here or any(child.measured for child in self.children.values())
 
     def __repr__(self) -> str:
         return "<" + ".".join(map(str, (self.name, *self.path))) + ">"
@@ -152,6 +162,24 @@ class Value:
         if self.items is None or other.items is None:
             return self.items is other.items
         return self.items.keys() == other.items.keys() and all(v.same(other.items[k]) for k, v in self.items.items())
+
+
+@dataclass(frozen=True)
+class Either:
+    """Several objects (functions) that a name may stand for: the `ref` of a value."""
+
+    refs: tuple[Any, ...]
+
+
+def refs_of(value: Value) -> tuple[Any, ...]:
+    """The objects that a value may stand for."""
+    return value.ref.refs if isinstance(value.ref, Either) else () if value.ref is None else (value.ref,)
+
+
+def either(refs: Iterable[Any]) -> Any:
+    """A `ref` for all of `refs`."""
+    found = tuple({id(ref): ref for ref in refs}.values())
+    return Either(found) if len(found) > 1 else next(iter(found), None)
 
 
 NOTHING = Value()

@@ -7,17 +7,19 @@ import inspect
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from triton_mutlint.signature import marks
 from triton_mutlint.signature.constraints import Constraint
 from triton_mutlint.signature.evaluate import UNKNOWN, Scope, own
 from triton_mutlint.signature.expressions import Evaluator
-from triton_mutlint.signature.facts import NOTHING, Slot, Value
-from triton_mutlint.signature.transfer import apply, substitute
+from triton_mutlint.signature.facts import NOTHING, Slot, Value, refs_of
+from triton_mutlint.signature.transfer import apply, item, resolve, substitute
 from triton_mutlint.source.namespace import Namespace
 
 MAX_DEPTH = 24
+NO_REFS: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +42,7 @@ class Summary:
     reaches: list[Constraint] = field(default_factory=list)
     typed: bool = False
     scope: Scope = field(default_factory=lambda: Scope({}))
+    given: Mapping[str, Any] = field(default_factory=dict)  # parameters that are known objects
 
 
 class Watch(Protocol):
@@ -56,9 +59,12 @@ class Program:
     def __init__(self, functions: Mapping[str, Helper]) -> None:
         self._functions = functions  # by name: for what the namespace does not hold
         self._helpers: dict[int, tuple[Any, Helper | None]] = {}
-        self._summaries: dict[int, Summary] = {}
+        self._summaries: dict[tuple[Any, ...], Summary] = {}
         self._depth = 0
         self.watch: Watch | None = None
+        self.pointers = False  # somewhere, a pointer is made of a number
+        self.indirect = 0  # the line at which a pointer is made of what was in memory
+        self.distances = False  # somewhere, a parameter is added to or subtracted from what was in memory
 
     def lookup(self, name: str, scope: Scope) -> Any:
         return scope.namespace.get(name, UNKNOWN)
@@ -85,6 +91,13 @@ class Program:
             return None
         code = getattr(function, "__code__", None)
         return Helper(node, getattr(function, "__globals__", {}), getattr(code, "co_filename", ""))
+
+    def made(self, source: Value, kind: Value, value: Value, line: int) -> Value:
+        """`value`, which a cast of `source` to `kind` made: noted if that is, or may be, a type of pointers."""
+        if marks.points(value) or kind.base:
+            self.pointers = True
+            self.indirect = self.indirect or (line if source.memory else 0)
+        return value
 
     def method(self, owner: Value, name: str) -> Helper | None:
         """The jit method `name` of an aggregate built in the body."""
@@ -129,13 +142,20 @@ class Program:
         summary = self.summary(helper)
         bound = _positional(helper.node.args, args)
         bound.update((k, v) for k, v in kwargs.items() if k in summary.slots)
+        given = {name: v.ref for name, v in bound.items() if summary.slots[name].called and refs_of(v)}
+        summary = self.summary(helper, given) if given else summary
         if self.watch is not None:
             self.watch.passed(summary.slots, bound)
         for name, value in bound.items():
             slot = summary.slots[name]
             apply(slot, value, node.lineno)
+            if slot.addressed and value.memory:
+                self.indirect = self.indirect or node.lineno
             for other in slot.kin:
                 marks.alike(value, bound.get(other.name, NOTHING))
+            for other in slot.summed:
+                marks.summed(value, bound.get(other.name, NOTHING))
+            _hand_on(slot, value, bound, node.lineno)
             for mover in slot.movers:
                 chosen = bound.get(mover.name, NOTHING)
                 for moved in value.base:
@@ -157,25 +177,39 @@ class Program:
         expressions.update((k.arg, k.value) for k in node.keywords if k.arg is not None)
         inner = Scope(summary.scope.namespace, summary.scope.locals, expressions)
         for found, kept in ((summary.constraints, walk.constraints), (summary.reaches, walk.reaches)):
-            for item in found:
-                scopes = (*item.scopes[:-1], inner, walk.scope)
+            for one in found:
+                scopes = (*one.scopes[:-1], inner, walk.scope)
                 depth = len(scopes) - 1
                 outer = tuple((test, wanted, depth) for test, wanted, _ in walk.conditions)
-                kept.append(replace(item, line=node.lineno, scopes=scopes, conditions=item.conditions + outer))
+                kept.append(replace(one, line=node.lineno, scopes=scopes, conditions=one.conditions + outer))
 
-    def summary(self, helper: Helper) -> Summary:
-        known = self._summaries.get(id(helper.node))
+    def summary(self, helper: Helper, given: Mapping[str, Any] = NO_REFS) -> Summary:
+        """What a helper does, where the parameters in `given` are those objects: functions that it calls, say."""
+        key = (id(helper.node), *((name, *map(id, refs_of(Value(ref=ref)))) for name, ref in given.items()))
+        known = self._summaries.get(key)
         if known is not None:
             return known  # also a function that is being walked: recursion says nothing more
         from triton_mutlint.signature.usage import walk_function
 
         slots = formal_slots(helper.node)
-        summary = self._summaries[id(helper.node)] = Summary(slots)
+        summary = self._summaries[key] = Summary(slots, given=given)
         if self._depth < MAX_DEPTH:
             self._depth += 1
             walk_function(self, helper, summary)
             self._depth -= 1
         return summary
+
+
+def _hand_on(formal: Slot, actual: Value, bound: Mapping[str, Value], line: int) -> None:
+    """A helper hands what it is passed to a function that it is passed as well."""
+    for function, key in formal.handed:
+        passed = resolve(function, bound)
+        for slot in passed.bare:
+            marks.handed_to(slot, {key: actual}, line)
+        if not passed.bare:
+            marks.handed((actual,), line)
+    for key, child in formal.children.items():
+        _hand_on(child, item(actual, key), bound, line)
 
 
 def _positional(formal: ast.arguments, args: tuple[Value, ...]) -> dict[str, Value]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triton_mutlint.signature.dtype_names import promoted
-from triton_mutlint.signature.facts import NO_CONST, NONE, NOTHING, Dtype, Value, every, union
+from triton_mutlint.signature.facts import NO_CONST, NONE, NOTHING, Dtype, Value, either, every, refs_of, union
 
 if TYPE_CHECKING:
     from triton_mutlint.signature.expressions import Evaluator
@@ -71,6 +71,6 @@ def merge(left: Value, right: Value) -> Value:
         items,
         left.factors | right.factors if left.factors != right.factors else left.factors,
         left.is_dtype or right.is_dtype,
-        left.ref or right.ref,
+        left.ref if left.ref is right.ref else either((*refs_of(left), *refs_of(right))),
         union(left.tests, right.tests),
     )

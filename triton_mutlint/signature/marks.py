@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from triton_mutlint.signature.dtype_names import FLOATING
 from triton_mutlint.signature.facts import NONE, Slot, Value, every
@@ -25,8 +25,15 @@ def likely_pointer(slots: frozenset[Slot]) -> bool:
     return any(s.pointer or (not s.constexpr and named_like_pointer(s.name)) for s in slots)
 
 
+def points(value: Value) -> bool:
+    """Whether a value was cast to a pointer type."""
+    return isinstance(value.dtype, str) and value.dtype.startswith("*")
+
+
 def base_and_offset(left: Value, right: Value) -> tuple[frozenset[Slot], frozenset[Slot]]:
     """Which side of an addition is the address: the left one, unless only the right looks like it."""
+    if points(left) is not points(right):  # cast to a pointer type: that one is the address
+        return (left.base, right.base) if points(left) else (right.base, left.base)
     if not right.base:
         return left.base, NONE
     if not left.base:
@@ -125,6 +132,13 @@ def give_dtype(slot: Slot, dtype: str) -> None:
         root.elem_dtype = root.elem_dtype or dtype
 
 
+def kept(values: Iterable[Value], line: int) -> None:
+    """The values are put into memory, from which they may be loaded again."""
+    for part in every(values):
+        for slot in part.base | part.mixed:
+            slot.kept = first(slot.kept, line)
+
+
 def alike(left: Value, right: Value) -> None:
     """One name, or one result, is either value: both are pointers or neither is."""
     if not (left.base and right.base) or left.base == right.base:
@@ -153,6 +167,15 @@ def agree(left: Value, right: Value, line: int) -> None:
             weakly_floating(other, line)
 
 
+def summed(left: Value, right: Value) -> None:
+    """One is added to the other, or subtracted from it: of two addresses that makes a distance."""
+    for one in left.base | left.mixed:
+        for other in right.base | right.mixed:
+            if one is not other and not (one.constexpr or other.constexpr):
+                one.summed.add(other)
+                other.summed.add(one)
+
+
 def spread(slots: Iterable[Slot]) -> None:
     """A pointer makes pointers of its kin."""
     pending = [s for s in slots if s.pointer or s.descriptor]
@@ -173,6 +196,14 @@ def handed(values: Iterable[Value], line: int) -> None:
             slot.stored = first(slot.stored, line)
 
 
+def handed_to(function: Slot, passed: Mapping[int | str, Value], line: int) -> None:
+    """Values go to a function that is itself a parameter, by position or name: which it is decides what it does."""
+    for key, value in passed.items():
+        for part in every((value,)):
+            for slot in (*part.base, *(s for s in part.mixed if s.to_int)):
+                slot.handed.setdefault((function, key), line)
+
+
 def matters(value: Value, line: int) -> None:
     """What a compile-time value decides here can change what is written, or where."""
     for slot in value.base | value.mixed | value.tests:
@@ -182,7 +213,7 @@ def matters(value: Value, line: int) -> None:
 
 def moves(one: Value, other: Value, tests: frozenset[Slot], line: int) -> None:
     """A test chooses between two values; when they turn out to be pointers, it matters."""
-    opaque = any(isinstance(v.dtype, str) and v.dtype.startswith("*") for v in (one, other))
+    opaque = any(points(v) for v in (one, other))
     if one.ref is not other.ref or (opaque and one.base != other.base) or (opaque and not one.base):
         for slot in tests:
             slot.matters = first(slot.matters, line)

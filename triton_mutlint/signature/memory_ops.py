@@ -35,11 +35,12 @@ def store(call: Call) -> Value:
     marks.matters(mask, call.line)
     call.walk.effects += 1
     note_options(call)
+    marks.kept((value,), call.line)
     for slot in pointer.base:
         slot.stored = slot.stored or call.line
         if any(s.pointer for s in value.base) and not value.memory:
             slot.elem_address = slot.elem_address or call.line
-    if isinstance(value.dtype, str) and value.dtype.startswith("*"):
+    if marks.points(value):
         for slot in pointer.base:
             slot.elem_address = slot.elem_address or call.line
     return NOTHING
@@ -49,6 +50,7 @@ def atomic(call: Call) -> Value:
     pointer, value = call.get(0, "pointer"), call.get(1, "val")
     marks.address(pointer, call.line)
     integral = call.name in ("atomic_cas", "atomic_and", "atomic_or", "atomic_xor", "atomic_load", "atomic_poll")
+    marks.kept((value, call.get(2, "val")) if call.name == "atomic_cas" else (value,), call.line)
     literal = value.const is not NO_CONST and isinstance(value.const, int)
     for slot in pointer.base:
         slot.loaded = slot.loaded or call.line
@@ -97,6 +99,8 @@ def descriptor_access(descriptor: Value, method: str, args: tuple[Value, ...], l
             if argument.items is None and argument.memory:
                 marks.integer(argument, line)
     value = args[1] if len(args) > 1 else NOTHING
+    reads = method in ("load", "gather")
+    marks.kept(() if reads else args, line)
     for slot in descriptor.base:
         if method.startswith("atomic_") and isinstance(value.dtype, Slot):
             slot.unite(value.dtype)  # a reduction converts nothing
@@ -106,7 +110,7 @@ def descriptor_access(descriptor: Value, method: str, args: tuple[Value, ...], l
             slot.gathered = slot.gathered or line
         if not slot.pointer:
             slot.descriptor = slot.descriptor or line
-        if method in ("load", "gather"):
+        if reads:
             slot.loaded = slot.loaded or line
         else:
             slot.stored = slot.stored or line

@@ -63,6 +63,8 @@ class Operators:
         for value in (left, right):
             for slot in value.bare:
                 slot.arithmetic = slot.arithmetic or line
+                if value.dtype is None and not isinstance(op, (ast.Add, ast.Sub)):
+                    slot.number = slot.number or line
                 if value.dtype is None or isinstance(op, ast.Mult):
                     slot.direct = slot.direct or line
         if isinstance(op, (ast.Add, ast.Sub)):
@@ -104,11 +106,13 @@ class Operators:
                 marks.weakly_integer(value, line)
 
     def _sum(self, left: Value, right: Value, line: int) -> Value:
+        marks.summed(left, right)
+        self.program.distances |= bool((left.memory and right.base) or (right.memory and left.base))
         base, extra = marks.base_and_offset(left, right)
         _hint(left, right, line)
         _hint(right, left, line)
-        pointed = isinstance(left.dtype, str) and left.dtype.startswith("*")
-        dtype = left.dtype if pointed else promoted(left.dtype, right.dtype)
+        pointed = next((v for v in (left, right) if marks.points(v)), None)
+        dtype = pointed.dtype if pointed else promoted(left.dtype, right.dtype)
         mixed = union(union(left.mixed, right.mixed), extra)
         return Value(base, mixed, union(left.memory, right.memory), dtype, NO_CONST, None,
                      left.factors | right.factors, tests=union(left.tests, right.tests))  # fmt: skip

@@ -102,7 +102,7 @@ def _article(kind: str) -> str:
 
 def _plain(dossier: Dossier) -> tuple[ArgType, str]:
     slot, default = dossier.slot, dossier.parameter.default
-    if slot.to_int and not (slot.direct or slot.integer or slot.shape or named_like_integer(slot.name)):
+    if _only_cast(slot) and _may_be_address(slot, dossier.pointers):
         return pointer(slot, ()), f"used as an address at line {slot.to_int}"
     if slot.address_int:
         return ScalarType("i64"), f"cast to a pointer at line {slot.address_int}"
@@ -120,6 +120,16 @@ def _plain(dossier: Dossier) -> tuple[ArgType, str]:
         floats = slot.weak_float and (not slot.weak_int or named_like_float(slot.name))
         return ScalarType("fp32" if floats else "i32"), f"computed with at line {fact}"
     return by_name(slot)
+
+
+def _only_cast(slot: Slot) -> bool:
+    """Whether a parameter is made a wide integer and is not used otherwise."""
+    return bool(slot.to_int) and not (slot.direct or slot.integer or slot.shape or named_like_integer(slot.name))
+
+
+def _may_be_address(slot: Slot, pointers: bool) -> bool:
+    """Whether a wide integer goes where addresses go; `pointers` says that the body makes pointers of numbers."""
+    return bool(slot.addressed or (slot.kept and pointers)) or any(other.measured for other in slot.summed)
 
 
 def by_name(slot: Slot) -> tuple[ArgType, str]:

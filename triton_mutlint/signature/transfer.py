@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from triton_mutlint.signature import marks
 from triton_mutlint.signature.facts import NO_CONST, NONE, NOTHING, Slot, Value, union
 
-_COPIED = ("arithmetic", "scalar", "exponent", "direct", "to_int", "address_int", "branch", "none_test", "dtype",
-           "shape", "dot", "unroll", "text", "called", "boolean", "gathered", "matters")  # fmt: skip
+_COPIED = ("arithmetic", "scalar", "number", "exponent", "direct", "to_int", "address_int", "branch", "none_test",
+           "dtype", "shape", "dot", "unroll", "text", "called", "boolean", "gathered", "matters")  # fmt: skip
 
 
 _ELEMENT_FACTS = ("loaded", "stored", "elem_int", "elem_weak_int", "elem_float", "elem_bool", "elem_address",
@@ -31,6 +31,8 @@ def apply(formal: Slot, actual: Value, line: int) -> None:
         _apply_elements(formal, slot, line)
     for slot in actual.base | actual.mixed if formal.addressed else ():
         slot.addressed = slot.addressed or line
+    if formal.kept:
+        marks.kept((actual,), line)
     bare = actual.bare
     if formal.boolean and not bare:
         marks.mask(actual, line)
@@ -71,7 +73,7 @@ def item(value: Value, key: int | str) -> Value:
     return Value(frozenset(s.child(key) for s in value.bare))
 
 
-def _resolve(slot: Slot, bound: Mapping[str, Value]) -> Value:
+def resolve(slot: Slot, bound: Mapping[str, Value]) -> Value:
     value = bound.get(slot.name, NOTHING)
     for key in slot.path:
         value = item(value, key)
@@ -86,24 +88,24 @@ def substitute(value: Value, bound: Mapping[str, Value]) -> Value:
     base, mixed, memory = NONE, NONE, NONE
     dtype = value.dtype
     for slot in value.base:
-        actual = _resolve(slot, bound)
+        actual = resolve(slot, bound)
         if items is None and actual.items is not None and len(value.base) == 1 and not value.mixed:
             return actual
         base, mixed = union(base, actual.base), union(mixed, actual.mixed)
         memory = union(memory, actual.memory)
         dtype = actual.dtype if dtype is None else dtype
     for slot in value.mixed:
-        actual = _resolve(slot, bound)
+        actual = resolve(slot, bound)
         mixed = union(union(mixed, actual.base), actual.mixed)
         memory = union(memory, actual.memory)
     for slot in value.memory:
-        memory = union(memory, _resolve(slot, bound).base)
+        memory = union(memory, resolve(slot, bound).base)
     tests = NONE
     for slot in value.tests:
-        actual = _resolve(slot, bound)
+        actual = resolve(slot, bound)
         tests = union(tests, actual.tests | actual.base | actual.mixed)
     if isinstance(dtype, Slot):
-        actual = _resolve(dtype, bound)
+        actual = resolve(dtype, bound)
         dtype = next(iter(actual.base), None)
     return Value(base, mixed, memory, dtype, NO_CONST if value.const is NO_CONST else value.const, items,
                  is_dtype=value.is_dtype, ref=value.ref, tests=tests)  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from triton_mutlint.model import LoadedKernel
 from triton_mutlint.signature import marks
@@ -24,6 +24,9 @@ class Usage:
     constraints: tuple[Constraint, ...]
     reaches: tuple[Constraint, ...] = ()
     typed: bool = False
+    program: Program = field(default_factory=lambda: Program({}))
+    pointers: bool = False  # a pointer is made of a number
+    distances: bool = False  # a parameter is added to or subtracted from what was in memory
 
 
 def usage(
@@ -42,7 +45,8 @@ def usage(
         slots.setdefault(parameter.name, Slot(parameter.name)).constexpr |= parameter.is_constexpr
     summary = Summary(slots)
     walk_function(program, Helper(kernel.node, kernel.namespace, str(kernel.path)), summary)
-    return Usage(summary.slots, tuple(summary.constraints), tuple(summary.reaches), summary.typed)
+    return Usage(summary.slots, tuple(summary.constraints), tuple(summary.reaches), summary.typed,
+                 program, program.pointers, program.distances)
 
 
 def walk_function(program: Program, helper: Helper, summary: Summary) -> None:
@@ -50,6 +54,7 @@ def walk_function(program: Program, helper: Helper, summary: Summary) -> None:
     local: dict[str, ast.expr | None] = {}
     summary.scope = Scope(helper.namespace, local)
     env = {name: Value(frozenset((slot,))) for name, slot in summary.slots.items()}
+    env.update((name, Value(ref=ref)) for name, ref in summary.given.items())
     walker = Walker(program, summary.scope, env, local)
     walker.file = helper.file
     walker.block(helper.node.body)

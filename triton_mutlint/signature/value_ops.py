@@ -21,7 +21,9 @@ def use_dtype(kind: Value, line: int) -> None:
 
 def cast_call(call: Call) -> Value:
     bitcast = call.get(3, "bitcast") if call.name == "cast" else call.kwargs.get("bitcast", NOTHING)
-    return cast(call.get(0, "input"), call.get(1, "dtype"), call.line, bitcast.const is True)
+    kind = call.get(1, "dtype")
+    source, made = call.get(0, "input"), call.walk.program.made
+    return made(source, kind, cast(source, kind, call.line, bitcast.const is True), call.line)
 
 
 def cast(value: Value, kind: Value, line: int, bitcast: bool = False) -> Value:
@@ -107,6 +109,7 @@ def where(call: Call) -> Value:
 
 def asm(call: Call) -> Value:
     call.walk.effects += 1
+    call.walk.program.pointers = True
     text, values = call.get(1, "constraints"), call.get(2, "args")
     kind = call.get(3, "dtype")
     use_dtype(kind, call.line)

@@ -15,6 +15,9 @@ from triton_mutlint.signature.intrinsic_call import merge
 from triton_mutlint.signature.operators import compile_time, decided, decided_by
 from triton_mutlint.source.walking import walk
 
+MAX_TRIPS = 8  # passes over the body of a loop, which carry a name's value on to another name
+MAX_PASSES = 64  # such passes in one function, those of loops in loops included
+
 
 class Walker(Evaluator):
     """Statements: names, branches and loops."""
@@ -25,6 +28,7 @@ class Walker(Evaluator):
         super().__init__(program, scope, env)
         self.local = local
         self.returned = NOTHING
+        self.passes = MAX_PASSES
 
     def block(self, body: list[ast.stmt]) -> None:
         watch = self.program.watch
@@ -184,17 +188,18 @@ class Walker(Evaluator):
         self.eval(node.test)
 
     def _repeat(self, body: list[ast.stmt], line: int) -> None:
-        before = dict(self.env)
         nested, self.conditions = self.conditions, list(self.conditions)
-        self.block(body)
-        joined = self._join(before, self.env, line)
-        changed = any(not joined[name].same(value) for name, value in before.items())
-        self.env = dict(joined)
-        if changed and not self.repeated:
-            self.repeated = True
+        repeated = self.repeated
+        for _ in range(MAX_TRIPS):
+            before = dict(self.env)
             self.block(body)
-            self.repeated = False
-            self.env = self._join(joined, self.env, line)
+            joined = self._join(before, self.env, line)
+            self.env = dict(joined)
+            if self.passes == 0 or all(joined[name].same(value) for name, value in before.items()):
+                break
+            self.passes -= 1
+            self.repeated = True
+        self.repeated = repeated
         self.conditions = nested
 
     # ----------------------------------------------------------------- other statements

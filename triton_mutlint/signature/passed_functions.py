@@ -1,0 +1,80 @@
+"""Functions that a kernel is passed: what they do with the arguments that the kernel hands to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from triton_mutlint.model import ArgType, ConstexprValue, SignaturePlan
+from triton_mutlint.signature.evidence import Dossier, Evidences
+from triton_mutlint.signature.facts import Slot, Value
+from triton_mutlint.signature.transfer import apply
+
+
+def learn(evidence: Evidences, args: Mapping[str, ArgType]) -> None:
+    """Say of the parameters that are handed to functions what the functions among `args` do with them."""
+    for dossier in evidence.dossiers.values():
+        for slot in (dossier.slot, *dossier.slot.children.values()):
+            for (function, key), line in slot.handed.items():
+                guess = args.get(function.name)
+                formal = _formal(evidence, guess.value, key) if isinstance(guess, ConstexprValue) else None
+                if formal is not None and not function.path:
+                    apply(formal, Value(frozenset((slot,))), line)
+
+
+def _formal(evidence: Evidences, value: Any, key: int | str) -> Slot | None:
+    """The parameter of a jit function, given by position or name."""
+    helper = evidence.program.helper(value)
+    if helper is None:
+        return None
+    slots = evidence.program.summary(helper).slots
+    names = [key] if isinstance(key, str) else list(slots)[key : key + 1]
+    return slots.get(names[0]) if names else None
+
+
+@dataclass(frozen=True)
+class Functions:
+    """The functions that a kernel is passed, as far as they are known."""
+
+    evidence: Evidences
+    plan: SignaturePlan
+
+    def stores(self, function: Slot, key: int | str) -> bool | None:
+        """Whether those passed as `function` may store through their argument `key`; None if that is a guess."""
+        values = [v.args.get(function.name) for v in self.plan.variants]
+        told = function.name not in self.plan.inferred or _chosen(self.evidence.dossiers.get(function.name))
+        if not told or function.path:
+            return None
+        found = [self._stores(v.value, key) for v in values if isinstance(v, ConstexprValue) and v.value is not None]
+        return None if None in found or not found else any(found)
+
+    def _stores(self, value: Any, key: int | str) -> bool | None:
+        slot = _formal(self.evidence, value, key)
+        return None if slot is None or slot.handed else bool(slot.stored)
+
+
+def _chosen(dossier: Dossier | None) -> bool:
+    """Whether a launch, or a default, says which function a parameter is."""
+    if dossier is None:
+        return False
+    default = getattr(dossier.parameter.default, "value", dossier.parameter.default)
+    return dossier.passed("function") is not None or default is not None
+
+
+def handed_over(label: str, slot: Slot, guessed: bool, functions: Functions, stores: dict[str, int],
+                handed: dict[str, int]) -> None:
+    """Notes a parameter that goes to functions; a scalar that is `guessed`, unless its uses say what it is."""
+    if guessed and is_number(slot):
+        return
+    for (function, key), line in slot.handed.items():
+        found = functions.stores(function, key)
+        if found is None:
+            handed[label] = line
+        elif found:
+            stores.setdefault(label, line)
+
+
+def is_number(slot: Slot) -> bool:
+    """Whether the uses of a parameter leave no doubt that it is a number, not an address."""
+    return bool(slot.integer or slot.floating or slot.weak_float or slot.number or slot.scalar or slot.shape)
