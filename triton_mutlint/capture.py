@@ -58,6 +58,11 @@ class OutputSink:
                 os.close(copy)
             result.text = _take(self._descriptor)
 
+    def empty(self) -> None:
+        """Forget what was captured in this block so far."""
+        _flush()
+        _take(self._descriptor)
+
 
 def _unnamed_file() -> int:
     if hasattr(os, "memfd_create"):

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Protocol
 
-from triton_mutlint.collector import collector_running
+from triton_mutlint.collector import sweep
+from triton_mutlint.lowering.frontend import parsing_once
 from triton_mutlint.model import Target, UsageError
 
 SUPPORTED = ((3, 6), (3, 10))  # [first, end)
@@ -134,9 +135,12 @@ class Backend:
 
         source = ASTSource(jit, signature, constants, attributes)
         codegen = self._backend.get_codegen_implementation(options)
-        with warnings.catch_warnings(), _line_info(), collector_running(), _deep_calls():
-            warnings.simplefilter("ignore")
-            return source.make_ir(self._gpu, options, codegen, self._module_map, self.context)
+        try:
+            with warnings.catch_warnings(), _line_info(), parsing_once(), _deep_calls():
+                warnings.simplefilter("ignore")
+                return source.make_ir(self._gpu, options, codegen, self._module_map, self.context)
+        finally:
+            sweep()
 
     def simplify(self, module: Any) -> None:
         """Run Triton's own inliner and clean-ups in place (see docs/analysis.md).
