@@ -141,6 +141,10 @@ def kept(values: Iterable[Value], line: int) -> None:
 
 def alike(left: Value, right: Value) -> None:
     """One name, or one result, is either value: both are pointers or neither is."""
+    for cast, plain in ((left, right), (right, left)):
+        if isinstance(cast.dtype, str) and cast.dtype[1:] and points(cast) and not points(plain):
+            for slot in plain.base:
+                give_dtype(slot, cast.dtype[1:])  # the pointer that the other was cast to
     if not (left.base and right.base) or left.base == right.base:
         return
     for one in left.base:

@@ -36,6 +36,8 @@ def store(call: Call) -> Value:
     call.walk.effects += 1
     note_options(call)
     marks.kept((value,), call.line)
+    if pointer.ref == "block":
+        marks.same_dtype(Value(dtype=next(iter(pointer.base), None)), value)  # nothing is converted
     for slot in pointer.base:
         slot.stored = slot.stored or call.line
         if any(s.pointer for s in value.base) and not value.memory:

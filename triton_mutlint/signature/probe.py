@@ -96,14 +96,16 @@ class Probe:
                     yield from self._lift(loaded, True, depth + 1)
 
 
-def probe(kernel: LoadedKernel, file: str, line: int) -> tuple[list[Part], dict[str, list[Target]]]:
-    """The parts of the statement at `file`:`line`, and what each name there may be made of."""
+def probe(
+    kernel: LoadedKernel, file: str, line: int
+) -> tuple[list[Part], dict[str, list[Target]], frozenset[str]]:
+    """The parts of the statement at `file`:`line`, what each name there may be made of, and which are integers."""
     watch = Probe(file, line)
-    usage(kernel, watch=watch)
+    slots = usage(kernel, watch=watch).slots
     parts = [Part(node, watch.targets(value), value.dtype if isinstance(value.dtype, str) else "")
              for node, value in watch.parts]  # fmt: skip
     names = {
         name: list(dict.fromkeys(t for value in values for t in watch.targets(value)))
         for name, values in watch.names.items()
     }
-    return parts, names
+    return parts, names, frozenset(name for name, slot in slots.items() if slot.integer)

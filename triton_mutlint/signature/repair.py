@@ -41,8 +41,7 @@ def repair(
     location = failure.location
     inside = _MLIR_PLACE.search(failure.message)
     file, line = (inside[1], int(inside[2])) if inside else (location.file, location.line) if location else ("", 0)
-    parts, names = probe(kernel, file, line)
-    scene = Scene(args, inferred, parts, names)
+    scene = Scene(args, inferred, *probe(kernel, file, line))
     missing = _UNDEFINED.search(failure.message)
     changes = undefined(kernel, scene, missing[1], line) if missing else _changes(scene, failure.message)
     for change in changes:

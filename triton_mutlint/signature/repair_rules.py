@@ -12,6 +12,7 @@ from triton_mutlint.signature import repair_values
 from triton_mutlint.signature.dtype_names import bits
 from triton_mutlint.signature.dtypes import canonical_dtype
 from triton_mutlint.signature.probe import Target
+from triton_mutlint.signature.repair_pointers import as_value, one_element, sized, wider
 from triton_mutlint.signature.repair_shapes import reshaped
 from triton_mutlint.signature.scene import Change, Rule, Scene, as_dtype, dtype_of, floats, integers, retyped
 
@@ -198,7 +199,7 @@ def fallback(scene: Scene) -> Iterator[Change]:
                 new = as_dtype(type_, dtype)
                 if new is not None:
                     yield {target: new}
-        elif isinstance(type_, ScalarType) and not target.element:
+        elif isinstance(type_, ScalarType) and not target.element and target.name not in scene.integral:
             yield {target: ScalarType("i32" if floats(type_.name) else "fp32")}
 
 
@@ -214,7 +215,17 @@ def _rule(pattern: str, rule: Rule) -> tuple[re.Pattern[str], Rule]:
     return re.compile(pattern, re.DOTALL), rule
 
 
+_HELD = r"(?:pointer|tensor_descriptor)<(?:<\[[^]]*\], )?(?P<%s>\w+)>"
+_POINTERS = _HELD % "a" + ".*?" + _HELD % "b"
+_BLOCKS = r"!tt\.tensordesc<(?:tensor<)?(?:\d+x)*(?P<%s>\w+)"
 RULES: tuple[tuple[re.Pattern[str], Rule], ...] = (
+    _rule(r"(?:Loop-carried variable|initial value for) `?(?P<name>\w+)`? .*?" + _POINTERS, one_element),
+    _rule(r"(?:inconsistent types|invalid operands of type) .*?" + _POINTERS, one_element),
+    _rule(r"different type: '" + _BLOCKS % "a" + ".*?" + _BLOCKS % "b", one_element),
+    _rule(r"value\.shape == desc\.block_shape", sized),
+    _rule(r"Block element type\((?P<a>\w+)\) and value element type\((?P<b>\w+)\)", as_value),
+    _rule(r"element type must match block \('(?P<a>\w+)'\), but got 'tensor<(?:\d+x)*(?P<b>\w+)>'", as_value),
+    _rule(r"atomic_\w+ (only supports elements with width|does not support)|that ptr type matches cmp type", wider),
     _rule(r"(Loop-carried variable|Mismatched type for|initial value for) `?(?P<name>\w+)`?.*?"
           r"(?P<a>tensordesc\S+|pointer<\w+>|<\[.*?\], \w+>|\b(?:u?int\d+|fp\d\w*|bf16)\b).*?"
           r"(?P<b>tensordesc\S+|pointer<\w+>|<\[.*?\], \w+>|\b(?:u?int\d+|fp\d\w*|bf16)\b)", _variable),
@@ -239,8 +250,8 @@ RULES: tuple[tuple[re.Pattern[str], Rule], ...] = (
     _rule(r"[Mm]ask", _masked),
     _rule(r"should have M >=|K >= \d+|N >= \d+", repair_values.larger),
     _rule(r"power of (2|two)", repair_values.power_of_2),
-    _rule(r"(incompatible dimensions|must be equal but|[Cc]annot broadcast|should be equal|expected value shape).*",
-          repair_values.shapes),
+    _rule(r"(incompatible dimensions|must be equal but|[Cc]annot broadcast|should be equal|expected value shape|"
+          r"Block shape).*", repair_values.shapes),
     _rule(r"cannot change total number of elements|reshape", reshaped),
     _rule(r"must not exceed the size", repair_values.smaller),
     _rule(r"numel .*exceeds|exceeds triton maximum", repair_values.smaller),

@@ -25,6 +25,7 @@ class Scene:
     inferred: frozenset[str]
     parts: list[Part]
     names: Mapping[str, list[Target]]
+    integral: frozenset[str] = frozenset()  # parameters that are integers, by what is done with them
 
     def targets(self, *kinds: type[ast.expr], element: bool | None = None) -> list[Target]:
         """The inferred parameters behind the line (behind its parts of `kinds`), outermost first."""
