@@ -101,6 +101,12 @@ def _doubts_of(parameter: ParameterReport, doubts: Doubts, hidden: bool, address
     elif name in doubts.handed:
         reason = "a function given as an argument may write this; name that function in the spec"
         yield UnanalyzableOp("call", "", reason, (name,), Location(file, doubts.handed[name]))
-    elif name in doubts.stores and parameter.kind in _MEMORY and (doubts.open or hidden):
+    elif name in doubts.stores and (hidden or doubts.open) and _may_be_address(parameter, doubts, hidden):
         reason = "no analysed variant reaches this write; give the arguments that decide it in the spec"
         yield UnanalyzableOp("store", "", reason, (name,), Location(file, doubts.stores[name]))
+
+
+def _may_be_address(parameter: ParameterReport, doubts: Doubts, hidden: bool) -> bool:
+    """Whether a store counts: through a scalar only where a variant is missing in which it may be an address."""
+    name = parameter.name
+    return parameter.kind in _MEMORY or (hidden and name in doubts.addresses and name not in doubts.numbers)

@@ -72,6 +72,18 @@ def repaired(kernel: LoadedKernel, args: dict[str, ArgType]) -> dict[str, str]:
         ("x = tl.arange(0, 16)[:, None] + tl.arange(0, 16)\ntl.store(a + x, tl.dot(tl.load(a + x), tl.load(b + x)))",
          {"a": FP32, "b": PointerType("i8")}, {"a": "*fp32", "b": "*fp32"}),
         ("for i in range(b):\n    tl.store(a, 1.0)", {"a": FP32, "b": ScalarType("fp32")}, {"b": "i32"}),
+        ("p = a\nfor i in range(4):\n    tl.store(p, 1)\n    p = b", {"a": FP32, "b": I32}, {"a": "*i32", "b": "*i32"}),
+        ("p = a\nif tl.program_id(0) > 0:\n    p = b\ntl.store(p, 1)", {"a": I32, "b": FP32},
+         {"a": "*i32", "b": "*i32"}),
+        ("tl.store(a if tl.program_id(0) > 0 else b, 1)", {"a": FP32, "b": PointerType("i64")}, {"a": "*i64"}),
+        ("tl.store(tl.where(tl.program_id(0) > 0, a, b), 1)", {"a": FP32, "b": I32}, {"a": "*i32"}),
+        (("d = tl.make_tensor_descriptor(b, [16, 64], [64, 1], [1, 16])\n"
+         "d.scatter(tl.zeros([8, 16], tl.int32), tl.arange(0, 8), 0)\ntl.store(a, 1)"),
+         {"a": I32, "b": FP32}, {"b": "*i32"}),
+        ("b.store([0], tl.arange(0, 16))\ntl.store(a, 1)", {"a": I32, "b": DescriptorType("i32", (64,))},
+         {"b": "tensordesc<i32[16]>"}),
+        ("tl.atomic_cas(b, 0, 1)\ntl.store(a, 1)", {"a": I32, "b": PointerType("i8")}, {"b": "*i32"}),
+        ("tl.atomic_cas(b, a.to(tl.int64), a.to(tl.int64))", {"a": I32, "b": I32}, {"b": "*i64"}),
     ],
 )  # fmt: skip
 def test_the_message_says_what_to_change(

@@ -32,12 +32,38 @@ from tests.signature.inference_by_hand import guesses, main
         ("tl.inline_asm_elementwise('st.global.b32 [$1], 0;', '=r,l', [a], dtype=tl.int32, is_pure=False, pack=1)",
          {"a": "*fp32"}),
         ("tl.store(a, tl.load(b).to(tl.int16, bitcast=True))", {"b": "*fp16"}),
+        ("tl.store(tl.make_block_ptr(b, (64,), (1,), (0,), (16,), (0,)), tl.arange(0, 16))", {"b": "*i32"}),
+        ("tl.store(a, b.to(tl.int64))", {"b": "i32"}),
+        ("tl.store(a, b.to(tl.int64))\ntl.store(tl.load(a).to(tl.pointer_type(tl.float32)), 1.0)", {"b": "*fp32"}),
+        ("tl.store(a + (b.to(tl.int64) - a.to(tl.int64)) // 4, 1.0)", {"a": "*fp32", "b": "*fp32"}),
+        ("tl.store(tl.load(a).to(tl.pointer_type(tl.float32)) + b.to(tl.int64), 1.0)", {"a": "*i64", "b": "i32"}),
+        ("p = a.to(tl.pointer_type(tl.int16))\nif tl.program_id(0) > 0:\n    p = b\ntl.store(p, 1)", {"b": "*i16"}),
+        ("p, q = a, b\nfor i in range(4):\n    tl.store(q, 1.0)\n    p, q = q, p", {"a": "*fp32", "b": "*fp32"}),
     ],
 )  # fmt: skip
 def test_types_follow_from_uses(body: str, types: dict[str, str]) -> None:
     lines = "\n".join(f"    {line}" for line in body.splitlines())
     found = main(f"def k(a, b):\n{lines}\n")
     assert {name: found[name] for name in types} == types
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for i in range(0, {0}):\n    tl.store(a + i, 1.0)", "tl.store(a + {0}, 1.0)", "tl.store(a + {0} % 4, 1.0)",
+        "x = tl.program_id(0) % {0}\ntl.store(a, x)", "tl.store(a, {0} // 4)", "tl.store(a, {0} & 1)",
+        "tl.store(a, {0} << 1)", "tl.store(a, 1 << {0})", "if tl.program_id(0) < {0}:\n    tl.store(a, 1.0)",
+        "tl.store(a + tl.arange(0, 16), 1.0, mask=tl.arange(0, 16) < {0})", "tl.store(a, ~{0})",
+        "for i in range(tl.cdiv({0}, 64)):\n    tl.store(a + i, 1.0)",
+        "for i in range(min({0}, 4)):\n    tl.store(a + i, 1.0)",
+        "x = {0}\nif tl.program_id(0) > 0:\n    x = 0\nfor i in range(x):\n    tl.store(a + i, 1.0)",
+        "x = tl.where(tl.program_id(0) > 1, {0}, 3)\nfor i in range(x):\n    tl.store(a + i, 1.0)",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["b", "scale"])
+def test_what_only_integers_can_do_makes_an_integer(name: str, body: str) -> None:
+    lines = "\n".join(f"    {line}" for line in body.format(name).splitlines())
+    assert main(f"def k(a, {name}):\n{lines}\n")[name] == "i32"
 
 
 def test_facts_come_through_helpers_and_their_results() -> None:

@@ -16,7 +16,7 @@ from triton_mutlint.model import (
     SignaturePlan,
     TupleType,
 )
-from triton_mutlint.signature.evidence import Dossier, gather
+from triton_mutlint.signature.evidence import Dossier, Evidences, gather
 from triton_mutlint.signature.facts import Slot
 from triton_mutlint.signature.passed_functions import Functions, handed_over, is_number
 
@@ -46,23 +46,24 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
             if slot.handed and (guessed or isinstance(element, (PointerType, DescriptorType))):
                 handed_over(label, slot, guessed, functions, stores, handed)
             if guessed and isinstance(element, ScalarType):
-                addresses[label] = _addressed(slot, measured)
+                addresses[label] = _addressed(slot, measured, evidence)
                 if evidence.pointers and _narrow(element, slot):
                     narrow.add(label)
-                if is_number(slot):
+                if is_number(slot) and not (slot.kept and evidence.pointers):
                     numbers.add(label)
     is_open = evidence.typed or _decides(plan)
     return Doubts(stores, addresses, is_open, frozenset(narrow), frozenset(numbers), handed)
 
 
-def _addressed(slot: Slot, measured: bool) -> int:
+def _addressed(slot: Slot, measured: bool, evidence: Evidences) -> int:
     """The line at which a scalar is used as only an address need be, if any.
 
     `measured` says that somewhere the distance between an address and something in memory is taken.
     """
     if slot.addressed or not slot.to_int:
         return slot.addressed
-    return slot.to_int if measured or any(other.measured for other in slot.summed) else 0
+    kept = slot.kept and evidence.program.indirect
+    return slot.to_int if measured or kept or slot.distant else 0
 
 
 def _narrow(type_: ScalarType, slot: Slot) -> bool:

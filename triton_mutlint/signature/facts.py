@@ -72,7 +72,7 @@ class Slot:
     movers: set[Slot] = field(default_factory=set)  # what decides whether a name holds this or another
     kin: list[Slot] = field(default_factory=list)  # a name holds this slot or one of those
     handed: dict[tuple[Slot, int | str], int] = field(default_factory=dict)  # to which functions, as which argument
-    summed: set[Slot] = field(default_factory=set)  # added to or subtracted from what was made of those
+    summed: dict[Slot, bool] = field(default_factory=dict)  # with what it is added up; true: as a wide integer
     same_elem: Slot | None = None  # union-find parent: elements must have one type
     united: list[Slot] = field(default_factory=list)  # at the parent: the others
     children: dict[int | str, Slot] = field(default_factory=dict)
@@ -106,6 +106,11 @@ class Slot:
         """Whether it is an address used as a number: what is added to it may make the distance to another one."""
         here = bool(self.to_int and (self.pointer or self.descriptor))
         return here or any(child.measured for child in self.children.values())
+
+    @property
+    def distant(self) -> bool:
+        """Whether it is added up with an address used as a number."""
+        return any(wide and other.measured for other, wide in self.summed.items())
 
     def __repr__(self) -> str:
         return "<" + ".".join(map(str, (self.name, *self.path))) + ">"

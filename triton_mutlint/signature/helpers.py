@@ -153,8 +153,8 @@ class Program:
                 self.indirect = self.indirect or node.lineno
             for other in slot.kin:
                 marks.alike(value, bound.get(other.name, NOTHING))
-            for other in slot.summed:
-                marks.summed(value, bound.get(other.name, NOTHING))
+            for other, wide in slot.summed.items():
+                marks.summed(value, bound.get(other.name, NOTHING), wide)
             _hand_on(slot, value, bound, node.lineno)
             for mover in slot.movers:
                 chosen = bound.get(mover.name, NOTHING)

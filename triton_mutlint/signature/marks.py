@@ -171,13 +171,15 @@ def agree(left: Value, right: Value, line: int) -> None:
             weakly_floating(other, line)
 
 
-def summed(left: Value, right: Value) -> None:
-    """One is added to the other, or subtracted from it: of two addresses that makes a distance."""
+def summed(left: Value, right: Value, wide: bool = False) -> None:
+    """The right one is added to the left one, or subtracted from it: of two addresses that makes a distance.
+
+    `wide` says that the right one is a wide integer there, whatever it was before.
+    """
     for one in left.base | left.mixed:
         for other in right.base | right.mixed:
             if one is not other and not (one.constexpr or other.constexpr):
-                one.summed.add(other)
-                other.summed.add(one)
+                one.summed[other] = one.summed.get(other, False) or wide or right.dtype in ("i64", "u64")
 
 
 def spread(slots: Iterable[Slot]) -> None:

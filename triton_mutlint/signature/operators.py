@@ -107,6 +107,7 @@ class Operators:
 
     def _sum(self, left: Value, right: Value, line: int) -> Value:
         marks.summed(left, right)
+        marks.summed(right, left)
         self.program.distances |= bool((left.memory and right.base) or (right.memory and left.base))
         base, extra = marks.base_and_offset(left, right)
         _hint(left, right, line)
@@ -123,7 +124,8 @@ class Operators:
             self.condition(node.operand, value)
             return Value(dtype="i1", tests=decided(value))
         if isinstance(node.op, ast.Invert):
-            if value.dtype not in ("i1", None) or value.memory:
+            number = any(not s.constexpr for s in value.bare)
+            if value.dtype not in ("i1", None) or value.memory or number:
                 marks.weakly_integer(value, node.lineno)
             return value
         if isinstance(value.const, (int, float)):

@@ -40,10 +40,14 @@ class Functions:
     evidence: Evidences
     plan: SignaturePlan
 
-    def stores(self, function: Slot, key: int | str) -> bool | None:
-        """Whether those passed as `function` may store through their argument `key`; None if that is a guess."""
+    def stores(self, function: Slot, key: int | str, scalar: bool) -> bool | None:
+        """Whether those passed as `function` may store through their argument `key`; None if that is a guess.
+
+        Other launches than those seen may pass other functions; for a `scalar`, that is not assumed.
+        """
         values = [v.args.get(function.name) for v in self.plan.variants]
-        told = function.name not in self.plan.inferred or _chosen(self.evidence.dossiers.get(function.name))
+        chosen = scalar and _chosen(self.evidence.dossiers.get(function.name))
+        told = function.name not in self.plan.inferred or chosen
         if not told or function.path:
             return None
         found = [self._stores(v.value, key) for v in values if isinstance(v, ConstexprValue) and v.value is not None]
@@ -68,7 +72,7 @@ def handed_over(label: str, slot: Slot, guessed: bool, functions: Functions, sto
     if guessed and is_number(slot):
         return
     for (function, key), line in slot.handed.items():
-        found = functions.stores(function, key)
+        found = functions.stores(function, key, guessed)
         if found is None:
             handed[label] = line
         elif found:

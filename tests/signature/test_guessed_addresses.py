@@ -1,0 +1,66 @@
+"""Integers that become addresses in roundabout ways, and functions that a kernel is passed, hide no write."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from triton_mutlint.engine import run
+from triton_mutlint.model import KernelReport, Stage
+from triton_mutlint.request import Request
+
+FOLDER = Path(__file__).resolve().parent.parent.parent / "fixtures" / "guessed"
+NAMES = ("addresses.py", "passed.py")
+KERNEL = re.compile(r"# writes:(.*)\n(?:# not:(.*)\n)?@triton.jit\ndef (\w+)")
+CASES = {(name, m[3]): (frozenset(m[1].split()), frozenset((m[2] or "").split())) for name in NAMES
+         for m in KERNEL.finditer((FOLDER / name).read_text(encoding="utf-8"))}  # fmt: skip
+
+
+@lru_cache
+def reports(name: str) -> dict[str, KernelReport]:
+    report = run(Request((name,), FOLDER, use_spec=False, targets=("cuda:90",)))
+    return {k.name: k for k in report.kernels}
+
+
+@pytest.mark.parametrize(("file", "kernel"), CASES)
+def test_no_write_is_missed_and_no_number_called_written(file: str, kernel: str) -> None:
+    report = reports(file)[kernel]
+    writes, quiet = CASES[file, kernel]
+    assert report.failure is None
+    possible = {*report.mutated, *report.unknown}
+    assert writes <= possible
+    assert not quiet & possible
+
+
+@pytest.mark.parametrize("body", ["F[0](x, y)", "F.apply(x, y)", "for f in F:\n        f(x, y)"])
+def test_a_function_that_is_not_found_is_no_verdict(tmp_path: Path, body: str) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text("import triton\nimport triton.language as tl\n\n\n@triton.jit\n"
+                    f"def k(x, y, F: tl.constexpr):\n    tl.load(x)\n    {body}\n", encoding="utf-8")  # fmt: skip
+    (kernel,) = run(Request((path.name,), tmp_path, use_spec=False, targets=("cuda:90",))).kernels
+    assert kernel.failure is not None
+    assert kernel.failure.stage is Stage.LOWER
+
+
+def test_a_spec_settles_which_function_it_is(tmp_path: Path) -> None:
+    (tmp_path / "kernels.py").write_text("""import triton
+import triton.language as tl
+
+
+@triton.jit
+def look(x, y):
+    return tl.load(x) + tl.load(y)
+
+
+@triton.jit
+def k(x, y, out, F: tl.constexpr):
+    tl.store(out, F(x, y))
+""", encoding="utf-8")
+    spec = tmp_path / "spec.yaml"
+    spec.write_text("version: 1\nkernels:\n  k:\n    args: {F: {ref: look}}\n", encoding="utf-8")
+    (kernel,) = run(Request(("kernels.py::k",), tmp_path, spec=spec, targets=("cuda:90",))).kernels
+    assert kernel.failure is None
+    assert (kernel.mutated, kernel.unknown) == (("out",), ())
