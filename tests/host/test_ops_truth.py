@@ -67,6 +67,27 @@ class _Reader:
                     yield Registration(name, self.file, node.lineno)
             elif isinstance(node, ast.FunctionDef):
                 yield from self._decorated(node)
+            elif self.file.startswith("tables/"):
+                yield from self._rows(node)
+
+    def _rows(self, node: ast.AST) -> Iterator[Registration]:
+        """Those of `NAME_TABLE = (("op", function), ...)`, of a dict, and of a loop over such a display."""
+        if isinstance(node, ast.Assign):
+            target, value = node.targets[0], node.value
+            named = isinstance(target, ast.Subscript) or getattr(target, "id", "").endswith("_TABLE")
+        else:
+            target, value, named = None, getattr(node, "iter", None), isinstance(node, ast.For)
+        rows: list[ast.expr] = []
+        if named and isinstance(target, ast.Subscript):
+            rows = [target.slice]
+        elif named and isinstance(value, ast.Dict):
+            rows = [key for key in value.keys if key is not None]
+        elif named and isinstance(value, ast.Tuple | ast.List):
+            rows = [row.elts[0] for row in value.elts if isinstance(row, ast.Tuple)]
+        for row in rows:
+            text = ast.literal_eval(row)
+            space = "tables" if "(" in text else "aten"
+            yield Registration(f"{space}::{text.partition('(')[0]}", self.file, row.lineno)
 
     def _decorated(self, node: ast.FunctionDef) -> Iterator[Registration]:
         for decorator in node.decorator_list:
@@ -123,7 +144,7 @@ def _schema_name(node: ast.expr) -> str:
 
 
 def _sources() -> list[Path]:
-    return sorted(p for p in OPS.rglob("*.py") if p.name not in ("observe.py", "make_long.py")
+    return sorted(p for p in OPS.rglob("*.py") if p.name not in ("observe.py", "make_long.py", "register.py")
                   and p != OPS / "registrars" / "torch_utils.py")
 
 

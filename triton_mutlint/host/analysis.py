@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -12,23 +11,17 @@ from triton_mutlint.host.arguments import Arguments, parameters
 from triton_mutlint.host.calls import Interpreter
 from triton_mutlint.host.core import STEPS, Activation, TooLargeError, World
 from triton_mutlint.host.effects import ByArgument, Effects
+from triton_mutlint.host.entry import entry, positional
 from triton_mutlint.host.model import Form, HostFunction, OpRegistration
 from triton_mutlint.host.modules import HostModule
 from triton_mutlint.host.persisting import left_behind, unforeseen
 from triton_mutlint.host.state import State
-from triton_mutlint.host.values import PLAIN, Cell, FunctionValue, Kind, Value, constant, join, thing
+from triton_mutlint.host.values import FunctionValue, Value, constant, thing
 from triton_mutlint.host.worth import REGISTERS, last_name
 from triton_mutlint.model import HostEffect, Location, OpArgument, OpMutation, OpReport
 
-_PLAIN_TYPES = frozenset({
-    "int", "float", "bool", "str", "complex", "bytes", "None", "dtype", "device", "layout", "SymInt", "Scalar",
-    "Number", "memory_format",
-    "Literal", "ScalarType", "constexpr", "Generator", "number",
-})  # fmt: skip
-_CONTAINERS = frozenset({"List", "list", "Tuple", "tuple", "Sequence", "Iterable", "TensorList", "Collection"})
 _CALLS = 2  # of an op, one after the other, where it leaves something for the next
 _FLAGS = 3  # of an op, at most, that are tried one way and the other
-_AROUND = _CONTAINERS | {"Optional", "Union"}
 
 
 def analyze_op(op: OpRegistration, world: World | None) -> OpReport:
@@ -62,7 +55,7 @@ def _followed(op: OpRegistration, names: Sequence[str], world: World) -> tuple[E
     """
     merged, returned, steps = _effects(op, names, world, {})
     declared = op.declaration.names
-    flags = list(dict.fromkeys(a.arg for _, f in op.functions for a in (*_positional(f), *f.args.kwonlyargs)
+    flags = list(dict.fromkeys(a.arg for _, f in op.functions for a in (*positional(f), *f.args.kwonlyargs)
                                if _is_flag(a)))
     more = declared is not None and {*merged.written, *merged.maybe} - {*declared}
     if more and len(flags) <= _FLAGS:
@@ -102,7 +95,7 @@ def _effects(op: OpRegistration, names: Sequence[str], world: World, held: Mappi
     steps = 0
     for module, function in op.functions:
         interpreter = Interpreter(world)
-        interpreter.effects, interpreter.tracing = merged, tracing
+        interpreter.effects, interpreter.tracing, interpreter.given = merged, tracing, frozenset(op.given)
         returned |= _run(op, module, function, names, interpreter, held)
         steps += interpreter.steps
     return merged, returned, steps
@@ -149,14 +142,14 @@ def _call(op: OpRegistration, module: HostModule, function: HostFunction, interp
     here = Activation(module, getattr(function, "name", "<lambda>"), scope, None, function, chain=scope)
     interpreter.steps = 0
     interpreter.active[:] = [here]
-    here.entry.update(_entry(op, function, scope, state))
+    here.entry.update(entry(op, function, scope, state))
     here.entry.update({name: value for name, value in held.items() if name in here.entry})
     decorated = _decorated(module, function, interpreter)
     if decorated == thing(FunctionValue(module, function)):
         result = interpreter.run(here, state)
     else:
         named = {a.arg: here.entry[a.arg] for a in function.args.kwonlyargs}
-        given = tuple(here.entry[a.arg] for a in _positional(function))
+        given = tuple(here.entry[a.arg] for a in positional(function))
         top = replace(interpreter.top(module), chain=scope)
         interpreter.active.clear()
         result = interpreter.call(decorated, Arguments(given, named), function, state, top)
@@ -176,102 +169,10 @@ def _decorated(module: HostModule, function: HostFunction, interpreter: Interpre
     return value
 
 
-def _positional(function: HostFunction) -> list[ast.arg]:
-    return [*function.args.posonlyargs, *function.args.args]
-
-
 def _all_parameters(function: HostFunction) -> list[str]:
     positional, keyword_only = parameters(function.args)
     variadic = [a.arg for a in (function.args.vararg, function.args.kwarg) if a is not None]
     return [*positional, *keyword_only, *variadic]
-
-
-def _root_of(op: OpRegistration, name: str, annotation: ast.expr | None, scope: tuple[object, ...],
-             state: State) -> Value:
-    return PLAIN if name in op.plain else _root(name, annotation, scope, state)
-
-
-def _root(name: str, annotation: ast.expr | None, scope: tuple[object, ...], state: State) -> Value:
-    """What an op argument is at first: itself."""
-    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-        try:
-            annotation = ast.parse(annotation.value, mode="eval").body
-        except SyntaxError:
-            annotation = None
-    tensor = Value(same=frozenset([name]), kind=Kind.TENSOR)
-    if annotation is None:
-        return tensor
-    words = set(_words(annotation))
-    if words - _AROUND and words - _AROUND <= _PLAIN_TYPES:
-        return PLAIN
-    if not any("Tensor" in word for word in words):
-        tensor = replace(tensor, kind=Kind.TENSOR | Kind.OTHER)
-    if words & _CONTAINERS:
-        made = state.make((*scope, name), Cell(rest=tensor))
-        alone = any(not words & _CONTAINERS and words - _PLAIN_TYPES for words in map(_word_set, _choices(annotation)))
-        return join(made, tensor) if alone else made
-    return tensor
-
-
-def _choices(annotation: ast.expr) -> Iterator[ast.expr]:
-    """The types of which an argument may be: those of `A | B`, `Union[A, B]`, `Optional[A]`."""
-    if isinstance(annotation, ast.BinOp):
-        yield from (*_choices(annotation.left), *_choices(annotation.right))
-    elif isinstance(annotation, ast.Subscript) and next(_words(annotation.value), "") in ("Union", "Optional"):
-        listed = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
-        for one in listed:
-            yield from _choices(one)
-    else:
-        yield annotation
-
-
-def _word_set(annotation: ast.expr) -> set[str]:
-    return set(_words(annotation))
-
-
-def _words(annotation: ast.expr) -> Iterator[str]:
-    """The names of the types in an annotation, without those of the modules that they are taken from."""
-    if isinstance(annotation, ast.Name):
-        yield annotation.id
-    elif isinstance(annotation, ast.Attribute):
-        yield annotation.attr
-    elif isinstance(annotation, ast.Constant):
-        if isinstance(annotation.value, str):
-            yield from re.findall(r"\w+", annotation.value)
-        elif annotation.value is None:
-            yield "None"
-    elif isinstance(annotation, ast.Subscript) and next(_words(annotation.value), "") == "Literal":
-        yield "Literal"
-    else:
-        for child in ast.iter_child_nodes(annotation):
-            if isinstance(child, ast.expr):
-                yield from _words(child)
-
-
-def _entry(op: OpRegistration, function: HostFunction, scope: tuple[object, ...], state: State) -> dict[str, Value]:
-    """What the function's parameters hold when the op is called."""
-    takes = function.args
-    ordered = _positional(function)
-    given: dict[str, Value] = {}
-    if any(node is function for node in op.keysets) and ordered:
-        given[ordered.pop(0).arg] = PLAIN
-    by_position = [name for name in op.arguments if name not in op.keyword_only]
-    for parameter, name in zip(ordered, by_position or [a.arg for a in ordered], strict=False):
-        given[parameter.arg] = _root_of(op, name, parameter.annotation, scope, state)
-    for parameter in (*ordered, *takes.kwonlyargs):
-        if parameter.arg not in given:
-            given[parameter.arg] = _root_of(op, parameter.arg, parameter.annotation, scope, state)
-    more = by_position[len(ordered) :]
-    by_name = [name for name in op.keyword_only if name not in given]
-    for variadic, kind, names in ((takes.vararg, "tuple", more), (takes.kwarg, "dict", by_name)):
-        if variadic is None:
-            continue
-        keys = enumerate(names) if kind == "tuple" else zip(names, names, strict=True)
-        fields: dict[object, Value] = {key: _root_of(op, name, None, scope, state) for key, name in keys}
-        rest = Value() if op.arguments else _root(variadic.arg, None, scope, state)
-        size = len(names) if op.arguments and kind == "tuple" else None
-        given[variadic.arg] = state.make((*scope, variadic.arg), Cell(fields, rest, size, kind=kind))
-    return given
 
 
 def _argument(name: str, index: int, effects: Effects, returned: set[str]) -> OpArgument:

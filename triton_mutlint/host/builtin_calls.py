@@ -224,8 +224,12 @@ class BuiltinsMixin(ContainersMixin):
 
     def _b_isinstance(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         self._special_methods("isinstance", arguments, node, state, here)
-        certain = len(arguments.positional) == 2 and self.never(*arguments.positional, state)
-        return constant(False) if certain else PLAIN
+        if len(arguments.positional) != 2:
+            return PLAIN
+        value, classes = arguments.positional
+        if self.is_given(value) and classes.things == {External("torch.Tensor")}:
+            return constant(True)
+        return constant(False) if self.never(value, classes, state) else PLAIN
 
     def _b_object(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         return self.make(node, Cell(kind="object"), state, here)

@@ -113,6 +113,7 @@ class Core:
         self.escaped: list[tuple[HostEffect, Value]] = []  # what code that is not understood may hold on to
         self.resuming: set[CellId] = set()
         self.tracing = False  # whether torch.compile runs the code, so far as the code asks
+        self.given: frozenset[str] = frozenset()  # arguments of the op that are tensors in every call
         self.untraced = 0  # blocks around this one that switch tracing off
 
     # What the parts ask of each other; each is defined in one of them.

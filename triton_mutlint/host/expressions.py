@@ -171,6 +171,8 @@ class ExpressionsMixin(AttributesMixin):
     def _compare(self, node: ast.Compare, state: State, here: Activation) -> Value:
         values = [self.evaluate(part, state, here) for part in (node.left, *node.comparators)]
         if len(values) == 2:
+            if isinstance(node.ops[0], (ast.In, ast.NotIn)) and self._holds(values[1], values[0], state):
+                return constant(isinstance(node.ops[0], ast.In))
             folded = self._compared(node.ops[0], values[0], values[1])
             if folded is not None:
                 return folded
@@ -193,6 +195,13 @@ class ExpressionsMixin(AttributesMixin):
         ours = self.special(left, names, (right,), node, state, here)
         theirs = self.special(right, names[::-1], (left,), node, state, here)
         return join(ours or Value(), theirs or Value()) if ours or theirs else None
+
+    @staticmethod
+    def _holds(container: Value, key: Value, state: State) -> bool:
+        """Whether a value is a dict that has the key for certain."""
+        if key.constant is None or not container.cells or container.things or container.roots or container.kind:
+            return False
+        return all(key.constant[1] in content.certain for content in state.contents(container))
 
     def _compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
         if isinstance(op, (ast.Is, ast.IsNot)) and right.is_constant(None):

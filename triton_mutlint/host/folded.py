@@ -91,6 +91,16 @@ class Items(Value):
 
 
 @dataclass(frozen=True, eq=False)
+class Some(Value):
+    """A list or tuple that holds some of `items`, in that order; which of them is decided at run time."""
+
+    items: tuple[Value, ...] = ()
+
+    def parts(self) -> tuple[Value, ...]:
+        return self.items
+
+
+@dataclass(frozen=True, eq=False)
 class Table(Value):
     """A dict."""
 
@@ -120,6 +130,13 @@ class Scope:
             scope = scope.outer
         return None
 
+    def holder(self, name: str) -> Scope | None:
+        """The scope that holds `name`: this one, or one around it."""
+        scope: Scope | None = self
+        while scope is not None and name not in scope.names:
+            scope = scope.outer
+        return scope
+
 
 @dataclass(frozen=True, eq=False)
 class Func(Value):
@@ -145,8 +162,14 @@ class Class(Value):
 
 @dataclass(frozen=True, eq=False)
 class Instance(Value):
+    """An object; a `row` is a named tuple."""
+
     cls: Class = field(kw_only=True)
     fields: dict[str, Value] = field(default_factory=dict)
+
+    @property
+    def is_row(self) -> bool:
+        return any(getattr(base, "attr", getattr(base, "id", "")) == "NamedTuple" for base in self.cls.node.bases)
 
 
 @dataclass(frozen=True, eq=False)

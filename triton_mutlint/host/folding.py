@@ -14,6 +14,7 @@ from triton_mutlint.host.folded import (
     Items,
     Late,
     Scope,
+    Some,
     Spot,
     Table,
     Text,
@@ -28,6 +29,7 @@ from triton_mutlint.host.folding_values import (
     as_text,
     bind,
     compared,
+    each,
     formatted,
     indexed,
     joined,
@@ -36,7 +38,7 @@ from triton_mutlint.host.folding_values import (
 )
 from triton_mutlint.host.modules import HostModule
 
-MAX_UNROLLED = 256  # elements that a loop or comprehension is followed through
+MAX_UNROLLED = 2_048  # elements that a loop or comprehension is followed through
 
 
 class Machine(Protocol):
@@ -148,15 +150,21 @@ def _lambda(node: ast.Lambda, scope: Scope, machine: Machine) -> Value:
 
 def _items(node: ast.Tuple | ast.List | ast.Set, scope: Scope, machine: Machine) -> Value:
     found: list[Value] = []
-    whole = True
+    whole, some = True, False
     for element in node.elts:
         if not isinstance(element, ast.Starred):
             found.append(fold(element, scope, machine))
             continue
-        several = as_items(fold(element.value, scope, machine))
+        held = fold(element.value, scope, machine)
+        if isinstance(held, Some):
+            some = True
+            found.extend(held.items)
+            continue
+        several = as_items(held)
         whole = whole and several is not None and several.whole
         found.extend(several.items if several is not None else ())
-    return Items(tuple(found), whole, spot=_spot(node, scope, machine))
+    spot = _spot(node, scope, machine)
+    return Some(tuple(found), spot=spot) if some and whole else Items(tuple(found), whole and not some, spot=spot)
 
 
 def _table(node: ast.Dict, scope: Scope, machine: Machine) -> Value:
@@ -177,19 +185,29 @@ def _comprehension(node: ast.ListComp | ast.SetComp | ast.GeneratorExp, scope: S
         return Unknown("it is computed at run time")
     generator = node.generators[0]
     source = fold(generator.iter, scope, machine)
-    several = as_items(source)
-    if several is None or not several.whole or len(several.items) > MAX_UNROLLED:
+    several = each(source)
+    if several is None or len(several) > MAX_UNROLLED:
         return Unknown("it is computed at run time", source.given())
     found = []
-    for item in several.items:
+    sure = not isinstance(source, Some)
+    for item in several:
         inner = Scope(scope.module, scope)
         bind(generator.target, item, inner)
         answers = [truth(fold(test, inner, machine)) for test in generator.ifs]
-        if None in answers:
-            return Unknown("it is computed at run time", source.given())
-        if all(answers):
+        if False not in answers:
+            sure = sure and None not in answers
             found.append(fold(node.elt, inner, machine))
-    return Items(tuple(found), spot=_spot(node, scope, machine))
+    spot = _spot(node, scope, machine)
+    return Items(tuple(found), spot=spot) if sure else Some(tuple(found), spot=spot)
+
+
+def _dict_comprehension(node: ast.DictComp, scope: Scope, machine: Machine) -> Value:
+    pairs = ast.copy_location(ast.ListComp(ast.Tuple([node.key, node.value]), node.generators), node)
+    made = _comprehension(ast.copy_location(pairs, node), scope, machine)
+    rows = [row.items for row in each(made) or () if isinstance(row, Items)]
+    known = isinstance(made, (Items, Some))
+    return Table(tuple((row[0], row[1]) for row in rows)) if known else Unknown("it is computed at run time",
+                                                                                 made.given())
 
 
 def _subscript(node: ast.Subscript, scope: Scope, machine: Machine) -> Value:
@@ -272,7 +290,7 @@ def _walrus(node: ast.NamedExpr, scope: Scope, machine: Machine) -> Value:
 _RULES: Mapping[type[ast.expr], Callable[[Any, Scope, Machine], Value]] = {
     ast.Constant: _constant, ast.Name: _name, ast.Attribute: _attribute, ast.Call: _call, ast.Lambda: _lambda,
     ast.Tuple: _items, ast.List: _items, ast.Set: _items, ast.Dict: _table, ast.ListComp: _comprehension,
-    ast.SetComp: _comprehension, ast.GeneratorExp: _comprehension, ast.Subscript: _subscript,
-    ast.JoinedStr: _joined, ast.BinOp: _binary, ast.BoolOp: _bool, ast.UnaryOp: _not, ast.Compare: _compare,
-    ast.IfExp: _conditional, ast.NamedExpr: _walrus,
+    ast.DictComp: _dict_comprehension, ast.SetComp: _comprehension, ast.GeneratorExp: _comprehension,
+    ast.Subscript: _subscript, ast.JoinedStr: _joined, ast.BinOp: _binary, ast.BoolOp: _bool, ast.UnaryOp: _not,
+    ast.Compare: _compare, ast.IfExp: _conditional, ast.NamedExpr: _walrus,
 }  # fmt: skip

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from triton_mutlint.host.folded import Args, Class, Const, Func, Late, Scope, Spot, Unknown, Value, either
+from triton_mutlint.host.folded import Args, Class, Const, Func, Late, Scope, Spot, Unknown, Value
 from triton_mutlint.host.folding import MAX_UNROLLED, Machine, fold
-from triton_mutlint.host.folding_values import as_items, bind, truth
+from triton_mutlint.host.folding_changes import change, put
+from triton_mutlint.host.folding_values import bind, each, merged, truth
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -39,7 +40,8 @@ class Body:
         elif isinstance(node, ast.ClassDef):
             self._class(node)
         elif isinstance(node, ast.Expr):
-            fold(node.value, scope, self.machine)
+            if not change(node.value, scope, self.machine):
+                fold(node.value, scope, self.machine)
         elif isinstance(node, ast.Assign):
             value = fold(node.value, scope, self.machine)
             for target in node.targets:
@@ -86,8 +88,8 @@ class Body:
     # ------------------------------------------------------------------ names
 
     def _assign(self, target: ast.expr, value: Value) -> None:
-        if isinstance(target, ast.Attribute):
-            self.machine.store(fold(target.value, self.scope, self.machine), target.attr, value)
+        if isinstance(target, (ast.Attribute, ast.Subscript)):
+            put(target, value, self.scope, self.machine)
         else:
             bind(target, value, self.scope)
 
@@ -119,14 +121,14 @@ class Body:
             self.scope.names = before
             return True
         names = dict.fromkeys(name for end in ends for name in end)
-        self.scope.names = {name: either([end[name] for end in ends if name in end]) for name in names}
+        self.scope.names = {name: merged([end[name] for end in ends if name in end]) for name in names}
         return False
 
     def _loop(self, node: ast.For | ast.AsyncFor) -> None:
         source = fold(node.iter, self.scope, self.machine)
-        several = as_items(source)
-        if several is not None and several.whole and len(several.items) <= MAX_UNROLLED:
-            for item in several.items:
+        several = each(source)
+        if several is not None and len(several) <= MAX_UNROLLED:
+            for item in several:
                 bind(node.target, item, self.scope)
                 self.unrolled += 1
                 self.run(node.body)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from triton_mutlint.host.folded import Args, Const, Items, Table, Text, Unknown, Value
-from triton_mutlint.host.folding_values import LONG, WIDE, as_items, as_text, joined
+from dataclasses import replace
+
+from triton_mutlint.host.folded import Args, Const, Items, Some, Table, Text, Unknown, Value
+from triton_mutlint.host.folding_values import LONG, WIDE, as_items, as_text, each, joined
+
+LONGEST_RANGE = 256
 
 _SAME = frozenset({"tuple", "list", "set", "frozenset", "sorted", "iter"})
 _TEXT_METHODS = frozenset({
@@ -25,7 +29,17 @@ def builtin(name: str, args: Args) -> Value | None:
         return Table((*entries, *((Text(key), value) for key, value in args.keywords.items())))
     if name == "str" and first is not None:
         return as_text(first, "…")
+    if name == "filter" and len(args.positional) == 2:
+        held = each(args.positional[1])
+        return Some(held) if held is not None else None
     lists = [as_items(value) for value in args.positional]
+    known_list = lists[0] if len(lists) == 1 and lists[0] is not None and lists[0].whole else None
+    if name == "reversed" and known_list is not None:
+        return replace(known_list, items=known_list.items[::-1])
+    if name == "len" and known_list is not None:
+        return Const(len(known_list.items))
+    if name == "range":
+        return _range(args)
     if name == "zip" and lists:
         known = [several.items for several in lists if several is not None and several.whole]
         if len(known) == len(lists):
@@ -33,6 +47,23 @@ def builtin(name: str, args: Args) -> Value | None:
     if name == "enumerate" and lists and lists[0] is not None:
         return Items(tuple(Items((Const(i), item)) for i, item in enumerate(lists[0].items)), lists[0].whole)
     return None
+
+
+def _range(args: Args) -> Value | None:
+    bounds = [v.value for v in args.positional if isinstance(v, Const) and isinstance(v.value, int)]
+    if not bounds or len(bounds) != len(args.positional) or len(bounds) > 3 or bounds[2:] == [0]:
+        return None
+    numbers = range(*bounds)
+    return Items(tuple(map(Const, numbers))) if len(numbers) <= LONGEST_RANGE else None
+
+
+def chained(args: Args) -> Value | None:
+    """`itertools.chain(*lists)`."""
+    lists = [each(value) for value in args.positional]
+    known = tuple(v for held in lists if held is not None for v in held)
+    if args.open or None in lists:
+        return None
+    return Some(known) if any(not isinstance(as_items(v), Items) for v in args.positional) else Items(known)
 
 
 def method(owner: Value, name: str, args: Args) -> Value | None:

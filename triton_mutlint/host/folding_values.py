@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import operator
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from triton_mutlint.host.folded import (
     Class,
     Const,
+    Either,
     Ext,
     Func,
     Inferred,
@@ -19,6 +22,7 @@ from triton_mutlint.host.folded import (
     Op,
     Package,
     Scope,
+    Some,
     Spot,
     Table,
     Text,
@@ -35,7 +39,32 @@ def as_items(value: Value) -> Items | None:
         return value
     if isinstance(value, Table):
         return Items(tuple(key for key, _ in value.entries), spot=value.spot)
+    if isinstance(value, Instance) and value.is_row:
+        return Items(tuple(value.fields.values()), spot=value.spot)
     return None
+
+
+def each(value: Value) -> tuple[Value, ...] | None:
+    """What a loop over `value` may be given, one after the other; None where there may be more."""
+    if isinstance(value, Some):
+        return value.items
+    if isinstance(value, Either):
+        held = [each(one) for one in value.options]
+        known = [items for items in held if items is not None]
+        return tuple({id(v): v for items in known for v in items}.values()) if len(known) == len(held) else None
+    several = as_items(value)
+    return several.items if several is not None and several.whole else None
+
+
+def merged(values: list[Value]) -> Value:
+    """One value of several, where one list that only grew on some of the ways counts as that list, or less of it."""
+    held = [v.items if isinstance(v, (Items, Some)) and getattr(v, "whole", True) else None for v in values]
+    longest = max((items for items in held if items is not None), key=len, default=())
+    ids = set(map(id, longest))
+    if len({len(items) for items in held if items is not None}) > 1 and all(
+            items is not None and ids.issuperset(map(id, items)) for items in held):
+        return Some(longest)
+    return either(values)
 
 
 def part_of(owner: Value) -> Value:
@@ -74,6 +103,12 @@ def added(left: Value, right: Value, node: ast.BinOp, spot: Spot) -> Value:
     if isinstance(left, Text) or isinstance(right, Text):
         text = joined([as_text(left, ast.unparse(node.left)), as_text(right, ast.unparse(node.right))])
         return replace(text, spot=spot)
+    if isinstance(node.op, ast.BitOr) and isinstance(left, Table) and isinstance(right, Table):
+        return Table((*left.entries, *right.entries), spot=replace(spot, literal=False))
+    if isinstance(left, Some) or isinstance(right, Some):
+        both = each(left), each(right)
+        if both[0] is not None and both[1] is not None and len(both[0]) + len(both[1]) <= LONG:
+            return Some((*both[0], *both[1]))
     a, b = as_items(left), as_items(right)
     if a is not None and b is not None and len(a.items) + len(b.items) <= LONG:
         return Items((*a.items, *b.items), a.whole and b.whole, spot=replace(spot, literal=False))
@@ -92,6 +127,11 @@ def formatted(left: Text, right: Value) -> Value:
     return Text(left.text, False, left.given() or right.given(), spot=left.spot)
 
 
+_ORDERS: Mapping[type[ast.cmpop], Callable[[float, float], bool]] = {
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
+}  # fmt: skip
+
+
 def compared(op: ast.cmpop, left: Value, right: Value) -> bool | None:
     if isinstance(op, (ast.Is, ast.IsNot)) and isinstance(right, Const) and right.value is None:
         answer = is_none(left)
@@ -99,6 +139,9 @@ def compared(op: ast.cmpop, left: Value, right: Value) -> bool | None:
     a, b = _plain(left), _plain(right)
     if isinstance(op, (ast.Eq, ast.NotEq)) and a and b:
         return (a == b) is isinstance(op, ast.Eq)
+    order = _ORDERS.get(type(op))
+    if order is not None and a and b and isinstance(a[0], (int, float)) and isinstance(b[0], (int, float)):
+        return order(a[0], b[0])
     if isinstance(op, (ast.In, ast.NotIn)) and a and isinstance(right, (Items, Table)):
         several = as_items(right)
         held = [_plain(item) for item in several.items] if several is not None and several.whole else [None]
@@ -120,11 +163,23 @@ def bind(target: ast.expr, value: Value, scope: Scope) -> None:
         spot = replace(value.spot, literal=False) if value.spot is not None else None
         scope.names[target.id] = replace(value, spot=spot) if isinstance(value, (Items, Table)) else value
     elif isinstance(target, (ast.Tuple, ast.List)):
-        held = value.items if isinstance(value, Items) and value.whole else ()
-        fits = len(held) == len(target.elts) and not any(isinstance(e, ast.Starred) for e in target.elts)
+        parts = _unpacked(value, target.elts)
         for i, element in enumerate(target.elts):
             inner = element.value if isinstance(element, ast.Starred) else element
-            bind(inner, held[i] if fits else Unknown("it is computed at run time", value.given()), scope)
+            bind(inner, parts[i] if parts else Unknown("it is computed at run time", value.given()), scope)
+
+
+def _unpacked(value: Value, targets: Sequence[ast.expr]) -> tuple[Value, ...]:
+    """What each of `targets` gets of `value`; nothing where that is not known, or does not fit."""
+    several = as_items(value)
+    held = several.items if several is not None and several.whole else ()
+    starred = [i for i, target in enumerate(targets) if isinstance(target, ast.Starred)]
+    more = len(held) - len(targets)
+    if not starred:
+        return held if more == 0 else ()
+    at = starred[0]
+    rest = Items(held[at : at + more + 1])
+    return (*held[:at], rest, *held[at + more + 1 :]) if held and more >= -1 else ()
 
 
 def sliced(owner: Value, bounds: list[Value]) -> Value:
@@ -145,6 +200,7 @@ def indexed(owner: Value, index: Value) -> Value:
         return found if found is not None else part_of(owner)
     at = index.value if isinstance(index, Const) else None
     if isinstance(at, int):
+        owner = (as_items(owner) or owner) if isinstance(owner, Instance) else owner
         if isinstance(owner, Items) and owner.whole and -len(owner.items) <= at < len(owner.items):
             return owner.items[at]
         if isinstance(owner, Text) and owner.known and -len(owner.text) <= at < len(owner.text):

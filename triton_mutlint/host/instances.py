@@ -9,7 +9,7 @@ from dataclasses import replace
 from triton_mutlint.host.iteration import IterationMixin
 from triton_mutlint.host.modules import External
 from triton_mutlint.host.state import State
-from triton_mutlint.host.values import Cell, ClassValue, Thing, Value
+from triton_mutlint.host.values import Cell, ClassValue, Thing, Value, given_tensor
 
 # By the kind of a container, the builtin classes that it may be of. A "list" may be a set or a deque, too.
 _CLASSES = {
@@ -27,6 +27,10 @@ _OTHERS = frozenset({
 
 class InstancesMixin(IterationMixin):
     """Tells containers from other objects."""
+
+    def is_given(self, value: Value) -> bool:
+        """Whether it is an argument that is a tensor in every call."""
+        return any(value == given_tensor(name) for name in value.same & self.given)
 
     def never(self, value: Value, classes: Value, state: State) -> bool:
         """Whether `isinstance(value, classes)` is certainly false."""

@@ -25,6 +25,7 @@ from triton_mutlint.host.folded import (
     Value,
     options,
 )
+from triton_mutlint.host.folding_builtins import chained
 from triton_mutlint.host.folding_values import as_text, is_none, joined
 from triton_mutlint.host.model import Form
 from triton_mutlint.host.op_events import ImplEvent, OpEvent, Step
@@ -54,6 +55,8 @@ def external(callee: Ext, args: Args, node: ast.AST, register: Register) -> Valu
         return _LIBRARY[last](callee, args, node, register)
     if callee.name == "functools.partial" and args.positional:
         return Partial(callee=args.positional[0], args=Args(args.positional[1:], args.keywords, args.open))
+    if callee.name == "itertools.chain":
+        return chained(args)
     if callee.name == "functools.wraps":
         return replace(callee, name="functools.cache")  # which leaves the wrapper what it is
     if _SAME_FUNCTION.match(callee.name):
@@ -159,7 +162,7 @@ def on_method(owner: Value, name: str, args: Args, node: ast.AST, register: Regi
         return function
     if name == "define" and isinstance(owner, (Lib, Unknown)):
         schema = args.take(0, "schema")
-        if schema is not None and (isinstance(owner, Lib) or _is_schema(schema)):
+        if schema is not None and (isinstance(owner, Lib) or _is_schema(schema) or schema.given()):
             define(owner, schema, node, register)
             return Const()
     if name == "impl" and isinstance(owner, (Lib, Unknown)):
@@ -169,6 +172,8 @@ def on_method(owner: Value, name: str, args: Args, node: ast.AST, register: Regi
 
 def _impl_of(owner: Value, args: Args, node: ast.AST, register: Register) -> Value | None:
     op, function, keys = args.take(0, "op_name"), args.take(1, "fn"), args.take(2, "dispatch_key")
+    if op is None and args.open and isinstance(owner, Lib):  # `lib.impl(*entry)`
+        op = function = Unknown("it is passed with `*`", True)
     if op is None or not (isinstance(owner, Lib) or isinstance(op, Text) or op.given()):
         return None
     if function is None or isinstance(function, Text):  # `@lib.impl("op", "CUDA")`
@@ -212,7 +217,7 @@ def op_name(owner: Value, name: Value) -> Value:
     namespace = owner.namespace if isinstance(owner, Lib) else Unknown()
     spaces = [as_text(n, "…") for n in options(namespace)]
     space = spaces[0] if len(spaces) == 1 else Text("{…}", False)
-    return joined([space, Text("::"), shown])
+    return replace(joined([space, Text("::"), shown]), spot=shown.spot)
 
 
 # --------------------------------------------------------------------------- registrars

@@ -21,10 +21,12 @@ from triton_mutlint.host.folded import (
     Ext,
     Func,
     Instance,
+    Items,
     Lib,
     Method,
     Partial,
     Scope,
+    Some,
     Spot,
     Text,
     Unknown,
@@ -32,8 +34,9 @@ from triton_mutlint.host.folded import (
     either,
     options,
 )
-from triton_mutlint.host.folding import OverBudgetError, fold
+from triton_mutlint.host.folding import MAX_UNROLLED, OverBudgetError, fold
 from triton_mutlint.host.folding_body import Body
+from triton_mutlint.host.folding_values import as_items, each
 from triton_mutlint.host.modules import HostModule, HostModules
 from triton_mutlint.host.op_events import OpEvent, Step
 from triton_mutlint.host.registering_names import Event, Names, owned
@@ -41,7 +44,7 @@ from triton_mutlint.host.registrar import Registrar
 from triton_mutlint.host.worth import registers, worth_following
 
 MAX_DEPTH = 12  # calls inside calls
-MAX_STEPS = 400_000  # expressions and statements, for one file
+MAX_STEPS = 1_000_000  # expressions and statements, for one file
 GIVEN = "it is what the caller passes"
 
 
@@ -87,7 +90,8 @@ class Registering(Names):
         try:
             arguments = func.node.args
             names = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
-            given = {a.arg: Unknown(GIVEN, True) for a in names if a is not None}
+            given: dict[str, Value] = {a.arg: Unknown(GIVEN, True) for a in names if a is not None}
+            given.update(self._defaults(func))
             body = Body(self, Scope(func.module, func.scope, dict(given)), nested=True)
             if isinstance(func.node, ast.Lambda):
                 fold(func.node.body, body.scope, self)
@@ -97,6 +101,16 @@ class Registering(Names):
         finally:
             self._events, self._stack, self._active = saved
         return self._isolated[id(func.node)]
+
+    def _defaults(self, func: Func) -> dict[str, Value]:
+        """The parameters that stand for a library or for what registers, unless a caller passes another."""
+        a = func.node.args
+        ordered = [*a.posonlyargs, *a.args]
+        paired = [*zip(ordered[len(ordered) - len(a.defaults) :], a.defaults, strict=True),
+                  *zip(a.kwonlyargs, a.kw_defaults, strict=True)]
+        folded = {p.arg: fold(default, func.scope, self) for p, default in paired if isinstance(default, ast.expr)}
+        return {name: either([value, Unknown(GIVEN, True)]) for name, value in folded.items()
+                if isinstance(value, (Lib, Class, Func))}
 
     # ------------------------------------------------------------------ what expressions ask
 
@@ -182,6 +196,11 @@ class Registering(Names):
             if isinstance(attribute, Text) and attribute.known:
                 found = self.attribute(args.positional[0], attribute.text)
                 return either([found, *args.positional[2:3]]) if isinstance(found, Ext) else found
+        if name == "map" and len(args.positional) == 2:
+            held = each(args.positional[1])
+            if held is not None and len(held) <= MAX_UNROLLED:
+                made = tuple(self.call(args.positional[0], Args((one,)), node, module) for one in held)
+                return Items(made) if as_items(args.positional[1]) is not None else Some(made)
         return folding_builtins.builtin(name, args)
 
     def _complete(self, callee: Partial, args: Args, node: ast.AST, module: HostModule) -> Value:
@@ -196,9 +215,9 @@ class Registering(Names):
 
     def _inline(self, func: Func, args: Args, node: ast.AST, always: bool = False) -> Value:
         """Follow a call into a function of the project, if it is worth it or `always`."""
-        given = any(a.given() for a in (*args.positional, *args.keywords.values()))
         known = always or worth_following(func, self._root)
         if id(func.node) in self._active or self.depth >= MAX_DEPTH or not known:
+            given = any(a.given() for a in (*args.positional, *args.keywords.values()))
             return Unknown(f"it is made by `{_shown(node)}`", given)
         wanted = None if func.nested else {_ids(e.step.path) for e in self._alone(func)[0] if e.depends()}
         self._reached.add(id(func.node))
@@ -227,7 +246,8 @@ class Registering(Names):
     def _construct(self, cls: Class, args: Args, node: ast.AST) -> Value:
         """An instance, and what its methods would register with what it holds."""
         instance = Instance(cls=cls)
-        if not any(registers(m, cls.module) for m in cls.node.body) and not cls.node.decorator_list:
+        acts = any(registers(m, cls.module) for m in cls.node.body)
+        if not acts and not cls.node.decorator_list and not instance.is_row:
             return instance
         init = cls.scope.names.get("__init__")
         if isinstance(init, Func):
@@ -235,8 +255,9 @@ class Registering(Names):
         else:
             annotated = [s.target for s in cls.node.body if isinstance(s, ast.AnnAssign)]
             fields = [target.id for target in annotated if isinstance(target, ast.Name)]
-            instance.fields.update(zip(fields, args.positional, strict=False))
-            instance.fields.update(args.keywords)
+            given = {**dict(zip(fields, args.positional, strict=False)), **args.keywords}
+            left_out = Unknown("it may be passed with `*` or `**`") if args.open else Unknown("it is not passed")
+            instance.fields.update({f: given.get(f) or cls.scope.names.get(f) or left_out for f in fields})
         for name, member in cls.scope.names.items():
             if not isinstance(member, Func) or name == "__init__" or not _takes_self(member):
                 continue

@@ -46,6 +46,7 @@ class Names(ABC):
         self._events: list[Event] = []
         self._stack: list[ast.AST] = []
         self._known: dict[tuple[int, str], Value] = {}
+        self._members: dict[tuple[int, str], Value] = {}
         self._configured: dict[int, tuple[str, Registrar]] | None = None
 
     @property
@@ -127,7 +128,10 @@ class Names(ABC):
         if isinstance(owner, Ext):
             return Ext(f"{owner.name}.{name}")
         if isinstance(owner, Package):
-            return self._again(self._either(self._modules.members(owner.module, (name,))))
+            key = (id(owner.module), name)
+            if key not in self._members:
+                self._members[key] = self._either(self._modules.members(owner.module, (name,)))
+            return self._again(self._members[key])
         if isinstance(owner, Class):
             return owner.scope.names.get(name) or Unknown("it is computed at run time")
         if isinstance(owner, Instance):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -13,7 +15,9 @@ from triton_mutlint.host.op_events import ImplEvent, OpEvent
 from triton_mutlint.host.op_functions import functions_of, text_of
 from triton_mutlint.host.registering import Registering
 from triton_mutlint.host.registrar import Registrar
-from triton_mutlint.model import Declaration, Problem
+from triton_mutlint.host.schema import SchemaArgument
+from triton_mutlint.host.torch_schemas import sought_in_vain, torch_schema, written_by
+from triton_mutlint.model import Declaration, Location, Problem
 
 __all__ = ["joined", "registrations"]
 
@@ -38,8 +42,10 @@ def registrations(module: HostModule, modules: HostModules, registrars: Mapping[
     found = []
     used: set[int] = set()
     sites: dict[str, list[OpEvent]] = {}
+    names: dict[int, set[str]] = {}
     for event in defined:
         sites.setdefault(_name(event.name), []).append(event)
+        names.setdefault(id(event.step.site.node), set()).add(_name(event.name))
     by_name: dict[str, list[ImplEvent]] = {}
     for impl in implemented:
         by_name.setdefault(_name(impl.name), []).append(impl)
@@ -47,12 +53,17 @@ def registrations(module: HostModule, modules: HostModules, registrars: Mapping[
         name = _name(event.name)
         mine = _implementations(event, sites[name], by_name.get(name, ()))
         used.update(map(id, mine))
-        found.append(_registration(event, mine, module))
+        alone = len(names[id(event.step.site.node)]) == 1
+        found.append(_registration(event, mine, module, _place(event, alone)))
     orphans: dict[str, list[ImplEvent]] = {}
     for impl in implemented:
         if id(impl) not in used and impl.sure:
             orphans.setdefault(_name(impl.name), []).append(impl)
-    found.extend(r for name, several in orphans.items() if (r := _elsewhere(name, several, module)) is not None)
+    at = Counter(id(several[0].step.site.node) for several in orphans.values())
+    for name, several in orphans.items():
+        place = _place(several[0], at[id(several[0].step.site.node)] == 1)
+        other = _elsewhere(name, several, module, place)
+        found.extend([other] if other is not None else [])
     return tuple(sorted(found, key=lambda r: (r.location, r.name)))
 
 
@@ -79,7 +90,7 @@ def joined(found: Iterable[OpRegistration]) -> tuple[OpRegistration, ...]:
 # --------------------------------------------------------------------------- one op
 
 
-def _registration(event: OpEvent, impls: Sequence[ImplEvent], module: HostModule) -> OpRegistration:
+def _registration(event: OpEvent, impls: Sequence[ImplEvent], module: HostModule, place: Location) -> OpRegistration:
     own = [event.function] if event.function is not None else []
     if event.form is Form.DEFINE:  # the function whose annotations gave the schema is not what is called
         values: list[Value] = [i.function for i in impls] or own
@@ -98,10 +109,23 @@ def _registration(event: OpEvent, impls: Sequence[ImplEvent], module: HostModule
     if not values:
         missing = UNIMPLEMENTED
     keysets = functions_of([i.function for i in impls if i.keyset])[0]
-    return OpRegistration(name, form, event.step.site.location, module, declaration, functions, missing,
-                          tuple(a.name for a in arguments), tuple(a.name for a in arguments if a.kwarg_only),
-                          tuple(a.name for a in arguments if a.is_plain),
-                          tuple(node for _, node in keysets))
+    return _with_schema(OpRegistration(name, form, place, module, declaration, functions, missing,
+                                       keysets=tuple(node for _, node in keysets)), arguments)
+
+
+def _with_schema(op: OpRegistration, arguments: Sequence[SchemaArgument]) -> OpRegistration:
+    return replace(op, arguments=tuple(a.name for a in arguments),
+                   keyword_only=tuple(a.name for a in arguments if a.kwarg_only),
+                   plain=tuple(a.name for a in arguments if a.is_plain),
+                   given=tuple(a.name for a in arguments if a.mutated and a.type == "Tensor" and a.default is None))
+
+
+def _place(event: OpEvent | ImplEvent, alone: bool) -> Location:
+    """Where an op is registered: of several that one call registers, the place where its name is written."""
+    spot = event.name.spot
+    if not alone and spot is not None and spot.module is event.step.site.module and isinstance(spot.node, ast.Constant):
+        return spot.location
+    return event.step.site.location
 
 
 def _with_name_checked(declaration: Declaration, event: OpEvent, name: str) -> Declaration:
@@ -112,15 +136,21 @@ def _with_name_checked(declaration: Declaration, event: OpEvent, name: str) -> D
     return replace(declaration, problems=(*declaration.problems, problem))
 
 
-def _elsewhere(name: str, impls: Sequence[ImplEvent], module: HostModule) -> OpRegistration | None:
+def _elsewhere(name: str, impls: Sequence[ImplEvent], module: HostModule, first: Location
+               ) -> OpRegistration | None:
+    """An op that another file defines, or torch itself."""
     functions, missing = functions_of([i.function for i in impls])
-    first = impls[0].step.site.location
     if not functions and name.startswith("<"):
         return None
-    declaration = Declaration(None, first, stated=False, reason=ELSEWHERE)
-    keysets = functions_of([i.function for i in impls if i.keyset])[0]
-    return OpRegistration(name, Form.DEFINE, first, module, declaration, functions, missing,
-                          keysets=tuple(node for _, node in keysets))
+    keysets = tuple(node for _, node in functions_of([i.function for i in impls if i.keyset])[0])
+    schema = torch_schema(name)
+    if schema is None:
+        problems = sought_in_vain(name, first) if all(i.sure for i in impls) else ()
+        declaration = Declaration(None, first, stated=False, reason=ELSEWHERE, problems=problems)
+        return OpRegistration(name, Form.DEFINE, first, module, declaration, functions, missing, keysets=keysets)
+    declaration = Declaration(written_by(name, schema), first, of_torch=True)
+    return _with_schema(OpRegistration(name, Form.DEFINE, first, module, declaration, functions, missing,
+                                       keysets=keysets), schema.arguments)
 
 
 def _implementations(event: OpEvent, named: Sequence[OpEvent], impls: Sequence[ImplEvent]) -> list[ImplEvent]:

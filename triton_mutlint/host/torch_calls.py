@@ -43,7 +43,8 @@ class TorchCallsMixin(FunctionsMixin):
             namespace, op, *overload = [*name.split(".")[2:], ""][:3]
             several = self.world.ops.get(".".join(filter(None, (f"{namespace}::{op}", *overload))))
             ops = several or self.world.ops.get(f"{namespace}::{op}")
-            if ops:
+            own = namespace == "aten" and torch_table.function(name) is not None  # on some devices it has another body
+            if ops and not own:
                 return join(*(self._op(op, arguments, node, state, here) for op in ops))
             if torch_table.function(name) is None:
                 schemas = self.world.compiled.schemas(here.module, namespace, op, "".join(overload))

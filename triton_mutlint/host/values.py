@@ -109,6 +109,11 @@ UNSEEN = Value(kind=Kind.OTHER)
 NONE = constant(None)
 
 
+def given_tensor(name: str) -> Value:
+    """An argument that is a tensor, and never None."""
+    return Value(same=frozenset([name]), kind=Kind.TENSOR, some=True)
+
+
 def is_plain(value: Value) -> bool:
     """Whether the value is a number, a string, None or the like, and nothing else."""
     return bool(value.kind) and not value.kind & ~(Kind.PLAIN | Kind.NONE)
@@ -240,6 +245,7 @@ class Cell:
     name); `rest` is the join of all others. `size` is the number of elements where it is fixed. `many`
     says that the cell stands for several objects, so that nothing in it is ever replaced. `owner` is an
     object's class. Calling `source` gives anew what a lazy iterator gives: generators, `map`, `zip`, `d.values()`.
+    `certain` are keys that a dict has whatever happens, as nothing takes them out.
     """
 
     fields: Mapping[Any, Value] = field(default=EMPTY)
@@ -249,6 +255,7 @@ class Cell:
     owner: ClassValue | None = None
     kind: str = "list"  # or a set; "tuple", "dict", "object", "context", "generator", "given" (by what is not known)
     source: Value = Value()
+    certain: frozenset[object] = frozenset()
 
     def get(self, key: object) -> Value | None:
         """The element under a known key, None where there may be none."""

@@ -6,7 +6,7 @@ import ast
 import re
 from weakref import WeakKeyDictionary
 
-from triton_mutlint.host.folded import Func
+from triton_mutlint.host.folded import Func, Instance
 from triton_mutlint.host.modules import Definition, HostModule
 from triton_mutlint.source.walking import walk
 
@@ -24,14 +24,22 @@ def registers(node: ast.AST, module: HostModule) -> bool:
 
 
 def _is_registering(node: ast.AST, module: HostModule) -> bool:
+    if isinstance(node, ast.arguments) and any(
+            _defined_registers(d, module) for d in (*node.defaults, *node.kw_defaults)):
+        return True
     for callee in [node.func] if isinstance(node, ast.Call) else getattr(node, "decorator_list", []):
         if REGISTERS.search(last_name(callee)):
             return True
-        bound = module.bindings.get(callee.id, ()) if isinstance(callee, ast.Name) else ()
-        if any(isinstance(b, Definition) and not isinstance(b.node, ast.expr) and registers(b.node, module)
-               for b in bound):
+        if _defined_registers(callee, module):
             return True
     return False
+
+
+def _defined_registers(node: ast.expr | None, module: HostModule) -> bool:
+    """Whether a name stands for a function or class of the file that registers ops."""
+    bound = module.bindings.get(node.id, ()) if isinstance(node, ast.Name) else ()
+    return any(isinstance(b, Definition) and not isinstance(b.node, ast.expr) and registers(b.node, module)
+               for b in bound)
 
 
 def last_name(node: ast.expr) -> str:
@@ -44,8 +52,11 @@ def worth_following(func: Func, root: HostModule) -> bool:
     """Whether a call of `func` from code of `root` is followed."""
     if isinstance(func.node, ast.Lambda) or registers(func.node, func.module):
         return True
-    return len(func.node.body) <= _SHORT and (func.module is root or REGISTERS.search(func.name) is not None
-                                              or "lib" in func.name.lower())
+    if len(func.node.body) > _SHORT:
+        return False
+    if isinstance(func.owner, Instance) and registers(func.owner.cls.node, func.owner.cls.module):
+        return True  # it may choose what the others register
+    return func.module is root or REGISTERS.search(func.name) is not None or "lib" in func.name.lower()
 
 
 def is_stub(node: ast.AST) -> bool:

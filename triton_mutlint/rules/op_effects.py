@@ -28,4 +28,6 @@ def steps(effect: HostEffect) -> Iterator[Related]:
 
 def declares(op: OpReport) -> str:
     """Where the names are written, as the user calls it."""
+    if op.declaration.of_torch:
+        return "torch's schema"
     return "the schema" if op.form == "define" else "`mutates_args`"

@@ -4,7 +4,8 @@
 
 Follows the tensor arguments of each torch op through its Python code, views and helpers included,
 to in-place torch functions and to Triton kernels, and compares what those write with what the op
-declares. It is an error where the written value is the argument's own storage, and a warning where
+declares. For an implementation of one of torch's own ops (`Library("aten", "IMPL")`) that is torch's
+schema. It is an error where the written value is the argument's own storage, and a warning where
 it is only unless something on the way copied it (`contiguous`, `reshape`, `to`).
 
 As a note it reports an `autograd.Function` that writes an input without `ctx.mark_dirty`.
@@ -100,11 +101,17 @@ def _undeclared(op: OpReport, argument: OpArgument) -> Finding:
     changes = [Change(ListKind.MUTATES_ARGS, name, True, op.declaration.place, order)]
     return RULE.finding(
         message, op.location, op=op, parameter=name, related=related(op, argument),
-        severity=None if certain else Severity.WARNING,
-        help=f"declare `{name}`" if certain else
-             f"declare `{name}`, or write to a new tensor: a caller whose tensor was copied would not see the write",
+        severity=None if certain else Severity.WARNING, help=_advice(op, name, certain),
         changes=changes if certain and op.form != "define" else (),
     )
+
+
+def _advice(op: OpReport, name: str, certain: bool) -> str:
+    if op.declaration.of_torch:
+        return "write to a new tensor: the schema is that of torch's own op, and callers rely on it"
+    if certain:
+        return f"declare `{name}`"
+    return f"declare `{name}`, or write to a new tensor: a caller whose tensor was copied would not see the write"
 
 
 RULE = Rule("TML103", "op-undeclared-mutation", Severity.ERROR, __doc__ or "", check_run=check_run)

@@ -79,7 +79,9 @@ def _stale(op: OpReport, name: str) -> Finding:
     changes = [Change(ListKind.MUTATES_ARGS, name, False, op.declaration.place, order)]
     return RULE.finding(
         f"{declares(op)} says that `{op.name}` writes `{name}`, but nothing in its code does", op.declaration.place,
-        op=op, parameter=name, help=f"remove `{name}` from the declaration",
+        op=op, parameter=name,
+        help=f"write `{name}`, as callers of torch's own op expect" if op.declaration.of_torch else
+             f"remove `{name}` from the declaration",
         changes=changes if op.form != "define" else (),
     )
 

@@ -5,13 +5,14 @@
 Reports what cannot be right in `mutates_args` and in schemas, as written: a string in place of a list,
 a name that is no argument, or one that holds no tensor, a position in place of a name, a name listed
 twice, a list that is missing, a schema that cannot be read or does not fit the function that implements
-it (number, order and names of the arguments), and a schema that disagrees with `mutates_args`.
+it (number, order and names of the arguments), and a schema that disagrees with `mutates_args`. Also an
+implementation of an overload that torch's own op does not have (`aten::copysign` for `copysign.Tensor`).
 
 ## Why
 
 Most of these raise an error, but only where the registration runs: on the machine with the GPU, in the
 branch for one version of torch. The others register an op that passes its arguments to the wrong
-parameters, or declare less than was meant.
+parameters, or declare less than was meant; what implements an overload that is not there is never called.
 
 ## Bad
 
