@@ -169,8 +169,9 @@ class Operators:
             else:
                 slot.literals = _extended(slot.literals, literals)
         for slot in value.bare if other.dtype is not None else ():
-            slot.scalar = slot.scalar or line
-            slot.direct = slot.direct or (line if value.dtype is None else 0)
+            as_it_stands = line if value.dtype is None else 0
+            slot.scalar = slot.scalar or as_it_stands
+            slot.direct = slot.direct or as_it_stands
             if isinstance(other.const, float) and not slot.constexpr:
                 slot.floating = slot.floating or line
         _hint(value, other, line)

@@ -24,10 +24,22 @@ def one_element(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
         return
     everything = [Target(name, (), True) for name in sorted(scene.inferred)]
     pairs = ((second, first), (first, second)) if second == DEFAULT else ((first, second), (second, first))
+    around = scene.open(t for targets in scene.names.values() for t in targets)
     for have, wanted in pairs:
-        yield from _changed(scene, near, wanted, have)
+        yield from _changed(scene, near or around, wanted, have)
         if have == DEFAULT:
             yield from _changed(scene, everything, wanted, have)
+    for have, wanted in pairs:
+        yield from _changed(scene, around, wanted, have)
+
+
+def together(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
+    """What a name holds before and after, of types that the message does not tell: all elements of one of theirs."""
+    near = _holders(scene, scene.open(scene.names.get(match.group("name"), [])))
+    have = sorted({dtype_of(scene.type(t)) for t in near}, key=lambda dtype: dtype == DEFAULT)
+    for wanted in have if len(have) > 1 else ():
+        changes = {t: as_dtype(scene.type(t), wanted) for t in near if dtype_of(scene.type(t)) != wanted}
+        yield {target: type_ for target, type_ in changes.items() if type_ is not None}
 
 
 def as_value(scene: Scene, match: re.Match[str]) -> Iterator[Change]:

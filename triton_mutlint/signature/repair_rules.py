@@ -12,7 +12,7 @@ from triton_mutlint.signature import repair_values
 from triton_mutlint.signature.dtype_names import bits
 from triton_mutlint.signature.dtypes import canonical_dtype
 from triton_mutlint.signature.probe import Target
-from triton_mutlint.signature.repair_pointers import as_value, one_element, sized, wider
+from triton_mutlint.signature.repair_pointers import as_value, one_element, sized, together, wider
 from triton_mutlint.signature.repair_shapes import reshaped
 from triton_mutlint.signature.scene import Change, Rule, Scene, as_dtype, dtype_of, floats, integers, retyped
 
@@ -221,7 +221,7 @@ _BLOCKS = r"!tt\.tensordesc<(?:tensor<)?(?:\d+x)*(?P<%s>\w+)"
 RULES: tuple[tuple[re.Pattern[str], Rule], ...] = (
     _rule(r"(?:Loop-carried variable|initial value for) `?(?P<name>\w+)`? .*?" + _POINTERS, one_element),
     _rule(r"(?:inconsistent types|invalid operands of type) .*?" + _POINTERS, one_element),
-    _rule(r"different type: '" + _BLOCKS % "a" + ".*?" + _BLOCKS % "b", one_element),
+    _rule(r"(?:different type:|successor operand type #\d+) '" + _BLOCKS % "a" + ".*?" + _BLOCKS % "b", one_element),
     _rule(r"value\.shape == desc\.block_shape", sized),
     _rule(r"Block element type\((?P<a>\w+)\) and value element type\((?P<b>\w+)\)", as_value),
     _rule(r"element type must match block \('(?P<a>\w+)'\), but got 'tensor<(?:\d+x)*(?P<b>\w+)>'", as_value),
@@ -229,6 +229,7 @@ RULES: tuple[tuple[re.Pattern[str], Rule], ...] = (
     _rule(r"(Loop-carried variable|Mismatched type for|initial value for) `?(?P<name>\w+)`?.*?"
           r"(?P<a>tensordesc\S+|pointer<\w+>|<\[.*?\], \w+>|\b(?:u?int\d+|fp\d\w*|bf16)\b).*?"
           r"(?P<b>tensordesc\S+|pointer<\w+>|<\[.*?\], \w+>|\b(?:u?int\d+|fp\d\w*|bf16)\b)", _variable),
+    _rule(r"(?:Loop-carried variable|initial value for) `?(?P<name>\w+)", together),
     _rule(r"control flow edge|successor operand type", _turns),
     _rule(r"inconsistent types (?P<a>\S+) and (?P<b>\S+)", _variable),
     _rule(r"cannot cast pointer<\w+>(\[\])? to (?P<to>\w+)", _to_number),

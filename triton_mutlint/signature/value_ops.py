@@ -44,7 +44,7 @@ def cast(value: Value, kind: Value, line: int, bitcast: bool = False) -> Value:
         for slot in value.base:
             slot.to_int = slot.to_int or line
     elif dtype is not None:
-        for slot in value.bare:
+        for slot in value.bare if value.dtype is None else ():
             slot.scalar = slot.scalar or line
     if marks.is_integer(dtype) and dtype not in ("i64", "u64"):
         marks.weakly_integer(Value(memory=value.memory, dtype=value.dtype), line)
