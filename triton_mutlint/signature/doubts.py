@@ -70,7 +70,7 @@ def _narrow(type_: ScalarType, slot: Slot) -> bool:
     """Whether a scalar is guessed as a number that cannot be an address, for want of evidence."""
     if type_.name in ("i64", "u64"):
         return False
-    return type_.name.startswith(("i", "u")) or bool(slot.to_int)
+    return type_.name.startswith(("i", "u")) or bool(slot.to_int or slot.kept)
 
 
 def _decides(plan: SignaturePlan) -> bool:
