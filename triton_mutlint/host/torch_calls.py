@@ -55,6 +55,8 @@ class TorchCallsMixin(FunctionsMixin):
         effect = torch_table.function(name)
         if effect is None:
             return self.not_known(UNSEEN, arguments, node, state, here)
+        if name == "torch.einsum" and _is_contraction(arguments):
+            effect = replace(effect, maybe=())
         result = self.apply(effect, arguments, node, state, here)
         return replace(result, some=name.startswith(_MAKERS))
 
@@ -206,9 +208,15 @@ class TorchCallsMixin(FunctionsMixin):
                 put(effect.named(name), value)
         for rest in (arguments.star, arguments.double_star):
             if rest is not None:
-                for position in range(len(arguments.positional) if rest is arguments.star else 0, len(given)):
-                    if given[position] is None:
+                first = effect.position(len(arguments.positional)) if rest is arguments.star else 0
+                for position in range(len(given) if first is None else first, len(given)):
+                    takes_all = rest is arguments.star and effect.parameters[position].startswith("*")
+                    if given[position] is None or takes_all:
                         put(position, rest)
         return given, spare
 
 
+def _is_contraction(arguments: Arguments) -> bool:
+    """Whether `einsum` is given an equation and several operands: of one alone it may give a view."""
+    equation, *operands = arguments.positional or (UNSEEN,)
+    return equation.constant is not None and len(operands) > 1
