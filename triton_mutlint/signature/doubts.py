@@ -49,7 +49,7 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
                 addresses[label] = _addressed(slot, measured, evidence)
                 if evidence.pointers and _narrow(element, slot):
                     narrow.add(label)
-                if is_number(slot) and not (slot.kept and evidence.pointers):
+                if is_number(slot, may_be_address=bool(slot.kept) and evidence.pointers):
                     numbers.add(label)
     is_open = evidence.typed or _decides(plan)
     return Doubts(stores, addresses, is_open, frozenset(narrow), frozenset(numbers), handed)

@@ -94,10 +94,17 @@ class Program:
 
     def made(self, source: Value, kind: Value, value: Value, line: int) -> Value:
         """`value`, which a cast of `source` to `kind` made: noted if that is, or may be, a type of pointers."""
-        if marks.points(value) or kind.base:
-            self.pointers = True
-            self.indirect = self.indirect or (line if source.memory else 0)
+        if marks.points(value):
+            self.pointed(line if source.memory else 0)
+        for slot in kind.bare if kind.is_dtype else ():
+            slot.models = slot.models or line
+            slot.models_loaded = slot.models_loaded or (line if source.memory else 0)
         return value
+
+    def pointed(self, loaded: int) -> None:
+        """A pointer is made of a number; `loaded` is the line, if that was in memory."""
+        self.pointers = True
+        self.indirect = self.indirect or loaded
 
     def method(self, owner: Value, name: str) -> Helper | None:
         """The jit method `name` of an aggregate built in the body."""

@@ -79,6 +79,7 @@ def handed_over(label: str, slot: Slot, guessed: bool, functions: Functions, sto
             stores.setdefault(label, line)
 
 
-def is_number(slot: Slot) -> bool:
-    """Whether the uses of a parameter leave no doubt that it is a number, not an address."""
-    return bool(slot.integer or slot.floating or slot.weak_float or slot.number or slot.scalar or slot.shape)
+def is_number(slot: Slot, may_be_address: bool = False) -> bool:
+    """Whether the uses of a parameter leave no doubt that it is no pointer: nor an address, if it may be one."""
+    certain = bool(slot.floating or slot.weak_float or slot.number or slot.shape)
+    return certain or (bool(slot.integer or slot.scalar) and not may_be_address)

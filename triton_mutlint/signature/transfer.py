@@ -8,7 +8,8 @@ from triton_mutlint.signature import marks
 from triton_mutlint.signature.facts import NO_CONST, NONE, NOTHING, Slot, Value, union
 
 _COPIED = ("arithmetic", "scalar", "number", "exponent", "direct", "to_int", "address_int", "branch", "none_test",
-           "dtype", "shape", "dot", "unroll", "text", "called", "boolean", "gathered", "matters")  # fmt: skip
+           "dtype", "shape", "dot", "unroll", "text", "called", "boolean", "gathered", "matters",
+           "models", "models_loaded")  # fmt: skip
 
 
 _ELEMENT_FACTS = ("loaded", "stored", "elem_int", "elem_weak_int", "elem_float", "elem_bool", "elem_address",

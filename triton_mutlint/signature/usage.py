@@ -45,6 +45,9 @@ def usage(
         slots.setdefault(parameter.name, Slot(parameter.name)).constexpr |= parameter.is_constexpr
     summary = Summary(slots)
     walk_function(program, Helper(kernel.node, kernel.namespace, str(kernel.path)), summary)
+    for slot in summary.slots.values():
+        if slot.models and slot.pointer:
+            program.pointed(slot.models_loaded)
     return Usage(summary.slots, tuple(summary.constraints), tuple(summary.reaches), summary.typed,
                  program, program.pointers, program.distances)
 

@@ -109,7 +109,6 @@ def where(call: Call) -> Value:
 
 def asm(call: Call) -> Value:
     call.walk.effects += 1
-    call.walk.program.pointers = True
     text, values = call.get(1, "constraints"), call.get(2, "args")
     kind = call.get(3, "dtype")
     use_dtype(kind, call.line)
@@ -121,11 +120,13 @@ def asm(call: Call) -> Value:
                 marks.address(Value(value.base), call.line)
     code = call.get(0, "asm").const
     written = call.line if not isinstance(code, str) or _WRITES.search(code) else 0
-    for value in parts:
+    accessed = isinstance(code, str) and _MEMORY.search(code) is not None
+    call.walk.program.pointers |= bool(written or accessed)
+    for value in parts if written or accessed else ():
         for slot in value.base | value.mixed:
             slot.addressed = slot.addressed or call.line
             slot.stored = slot.stored or written
-    if isinstance(code, str) and _MEMORY.search(code):
+    if accessed:
         for value in parts:
             if value.dtype is None or any(s.to_int for s in value.base):
                 marks.address(Value(value.base), call.line)
