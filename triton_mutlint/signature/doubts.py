@@ -43,8 +43,9 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
             line = slot.stored or (evidence.program.indirect if slot.kept else 0)
             if line:
                 stores[label] = line
-            if slot.handed and (guessed or isinstance(element, (PointerType, DescriptorType))):
-                handed_over(label, slot, guessed, functions, stores, handed)
+            if slot.handed and (guessed or _memory(element, dossier)):
+                known = guessed and isinstance(dossier.parameter.default, (int, float))  # a number, then
+                handed_over(label, slot, guessed, functions, stores, {} if known else handed)
             if guessed and isinstance(element, ScalarType):
                 addresses[label] = _addressed(slot, measured, evidence)
                 if evidence.pointers and _narrow(element, slot):
@@ -53,6 +54,12 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
                     numbers.add(label)
     is_open = evidence.typed or _decides(plan)
     return Doubts(stores, addresses, is_open, frozenset(narrow), frozenset(numbers), handed)
+
+
+def _memory(type_: ArgType, dossier: Dossier) -> bool:
+    """Whether a parameter is a pointer or descriptor, or a run-time one left out that could have been."""
+    absent = isinstance(type_, ConstexprValue) and type_.value is None and not dossier.parameter.is_constexpr
+    return absent or isinstance(type_, (PointerType, DescriptorType))
 
 
 def _addressed(slot: Slot, measured: bool, evidence: Evidences) -> int:
