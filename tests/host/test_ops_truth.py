@@ -67,7 +67,7 @@ class _Reader:
                     yield Registration(name, self.file, node.lineno)
             elif isinstance(node, ast.FunctionDef):
                 yield from self._decorated(node)
-            elif self.file.startswith("tables/"):
+            if self.file.startswith("tables/"):
                 yield from self._rows(node)
 
     def _rows(self, node: ast.AST) -> Iterator[Registration]:
@@ -77,6 +77,8 @@ class _Reader:
             named = isinstance(target, ast.Subscript) or getattr(target, "id", "").endswith("_TABLE")
         else:
             target, value, named = None, getattr(node, "iter", None), isinstance(node, ast.For)
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "map":
+                value, named = node.args[1], True
         rows: list[ast.expr] = []
         if named and isinstance(target, ast.Subscript):
             rows = [target.slice]

@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from triton_mutlint.host.arguments import defaults
 from triton_mutlint.host.model import HostFunction, OpRegistration
 from triton_mutlint.host.state import State
-from triton_mutlint.host.values import PLAIN, Cell, Kind, Value, given_tensor, join
+from triton_mutlint.host.values import PLAIN, Cell, Kind, Value, constant, given_tensor, join
 
 _PLAIN_TYPES = frozenset({
     "int", "float", "bool", "str", "complex", "bytes", "None", "dtype", "device", "layout", "SymInt", "Scalar",
@@ -36,8 +37,14 @@ def entry(op: OpRegistration, function: HostFunction, scope: tuple[object, ...],
     by_position = [name for name in op.arguments if name not in op.keyword_only]
     for parameter, name in zip(ordered, by_position or [a.arg for a in ordered], strict=False):
         given[parameter.arg] = _root_of(op, name, parameter.annotation, scope, state)
+    left_out = defaults(takes) if op.arguments else {}
     for parameter in (*ordered, *takes.kwonlyargs):
-        if parameter.arg not in given:
+        default = left_out.get(parameter.arg)
+        if parameter.arg in given:
+            continue
+        if isinstance(default, ast.Constant) and parameter.arg not in op.arguments:  # nothing else is ever passed
+            given[parameter.arg] = constant(default.value)
+        else:
             given[parameter.arg] = _root_of(op, parameter.arg, parameter.annotation, scope, state)
     more = by_position[len(ordered) :]
     by_name = [name for name in op.keyword_only if name not in given]
