@@ -179,6 +179,41 @@ def test_what_constants_learn_from_the_disk_counts(project: Project, constant: s
     project.run()
 
 
+ASKED = [
+    "import os\nSIZE = tl.constexpr(4 + os.getpid() * 0)\n",
+    "import time\ndef now():\n    return time.monotonic()\nSIZE = tl.constexpr(4 if now() else 8)\n",
+    "from os import getpid\nSIZE = tl.constexpr(4 + 0 * getpid())\n",
+    "import os\nSIZE = tl.constexpr(4)\n@triton.heuristics({'n': lambda args: 3 + 0 * os.getpid()})\n",
+]
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_what_is_due_to_the_process_or_the_clock_is_not_kept(project: Project, asked: str) -> None:
+    project.write("kernels.py", HEAD.replace("SIZE = tl.constexpr(4)\n\n", asked) + FIRST + SECOND + LOCAL)
+    project.write("triton-mutlint.yaml", SPEC.replace(", n: 3", ""))
+    for _ in range(2):
+        assert project.run() == ["first", "second"]
+
+
+def test_a_module_that_asked_counts_for_all_who_use_it(project: Project) -> None:
+    project.write("shared.py", "import os\nimport triton.language as tl\nSIZE = tl.constexpr(4 + os.getpid() * 0)\n")
+    text = HEAD.replace("SIZE = tl.constexpr(4)", "from shared import SIZE") + LOCAL + FIRST + SECOND
+    project.write("kernels.py", text)
+    project.write("other.py", text)
+    both = {"arguments": ("kernels.py", "other.py")}
+    assert project.run(**both) == ["first", "second"] * 2
+    assert project.run(**both) == ["first", "second"] * 2
+
+
+def test_code_that_could_ask_and_is_not_called_keeps_all(project: Project) -> None:
+    unused = ("import os, time\nclass Writer:\n    size = 4\n"
+              "    def name(self):\n        return os.getpid(), time.time()\n")
+    project.write("kernels.py", HEAD.replace("SIZE = tl.constexpr(4)", unused + "SIZE = tl.constexpr(Writer().size)")
+                  + LOCAL + FIRST + SECOND)
+    assert project.run() == ["first", "second"]
+    assert project.run() == []
+
+
 def test_an_import_path_that_changes_counts(project: Project, tmp_path_factory: pytest.TempPathFactory,
                                             monkeypatch: pytest.MonkeyPatch) -> None:
     from triton_mutlint.cache import identity

@@ -1,8 +1,9 @@
-"""What sliced code learns from the disk by itself is noted, and what cannot be noted is told.
+"""What sliced code learns from outside by itself is noted, and what cannot be noted is told.
 
 Constants may depend on a file that exists, on what a folder holds or on the clock. The first two are asked of
-functions of `os` and `io`, which note who asks while slices run; sizes and times of files, clocks, chance and installed
-distributions are recognised by name in the code that is run, and nothing of such a run is kept.
+functions of `os` and `io`, which note who asks while slices run. Sizes and times of files, clocks, chance and installed
+distributions cannot be noted, and nothing of such a run is kept: `os.getpid()` and its like tell when they are called,
+the others are recognised by name in the code that is run, called or not.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ import contextlib
 import io
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
+from types import ModuleType
 from typing import Any
 
-from triton_mutlint.inputs import current, note_data, note_listing, note_path
+from triton_mutlint.inputs import current, note_data, note_listing, note_path, spoil
 from triton_mutlint.source.walking import walk
 
 PRIVATE = "_mutlint_"  # begins the module name of every sliced function
@@ -29,24 +32,34 @@ _UNTRACED = frozenset({
 })
 _UNTRACED_CALLS = frozenset({"time", "now", "today", "random", "randint", "randrange", "version", "distribution",
                              "uname", "node", "platform"})
+# What tells when it is called, by the module that it is an attribute of.
+_TELLING = {
+    os: ("getpid", "getppid", "getlogin", "getloadavg", "cpu_count", "sched_getaffinity", "urandom", "fstat", "statvfs",
+         "uname"),
+    time: ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns"),
+}
+_TELLS = frozenset((module.__name__, name) for module, names in _TELLING.items() for name in names)
 
 
 def is_traced(body: Iterable[ast.AST]) -> bool:
     """Whether everything that the code may learn from outside is noted as it runs."""
     for node in (inner for outer in body for inner in walk(outer)):
-        name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-        if name in _UNTRACED:
+        if _name(node) in _UNTRACED and not _tells(node):
             return False
-        if isinstance(node, ast.Call):
-            function = node.func
-            called = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-            if called in _UNTRACED_CALLS and not _is_language(function):
-                return False
+        if isinstance(node, ast.Call) and _name(node.func) in _UNTRACED_CALLS and not _tells(node.func):
+            return False
     return True
 
 
-def _is_language(function: ast.expr) -> bool:
-    return isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "tl"
+def _name(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _tells(node: ast.AST) -> bool:
+    """Whether calling it is noted, or says nothing of the world outside (`tl.random`)."""
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        return False
+    return node.value.id == "tl" or (node.value.id, node.attr) in _TELLS
 
 
 @contextlib.contextmanager
@@ -55,19 +68,23 @@ def traced() -> Iterator[None]:
     if current() is None:
         yield
         return
-    of_os, of_io = vars(os), vars(io)
     notes: dict[str, Callable[[Any], object]] = {
         "stat": note_path, "lstat": note_path, "access": note_path, "readlink": note_path, "listdir": note_listing,
         "scandir": note_listing, "open": note_data,
     }
-    saved, opening = {name: of_os[name] for name in notes}, of_io["open"]
+    stand_ins: dict[ModuleType, dict[str, Any]] = {
+        module: {name: _telling(vars(module)[name]) for name in names if name in vars(module)}
+        for module, names in _TELLING.items()}
+    stand_ins[os].update((name, _noting(vars(os)[name], note)) for name, note in notes.items())
+    stand_ins[io] = {"open": _noting(vars(io)["open"], note_data)}
+    saved = {module: {name: vars(module)[name] for name in names} for module, names in stand_ins.items()}
     try:
-        of_os.update({name: _noting(saved[name], note) for name, note in notes.items()})
-        of_io["open"] = _noting(opening, note_data)
+        for module, functions in stand_ins.items():
+            vars(module).update(functions)
         yield
     finally:
-        of_os.update(saved)
-        of_io["open"] = opening
+        for module, functions in saved.items():
+            vars(module).update(functions)
 
 
 def _noting(function: Callable[..., Any], note: Callable[[Any], object]) -> Callable[..., Any]:
@@ -79,16 +96,31 @@ def _noting(function: Callable[..., Any], note: Callable[[Any], object]) -> Call
     return asked
 
 
+def _telling(function: Callable[..., Any]) -> Callable[..., Any]:
+    def asked(*args: Any, **kwargs: Any) -> Any:
+        frame = sys._getframe(1)
+        if _is_slice(frame):
+            spoil()
+            namespace: Any = frame.f_globals
+            namespace.module.is_traced = False  # whoever uses that module later, too
+        return function(*args, **kwargs)
+
+    return asked
+
+
+def _is_slice(frame: Any) -> bool:
+    return str(frame.f_globals.get("__name__") or "").startswith(PRIVATE)
+
+
 def _by_slice() -> bool:
     """Whether sliced code asks, directly or by way of the standard library."""
     frame: Any = sys._getframe(2)
     for _ in range(_FRAMES):
         if frame is None:
             return False
-        name = frame.f_globals.get("__name__") or ""
-        if name.startswith(PRIVATE):
+        if _is_slice(frame):
             return True
-        if name.startswith("triton_mutlint."):
+        if str(frame.f_globals.get("__name__") or "").startswith("triton_mutlint."):
             return False
         frame = frame.f_back
     return False
