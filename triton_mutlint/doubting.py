@@ -109,4 +109,5 @@ def _doubts_of(parameter: ParameterReport, doubts: Doubts, hidden: bool, address
 def _may_be_address(parameter: ParameterReport, doubts: Doubts, hidden: bool) -> bool:
     """Whether a store counts: through a scalar only where a variant is missing in which it may be an address."""
     name = parameter.name
-    return parameter.kind in _MEMORY or (hidden and name in doubts.addresses and name not in doubts.numbers)
+    maybe = hidden and name in doubts.addresses and name not in doubts.numbers
+    return parameter.kind in _MEMORY or name in doubts.untyped or maybe

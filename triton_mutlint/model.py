@@ -275,6 +275,7 @@ class Doubts:
     `narrow` holds those that are guessed too narrow to carry an address to where one is made of a number.
     `numbers` holds those that cannot be addresses, by what is done with them.
     `handed` holds the parameters that go to a function which is itself a parameter, and a guessed one.
+    `untyped` holds scalars that `stores` has for what they may be: nothing says that they are numbers.
     """
 
     stores: Mapping[str, int] = EMPTY
@@ -283,6 +284,7 @@ class Doubts:
     narrow: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
     handed: Mapping[str, int] = EMPTY
+    untyped: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -290,13 +292,15 @@ class SignaturePlan:
     """The variants to analyse for one kernel, and where the types came from.
 
     `total` counts the variants that exist; `variants` may be fewer when a cap bites.
-    `inferred` holds the parameters that the spec did not give; `reasons` says, per parameter, why.
+    `inferred` holds the parameters that the spec did not give; `reasons` says, per parameter, why. `defaults` holds
+    those that have the default of the source, where no spec entry says that this is meant.
     """
 
     variants: tuple[Variant, ...]
     total: int
     origin: Origin
     inferred: frozenset[str] = frozenset()
+    defaults: frozenset[str] = frozenset()
     reasons: Mapping[str, str] = EMPTY
     notes: tuple[str, ...] = ()
     doubts: Doubts | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from triton_mutlint.model import (
     ArgType,
@@ -16,9 +17,14 @@ from triton_mutlint.model import (
     SignaturePlan,
     TupleType,
 )
+from triton_mutlint.signature.evaluate import UNKNOWN
 from triton_mutlint.signature.evidence import Dossier, Evidences, gather
 from triton_mutlint.signature.facts import Slot
+from triton_mutlint.signature.held import Held, either
+from triton_mutlint.signature.helpers import Helper
 from triton_mutlint.signature.passed_functions import Functions, handed_over, is_number
+from triton_mutlint.signature.possible_calls import of_global
+from triton_mutlint.signature.possible_stores import Stores
 
 _NUMBER = re.compile(r"\b(int|float|bool|u?int\d+|float\d+|bfloat16|[iuf]\d+|fp\d+|bf16)(_t)?\b")
 _OTHER = re.compile(r"\*|[Tt]ensor|[Pp]ointer|ptr")
@@ -33,14 +39,21 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
     handed: dict[str, int] = {}
     narrow: set[str] = set()
     numbers: set[str] = set()
+    untyped: set[str] = set()
     measured = evidence.distances and any(d.slot.measured for d in evidence.dossiers.values())
     functions = Functions(evidence, plan)
+    possible = Stores(evidence.program)
+    stored = possible.of(Helper(kernel.node, kernel.namespace, str(kernel.path)), _held(kernel, plan, evidence))
     for name, type_ in plan.variants[0].args.items():
         dossier = evidence.dossiers[name]
         for label, slot, element in _flat(name, dossier.slot, type_):
             slot = slot or Slot(name)
             guessed = isinstance(element, ScalarType) and name in plan.inferred and not _told(dossier)
             line = slot.stored or (evidence.program.indirect if slot.kept else 0)
+            if not line and (_memory(element, dossier) or (guessed and _is_blank(slot))):
+                line = stored.get(name, 0)
+                if line and guessed:
+                    untyped.add(label)
             if line:
                 stores[label] = line
             if slot.handed and (guessed or _memory(element, dossier)):
@@ -52,8 +65,33 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
                     narrow.add(label)
                 if is_number(slot, may_be_address=bool(slot.kept) and evidence.pointers):
                     numbers.add(label)
-    is_open = evidence.typed or _decides(plan)
-    return Doubts(stores, addresses, is_open, frozenset(narrow), frozenset(numbers), handed)
+    is_open = evidence.typed or possible.is_typed or _decides(plan)
+    return Doubts(stores, addresses, is_open, frozenset(narrow), frozenset(numbers), handed, frozenset(untyped))
+
+
+def _held(kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences) -> dict[str, Held]:
+    """What the parameters hold: addresses, or what they are said to be at compile time, in all variants."""
+    held = {}
+    for parameter in kernel.parameters:
+        name = parameter.name
+        types = list(dict.fromkeys(v.args[name] for v in plan.variants))
+        values = [t.value for t in types if isinstance(t, ConstexprValue)]
+        told = name not in plan.inferred | plan.defaults
+        number = parameter.is_constexpr or (all(isinstance(t, ScalarType) for t in types) and (
+            told or not _is_blank(evidence.dossiers[name].slot)))
+        root = frozenset[str]() if number else frozenset((name,))
+        if told and len(values) == len(types) == 1:
+            held[name] = of_global(values[0])
+        else:
+            objects = [replace(of_global(v), value=UNKNOWN) for v in values]
+            held[name] = either(Held(root, is_open=not told), *objects)
+    return held
+
+
+def _is_blank(slot: Slot) -> bool:
+    """Whether nothing that is done with a parameter says what it is."""
+    return not (slot.direct or slot.to_int or slot.arithmetic or slot.integer or slot.weak_int or slot.floating
+                or slot.weak_float or slot.boolean or slot.number or slot.scalar or slot.shape)
 
 
 def _memory(type_: ArgType, dossier: Dossier) -> bool:
@@ -82,7 +120,7 @@ def _narrow(type_: ScalarType, slot: Slot) -> bool:
 
 def _decides(plan: SignaturePlan) -> bool:
     """Whether compile-time values are guessed, or left out."""
-    guessed = any(isinstance(v.args[n], ConstexprValue) for n in plan.inferred for v in plan.variants)
+    guessed = any(isinstance(v.args[n], ConstexprValue) for n in plan.inferred | plan.defaults for v in plan.variants)
     return guessed or len(plan.variants) < plan.total
 
 

@@ -49,7 +49,7 @@ def build_plan(
     """
     by_entry = bind_entry(kernel, entry) if entry else {}
     by_default = _spec_defaults(kernel, spec, by_entry)
-    guessed, sources = _sources(kernel, by_entry, by_default, inferred)
+    guessed, declared, sources = _sources(kernel, by_entry, by_default, inferred)
     expansion = expand(kernel, sources, max_variants)
     _require(kernel, [p for p in kernel.parameters if p.name in expansion.missing])
     told = sources.heuristics.keys() - expansion.untold
@@ -59,6 +59,7 @@ def build_plan(
         total=expansion.total,
         origin=_origin(entry, bool(by_entry or by_default), bool(used)),
         inferred=frozenset(used),
+        defaults=frozenset() if entry else frozenset(declared.keys() - told),
         reasons={n: guess.reason for n, guess in used.items()},
         notes=tuple(_notes(kernel, spec, entry, expansion)),
     )
@@ -88,8 +89,8 @@ def _notes(
 
 def _sources(
     kernel: LoadedKernel, by_entry: _Given, by_default: _Given, inferred: Infer
-) -> tuple[dict[str, Inferred], Sources]:
-    """Every parameter's alternatives, and the guesses among them; raises `StageError` if one has none."""
+) -> tuple[dict[str, Inferred], _Given, Sources]:
+    """Every parameter's alternatives; guesses and defaults among them. Raises `StageError` if one has none."""
     names = kernel.parameter_names
     tuned = configs(kernel, by_entry)
     always_tuned = set.intersection(*(set(config.args) for config in tuned))
@@ -102,7 +103,7 @@ def _sources(
     guessed, declared = _settle(rest, guesses, value_parameters(kernel))
     free = {**given, **declared, **{n: guess.alternatives for n, guess in guessed.items()}}
     _require(kernel, [p for p in rest if p.name not in free and p.name not in heuristics])
-    return guessed, Sources(
+    return guessed, declared, Sources(
         with_block_shapes(tuned, {n: guess.alternatives for n, guess in guessed.items()}),
         {n: free[n] for n in names if n in free and n not in heuristics},
         heuristics,

@@ -1,0 +1,102 @@
+"""What a name or expression of a kernel's source may hold: addresses of parameters, functions, a constant."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from triton_mutlint.signature.evaluate import UNKNOWN
+
+_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
+}  # fmt: skip
+_PLAIN = (int, float, str, type(None))
+
+
+@dataclass(frozen=True)
+class Held:
+    """`roots` are parameters whose address the value may be, or be made of.
+
+    `items` are the elements of a tuple of known length; `functions` what the value may be as an object, by identity,
+    where `is_open` says that it may also be another. `kind` is the class that it is an instance of, if known, and
+    `value` a compile-time constant.
+    """
+
+    roots: frozenset[str] = frozenset()
+    items: tuple[Held, ...] | None = None
+    functions: tuple[Object, ...] = ()
+    is_open: bool = False
+    kind: Object | None = None
+    value: Any = UNKNOWN
+
+    def everything(self) -> frozenset[str]:
+        """The roots of the value and of all its elements."""
+        return self.roots.union(*(item.everything() for item in self.items or ()))
+
+    def element(self, index: Held) -> Held:
+        """`self[index]`."""
+        at = index.value
+        if self.items is not None and isinstance(at, int) and -len(self.items) <= at < len(self.items):
+            return self.items[at]
+        return either(Held(self.roots), *self.items) if self.items else Held(self.roots, is_open=self.is_open)
+
+    def __add__(self, other: Held) -> Held:
+        if self.items is not None and other.items is not None:
+            return Held(self.roots | other.roots, (*self.items, *other.items))
+        return mixed((self, other))
+
+
+@dataclass(frozen=True)
+class Object:
+    """A Python object, compared by identity."""
+
+    it: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Object) and self.it is other.it
+
+    def __hash__(self) -> int:
+        return id(self.it)
+
+
+NOTHING = Held()
+
+
+def either(*values: Held) -> Held:
+    """One of `values`."""
+    first = values[0]
+    if all(value == first for value in values):
+        return first
+    lengths = {None if value.items is None else len(value.items) for value in values}
+    roots = frozenset[str]().union(*(v.roots if len(lengths) == 1 else v.everything() for v in values))
+    items = None
+    if len(lengths) == 1 and first.items is not None:
+        items = tuple(either(*row) for row in zip(*(v.items or () for v in values), strict=True))
+    functions = tuple(dict.fromkeys(f for v in values for f in v.functions))
+    kinds = {v.kind for v in values}
+    return Held(roots, items, functions, any(v.is_open for v in values), kinds.pop() if len(kinds) == 1 else None)
+
+
+def mixed(values: Iterable[Held]) -> Held:
+    """What may be made of all of `values`."""
+    return Held(frozenset[str]().union(*(value.everything() for value in values)))
+
+
+def constant(value: Any) -> Held:
+    """A constant, where it is one that tests and indices are made of."""
+    return Held(value=value) if isinstance(value, _PLAIN) else NOTHING
+
+
+def compared(test: ast.Compare, left: Held, right: Held) -> Held:
+    """What a test of two values comes to, where both are constants."""
+    function = _COMPARE.get(type(test.ops[0])) if len(test.ops) == 1 else None
+    if function is None or left.value is UNKNOWN or right.value is UNKNOWN:
+        return NOTHING
+    try:
+        return Held(value=bool(function(left.value, right.value)))
+    except TypeError:
+        return NOTHING
