@@ -554,7 +554,8 @@ class OpReport:
     `form` is how it is registered ("custom_op", "triton_op", "define", "registrar"). `complete` says
     that everything its code does with the arguments was understood; `gaps` are what was not.
     `unwrapped` are launches of a triton_op that do without `wrap_triton`, by kernel. `unmarked` are the
-    inputs that an `autograd.Function` writes without `mark_dirty`.
+    inputs that an `autograd.Function` writes without `mark_dirty`. `guessed` are those of `kernels` whose
+    verdict guessed compile-time values decide.
     """
 
     name: str
@@ -567,6 +568,7 @@ class OpReport:
     gaps: tuple[HostEffect, ...] = ()
     unwrapped: tuple[tuple[str, Location], ...] = ()
     unmarked: tuple[tuple[str, Location], ...] = ()
+    guessed: tuple[str, ...] = ()
 
     @property
     def mutated(self) -> tuple[str, ...]:

@@ -68,3 +68,40 @@ def test_what_is_not_written_out_is_left_alone(
     monkeypatch.chdir(tmp_path)
     run(["--fix", "ops.py"])
     assert (tmp_path / "ops.py").read_text() == text
+
+
+GUESSED = '''\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale(x, out, MODE: tl.constexpr):
+    y = tl.load(x)
+    if MODE == "twice":
+        y = y * 2
+    tl.store(out, y)
+
+
+@torch.library.custom_op("fix::op", mutates_args=("x", "out"))
+def op(x: torch.Tensor, out: torch.Tensor, mode: str) -> None:
+    scale[(1,)](x, out, MODE=mode)
+'''
+GIVEN = "version: 1\nkernels:\n  scale: {args: {x: '*fp32', out: '*fp32', MODE: [once, twice]}}\n"
+
+
+def test_nothing_is_taken_out_where_guessed_values_decide(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("triton")
+    text = GUESSED
+    (tmp_path / "ops.py").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert run(["--fix", "--select", "TML104", "ops.py"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "`--fix` leaves it, as guessed compile-time values decide what is compiled of `scale`" in out
+    assert (tmp_path / "ops.py").read_text() == text
+    (tmp_path / "triton-mutlint.yaml").write_text(GIVEN)
+    run(["--fix", "--select", "TML104", "ops.py"])
+    assert (tmp_path / "ops.py").read_text() == text.replace('("x", "out")', '("out",)')

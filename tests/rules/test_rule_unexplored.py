@@ -10,7 +10,12 @@ from rule_samples import subject_of
 from triton_mutlint.model import Mutation, ParameterKind
 from triton_mutlint.rules.subject import KernelSubject
 from triton_mutlint.rules.tml102_stale_mutation import check
-from triton_mutlint.rules.unexplored import may_branch_otherwise
+from triton_mutlint.unexplored import may_branch_otherwise as _may_branch
+
+
+def may_branch_otherwise(made: KernelSubject) -> bool:
+    return _may_branch(made.report, made.kernel.node if made.kernel else None)
+
 
 HEAD = "# triton-mutlint: mutates=x_ptr\n@triton.jit\ndef k(x_ptr, n, MODE: tl.constexpr):\n"
 
@@ -35,12 +40,14 @@ def subject(body: str, values: str = "'a'", inferred: bool = True, analyzed: int
     "tl.store(x_ptr, 1, mask=MODE == 'b')",
     "helper(x_ptr, MODE)",
     "lib.helper(x_ptr, mode=MODE)",
+    "tl.store((x_ptr, n)[MODE], 1)",
     "match MODE:\n    case 'b':\n        tl.store(x_ptr, 1)",
 ])
 def test_a_branch_on_a_guess_may_go_the_other_way(body: str) -> None:
     assert may_branch_otherwise(subject(body))
     [finding] = check(subject(body))
     assert finding.changes == ()
+    assert "`--fix` leaves it, as guessed compile-time values decide" in finding.help
     assert not may_branch_otherwise(subject(body, inferred=False))
     assert not may_branch_otherwise(subject(body, values="False | True"))
 

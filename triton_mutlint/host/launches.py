@@ -13,6 +13,7 @@ from triton_mutlint.host.state import State
 from triton_mutlint.host.values import NONE, UNSEEN, Cell, KernelMethod, KernelValue, Kind, Value, join
 from triton_mutlint.model import Access, AccessKind, KernelReport, Mutation, ParameterReport, Status
 from triton_mutlint.source.walking import dotted
+from triton_mutlint.unexplored import may_branch_otherwise
 
 _WRITES = (AccessKind.WRITE, AccessKind.ATOMIC)
 # Methods that run no kernel.
@@ -41,6 +42,8 @@ class LaunchesMixin(FunctionsMixin):
             why = verdict if isinstance(verdict, str) else _reason(verdict)
             self.effects.gap(self.effect(f"launch of `{name}`: {why}", node, here, name), state, arguments)
             return NONE
+        if may_branch_otherwise(verdict, kernel.node):
+            self.effects.guessed[name] = None
         self._launched(verdict, kernel, arguments, node, state, here)
         return NONE
 

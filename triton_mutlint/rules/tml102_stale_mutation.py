@@ -45,7 +45,7 @@ from triton_mutlint.contracts.declarations import Declaration, change_of, covers
 from triton_mutlint.model import Finding, Mutation, ParameterReport, Related, Severity, Status
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
-from triton_mutlint.rules.unexplored import may_branch_otherwise
+from triton_mutlint.unexplored import WHY, may_branch_otherwise
 
 
 def check(subject: KernelSubject) -> Iterator[Finding]:
@@ -65,13 +65,15 @@ def _stale(subject: KernelSubject, declared: Declaration, name: str, elements: l
     extent = "it is never written" if analysed <= 1 else f"none of the {analysed} analysed variants writes it"
     if report.total_variants > analysed:
         extent += f" (of {report.total_variants} in all)"
+    unsure = may_branch_otherwise(report, subject.kernel.node if subject.kernel else None)
+    kept = f"; `--fix` leaves it, as {WHY}" if unsure else ""
     read = "only read" if any(p.reads for p in elements) else "not accessed at all"
     return RULE.finding(
         f"`{name}` is declared as written by `{report.name}`, but {extent}: it is {read}",
         declared.place_of(name), kernel=report, parameter=name,
         related=(Related("the parameter", subject.place_of(name)),),
-        help=f"remove `{name}` from `mutates`, or add the constexpr values under which it is written to the spec",
-        changes=() if may_branch_otherwise(subject) else [change_of(declared, name, (), add=False)],
+        help=f"remove `{name}` from `mutates`, or add the constexpr values under which it is written to the spec{kept}",
+        changes=() if unsure else [change_of(declared, name, (), add=False)],
     )
 
 

@@ -52,7 +52,8 @@ def scaled(x: torch.Tensor) -> torch.Tensor:
 
 ## How to fix
 
-Remove the name from the declaration (`--fix` does for `mutates_args`).
+Remove the name from the declaration. `--fix` does for `mutates_args`, unless the op launches a kernel
+that guessed compile-time values may keep from writing: give those in the spec.
 '''
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ from triton_mutlint.model import Change, Finding, ListKind, OpMutation, OpReport
 from triton_mutlint.rules.op_effects import declares
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import RunSubject
+from triton_mutlint.unexplored import WHY
 
 
 def check_run(run: RunSubject) -> Iterator[Finding]:
@@ -76,14 +78,21 @@ def check_run(run: RunSubject) -> Iterator[Finding]:
 
 def _stale(op: OpReport, name: str) -> Finding:
     order = tuple(a.name for a in op.arguments)
-    changes = [Change(ListKind.MUTATES_ARGS, name, False, op.declaration.place, order)]
+    editable = op.form != "define" and not op.guessed
     return RULE.finding(
         f"{declares(op)} says that `{op.name}` writes `{name}`, but nothing in its code does", op.declaration.place,
-        op=op, parameter=name,
-        help=f"write `{name}`, as callers of torch's own op expect" if op.declaration.of_torch else
-             f"remove `{name}` from the declaration",
-        changes=changes if op.form != "define" else (),
+        op=op, parameter=name, help=_advice(op, name),
+        changes=[Change(ListKind.MUTATES_ARGS, name, False, op.declaration.place, order)] if editable else (),
     )
+
+
+def _advice(op: OpReport, name: str) -> str:
+    if op.declaration.of_torch:
+        return f"write `{name}`, as callers of torch's own op expect"
+    if not op.guessed:
+        return f"remove `{name}` from the declaration"
+    listed = ", ".join(f"`{kernel}`" for kernel in op.guessed)
+    return f"remove `{name}` from the declaration; `--fix` leaves it, as {WHY} of {listed}"
 
 
 RULE = Rule("TML104", "op-stale-mutation", Severity.WARNING, __doc__ or "", check_run=check_run)

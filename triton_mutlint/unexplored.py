@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from triton_mutlint.model import ParameterKind
-from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.model import KernelReport, ParameterKind
 
+WHY = "guessed compile-time values decide what is compiled"  # so that nothing is taken out of a declaration
 _BOTH = {"True", "False"}
 _LANGUAGES = frozenset({"tl", "language", "libdevice"})
 _BUILTINS = frozenset({"range", "min", "max", "len", "float", "int"})
@@ -15,14 +15,15 @@ _COMPUTING = (ast.Name, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.
               ast.unaryop, ast.cmpop, ast.boolop, ast.expr_context)
 
 
-def may_branch_otherwise(subject: KernelSubject) -> bool:
+def may_branch_otherwise(report: KernelReport, node: ast.FunctionDef | None) -> bool:
     """Whether variants were left out, or the kernel branches on a constexpr whose values were guessed.
+
+    `node` is the kernel's `def`, None where it is not known.
 
     A flag that was tried both ways is no guess. What a helper does with a guessed value is not
     looked into: passing one on counts as branching.
     """
-    report = subject.report
-    if report.total_variants > report.analyzed_variants or subject.kernel is None:
+    if report.total_variants > report.analyzed_variants or node is None:
         return True
     guessed = {
         p.name.partition(".")[0] for p in report.parameters
@@ -30,8 +31,8 @@ def may_branch_otherwise(subject: KernelSubject) -> bool:
     }
     if not guessed:
         return False
-    names = _following(subject.kernel.node, guessed)
-    return any(_mentions(node, names) for node in _deciding(subject.kernel.node))
+    names = _following(node, guessed)
+    return any(_mentions(deciding, names) for deciding in _deciding(node))
 
 
 def _following(function: ast.FunctionDef, names: set[str]) -> set[str]:
@@ -53,7 +54,7 @@ def _computes(value: ast.expr) -> bool:
 
 
 def _deciding(function: ast.FunctionDef) -> Iterator[ast.AST]:
-    """What decides which statements run: tests, and what helpers are given."""
+    """What decides what is written: tests, what is chosen, and what helpers are given."""
     own = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     own |= {n.arg for n in ast.walk(function.args) if isinstance(n, ast.arg)}
     for node in ast.walk(function):
@@ -63,6 +64,8 @@ def _deciding(function: ast.FunctionDef) -> Iterator[ast.AST]:
             yield node  # may be a mask that is constantly false
         elif isinstance(node, ast.Match):
             yield node.subject
+        elif isinstance(node, ast.Subscript):
+            yield node.slice  # may choose among pointers, or functions
         elif isinstance(node, ast.Call) and not _is_language(node.func, own):
             yield from (*node.args, *(k.value for k in node.keywords))
 
