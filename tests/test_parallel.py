@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from triton_mutlint import engine
 from triton_mutlint.parallel import Lost, in_processes
+from triton_mutlint.request import Request
 
 CASES = Path(__file__).parents[1] / "fixtures" / "cases"
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="takes fork")
@@ -149,3 +151,20 @@ def test_an_interrupt_ends_all_of_it() -> None:
     assert (process.returncode, errors.strip()) == (130, "")
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_progress_counts_the_files_that_are_done(jobs: int, tmp_path: Path) -> None:
+    pytest.importorskip("triton")
+    kernel = "@triton.jit\ndef {name}(x):\n    tl.store(x, 1)\n\n\n"
+    for i in range(4):
+        body = "".join(kernel.format(name=f"k{i}_{j}") for j in range(3))
+        (tmp_path / f"f{i}.py").write_text(f"import triton\nimport triton.language as tl\n\n\n{body}")
+    told: list[tuple[int, int]] = []
+    request = Request((".",), tmp_path, jobs=jobs)
+    engine.run(request, lambda done, total, label: told.append((done, total)) if total else None)
+    assert [total for _, total in told] == [4] * 12
+    counts = [done for done, _ in told]
+    assert counts == sorted(counts)
+    assert counts[0] == 0
+    assert counts[-1] >= 2  # two processes may each be at their last file

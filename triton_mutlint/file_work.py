@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Union
@@ -137,6 +138,38 @@ class _File:
         return FileOutcome(self.result, (*reports, *((None, r) for r in unloaded_kernels(self.source, self.result))))
 
 
+class _Files:
+    """What parts tell of the files of a run, told on to who waits; a file is done when its last part is."""
+
+    def __init__(self, files: Sequence[_File], progress: Progress) -> None:
+        self._files, self._progress = files, progress
+        self._left: dict[int, int] = {}
+        self._done = sum(file.known.outcome is not None for file in files)
+
+    def expect(self, parts: Sequence[Part]) -> None:
+        self._left = dict(Counter(part.file for part in parts))
+
+    def take(self, part: Part, item: Item) -> None:
+        file = self._files[part.file]
+        file.take(part, item)
+        if isinstance(item, At):
+            assert file.result is not None, "a file is loaded before it is analysed"
+            name = file.result.kernels[item.index].name
+            self._progress(self._done, len(self._files), f"{file.source.display}: {name}")
+        elif isinstance(item, Read):
+            self._part_done(part)
+
+    def lose(self, part: Part, lost: Lost) -> tuple[Part, ...]:
+        instead = tuple(self._files[part.file].lose(part, lost))
+        if not instead:
+            self._part_done(part)
+        return instead
+
+    def _part_done(self, part: Part) -> None:
+        self._left[part.file] -= 1
+        self._done += not self._left[part.file]
+
+
 def lint_files(sources: Sequence[SourceFile], specs: Sequence[tuple[Spec | None, str]], work: Work, request: Request,
                progress: Progress, cache: FileCache | None = None) -> tuple[LintedFile, ...]:
     """A linted file per source, in their order; how many processes take part makes no difference to it.
@@ -148,28 +181,11 @@ def lint_files(sources: Sequence[SourceFile], specs: Sequence[tuple[Spec | None,
         for file, (_, digest) in zip(files, specs, strict=True):
             file.known = cache.find(file.source, digest)
     open_ = [number for number, file in enumerate(files) if file.known.outcome is None]
-    finished: set[int] = set()
-
-    def take(part: Part, item: Item) -> None:
-        files[part.file].take(part, item)
-        if isinstance(item, At):
-            result = files[part.file].result
-            assert result is not None, "a file is loaded before it is analysed"
-            progress(len(finished), len(files), f"{sources[part.file].display}: {result.kernels[item.index].name}")
 
     def does(part: Part) -> Iterator[Item]:
         yield from work(sources[part.file], specs[part.file][0], part, files[part.file].known.kernels)
 
-    jobs = request.jobs if sum(sources[n].text.count("jit") for n in open_) >= _WORTHWHILE else 1
-    if jobs < 2 or not hasattr(os, "fork"):
-        for number in open_:
-            for item in does(Part(number)):
-                take(Part(number), item)
-            finished.add(number)
-    else:
-        parts = _parts({n: len(sources[n].text) for n in open_}, jobs)
-        in_processes(parts, jobs, does, request.timeout * 1.25 + 30, take,
-                     lambda part, lost: files[part.file].lose(part, lost))
+    _do(open_, files, does, request, progress)
     if cache is not None:
         for number in open_:
             file = files[number]
@@ -178,6 +194,23 @@ def lint_files(sources: Sequence[SourceFile], specs: Sequence[tuple[Spec | None,
                 continue
             cache.keep(file.source, specs[number][1], file.outcome() if file.settled else None, reads, file.kernels)
     return tuple(file.outcome().linted(file.source, spec) for file, (spec, _) in zip(files, specs, strict=True))
+
+
+def _do(open_: Sequence[int], files: Sequence[_File], does: Callable[[Part], Iterator[Item]], request: Request,
+        progress: Progress) -> None:
+    """Everything that is to be done of the files with these numbers, in this process or in several."""
+    told = _Files(files, progress)
+    jobs = request.jobs if sum(files[n].source.text.count("jit") for n in open_) >= _WORTHWHILE else 1
+    if jobs < 2 or not hasattr(os, "fork"):
+        parts = [Part(number) for number in open_]
+        told.expect(parts)
+        for part in parts:
+            for item in does(part):
+                told.take(part, item)
+    else:
+        parts = _parts({n: len(files[n].source.text) for n in open_}, jobs)
+        told.expect(parts)
+        in_processes(parts, jobs, does, request.timeout * 1.25 + 30, told.take, told.lose)
 
 
 def _parts(lengths: Mapping[int, int], jobs: int) -> list[Part]:
