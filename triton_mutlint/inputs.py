@@ -7,7 +7,9 @@ environment note themselves. Nothing is noted, and nothing costs anything, outsi
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -137,14 +139,21 @@ def spoil() -> None:
         _current.spoiled += 1
 
 
-def read(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of a file, noted. Raises OSError, which is noted as well."""
+def read(path: str | os.PathLike[str], *, named: bool = False) -> bytes:
+    """The bytes of a file, noted. Raises OSError, which is noted as well.
+
+    A pipe or a device is refused, as it would be waited for, unless the file is one that an option has `named`.
+    """
     if _current is None:
+        if not named:
+            refuse_irregular(path)
         return Path(path).read_bytes()
     name = os.path.abspath(path)  # noqa: PTH100 - links stay: they are what the run saw
     signature: Signature = ()
     digest = ""
     try:
+        if not named:
+            refuse_irregular(name)
         signature = _signature(name)
         with open(name, "rb") as file:  # noqa: PTH123 - a hot path
             data = file.read()
@@ -152,6 +161,17 @@ def read(path: str | os.PathLike[str]) -> bytes:
         return data
     finally:
         _note(_current.files, name, Stamp(digest, signature if digest else ()))
+
+
+def refuse_irregular(path: str | os.PathLike[str]) -> None:
+    """Raises OSError for what is no regular file, or is not there."""
+    mode = os.stat(path).st_mode  # noqa: PTH116 - a hot path
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    if not stat.S_ISREG(mode):
+        kinds = ((stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
+        kind = next((kind for is_kind, kind in kinds if is_kind(mode)), "a device")
+        raise OSError(errno.EINVAL, f"it is {kind}, not a file", os.fspath(path))
 
 
 def note_file(path: str | os.PathLike[str]) -> None:
@@ -260,6 +280,7 @@ def still(path: str, stamp: Stamp, folder: bool = False) -> Stamp | None:
 
 def file_stamp(path: str) -> Stamp:
     try:
+        refuse_irregular(path)
         signature = _signature(path)
         with open(path, "rb") as file:  # noqa: PTH123
             return Stamp(digest_of(file.read()), signature)

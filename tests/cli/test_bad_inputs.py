@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -82,3 +83,48 @@ def test_the_cap_is_stated(outcome: dict[str, Any]) -> None:
     assert kernel["variants"] == {"analyzed": 64, "total": 1600}
     conditions = {p["name"]: p["when"] for p in kernel["parameters"] if p["mutation"] == "conditional"}
     assert conditions == {f"{c}_ptr": [f"W_{c.upper()}=True"] for c in "abcd"}
+
+
+PIPED = """\
+import triton
+import triton.language as tl
+import zeros
+from pipe import helper
+
+
+@triton.jit
+def other(x):
+    tl.store(x, helper())
+
+
+@triton.jit
+def opens(x):
+    tl.store(x, ZEROS)
+
+
+ZEROS = len(open("pipe.py").read())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="takes pipes")
+@pytest.mark.parametrize("named", ["pipe.py", "zeros.py", "kernels.py", "."])
+@pytest.mark.parametrize("cached", [True, False])
+def test_pipes_and_devices_are_neither_waited_for_nor_read(named: str, cached: bool, tmp_path: Path) -> None:
+    """Whether they are named, searched for what a spec names, imported, or opened by the file itself."""
+    pytest.importorskip("triton")
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "zeros.py").symlink_to("/dev/zero")
+    (tmp_path / "kernels.py").write_text(PIPED)
+    (tmp_path / "triton-mutlint.yaml").write_text("version: 1\nkernels:\n  gone: {args: {y: i32}}\n")
+    command = [sys.executable, "-m", "triton_mutlint", named, "--format", "concise",
+               *(["--cache-dir", "cache"] if cached else ["--no-cache"])]
+    for _ in range(1 + cached):
+        run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert (run.returncode, run.stderr) == (1, "")
+        lines = run.stdout.splitlines()
+        if named in ("pipe.py", "zeros.py"):
+            kind = "pipe" if named == "pipe.py" else "device"
+            assert lines == [f"{named}:1:1: TML901 cannot read {named}: it is a {kind}, not a file"]
+        else:
+            assert any("`gone`" in line for line in lines)
+            assert sum("TML901" in line for line in lines) == 2

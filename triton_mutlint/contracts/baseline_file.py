@@ -32,7 +32,7 @@ def _row(kind: Kind, count: int) -> dict[str, Any]:
 def read_baseline(path: Path, shown: str) -> Baseline:
     """Raises UsageError for a file that is missing, unreadable or no baseline."""
     try:
-        text = read(path).decode("utf-8")
+        text = read(path, named=True).decode("utf-8")
         parsed = json.loads(text)
     except FileNotFoundError as error:
         raise UsageError(f"there is no baseline {shown}; --update-baseline writes one") from error

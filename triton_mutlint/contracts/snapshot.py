@@ -59,7 +59,7 @@ class Snapshot:
 def read_snapshot(path: Path, shown: str) -> Snapshot:
     """Raises UsageError for a file that is missing, unreadable or no snapshot."""
     try:
-        text = read(path).decode("utf-8")
+        text = read(path, named=True).decode("utf-8")
     except FileNotFoundError as error:
         raise UsageError(f"there is no snapshot {shown}; `triton-mutlint snapshot PATH...` writes one") from error
     except (OSError, UnicodeDecodeError) as error:

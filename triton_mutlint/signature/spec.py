@@ -40,7 +40,7 @@ def load_spec(path: Path, display: str | None = None) -> Spec:
     """
     file = display or str(path)
     try:
-        data = read(path)
+        data = read(path, named=True)
     except OSError as error:
         raise SpecError([SpecProblem(Location(file, 1), (), f"cannot read: {error.strerror}")]) from None
     try:

@@ -21,7 +21,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
 from triton_mutlint.capture import OutputSink
-from triton_mutlint.inputs import environment, note_data
+from triton_mutlint.inputs import environment, note_data, refuse_irregular
 from triton_mutlint.source.outline import FoundFunction
 from triton_mutlint.source.text import split_lines
 from triton_mutlint.source.tracing import PRIVATE, traced
@@ -231,6 +231,7 @@ def safe_builtins(importer: Callable[..., Any]) -> dict[str, Any]:
             raise PermissionError(f"{file}: nothing is written while a file is loaded")
         if not isinstance(file, int):
             note_data(file)
+            refuse_irregular(file)  # the lint would wait for a pipe
         return open(file, mode, *args, **kwargs)  # noqa: PTH123 - the caller closes it
 
     def refuse_input(*args: object) -> NoReturn:
