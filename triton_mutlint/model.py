@@ -631,6 +631,7 @@ class Finding:
     help: str = ""
     suppressed_by: str = ""  # "comment", "spec" or "baseline"
     changes: tuple[Change, ...] = ()  # what would settle it
+    unfixed: str = ""  # why `--fix` leaves it, where one might expect that it does not
 
 
 @dataclass(frozen=True)

@@ -213,13 +213,97 @@ def test_what_does_not_go_together(arguments: list[str], folder: Path) -> None:
 
 def test_the_rest_is_reported_in_any_format(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = HALVE.replace("halve", "other").lstrip()
-    (folder / "k.py").write_text(f"{TUNED}\n# triton-mutlint: mutates=oops\n{other}")
+    (folder / "k.py").write_text(f"{TUNED}\n# triton-mutlint: mutates=BLOK\n{other}")
     assert check("--fix", "--fail-on", "warning", "--format", "concise", "k.py") == 1
     out, err = capsys.readouterr()
     assert [line.split()[1] for line in out.splitlines()] == ["TML904"]
     assert [line.split()[2] for line in err.splitlines()[:2]] == ["TML301:", "TML101:"]
+    assert "not fixed k.py:14 TML904: `BLOCK` may be meant" in err
 
 
 def test_exit_zero(folder: Path) -> None:
     (folder / "k.py").write_text(TUNED)
     assert check("--diff", "--exit-zero", "k.py") == 0
+
+
+WRONG = '''
+@triton.autotune(CONFIGS, key=["n"], restore_value=["nope"{more}])
+@triton.jit
+def halve(x_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x_ptr + i, tl.load(x_ptr + i, mask=i < n) * 0.5, mask=i < n)
+'''
+
+
+@pytest.mark.parametrize(("more", "fixed"), [
+    ("", 'restore_value=["x_ptr"]'), (', "x_ptr"', 'restore_value=["x_ptr"]'),
+    (', "BLOCK"', 'restore_value=["x_ptr"]'), (', "n"', 'restore_value=["n", "x_ptr"]'),
+])
+def test_names_that_are_no_parameters_go_out_of_autotunes_lists(
+    more: str, fixed: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "k.py").write_text(HEAD + WRONG.replace("{more}", more))
+    check("k.py")
+    advice = [line for line in capsys.readouterr().out.splitlines() if "restore_value=" in line and "help" in line]
+    assert all(fixed in line for line in advice)
+    check("--fix", "k.py")
+    assert "not fixed" not in capsys.readouterr().err
+    assert fixed in (folder / "k.py").read_text()
+    assert left(folder, "k.py") == []
+
+
+def test_the_name_that_may_be_meant_is_not_guessed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = HEAD + WRONG.replace("{more}", "").replace("nope", "x_prt").replace(" * 0.5", "").replace(
+        "tl.store(x_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)", "tl.load(x_ptr + i, mask=i < n)")
+    (folder / "k.py").write_text(text)
+    check("--fix", "k.py")
+    assert "not fixed k.py:8 TML301: `x_ptr` may be meant" in capsys.readouterr().err
+    assert (folder / "k.py").read_text() == text
+
+
+@pytest.mark.parametrize(("names", "fixed"), [("x_ptr, nope", "x_ptr"), ("nope", "x_ptr"), ("x_prt, x_ptr", "x_ptr")])
+def test_names_that_are_no_parameters_go_out_of_comments(names: str, fixed: str, folder: Path) -> None:
+    text = f"{HEAD}\n# triton-mutlint: mutates={names}{HALVE}"
+    (folder / "k.py").write_text(text)
+    check("--fix", "k.py")
+    assert f"mutates={fixed}\n" in (folder / "k.py").read_text()
+    assert left(folder, "k.py") == []
+
+
+OPS = '''
+# triton-mutlint: ignore[TML201] this line goes
+# triton-mutlint: mutates=x_ptr
+@triton.jit
+def set_one(x_ptr):
+    tl.store(x_ptr, 1)
+
+
+@torch.library.custom_op("l::b", mutates_args=("x", "zz"))
+def b(x: torch.Tensor) -> None:
+    set_one[(1,)](x)
+
+
+lib = torch.library.Library("l", "DEF")
+lib.define("e(Tensor x) -> ()")
+
+
+@torch.library.impl(lib, "e", "CUDA")
+def e(x):
+    set_one[(1,)](x)
+'''
+
+
+@pytest.mark.parametrize("option", ["--fix", "--diff"])
+def test_what_no_fix_settles_is_told_with_the_lines_that_the_reader_sees(
+    option: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = f"import torch\n{HEAD}{OPS}"
+    (folder / "k.py").write_text(text)
+    check(option, "k.py")
+    shown = (folder / "k.py").read_text().splitlines()
+    assert len(shown) == len(text.splitlines()) - (option == "--fix")
+    op = next(i for i, line in enumerate(shown, 1) if "l::b" in line)
+    schema = next(i for i, line in enumerate(shown, 1) if "lib.define" in line)
+    err = capsys.readouterr().err
+    assert f"not fixed k.py:{op} TML105: what was meant is not known" in err
+    assert f"not fixed k.py:{schema} TML103: schemas are not edited" in err

@@ -13,7 +13,6 @@ from triton_mutlint.report.summary import plural
 from triton_mutlint.request import Request
 
 if TYPE_CHECKING:  # fixing is loaded when asked for
-    from triton_mutlint.fixes.edit import Refusal
     from triton_mutlint.fixes.session import Outcome
 
 Analyse = Callable[[Request], Report]
@@ -37,7 +36,7 @@ def fix(outcome: Outcome) -> Report:
         write_document(document)
     for done in outcome.fixed:
         _say(f"fixed {_place(done.findings)}: {done.message}")
-    _refusals(outcome.refused)
+    _refusals(outcome, outcome.report)
     if outcome.changed:
         _say(f"{_count(outcome)} fixed in {plural(len(outcome.changed), 'file')}")
     return outcome.report
@@ -48,7 +47,7 @@ def show(outcome: Outcome) -> bool:
     from triton_mutlint.fixes.diff import unified
 
     write_stdout("".join(unified(outcome.original(document), document) for document in outcome.changed))
-    _refusals(outcome.refused)
+    _refusals(outcome, outcome.first or outcome.report)
     if outcome.changed:
         _say(f"{_count(outcome)} would be fixed in {plural(len(outcome.changed), 'file')}")
     else:
@@ -60,8 +59,11 @@ def _count(outcome: Outcome) -> str:
     return plural(sum(len(done.findings) for done in outcome.fixed), "finding")
 
 
-def _refusals(refused: Sequence[Refusal]) -> None:
-    for refusal in refused:
+def _refusals(outcome: Outcome, report: Report) -> None:
+    """Say what is not fixed, with the lines of the report that people see."""
+    from triton_mutlint.fixes.session import located
+
+    for refusal in located(outcome.refused, report):
         _say(f"not fixed {_place(refusal.findings)}: {refusal.reason}")
 
 

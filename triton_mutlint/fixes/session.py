@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from triton_mutlint.fixes.document import Document, read_document
 from triton_mutlint.fixes.edit import CannotFixError, Fix, Refusal, apply
 from triton_mutlint.fixes.plan import Plan, plan
-from triton_mutlint.model import EMPTY, Finding, MutlintError, Report
+from triton_mutlint.model import EMPTY, Finding, MutlintError, Report, Severity
 from triton_mutlint.request import Request
 
 MAX_PASSES = 64  # analyses of the run, each of which settles something or gives something up
@@ -28,6 +28,7 @@ class Outcome:
     refused: tuple[Refusal, ...]
     report: Report
     originals: Mapping[str, Document] = EMPTY
+    first: Report | None = None  # the report on the documents as they were
 
     def original(self, document: Document) -> str:
         """The text that a changed document had."""
@@ -50,7 +51,8 @@ class _Session:
     """The state between passes."""
 
     def __init__(self, report: Report, request: Request, analyse: Analyse) -> None:
-        self._report, self._request, self._analyse = report, request, analyse
+        self._first = self._report = report
+        self._request, self._analyse = request, analyse
         self._originals: dict[str, Document] = {}
         self._current: dict[str, Document] = {}
         self._fixed: list[Fix] = []
@@ -84,9 +86,16 @@ class _Session:
         return True
 
     def outcome(self) -> Outcome:
-        refused = [r for r in self._plan().refusals if r.findings]
+        refused = [*(r for r in self._plan().refusals if r.findings), *self._given_up.values(), *self._left()]
         changed = tuple(d for name, d in self._current.items() if d.text != self._originals[name].text)
-        return Outcome(changed, tuple(self._fixed), (*refused, *self._given_up.values()), self._report, self._originals)
+        return Outcome(changed, tuple(self._fixed), tuple(refused), self._report, self._originals, self._first)
+
+    def _left(self) -> Iterator[Refusal]:
+        """The findings that no fix is meant to settle, and why."""
+        for finding in self._report.findings:
+            if finding.unfixed and not finding.changes and not finding.suppressed and \
+                    finding.severity is not Severity.INFO:
+                yield Refusal((finding,), finding.unfixed)
 
     def _plan(self) -> Plan:
         return plan(self._report.findings, self._document)
@@ -135,6 +144,19 @@ class _Session:
     def _give_up(self, fixes: Iterable[Fix], reason: str) -> None:
         for fix in fixes:
             self._given_up[fix.identity] = Refusal(fix.findings, reason)
+
+
+def located(refusals: Iterable[Refusal], report: Report) -> tuple[Refusal, ...]:
+    """The refusals with their findings where `report` has them: edits move lines."""
+    places: dict[Key, list[Finding]] = {}
+    for finding in report.findings:
+        places.setdefault(_key(finding), []).append(finding)
+
+    def in_report(finding: Finding) -> Finding:
+        found = places.get(_key(finding), [finding])
+        return finding if finding in found else found[0]
+
+    return tuple(Refusal(tuple(in_report(f) for f in refusal.findings), refusal.reason) for refusal in refusals)
 
 
 def _texts(documents: dict[str, Document]) -> dict[str, str]:

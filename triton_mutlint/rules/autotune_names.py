@@ -17,6 +17,7 @@ from difflib import get_close_matches
 from triton_mutlint.model import Autotune, ListKind, LoadedKernel, ParameterKind
 from triton_mutlint.rules.subject import KernelSubject
 
+_BY_HAND = "only hooks can restore it"
 _LISTS = {"restore_value": ListKind.RESTORE_VALUE, "reset_to_zero": ListKind.RESET_TO_ZERO}
 
 
@@ -28,17 +29,18 @@ class Fault:
     help: str
     parameter: str | None = None
     redundant: ListKind | None = None  # the list that `parameter` only has to be taken out of
+    unfixed: str = ""  # why no fix does
 
 
 def faults(subject: KernelSubject, autotune: Autotune) -> Iterator[Fault]:
     """The faults of one decorator, in a fixed order."""
     for argument, names in (("restore_value", autotune.restore_value), ("reset_to_zero", autotune.reset_to_zero)):
         for name in names:
-            yield from _name_fault(subject, argument, name)
+            yield from _name_fault(subject, argument, name, names)
     yield from _replaced(subject, autotune)
 
 
-def _name_fault(subject: KernelSubject, argument: str, name: str) -> Iterator[Fault]:
+def _name_fault(subject: KernelSubject, argument: str, name: str, listed: tuple[str, ...]) -> Iterator[Fault]:
     kernel = subject.kernel
     assert kernel is not None  # an autotune declaration comes from a loaded kernel
     method = "clone()" if argument == "restore_value" else "zero_()"
@@ -46,17 +48,20 @@ def _name_fault(subject: KernelSubject, argument: str, name: str) -> Iterator[Fa
     parameter = subject.parameter(name)
     if name not in known:
         close = get_close_matches(name, known, 1, 0.5)
-        hint = f"did you mean `{close[0]}`?" if close else f"the parameters are {', '.join(known)}"
-        yield Fault(f"`{argument}` names `{name}`, which is no parameter of `{kernel.name}`", hint, name)
+        meant = close[0] if close and close[0] not in listed else ""
+        hint = f"did you mean `{meant}`?" if meant else f"remove `{name}`; the parameters are {', '.join(known)}"
+        yield Fault(f"`{argument}` names `{name}`, which is no parameter of `{kernel.name}`", hint, name,
+                    None if meant else _LISTS[argument], f"`{meant}` may be meant" if meant else "")
     elif any(p.name == name and p.is_constexpr for p in kernel.parameters):
         yield Fault(f"`{argument}` names `{name}`, a constexpr: it has no {method}", f"remove `{name}`", name,
                     _LISTS[argument])
     elif parameter is not None and parameter.kind is ParameterKind.DESCRIPTOR:
         hint = "handle `desc.base` in hooks, or pass a pointer"
-        yield Fault(f"`{argument}` names `{name}`, a tensor descriptor: it has no {method}", hint, name)
+        yield Fault(f"`{argument}` names `{name}`, a tensor descriptor: it has no {method}", hint, name,
+                    unfixed=_BY_HAND)
     elif any(p.name.startswith(f"{name}.") for p in subject.report.parameters):
         hint = "pass the pointers by themselves, or use hooks"
-        yield Fault(f"`{argument}` names `{name}`, a tuple: it has no {method}", hint, name)
+        yield Fault(f"`{argument}` names `{name}`, a tuple: it has no {method}", hint, name, unfixed=_BY_HAND)
 
 
 def replaced(autotune: Autotune) -> dict[str, tuple[str, ...]]:
@@ -94,7 +99,7 @@ def _replaced(subject: KernelSubject, autotune: Autotune) -> Iterator[Fault]:
             yield Fault(
                 f"the `{hook}` of `@triton.autotune` replaces the one that carries out `{argument}`: "
                 f"{listed} of `{subject.report.name}` {'is' if len(names) == 1 else 'are'} not protected while tuning",
-                _remedy(hook, argument), names[0] if len(names) == 1 else None,
+                _remedy(hook, argument), names[0] if len(names) == 1 else None, unfixed="hooks are not edited",
             )
 
 

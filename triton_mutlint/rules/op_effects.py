@@ -26,6 +26,11 @@ def steps(effect: HostEffect) -> Iterator[Related]:
         yield Related(f"the {effect.access.op} in `{effect.kernel}`", effect.access.location)
 
 
+def unfixed(op: OpReport) -> str:
+    """Why no fix edits the op's declaration; empty where one does."""
+    return "schemas are not edited" if op.form == "define" else ""
+
+
 def declares(op: OpReport) -> str:
     """Where the names are written, as the user calls it."""
     if op.declaration.of_torch:

@@ -49,11 +49,12 @@ class Rule:
         self, message: str, location: Location, *, kernel: KernelReport | None = None, parameter: str | None = None,
         related: Iterable[Related] = (), help: str = "",  # noqa: A002 - the field's name
         severity: Severity | None = None,
-        changes: Iterable[Change] = (), op: OpReport | None = None,
+        changes: Iterable[Change] = (), op: OpReport | None = None, unfixed: str = "",
     ) -> Finding:
         """A finding of this rule; `severity` only where it differs from the rule's own."""
         return Finding(
             self.code, self.name, severity or self.default_severity, message, location,
             kernel=kernel.name if kernel else None, op=op.name if op else None,
             parameter=parameter, related=tuple(related), help=help, changes=tuple(changes),
+            unfixed=unfixed,
         )

@@ -74,6 +74,7 @@ def _stale(subject: KernelSubject, declared: Declaration, name: str, elements: l
         related=(Related("the parameter", subject.place_of(name)),),
         help=f"remove `{name}` from `mutates`, or add the constexpr values under which it is written to the spec{kept}",
         changes=() if unsure else [change_of(declared, name, (), add=False)],
+        unfixed=WHY if unsure else "",
     )
 
 

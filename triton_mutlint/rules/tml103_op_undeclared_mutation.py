@@ -67,7 +67,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_mutlint.model import Change, Finding, ListKind, OpArgument, OpMutation, OpReport, Severity
-from triton_mutlint.rules.op_effects import declares, related
+from triton_mutlint.rules.op_effects import declares, related, unfixed
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import RunSubject
 
@@ -102,7 +102,8 @@ def _undeclared(op: OpReport, argument: OpArgument) -> Finding:
     return RULE.finding(
         message, op.location, op=op, parameter=name, related=related(op, argument),
         severity=None if certain else Severity.WARNING, help=_advice(op, name, certain),
-        changes=changes if certain and op.form != "define" else (),
+        changes=changes if certain and not unfixed(op) else (),
+        unfixed=unfixed(op) if certain else "whether the caller's own tensor is written is not certain",
     )
 
 

@@ -61,7 +61,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_mutlint.model import Change, Finding, ListKind, OpMutation, OpReport, Severity
-from triton_mutlint.rules.op_effects import declares
+from triton_mutlint.rules.op_effects import declares, unfixed
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import RunSubject
 from triton_mutlint.unexplored import WHY
@@ -78,11 +78,12 @@ def check_run(run: RunSubject) -> Iterator[Finding]:
 
 def _stale(op: OpReport, name: str) -> Finding:
     order = tuple(a.name for a in op.arguments)
-    editable = op.form != "define" and not op.guessed
+    why = unfixed(op) or (WHY if op.guessed else "")
     return RULE.finding(
         f"{declares(op)} says that `{op.name}` writes `{name}`, but nothing in its code does", op.declaration.place,
         op=op, parameter=name, help=_advice(op, name),
-        changes=[Change(ListKind.MUTATES_ARGS, name, False, op.declaration.place, order)] if editable else (),
+        changes=[Change(ListKind.MUTATES_ARGS, name, False, op.declaration.place, order)] if not why else (),
+        unfixed=why,
     )
 
 

@@ -59,6 +59,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_mutlint.model import Finding, Related, Severity
+from triton_mutlint.rules.op_effects import unfixed
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import RunSubject
 
@@ -70,6 +71,7 @@ def check_run(run: RunSubject) -> Iterator[Finding]:
             yield RULE.finding(
                 problem.message, problem.location, op=op, help=problem.help,
                 related=[Related(f"`{op.name}` is registered here", op.location)] if elsewhere else [],
+                unfixed=unfixed(op) or "what was meant is not known",
             )
 
 

@@ -110,7 +110,7 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
     for fault in faults(subject, autotune):
         changes = [Change(fault.redundant, fault.parameter or "", False, place)] if fault.redundant else []
         yield RULE.finding(fault.message, place, kernel=subject.report, parameter=fault.parameter, help=fault.help,
-                           changes=changes)
+                           changes=changes, unfixed=fault.unfixed)
     if len(autotune.configs) > 1:
         yield from _unrestored(subject, autotune, place)
 
@@ -161,7 +161,7 @@ def _finding(subject: KernelSubject, autotune: Autotune, parameter: ParameterRep
     return RULE.finding(
         f"`{subject.report.name}` {what}{condition}, {_outcome(autotune, parameter)}{unless}",
         place, kernel=subject.report, parameter=parameter.name, related=_accesses(parameter),
-        help=_advice(autotune, parameter, rerun, restorable, zeros),
+        help=_advice(subject, autotune, parameter, rerun, restorable, zeros),
         severity=None if rerun in _CERTAIN and not excused else Severity.INFO,
         changes=() if hooked or rerun not in _CERTAIN else _changes(subject, autotune, parameter, place, zeros),
     )
@@ -191,25 +191,33 @@ def _outcome(autotune: Autotune, parameter: ParameterReport) -> str:
     return f"but `reset_to_zero` names it{also}: the launch that counts reads zeros, not the caller's values"
 
 
-def _advice(autotune: Autotune, parameter: ParameterReport, rerun: Rerun, restorable: Sequence[str],
-            zeros: bool) -> str:
+def _clonable(subject: KernelSubject, names: Sequence[str]) -> list[str]:
+    """Those of a list's names that Triton can take."""
+    assert subject.kernel is not None  # an autotune declaration comes from a loaded kernel
+    known = {p.name for p in subject.kernel.parameters if not p.is_constexpr}
+    return [name for name in names if name in known]
+
+
+def _advice(subject: KernelSubject, autotune: Autotune, parameter: ParameterReport, rerun: Rerun,
+            restorable: Sequence[str], zeros: bool) -> str:
     if parameter.kind is ParameterKind.DESCRIPTOR:
         return "`restore_value` cannot hold a tensor descriptor: copy and put back `desc.base` in hooks"
     if "." in parameter.name:
         return "`restore_value` cannot hold an element of a tuple: pass the pointer by itself, or use hooks"
     if autotune.has_pre_hook or autotune.has_post_hook:
         return f"make sure that the hooks restore `{parameter.name}`: with them, `restore_value` would do nothing"
-    names = list(dict.fromkeys((*autotune.restore_value, *restorable, parameter.name)))
+    names = list(dict.fromkeys((*_clonable(subject, autotune.restore_value), *restorable, parameter.name)))
     argument = f"`restore_value={_listing(names)}`"
     if parameter.name in autotune.reset_to_zero:
-        kept = [name for name in autotune.reset_to_zero if name != parameter.name]
+        kept = [name for name in _clonable(subject, autotune.reset_to_zero) if name != parameter.name]
         rest = f"`reset_to_zero={_listing(kept)}`" if kept else "no `reset_to_zero`"
         return f"give {argument} and {rest}"
     if rerun in (Rerun.ACCUMULATED, Rerun.POLLED):
-        reset = f"`reset_to_zero={_listing(list(dict.fromkeys((*autotune.reset_to_zero, parameter.name))))}`"
+        reset = _clonable(subject, autotune.reset_to_zero)
+        zeroed = f"`reset_to_zero={_listing(list(dict.fromkeys((*reset, parameter.name))))}`"
         if zeros:
-            return f"add {reset}: every launch in this file passes zeros"
-        return f"add {argument}, or {reset} if callers always pass zeros"
+            return f"add {zeroed}: every launch in this file passes zeros"
+        return f"add {argument}, or {zeroed} if callers always pass zeros"
     if rerun is Rerun.IN_PLACE:
         return f"add {argument}"
     return f"if values from before the launch matter, add {argument}"

@@ -40,7 +40,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from triton_mutlint.contracts.declarations import COMMENT, Declaration, covers, read_declarations
+from triton_mutlint.contracts.declarations import COMMENT, Declaration, change_of, covers, read_declarations
 from triton_mutlint.model import Finding, Related, Severity, SourceFile, Status
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject, RunSubject
@@ -96,9 +96,13 @@ def _names(subject: KernelSubject, declared: Declaration) -> Iterator[Finding]:
             covers(name, p) or covers(p, name) for p in flattened) and (base in known or not known)
         if missing or no_element:
             close = get_close_matches(name, [*flattened, *known], 1, 0.5)
-            hint = f"did you mean `{close[0]}`?" if close else f"its parameters are {', '.join(flattened or known)}"
+            meant = close[0] if close and close[0] not in declared.mutates else ""
+            parameters = ", ".join(flattened or known)
+            hint = f"did you mean `{meant}`?" if meant else f"remove `{name}`; its parameters are {parameters}"
             yield RULE.finding(f"`{report.name}` has no parameter `{name}`, which `mutates` names",
-                               declared.place_of(name), kernel=report, parameter=name, help=hint)
+                               declared.place_of(name), kernel=report, parameter=name, help=hint,
+                               changes=[change_of(declared, name, (), add=False)] if missing and not meant else (),
+                               unfixed=f"`{meant}` may be meant" if meant else "it may have other elements")
 
 
 RULE = Rule("TML904", "stale-spec", Severity.WARNING, __doc__ or "", check_run=check_run)
