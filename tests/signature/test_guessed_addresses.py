@@ -13,7 +13,7 @@ from triton_mutlint.model import KernelReport, Stage
 from triton_mutlint.request import Request
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "fixtures" / "guessed"
-NAMES = ("addresses.py", "choices.py", "passed.py")
+NAMES = ("addresses.py", "choices.py", "objects.py", "passed.py")
 KERNEL = re.compile(r"# writes:(.*)\n(?:# not:(.*)\n)?@triton.jit\ndef (\w+)")
 CASES = {(name, m[3]): (frozenset(m[1].split()), frozenset((m[2] or "").split())) for name in NAMES
          for m in KERNEL.finditer((FOLDER / name).read_text(encoding="utf-8"))}  # fmt: skip

@@ -20,7 +20,7 @@ from triton_mutlint.model import (
 from triton_mutlint.signature.evaluate import UNKNOWN
 from triton_mutlint.signature.evidence import Dossier, Evidences, gather
 from triton_mutlint.signature.facts import Slot
-from triton_mutlint.signature.held import Held, either
+from triton_mutlint.signature.held import MEMORY, Held, either
 from triton_mutlint.signature.helpers import Helper
 from triton_mutlint.signature.passed_functions import Functions, handed_over, is_number
 from triton_mutlint.signature.possible_calls import of_global
@@ -50,6 +50,8 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
             slot = slot or Slot(name)
             guessed = isinstance(element, ScalarType) and name in plan.inferred and not _told(dossier)
             line = slot.stored or (evidence.program.indirect if slot.kept else 0)
+            if not line and name in possible.kept and _memory(element, dossier):
+                line = evidence.program.indirect or stored.get(MEMORY, 0)
             if not line and (_memory(element, dossier) or (guessed and _is_blank(slot))):
                 line = stored.get(name, 0)
                 if line and guessed:

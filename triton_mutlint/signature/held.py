@@ -22,27 +22,43 @@ class Held:
     """`roots` are parameters whose address the value may be, or be made of.
 
     `items` are the elements of a tuple of known length; `functions` what the value may be as an object, by identity,
-    where `is_open` says that it may also be another. `kind` is the class that it is an instance of, if known, and
-    `value` a compile-time constant.
+    where `is_open` says that it may also be another. `kinds` are the classes that it may be an instance of, with SOME
+    if it may be one of another, or of none; it is empty for what is no instance. `value` is a compile-time constant.
     """
 
     roots: frozenset[str] = frozenset()
     items: tuple[Held, ...] | None = None
     functions: tuple[Object, ...] = ()
     is_open: bool = False
-    kind: Object | None = None
+    kinds: tuple[Object, ...] = ()
     value: Any = UNKNOWN
 
     def everything(self) -> frozenset[str]:
         """The roots of the value and of all its elements."""
         return self.roots.union(*(item.everything() for item in self.items or ()))
 
+    @property
+    def is_value(self) -> bool:
+        """Whether it can only be a tensor, or a tuple of them, and no object with functions of its own."""
+        return not (self.kinds or self.functions or (self.is_open and not self.everything()))
+
+    def has_objects(self) -> bool:
+        """Whether it, or an element, is an instance or a function."""
+        functions = any(type(f.it).__name__ != "dtype" for f in self.functions)
+        return bool(self.kinds) or functions or any(item.has_objects() for item in self.items or ())
+
     def element(self, index: Held) -> Held:
         """`self[index]`."""
         at = index.value
         if self.items is not None and isinstance(at, int) and -len(self.items) <= at < len(self.items):
             return self.items[at]
-        return either(Held(self.roots), *self.items) if self.items else Held(self.roots, is_open=self.is_open)
+        return self.any_element()
+
+    def any_element(self) -> Held:
+        """What iterating over it gives."""
+        if self.items:
+            return either(*((Held(self.roots),) if self.roots else ()), *self.items)
+        return Held(self.roots, is_open=self.is_open, kinds=(SOME,) if self.kinds else ())
 
     def __add__(self, other: Held) -> Held:
         if self.items is not None and other.items is not None:
@@ -64,6 +80,9 @@ class Object:
 
 
 NOTHING = Held()
+MEMORY = "*"  # stands for the parameters whose addresses were put into memory
+LOADED = Held(frozenset((MEMORY,)))
+SOME = Object(None)  # a class that is not known
 
 
 def either(*values: Held) -> Held:
@@ -77,13 +96,17 @@ def either(*values: Held) -> Held:
     if len(lengths) == 1 and first.items is not None:
         items = tuple(either(*row) for row in zip(*(v.items or () for v in values), strict=True))
     functions = tuple(dict.fromkeys(f for v in values for f in v.functions))
-    kinds = {v.kind for v in values}
-    return Held(roots, items, functions, any(v.is_open for v in values), kinds.pop() if len(kinds) == 1 else None)
+    kinds = dict.fromkeys(k for v in values for k in v.kinds)
+    if any(v.kinds != first.kinds for v in values):
+        kinds[SOME] = None
+    return Held(roots, items, functions, any(v.is_open for v in values), tuple(kinds))
 
 
 def mixed(values: Iterable[Held]) -> Held:
     """What may be made of all of `values`."""
-    return Held(frozenset[str]().union(*(value.everything() for value in values)))
+    values = tuple(values)
+    objects = (SOME,) if any(value.has_objects() for value in values) else ()
+    return Held(frozenset[str]().union(*(value.everything() for value in values)), kinds=objects)
 
 
 def constant(value: Any) -> Held:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import textwrap
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -90,7 +92,7 @@ class Program:
         if node is None:
             return None
         code = getattr(function, "__code__", None)
-        return Helper(node, getattr(function, "__globals__", {}), getattr(code, "co_filename", ""))
+        return Helper(node, _namespace(function), getattr(code, "co_filename", ""))
 
     def made(self, source: Value, kind: Value, value: Value, line: int) -> Value:
         """`value`, which a cast of `source` to `kind` made: noted if that is, or may be, a type of pointers."""
@@ -237,6 +239,18 @@ def formal_slots(node: ast.FunctionDef) -> dict[str, Slot]:
     if node.args.vararg is not None:
         slots[node.args.vararg.arg] = Slot(node.args.vararg.arg)
     return slots
+
+
+def _namespace(function: Any) -> Mapping[str, Any]:
+    """Where the names of a function are looked up: in those it was defined in, too."""
+    outside = getattr(function, "__globals__", {})
+    cells = dict(zip(getattr(getattr(function, "__code__", None), "co_freevars", ()),
+                     getattr(function, "__closure__", None) or (), strict=False))
+    held = {}
+    for name, cell in cells.items():
+        with contextlib.suppress(ValueError):  # not set yet
+            held[name] = cell.cell_contents
+    return ChainMap(held, outside) if held else outside
 
 
 def _definition(jit: Any, function: Any) -> ast.FunctionDef | None:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from triton_mutlint.signature.evaluate import UNKNOWN, plain
-from triton_mutlint.signature.held import NOTHING, Held, Object, constant, either, mixed
+from triton_mutlint.signature.held import LOADED, NOTHING, SOME, Held, Object, constant, either, mixed
 from triton_mutlint.signature.helpers import Helper
+from triton_mutlint.signature.python_objects import makes_objects, may_store, member, named_and_home
 
 ANY = "**"  # stands for whichever parameters `*args` and `**kwargs` go to
 _STORING = ("store", "scatter", "atomic_", "_experimental_descriptor_store", "_experimental_device_tensormap")
 _QUIET = frozenset({"triton", "builtins", "math", "operator"})  # modules whose other functions store nothing
 _ASM = frozenset({"inline_asm_elementwise", "extern_elementwise"})
-_LOADED = frozenset({"load", "load_tensor_descriptor", "_experimental_descriptor_load", "dot", "dot_scaled",
-                     "program_id", "num_programs", "rand", "randn", "randint", "randint4x", "rand4x", "randn4x"})
+_COMBINING = {"reduce": ("combine_fn", 2), "associative_scan": ("combine_fn", 2), "map_elementwise": ("scalar_fn", 0)}
+_TYPING = frozenset({"isinstance", "hasattr", "getattr", "type", "num_warps", "num_threads", "num_ctas"})
+_LOADS = frozenset({"load", "load_tensor_descriptor", "_experimental_descriptor_load"})
+_NUMBERS = frozenset({"dot", "dot_scaled", "program_id", "num_programs", "rand", "randn", "randint", "randint4x",
+                      "rand4x", "randn4x"})
 _FACTS = frozenset({"dtype", "type", "shape", "element_ty", "scalar", "numel", "primitive_bitwidth", "itemsize"})
 _METHODS = frozenset({"to", "cast", "view", "reshape", "expand_dims", "broadcast_to", "trans", "permute", "split",
                       "load", "gather", "advance", "T", "ravel", "sum", "max", "min", "argmax", "argmin", "reduce",
@@ -33,6 +37,7 @@ class Following(Protocol):
     """What knows the helpers, and what they do."""
 
     is_typed: bool
+    kept: dict[str, int]
 
     def call(self, helper: Helper, env: Env) -> tuple[Held, frozenset[str]]: ...
 
@@ -60,25 +65,34 @@ class Calls:
 
     def member(self, owner: Held, name: str) -> Held:
         """`owner.name`."""
-        if owner.kind is not None:
-            method = self.stores.helper(_member(owner.kind.it, name))
-            if method is not None:
-                return Held(functions=(Object(_Bound(method, owner)),))
-        elif owner.functions and not owner.is_open:
-            return either(*(of_global(_member(f.it, name)) for f in owner.functions))
-        return NOTHING if name in _FACTS else Held(owner.everything(), is_open=True)
+        names = getattr(owner.kinds[0].it, "_fields", ()) if len(owner.kinds) == 1 else ()
+        if owner.items is not None and name in names[: len(owner.items)]:
+            return owner.items[names.index(name)]
+        if owner.functions and not owner.is_open:
+            return either(*(of_global(member(f.it, name)) for f in owner.functions))
+        methods = [self.stores.helper(member(kind.it, name)) for kind in owner.kinds]
+        bound = [Held(functions=(Object(_Bound(m, owner)),)) for m in methods if m is not None]
+        if bound and len(bound) == len(methods):
+            return either(*bound)
+        nested = (SOME,) if SOME in owner.kinds else ()
+        field = NOTHING if name in _FACTS and not owner.kinds else Held(owner.everything(), is_open=True, kinds=nested)
+        return either(field, *bound)
+
+    def overloaded(self, *values: Held) -> None:
+        """An operator is applied to `values`: one of them may define what it does."""
+        for kind in dict.fromkeys(k for v in values for k in v.kinds):
+            if kind == SOME or any(self.stores.helper(member(kind.it, n)) for n in dir(kind.it) if n[:2] == "__"):
+                self.store(mixed(values).roots)
 
     def call(self, node: ast.Call) -> Held:
         args: list[Held] = []
         named: dict[str, Held] = {}
         for argument in node.args:
             value = self.eval(argument.value if isinstance(argument, ast.Starred) else argument)
-            if not isinstance(argument, ast.Starred):
-                args.append(value)
-            elif value.items is not None and ANY not in named:
-                args.extend(value.items)
-            else:
+            if ANY in named or (isinstance(argument, ast.Starred) and value.items is None):
                 named[ANY] = mixed((value, named.get(ANY, NOTHING)))
+            else:
+                args.extend(value.items or () if isinstance(argument, ast.Starred) else (value,))
         for keyword in node.keywords:
             value = self.eval(keyword.value)
             named[keyword.arg or ANY] = value if keyword.arg else mixed((value, named.get(ANY, NOTHING)))
@@ -95,12 +109,16 @@ class Calls:
     def unknown(self, method: str, owner: Held, args: list[Held], named: Mapping[str, Held], function: Held) -> Held:
         """A call of a method of a value, or of what may be any function."""
         given = mixed((owner, *args, *named.values()))
-        if _stores(method):
+        if owner.is_value and _stores(method):
             self.store(owner.everything())
-            return NOTHING
-        if method not in _METHODS:
+            self.keep(given.roots - owner.everything())
+            return LOADED
+        if not owner.is_value or method not in _METHODS:
             self.store(given.roots | function.everything())
-        return NOTHING if method == "load" else Held(given.roots, is_open=True)
+            return replace(given, is_open=True)
+        if method in _COMBINING:
+            self.combined(method, (NOTHING, *args), named, given.roots)
+        return LOADED if method == "load" else Held(given.roots)
 
     def applied(self, target: Any, args: list[Held], named: Mapping[str, Held]) -> Held:
         """A call of a known object."""
@@ -114,37 +132,57 @@ class Calls:
         given = mixed((*args, *named.values())).roots
         if isinstance(target, type):
             return self.made(target, args, named)
-        name, home = _named(target)
+        name, home = named_and_home(target)
         if home.partition(".")[0] not in _QUIET:
             self.store(given)
-            return Held(given, is_open=True)
-        self.stores.is_typed |= name == "isinstance"
+            return replace(mixed((*args, *named.values())), is_open=True)
+        sized = name == "len" and bool(given) and args[:1] != [] and args[0].items is None
+        self.stores.is_typed |= name in _TYPING or sized
         if _stores(name):
-            self.store(args[0].everything() if args else given)
-            return NOTHING
-        if name in _ASM:
+            self.store(args[0].everything() if args and ANY not in named else given)
+            self.keep(given)
+            return LOADED
+        if name in _ASM or home.startswith("triton.experimental"):
             self.store(given)
-        self.combined((*args, *named.values()), given)
-        return NOTHING if name in _LOADED else Held(given)
+        self.combined(name, args, named, given)
+        if name in _LOADS:
+            return LOADED
+        return NOTHING if name in _NUMBERS else Held(given) if home != "builtins" else mixed((*args, *named.values()))
 
     def made(self, cls: type, args: list[Held], named: Mapping[str, Held]) -> Held:
         """An instance of a class."""
         if cls is tuple and len(args) == 1:
             return args[0]
         given = mixed((*args, *named.values())).roots
-        start = self.stores.helper(_member(cls, "__init__"))
-        if start is not None:
-            _, stored = self.stores.call(start, _arguments(start.node.args, [NOTHING, *args], named))
-            self.store(stored)
-        return Held(given, is_open=True, kind=Object(cls))
+        fields = getattr(cls, "_fields", None)
+        if fields is not None and len(args) + len(named) == len(fields) and set(named) <= set(fields[len(args):]):
+            items = (*args, *(named[name] for name in fields[len(args):]))
+            return Held(items=items, kinds=(Object(cls),))
+        if may_store(cls):
+            self.store(given)
+        nested = any(v.has_objects() for v in (*args, *named.values()))
+        if cls.__module__.partition(".")[0] in _QUIET and not nested:
+            return Held(given)
+        nested = nested or makes_objects(cls)
+        return Held(given, is_open=True, kinds=(Object(cls), SOME) if nested else (Object(cls),))
 
-    def combined(self, values: tuple[Held, ...], given: frozenset[str]) -> None:
-        """Triton calls the functions among `values`, to reduce or map the others."""
-        for value in values:
+    def combined(self, name: str, args: Sequence[Held], named: Mapping[str, Held], given: frozenset[str]) -> None:
+        """Triton calls the functions among the arguments, to reduce or map the others."""
+        for value in (*args, *named.values()):
             for function in value.functions:
                 helper = self.stores.helper(function.it)
                 if helper is not None:
                     self.applied(helper, [Held(given, is_open=True)] * len(helper.node.args.args), {})
+        if name in _COMBINING:
+            key, index = _COMBINING[name]
+            combine = named[key] if key in named else args[index] if index < len(args) else NOTHING
+            if combine.is_open or not combine.functions:
+                self.store(given)
+
+    def keep(self, roots: frozenset[str]) -> None:
+        """It is put into memory, from where it may be loaded again."""
+        for root in roots:
+            self.stores.kept.setdefault(root, self.line)
 
     def store(self, roots: frozenset[str]) -> None:
         for root in roots:
@@ -156,7 +194,7 @@ def _arguments(formal: ast.arguments, args: list[Held], named: Mapping[str, Held
     defaults: dict[str, ast.expr | None] = dict(
         zip((a.arg for a in reversed(positional)), reversed(formal.defaults), strict=False))
     defaults.update(zip((a.arg for a in formal.kwonlyargs), formal.kw_defaults, strict=True))
-    rest = Held(mixed(named.values()).roots if ANY in named else frozenset(), is_open=True)
+    rest = replace(mixed(named.values()) if ANY in named else NOTHING, is_open=True)
     env = {}
     for argument in (*positional, *formal.kwonlyargs):
         default = defaults.get(argument.arg)
@@ -165,7 +203,10 @@ def _arguments(formal: ast.arguments, args: list[Held], named: Mapping[str, Held
     env.update(zip((a.arg for a in positional), args, strict=False))
     env.update((name, value) for name, value in named.items() if name in env)
     if formal.vararg is not None:
-        env[formal.vararg.arg] = Held(items=tuple(args[len(positional):]))
+        left = args[len(positional):]
+        env[formal.vararg.arg] = mixed((rest, *left)) if ANY in named else Held(items=tuple(left))
+    if formal.kwarg is not None:
+        env[formal.kwarg.arg] = replace(mixed(named.values()), is_open=True)
     return env
 
 
@@ -173,24 +214,11 @@ def of_global(found: Any) -> Held:
     """What a name outside of the function holds."""
     value = plain(found)
     if isinstance(value, tuple):
-        return Held(items=tuple(of_global(v) for v in value))
+        kinds = (Object(type(value)),) if type(value) is not tuple else ()
+        return Held(items=tuple(of_global(v) for v in value), kinds=kinds)
     if value is not UNKNOWN and type(value).__name__ != "dtype":
         return constant(value)
     return Held(is_open=True) if found is UNKNOWN else Held(functions=(Object(found),))
-
-
-def _member(target: Any, name: str) -> Any:
-    """An attribute of a module or class; UNKNOWN for what a stand-in does not have."""
-    try:
-        return getattr(target, name, UNKNOWN)
-    except Exception:  # a stand-in's own code runs in there
-        return UNKNOWN
-
-
-def _named(target: Any) -> tuple[str, str]:
-    """The name of a function, and its module's."""
-    name, home = _member(target, "__name__"), _member(target, "__module__")
-    return (name if isinstance(name, str) else ""), (home if isinstance(home, str) else "")
 
 
 def _stores(name: str) -> bool:

@@ -8,14 +8,15 @@ only of parameters that no analysed variant writes, where a guess decides what i
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from triton_mutlint.signature.evaluate import UNKNOWN
-from triton_mutlint.signature.held import NOTHING, Held, compared, constant, either, mixed
+from triton_mutlint.signature.held import NOTHING, SOME, Held, either, mixed
 from triton_mutlint.signature.helpers import Helper, Program
-from triton_mutlint.signature.possible_calls import Calls, Env, of_global
+from triton_mutlint.signature.possible_calls import Env, of_global
+from triton_mutlint.signature.possible_values import Expressions
 
 MAX_DEPTH = 24  # calls within each other
 MAX_CALLS = 2000  # bodies walked for one kernel
@@ -31,6 +32,7 @@ class Stores:
         self._running: set[tuple[int, tuple[tuple[str, Held], ...]]] = set()
         self._calls = 0
         self.is_typed = False  # the source asks of what kind a value is
+        self.kept: dict[str, int] = {}  # what is put into memory
 
     def of(self, helper: Helper, env: Env) -> Mapping[str, int]:
         """Walk the kernel's body, its parameters holding what `env` says."""
@@ -45,7 +47,7 @@ class Stores:
             return self._known[key]
         if key in self._running or len(self._running) >= MAX_DEPTH or self._calls >= MAX_CALLS:
             given = mixed(env.values())
-            return Held(given.roots, is_open=True), given.roots
+            return replace(given, is_open=True), given.roots
         self._calls += 1
         self._running.add(key)
         body = _Body(self, helper, dict(env))
@@ -58,7 +60,7 @@ class Stores:
         return self._program.helper(target, name)
 
 
-class _Body(Calls):
+class _Body(Expressions):
     """The walk over one function's body."""
 
     def __init__(self, stores: Stores, helper: Helper, env: Env) -> None:
@@ -104,33 +106,51 @@ class _Body(Calls):
                           mixed((value,)) if starred else value.element(Held(value=index)))
         elif isinstance(target, ast.Attribute | ast.Subscript):  # a part of it holds the value from now on
             whole = self.eval(_loaded(target.value))
-            self.bind(target.value, Held(whole.everything() | value.everything(), is_open=True))
+            self.set_part(target.value, whole, value)
+
+    def set_part(self, target: ast.expr, whole: Held, value: Held) -> None:
+        """Other names may stand for the same instance, and have the part then, too."""
+        if value.has_objects() or not whole.kinds:
+            whole = mixed((whole, value))
+        self.bind(target, Held(whole.everything() | value.everything(), is_open=True, kinds=whole.kinds))
+        for name, held in self.env.items():
+            if held.has_objects():
+                kinds = held.kinds if held.kinds and not value.has_objects() else (SOME,)
+                self.env[name] = Held(held.everything() | value.everything(), None, held.functions, held.is_open, kinds)
 
     def branch(self, node: ast.If) -> None:
         test = self.eval(node.test)
         if test.value is not UNKNOWN:
             self.block(node.body if test.value else node.orelse)
             return
+        self.overloaded(test)
         before = dict(self.env)
         self.block(node.body)
         then, self.env = self.env, before
         self.block(node.orelse)
-        self.env = _joined(then, self.env)
+        self.env = self.joined(then, self.env)
+
+    def joined(self, left: Env, right: Env) -> Env:
+        """One or the other; a name that only one has is looked up outside of the function where there is none."""
+        for env, other in ((left, right), (right, left)):
+            missing = {name: of_global(self.namespace[name]) for name in other if name not in env
+                       and name in self.namespace}
+            env.update(missing)
+        return {**right, **left, **{name: either(left[name], right[name]) for name in left if name in right}}
 
     def loop(self, node: ast.For | ast.While) -> None:
         for _ in range(MAX_TRIPS):
             before = dict(self.env)
             if isinstance(node, ast.For):
-                iterated = self.eval(node.iter)
-                self.bind(node.target, either(Held(iterated.roots), *iterated.items or ()))
+                self.bind(node.target, self.eval(node.iter).any_element())
             else:
                 self.eval(node.test)
             self.block(node.body)
-            self.env = _joined(before, self.env)
+            self.env = self.joined(before, self.env)
             if self.env == before:
                 break
         else:  # tuples that grow with each trip, say
-            self.env = {name: Held(value.everything(), is_open=True) for name, value in self.env.items()}
+            self.env = {name: replace(mixed((value,)), is_open=True) for name, value in self.env.items()}
             self.block(node.body)
         self.block(node.orelse)
 
@@ -138,111 +158,12 @@ class _Body(Calls):
         value = self.eval(node.value) if node.value is not None else NOTHING
         self.returned = value if self.returned is None else either(self.returned, value)
 
-    # ----------------------------------------------------------------- expressions
-
-    def eval(self, node: ast.expr) -> Held:
-        return _EXPRESSIONS.get(type(node), _Body.whatever)(self, node)
-
-    def whatever(self, node: ast.AST) -> Held:
-        """Any other expression may be made of all that is in it."""
-        return mixed(self.eval(n) if isinstance(n, ast.expr) else self.whatever(n) for n in ast.iter_child_nodes(node))
-
-    def name(self, node: ast.Name) -> Held:
-        if node.id in self.env:
-            return self.env[node.id]
-        found = self.namespace.get(node.id, getattr(builtins, node.id, UNKNOWN))
-        if found is UNKNOWN:
-            found = self.stores.helper(UNKNOWN, node.id) or UNKNOWN
-        return of_global(found)
-
-    def attribute(self, node: ast.Attribute) -> Held:
-        return self.member(self.eval(node.value), node.attr)
-
-    def sequence(self, node: ast.Tuple | ast.List) -> Held:
-        if any(isinstance(e, ast.Starred) for e in node.elts):
-            return self.whatever(node)
-        return Held(items=tuple(self.eval(e) for e in node.elts))
-
-    def subscript(self, node: ast.Subscript) -> Held:
-        owner = self.eval(node.value)
-        if isinstance(node.slice, ast.Slice):
-            bounds = [NOTHING if b is None else self.eval(b) for b in (node.slice.lower, node.slice.upper)]
-            fixed = [None if b is None else v.value
-                     for b, v in zip((node.slice.lower, node.slice.upper), bounds, strict=True)]
-            if owner.items is not None and node.slice.step is None and UNKNOWN not in fixed:
-                return Held(owner.roots, owner.items[slice(*fixed)])
-            return Held(mixed((owner, *bounds)).roots, is_open=True)
-        return owner.element(self.eval(node.slice))
-
-    def binary(self, node: ast.BinOp) -> Held:
-        left, right = self.eval(node.left), self.eval(node.right)
-        return left + right if isinstance(node.op, ast.Add) else mixed((left, right))
-
-    def compare(self, node: ast.Compare) -> Held:
-        values = [self.eval(n) for n in (node.left, *node.comparators)]
-        return compared(node, values[0], values[1])
-
-    def unary(self, node: ast.UnaryOp) -> Held:
-        value = self.eval(node.operand)
-        if isinstance(node.op, ast.Not):
-            return NOTHING if value.value is UNKNOWN else Held(value=not value.value)
-        negated = isinstance(node.op, ast.USub) and isinstance(value.value, int | float)
-        return Held(value=-value.value) if negated else mixed((value,))
-
-    def choice(self, node: ast.IfExp) -> Held:
-        test = self.eval(node.test)
-        if test.value is not UNKNOWN:
-            return self.eval(node.body if test.value else node.orelse)
-        return either(self.eval(node.body), self.eval(node.orelse))
-
-    def chain(self, node: ast.BoolOp) -> Held:
-        values = [self.eval(n) for n in node.values]
-        stops = isinstance(node.op, ast.Or)
-        for index, value in enumerate(values):
-            if value.value is UNKNOWN:
-                return either(*values[index:])
-            if bool(value.value) is stops:
-                return value
-        return values[-1]
-
-    def walrus(self, node: ast.NamedExpr) -> Held:
-        value = self.eval(node.value)
-        self.bind(node.target, value)
-        return value
-
-    def comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Held:
-        for part in node.generators:
-            iterated = self.eval(part.iter)
-            self.bind(part.target, either(Held(iterated.roots), *iterated.items or ()))
-            for test in part.ifs:
-                self.eval(test)
-        return Held(self.eval(node.elt).everything(), is_open=True)
-
-    def nothing(self, node: ast.expr) -> Held:
-        self.whatever(node)
-        return NOTHING
-
-    def literal(self, node: ast.Constant) -> Held:
-        return constant(node.value)
-
 
 def _loaded(target: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Name(target.id, ast.Load()), target) if isinstance(target, ast.Name) else target
 
 
-def _joined(left: Env, right: Env) -> Env:
-    both = {name: either(value, right[name]) if name in right else value for name, value in left.items()}
-    return {**right, **both}
-
-
 _STATEMENTS: dict[type[ast.stmt], Callable[[_Body, Any], None]] = {
     ast.Assign: _Body.assign, ast.AnnAssign: _Body.assign, ast.AugAssign: _Body.augment, ast.If: _Body.branch,
     ast.For: _Body.loop, ast.While: _Body.loop, ast.Return: _Body.give_back,
-}  # fmt: skip
-_EXPRESSIONS: dict[type[ast.expr], Callable[[_Body, Any], Held]] = {
-    ast.Name: _Body.name, ast.Attribute: _Body.attribute, ast.Tuple: _Body.sequence, ast.List: _Body.sequence,
-    ast.Subscript: _Body.subscript, ast.BinOp: _Body.binary, ast.Compare: _Body.compare, ast.UnaryOp: _Body.unary,
-    ast.IfExp: _Body.choice, ast.BoolOp: _Body.chain, ast.NamedExpr: _Body.walrus, ast.Constant: _Body.literal,
-    ast.ListComp: _Body.comprehension, ast.GeneratorExp: _Body.comprehension, ast.SetComp: _Body.comprehension,
-    ast.JoinedStr: _Body.nothing, ast.Call: _Body.call,
 }  # fmt: skip
