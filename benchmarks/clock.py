@@ -1,18 +1,25 @@
-"""CPU seconds by stage, taken by wrapping the functions that each stage is entered through."""
+"""CPU seconds by stage, taken by wrapping the functions that each stage is entered through.
+
+Each kernel is lowered once more beside the tool's own run, as Triton does it by itself: that is `BARE`, which all
+shares are of.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
 from triton_mutlint import engine, linting, pipeline
-from triton_mutlint.lowering import lower, triton_api
+from triton_mutlint.lowering import frontend, lower, triton_api
 
-LOWERING = "make_ir"
+BARE = "make_ir by itself"
+LOWERING = "lowering"
 REST = "the rest"
 # Stage -> where its functions are looked up. A stage that runs inside another is counted as itself only.
 STAGES: dict[str, tuple[tuple[Any, str], ...]] = {
@@ -30,19 +37,37 @@ STAGES: dict[str, tuple[tuple[Any, str], ...]] = {
 
 
 @contextmanager
+def bare() -> Iterator[None]:
+    """In this block, `Backend.make_ir` lowers as Triton does by itself, beside Python's collector."""
+    enabled = gc.isenabled()
+    gc.enable()
+    try:
+        with patch.object(triton_api, "parsing_once", contextlib.nullcontext), patch.object(triton_api, "sweep"):
+            yield
+    finally:
+        if not enabled:
+            gc.disable()
+
+
+@contextmanager
 def stage_seconds() -> Iterator[Counter[str]]:
     """Collects CPU seconds (`time.process_time`) by stage, without those of the stages inside of it."""
-    seconds: Counter[str] = Counter()
+    seconds: Any = Counter()
     inner: list[float] = []
+    running: list[str] = []
 
     def timed(stage: str, function: Any) -> Any:
         def wrapper(*args: Any, **kwargs: Any) -> Any:
+            if running and running[-1] == BARE:
+                return function(*args, **kwargs)
+            running.append(stage)
             inner.append(0.0)
             start = time.process_time()
             try:
                 return function(*args, **kwargs)
             finally:
                 taken = time.process_time() - start
+                running.pop()
                 seconds[stage] += taken - inner.pop()
                 if inner:
                     inner[-1] += taken
@@ -53,9 +78,22 @@ def stage_seconds() -> Iterator[Counter[str]]:
         for stage, places in STAGES.items():
             for owner, name in places:
                 stack.enter_context(patch.object(owner, name, timed(stage, getattr(owner, name))))
+        guessed, by_itself = frontend.guessed, timed(BARE, _by_itself)
+
+        def both(make: Callable[[], Any]) -> Any:
+            by_itself(make)
+            return guessed(make)
+
+        stack.enter_context(patch.object(frontend, "guessed", both))
         yield seconds
 
 
-def share(seconds: Counter[str]) -> float:
-    """The time of everything but Triton's own lowering as a share of that."""
-    return (sum(seconds.values()) - seconds[LOWERING]) / seconds[LOWERING]
+def _by_itself(make: Callable[[], Any]) -> None:
+    with bare(), contextlib.suppress(Exception):  # the tool's own lowering raises it again
+        make()
+
+
+def share(seconds: Counter[str], *, lowering: bool = False) -> float:
+    """The time of everything, with or without lowering, as a share of what lowering takes Triton by itself."""
+    rest = sum(seconds.values()) - seconds[BARE] - (0 if lowering else seconds[LOWERING])
+    return rest / seconds[BARE]

@@ -1,12 +1,13 @@
 """What the tool adds to Triton's own lowering, over the fixtures.
 
     python -m benchmarks.overhead [--repeat 8] [--corpus FOLDER] [BOOK ...]
+    python -m benchmarks.overhead --cold FOLDER            # one run over a library, without a spec
 
-Prints the CPU time of everything but `ASTSource.make_ir` as a share of the time in `make_ir`, and each
-stage's part of it: the least time that each stage took in several runs of one process, after one run that
-warms imports up. CPU time, because the ratio of wall times on a machine that does other work as well says
-little. The book `corpus` holds the kernels of published packages whose specs are written by hand; it needs
-the packages, as `make corpus` installs them, in FOLDER (default: the environment's CORPUS_DIR, else .corpus).
+Prints the CPU time of each stage as a share of what `ASTSource.make_ir` takes by itself for the same kernels: the
+least time that each stage took in several runs of one process, after one run that warms imports up. CPU time,
+because the ratio of wall times on a machine that does other work as well says little. The book `corpus` holds the
+kernels of published packages whose specs are written by hand; it needs the packages, as `make corpus` installs them,
+in FOLDER (default: the environment's CORPUS_DIR, else .corpus).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pathlib import Path
 
 import yaml
 
-from benchmarks.clock import LOWERING, share, stage_seconds
+from benchmarks.clock import BARE, share, stage_seconds
 from tests.casebook import BOOKS, FIXTURES, raw, spec_of
 from triton_mutlint import engine
 from triton_mutlint.request import Request
@@ -69,11 +70,12 @@ def least(runs: Sequence[Request], repeat: int) -> Counter[str]:
 
 
 def show(name: str, seconds: Counter[str]) -> None:
-    lowering = seconds[LOWERING]
-    print(f"{name}: make_ir {lowering * 1e3:.0f} ms; all the rest takes {share(seconds):.0%} of that")
+    alone = seconds[BARE]
+    print(f"{name}: make_ir by itself {alone * 1e3:.0f} ms; the whole run takes {share(seconds, lowering=True):.0%} "
+          f"of that, and {share(seconds):.0%} without lowering")
     for stage, taken in seconds.most_common():
-        if stage != LOWERING:
-            print(f"  {stage:20} {taken / lowering:6.1%}")
+        if stage != BARE:
+            print(f"  {stage:20} {taken / alone:6.1%}")
 
 
 def main() -> None:
@@ -83,7 +85,12 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=8)
     corpus = Path(os.environ.get("CORPUS_DIR") or ".corpus")
     parser.add_argument("--corpus", type=Path, default=corpus, metavar="FOLDER")
+    parser.add_argument("--cold", type=Path, metavar="FOLDER")
     options = parser.parse_args()
+    if options.cold:
+        request = Request((".",), options.cold.absolute(), use_spec=False, targets=TARGETS)
+        show(options.cold.name, measure([request]))
+        return
     together: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as name:
         for book in options.books:
