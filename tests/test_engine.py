@@ -48,6 +48,29 @@ def test_helpers_are_counted_and_listed_on_request(tmp_path: Path) -> None:
     assert note.endswith("k.py:6 put")
 
 
+def test_kernels_that_were_not_asked_for_are_no_helpers(tmp_path: Path) -> None:
+    other = KERNEL.format(name="other").partition("@triton.jit\ndef put")[2].partition("@triton.jit")[2]
+    (tmp_path / "k.py").write_text(f"{KERNEL.format(name='fill')}\n\n@triton.jit{other}")
+    report = lint(tmp_path, "k.py::fill", helpers=True)
+    assert [k.name for k in report.kernels] == ["fill"]
+    assert (report.helpers, len(report.notes)) == (1, 1)
+    assert lint(tmp_path, "k.py").helpers == 1
+
+
+def test_failures_in_other_files_have_the_paths_that_reports_show(tmp_path: Path) -> None:
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernels" / "shared.py").write_text(
+        "import triton\nimport triton.language as tl\n\nWIDTH = 1 // 0\n\n\n"
+        "@triton.jit\ndef lost(p):\n    tl.store(p, GONE)\n\n\n@triton.jit\ndef wide(p):\n    tl.store(p, WIDTH)\n")
+    (tmp_path / "kernels" / "k.py").write_text(
+        "import triton\nfrom shared import lost, wide\n\n\n"
+        "@triton.jit\ndef a(p):\n    lost(p)\n\n\n@triton.jit\ndef b(p):\n    wide(p)\n")
+    report = lint(tmp_path, "kernels/k.py")
+    places = [k.failure.location for k in report.kernels if k.failure and k.failure.location]
+    assert [(p.file, p.line) for p in places] == [("kernels/shared.py", 9), ("kernels/shared.py", 14)]
+    assert {f.location.file for f in report.findings} == {"kernels/shared.py"}
+
+
 def test_kernels_come_in_order_of_file_and_line(tmp_path: Path) -> None:
     for name in ("b", "a"):
         (tmp_path / f"{name}.py").write_text(KERNEL.format(name=f"kernel_{name}"))

@@ -10,11 +10,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from triton_mutlint.version import __version__
 
+TYPE_CHECKING = False  # importing `typing` takes most of the time in which an interrupt would show a traceback
 if TYPE_CHECKING:  # imported on first use: `triton-mutlint --version` needs none of it
+    from typing import Any
+
     from triton_mutlint.api import analyze
     from triton_mutlint.engine import run as lint
     from triton_mutlint.model import KernelReport, Report

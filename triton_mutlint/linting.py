@@ -33,7 +33,7 @@ from triton_mutlint.op_kernels import OpKernels
 from triton_mutlint.outcome import detached
 from triton_mutlint.pipeline import Observe, Tools, analyze_kernel, failed, ignore
 from triton_mutlint.places import SourcePlaces
-from triton_mutlint.planning import Specs, load_file, plan_kernel, unexpected
+from triton_mutlint.planning import Specs, load_file, plan_kernel, shown, unexpected
 from triton_mutlint.request import Progress, Request
 from triton_mutlint.rules import RULES
 from triton_mutlint.signature.repair import repair
@@ -150,7 +150,8 @@ class Run:
         return Report(
             environment, tuple(reports),
             findings_of(files, failures, self._request, ops), files=len(holding),
-            helpers=sum(len(f.result.helpers) for f in files), notes=(*self._helpers(files), *notes), ops=ops,
+            helpers=sum(h.is_helper for f in files for h in f.result.helpers),
+            notes=(*self._helpers(files), *notes), ops=ops,
         )
 
     def _ops(self, files: Sequence[LintedFile],
@@ -177,7 +178,7 @@ class Run:
         """A line per helper, where they are asked for."""
         if not self._request.helpers:
             return ()
-        found = sorted((h.location, h.qualname) for f in files for h in f.result.helpers)
+        found = sorted((h.location, h.qualname) for f in files for h in f.result.helpers if h.is_helper)
         return tuple(f"helper, analysed where it is called: {at.file}:{at.line} {name}" for at, name in found)
 
     def _load(self, source: SourceFile, spec: Spec | None) -> LintedFile:
@@ -215,7 +216,7 @@ class Run:
         except TooLongError as error:
             return failed(kernel, _too_long(error, kernel), targets)
         except StageError as error:
-            return failed(kernel, error.failure, targets)
+            return failed(kernel, shown(error.failure, self._request.cwd), targets)
         except UsageError:
             raise
         except Exception as error:  # the kernel's own heuristics and globals run in there

@@ -24,6 +24,7 @@ from triton_mutlint.signature.infer import infer
 from triton_mutlint.signature.inferred import Inferred
 from triton_mutlint.signature.plan import build_plan
 from triton_mutlint.signature.spec import KernelSpec, Spec, find_spec, load_spec, parse_spec
+from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.load import load
 
 
@@ -61,11 +62,20 @@ class Specs:
 def load_file(source: SourceFile, spec: Spec | None, request: Request) -> LoadResult:
     """What the file holds; whatever its own Python does wrong is a failure in the result."""
     try:
-        return load(source, globals_=spec.globals if spec else {}, true_import=request.true_import,
-                    stubs=request.config.stub_modules)
+        result = load(source, globals_=spec.globals if spec else {}, true_import=request.true_import,
+                      stubs=request.config.stub_modules)
+        return replace(result, failures=tuple((name, shown(failure, request.cwd)) for name, failure in result.failures))
     except Exception as error:  # the file's own Python runs in there; one file must not end the run
         failure = unexpected(Stage.LOAD, error, Location(source.display, 1))
         return LoadResult(failures=(("", failure),), sources=(source.path,))
+
+
+def shown(failure: Failure, cwd: Path) -> Failure:
+    """The failure with its file as reports show it: other files than those linted are known by their absolute paths."""
+    place = failure.location
+    if place is None or not os.path.isabs(place.file):  # noqa: PTH117
+        return failure
+    return replace(failure, location=replace(place, file=display_path(Path(place.file), cwd)))
 
 
 def entry_of(spec: Spec | None, kernel: LoadedKernel) -> KernelSpec | None:

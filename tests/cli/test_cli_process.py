@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
 FAKE = f"""\
 import sys, time, types
 sys.path.insert(0, {str(HERE)!r})
@@ -129,10 +130,11 @@ def test_a_current_directory_that_is_gone_is_told(tmp_path: Path) -> None:
     )
 
 
-def on_a_terminal(seconds: int) -> str:
+def on_a_terminal(seconds: int, **environment: str) -> str:
     """What the command prints on stderr when that is a terminal."""
     controller, terminal = pty.openpty()
-    process = subprocess.Popen(command(seconds), stdout=subprocess.DEVNULL, stderr=terminal)
+    process = subprocess.Popen(command(seconds), stdout=subprocess.DEVNULL, stderr=terminal,
+                               env={**os.environ, **environment})
     os.close(terminal)
     seen = b""
     while select.select([controller], [], [], 20)[0]:
@@ -153,3 +155,21 @@ def test_progress_on_a_long_run_is_erased() -> None:
 
 def test_no_progress_on_a_short_run() -> None:
     assert on_a_terminal(0) == ""
+
+
+def test_no_progress_where_no_line_can_be_erased() -> None:
+    assert on_a_terminal(2, TERM="dumb") == ""
+
+
+def test_progress_fits_a_narrow_terminal() -> None:
+    lines = on_a_terminal(2, COLUMNS="14").split("\r\x1b[K")
+    assert {len(line) for line in lines} <= {0, 13}
+    assert any("/40 kernels" in line for line in lines)
+
+
+def test_the_package_imports_next_to_nothing_before_interrupts_are_caught() -> None:
+    code = "import sys; before = {*sys.modules}; import triton_mutlint.__main__; print(sorted({*sys.modules} - before))"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {code}"],
+                          capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(
+        ["__future__", "triton_mutlint", "triton_mutlint.__main__", "triton_mutlint.version"])

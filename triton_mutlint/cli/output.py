@@ -33,11 +33,16 @@ def is_terminal(stream: TextIO) -> bool:
         return False
 
 
-def width() -> int:
+def columns() -> int:
     """Of the terminal (or COLUMNS) in cells; 80 where there is none."""
     import shutil  # here: loading it takes longer than all the rest of this module does
 
-    return max(shutil.get_terminal_size((80, 24)).columns, NARROWEST)
+    return shutil.get_terminal_size((80, 24)).columns
+
+
+def width() -> int:
+    """Of a report in cells: what the terminal has, if that is enough for one."""
+    return max(columns(), NARROWEST)
 
 
 def is_unicode(stream: TextIO) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from types import TracebackType
 
-from triton_mutlint.cli.output import is_terminal, width
+from triton_mutlint.cli.output import columns, is_terminal
 
 PATIENCE = 1.0  # seconds before anything is shown
 INTERVAL = 0.1  # seconds between two updates
@@ -18,7 +19,7 @@ class Progress:
 
     def __init__(self) -> None:
         self._stream = sys.stderr
-        self._enabled = is_terminal(self._stream)
+        self._enabled = is_terminal(self._stream) and os.environ.get("TERM") != "dumb"  # it cannot erase a line
         self._next = time.monotonic() + PATIENCE
         self._shown = False
 
@@ -42,5 +43,5 @@ class Progress:
         printable = "".join(char if char.isprintable() else "?" for char in line)
         encoding = self._stream.encoding or "ascii"
         safe = printable.encode(encoding, errors="replace").decode(encoding)
-        self._stream.write(_ERASE + safe[: width() - 1])
+        self._stream.write(_ERASE + safe[: columns() - 1])
         self._stream.flush()

@@ -148,6 +148,8 @@ class _Reader:
         self.file = file
         self.problems: list[SpecProblem] = []
         self.seen = 0
+        self._known: set[int] = set()  # nodes: an alias is the node that it stands for
+        self.has_aliases = False
 
     def location(self, node: yaml.Node) -> Location:
         return Location(self.file, node.start_mark.line + 1, node.start_mark.column + 1)
@@ -157,9 +159,11 @@ class _Reader:
 
     def read(self, node: yaml.Node, path: KeyPath, depth: int) -> Node:
         self.seen += 1
+        self.has_aliases |= id(node) in self._known
+        self._known.add(id(node))
         if self.seen > MAX_NODES or depth > MAX_DEPTH:
-            deep, many = "nested too deeply", f"more than {MAX_NODES:,} values"
-            message = f"{deep if depth > MAX_DEPTH else many} once aliases are expanded"
+            what = "nested too deeply" if depth > MAX_DEPTH else f"more than {MAX_NODES:,} values"
+            message = f"{what}{' once aliases are expanded' if self.has_aliases else ''}"
             raise SpecError([SpecProblem(self.location(node), (), message)])
         location = self.location(node)
         if not isinstance(node, yaml.ScalarNode) and node.tag not in _COLLECTIONS:

@@ -158,12 +158,16 @@ class _Load:
             if (failure := self._failure(candidate, is_kernel)) is not None:
                 self.failures.append((candidate.name, failure))
             elif candidate.jit is not None:
-                (kernels if is_kernel else helpers).append(self._loaded(candidate, not is_kernel))
+                (kernels if is_kernel else helpers).append(self._loaded(candidate, is_kernel, called))
         return kernels, helpers
 
     def _is_kernel(self, candidate: Candidate, called: frozenset[str]) -> bool:
         if self.source.kernels:
             return bool(self.source.kernels & {candidate.name, candidate.qualname})
+        return self._looks_like_one(candidate, called)
+
+    def _looks_like_one(self, candidate: Candidate, called: frozenset[str]) -> bool:
+        """Whether it is a kernel if none is asked for by name."""
         names = {candidate.name, *candidate.aliases}
         if names & self.launches.direct:
             return True
@@ -197,8 +201,8 @@ class _Load:
         same = Path(need.file) == self.source.path
         return Location(self.source.display if same else need.file, need.line)
 
-    def _loaded(self, candidate: Candidate, is_helper: bool) -> LoadedKernel:
-        tuning = candidate.tuning(with_decorators=not is_helper)
+    def _loaded(self, candidate: Candidate, is_kernel: bool, called: frozenset[str]) -> LoadedKernel:
+        tuning = candidate.tuning(with_decorators=is_kernel)
         notes = [*tuning.notes, *candidate.definition.namespace.notes.values()]
         for need in self.needs.of(candidate.jit):
             notes.append(f"`{need.name}` {need.reason}; it is used where a branch may leave it out")
@@ -213,7 +217,7 @@ class _Load:
             namespace=Globals(candidate.definition.namespace, self.needs),
             autotune=tuning.autotune,
             heuristics=tuning.heuristics,
-            is_helper=is_helper,
+            is_helper=not is_kernel and not self._looks_like_one(candidate, called),
             qualname=candidate.qualname,
             notes=tuple(dict.fromkeys(notes)),
         )
