@@ -20,7 +20,7 @@ from triton_mutlint.model import (
 from triton_mutlint.signature.evaluate import UNKNOWN
 from triton_mutlint.signature.evidence import Dossier, Evidences, gather
 from triton_mutlint.signature.facts import Slot
-from triton_mutlint.signature.held import MEMORY, Held, either
+from triton_mutlint.signature.held import MEMORY, Held, Object, either
 from triton_mutlint.signature.helpers import Helper
 from triton_mutlint.signature.passed_functions import Functions, handed_over, is_number
 from triton_mutlint.signature.possible_calls import of_global
@@ -50,10 +50,10 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
             slot = slot or Slot(name)
             guessed = isinstance(element, ScalarType) and name in plan.inferred and not _told(dossier)
             line = slot.stored or (evidence.program.indirect if slot.kept else 0)
-            if not line and name in possible.kept and _memory(element, dossier):
+            if not line and {label, name} & possible.kept.keys() and _memory(element, dossier):
                 line = evidence.program.indirect or stored.get(MEMORY, 0)
             if not line and (_memory(element, dossier) or (guessed and _is_blank(slot))):
-                line = stored.get(name, 0)
+                line = stored.get(label, 0) or stored.get(name, 0)
                 if line and guessed:
                     untyped.add(label)
             if line:
@@ -82,12 +82,29 @@ def _held(kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences) -> dic
         number = parameter.is_constexpr or (all(isinstance(t, ScalarType) for t in types) and (
             told or not _is_blank(evidence.dossiers[name].slot)))
         root = frozenset[str]() if number else frozenset((name,))
-        if told and len(values) == len(types) == 1:
+        if len(types) == 1 and isinstance(types[0], TupleType):
+            held[name] = _elements(name, types[0], told)
+        elif told and len(values) == len(types) == 1:
             held[name] = of_global(values[0])
         else:
             objects = [replace(of_global(v), value=UNKNOWN) for v in values]
             held[name] = either(Held(root, is_open=not told), *objects)
     return held
+
+
+def _elements(label: str, type_: TupleType, told: bool) -> Held:
+    """A tuple: other launches may pass a longer one, unless its type is told."""
+    items = []
+    for index, element in enumerate(type_.elements):
+        part = f"{label}.{type_.fields[index] if type_.fields else index}"
+        if isinstance(element, TupleType):
+            items.append(_elements(part, element, told))
+        elif told and isinstance(element, ConstexprValue):
+            items.append(of_global(element.value))
+        else:
+            items.append(Held(frozenset((part,)), is_open=not told))
+    rest = frozenset[str]() if told else frozenset((label,))
+    return Held(rest, tuple(items), kinds=(Object(type_),) if type_.fields else ())
 
 
 def _is_blank(slot: Slot) -> bool:
@@ -121,8 +138,9 @@ def _narrow(type_: ScalarType, slot: Slot) -> bool:
 
 
 def _decides(plan: SignaturePlan) -> bool:
-    """Whether compile-time values are guessed, or left out."""
-    guessed = any(isinstance(v.args[n], ConstexprValue) for n in plan.inferred | plan.defaults for v in plan.variants)
+    """Whether compile-time values, or tuples, are guessed, or left out."""
+    guessed = any(isinstance(v.args[n], ConstexprValue | TupleType)
+                  for n in plan.inferred | plan.defaults for v in plan.variants)
     return guessed or len(plan.variants) < plan.total
 
 

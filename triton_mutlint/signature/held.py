@@ -21,9 +21,10 @@ _PLAIN = (int, float, str, type(None))
 class Held:
     """`roots` are parameters whose address the value may be, or be made of.
 
-    `items` are the elements of a tuple of known length; `functions` what the value may be as an object, by identity,
-    where `is_open` says that it may also be another. `kinds` are the classes that it may be an instance of, with SOME
-    if it may be one of another, or of none; it is empty for what is no instance. `value` is a compile-time constant.
+    `items` are the elements of a tuple: all of them, or the first ones of one that has `roots` of its own, too.
+    `functions` are what the value may be as an object, by identity, where `is_open` says that it may also be another.
+    `kinds` are the classes that it may be an instance of, with SOME if it may be one of another, or of none; it is
+    empty for what is no instance. `value` is a compile-time constant.
     """
 
     roots: frozenset[str] = frozenset()
@@ -42,6 +43,11 @@ class Held:
         """Whether it can only be a tensor, or a tuple of them, and no object with functions of its own."""
         return not (self.kinds or self.functions or (self.is_open and not self.everything()))
 
+    @property
+    def has_length(self) -> bool:
+        """Whether it is a tuple whose elements are all known."""
+        return self.items is not None and not self.roots
+
     def has_objects(self) -> bool:
         """Whether it, or an element, is an instance or a function."""
         functions = any(type(f.it).__name__ != "dtype" for f in self.functions)
@@ -50,8 +56,9 @@ class Held:
     def element(self, index: Held) -> Held:
         """`self[index]`."""
         at = index.value
-        if self.items is not None and isinstance(at, int) and -len(self.items) <= at < len(self.items):
-            return self.items[at]
+        items = self.items or ()
+        if isinstance(at, int) and (0 if self.roots else -len(items)) <= at < len(items):
+            return items[at]
         return self.any_element()
 
     def any_element(self) -> Held:
@@ -61,8 +68,8 @@ class Held:
         return Held(self.roots, is_open=self.is_open, kinds=(SOME,) if self.kinds else ())
 
     def __add__(self, other: Held) -> Held:
-        if self.items is not None and other.items is not None:
-            return Held(self.roots | other.roots, (*self.items, *other.items))
+        if self.items is not None and other.items is not None and not self.roots:
+            return Held(other.roots, (*self.items, *other.items))
         return mixed((self, other))
 
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from triton_mutlint.signature.evaluate import UNKNOWN, plain
 from triton_mutlint.signature.held import LOADED, NOTHING, SOME, Held, Object, constant, either, mixed
 from triton_mutlint.signature.helpers import Helper
-from triton_mutlint.signature.python_objects import makes_objects, may_store, member, named_and_home
+from triton_mutlint.signature.python_objects import fields_of, makes_objects, may_store, member, named_and_home
 
 ANY = "**"  # stands for whichever parameters `*args` and `**kwargs` go to
 _STORING = ("store", "scatter", "atomic_", "_experimental_descriptor_store", "_experimental_device_tensormap")
@@ -65,7 +65,7 @@ class Calls:
 
     def member(self, owner: Held, name: str) -> Held:
         """`owner.name`."""
-        names = getattr(owner.kinds[0].it, "_fields", ()) if len(owner.kinds) == 1 else ()
+        names = fields_of(owner.kinds[0].it) if len(owner.kinds) == 1 else ()
         if owner.items is not None and name in names[: len(owner.items)]:
             return owner.items[names.index(name)]
         if owner.functions and not owner.is_open:
@@ -89,7 +89,7 @@ class Calls:
         named: dict[str, Held] = {}
         for argument in node.args:
             value = self.eval(argument.value if isinstance(argument, ast.Starred) else argument)
-            if ANY in named or (isinstance(argument, ast.Starred) and value.items is None):
+            if ANY in named or (isinstance(argument, ast.Starred) and not value.has_length):
                 named[ANY] = mixed((value, named.get(ANY, NOTHING)))
             else:
                 args.extend(value.items or () if isinstance(argument, ast.Starred) else (value,))
@@ -136,7 +136,7 @@ class Calls:
         if home.partition(".")[0] not in _QUIET:
             self.store(given)
             return replace(mixed((*args, *named.values())), is_open=True)
-        sized = name == "len" and bool(given) and args[:1] != [] and args[0].items is None
+        sized = name == "len" and bool(given) and args[:1] != [] and not args[0].has_length
         self.stores.is_typed |= name in _TYPING or sized
         if _stores(name):
             self.store(args[0].everything() if args and ANY not in named else given)

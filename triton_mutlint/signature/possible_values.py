@@ -52,7 +52,8 @@ class Expressions(Calls):
             bounds = [NOTHING if b is None else self.eval(b) for b in (node.slice.lower, node.slice.upper)]
             fixed = [None if b is None else v.value
                      for b, v in zip((node.slice.lower, node.slice.upper), bounds, strict=True)]
-            if owner.items is not None and node.slice.step is None and UNKNOWN not in fixed:
+            known = UNKNOWN not in fixed and not (owner.roots and any(b is not None and b < 0 for b in fixed))
+            if owner.items is not None and node.slice.step is None and known:
                 return Held(owner.roots, owner.items[slice(*fixed)])
             return replace(mixed((owner, *bounds)), is_open=True)
         index = self.eval(node.slice)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+from triton_mutlint.model import TupleType
 from triton_mutlint.signature.evaluate import UNKNOWN
 
 _SEMANTIC = {"_semantic", "_generator", "_builder"}
@@ -22,6 +23,12 @@ def named_and_home(target: Any) -> tuple[str, str]:
     """The name of a function, and its module's."""
     name, home = member(target, "__name__"), member(target, "__module__")
     return (name if isinstance(name, str) else ""), (home if isinstance(home, str) else "")
+
+
+def fields_of(kind: Any) -> tuple[str, ...]:
+    """The names of the elements of a namedtuple, by its class or by its type as an argument."""
+    names = kind.fields if isinstance(kind, TupleType) else member(kind, "_fields")
+    return names if isinstance(names, tuple) else ()
 
 
 def may_store(cls: type) -> bool:
