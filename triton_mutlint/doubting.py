@@ -96,14 +96,17 @@ def _doubts_of(parameter: ParameterReport, doubts: Doubts, hidden: bool, address
     name, file = parameter.name, kernel.location.file
     if name in addresses.ambiguous:
         line = doubts.addresses.get(name) or kernel.location.line
-        reason = f"whether `{name}` is a number or an address is guessed; give its type in the spec"
-        yield UnanalyzableOp("address", "", reason, (name,), Location(file, line))
+        reason = f"whether `{name}` is a number or an address is guessed"
+        yield UnanalyzableOp("address", "", reason, (name,), Location(file, line),
+                             f"give the type of `{name}` in the spec")
     elif name in doubts.handed:
-        reason = "a function given as an argument may write this; name that function in the spec"
-        yield UnanalyzableOp("call", "", reason, (name,), Location(file, doubts.handed[name]))
+        reason = "a function given as an argument may write this"
+        yield UnanalyzableOp("call", "", reason, (name,), Location(file, doubts.handed[name]),
+                             "name that function in the spec: `{ref: name}`")
     elif name in doubts.stores and (hidden or doubts.open) and _may_be_address(parameter, doubts, hidden):
-        reason = "no analysed variant reaches this write; give the arguments that decide it in the spec"
-        yield UnanalyzableOp("store", "", reason, (name,), Location(file, doubts.stores[name]))
+        reason = "no analysed variant reaches this write, and guessed arguments decide whether one does"
+        yield UnanalyzableOp("store", "", reason, (name,), Location(file, doubts.stores[name]),
+                             "give the arguments that decide it in the spec; a list of values gives a variant each")
 
 
 def _may_be_address(parameter: ParameterReport, doubts: Doubts, hidden: bool) -> bool:

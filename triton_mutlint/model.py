@@ -407,13 +407,17 @@ class OpaqueOp:
 
 @dataclass(frozen=True)
 class UnanalyzableOp:
-    """An op whose memory effects could not be decided, and the parameters that reach it."""
+    """An op whose memory effects could not be decided, and the parameters that reach it.
+
+    `advice` says what would decide them, where that is something else than another op.
+    """
 
     op: str
     detail: str
     reason: str
     parameters: tuple[str, ...]
     location: Location
+    advice: str = ""
 
 
 @dataclass(frozen=True)

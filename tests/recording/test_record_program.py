@@ -103,7 +103,10 @@ def test_the_exit_code_and_output_are_the_programs(tmp_path: Path) -> None:
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
     done = _record("no-such-program", cwd=tmp_path)
     assert done.returncode == 127
-    assert "cannot run no-such-program" in done.stderr
+    assert done.stderr == "triton-mutlint: error: cannot run no-such-program: No such file or directory\n"
+    done = _record("train.py", "--steps", "2", cwd=tmp_path)
+    assert done.returncode == 127
+    assert done.stderr.endswith("; give the command that runs it: triton-mutlint record -- python train.py --steps 2\n")
 
 
 def test_a_projects_own_sitecustomize_still_runs(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -26,6 +27,11 @@ def command(output: Path, verbose: bool, program: tuple[str, ...]) -> int:
     Launches of several runs add up; what a person wrote into the spec stays. Under Triton's interpreter
     (TRITON_INTERPRET=1) launches are noted as well. `import triton_mutlint.record` does the same from within.
 
+    \b
+    Examples:
+      triton-mutlint record -- python train.py --steps 2
+      triton-mutlint record -o kernels.yaml -- python -m pytest tests/test_kernels.py
+
     Exit code: the program's own; 127 when it cannot be started.
     """
     from triton_mutlint.cli.output import check_writable
@@ -35,20 +41,24 @@ def command(output: Path, verbose: bool, program: tuple[str, ...]) -> int:
         raw = Path(folder) / "launches.jsonl"
         raw.touch()
         code = _run(program, raw)
+        if code is None:
+            return 127
         _merge(raw, output, verbose)
     return code
 
 
-def _run(program: tuple[str, ...], raw: Path) -> int:
-    """The exit code of the program."""
+def _run(program: tuple[str, ...], raw: Path) -> int | None:
+    """The exit code of the program; None where it could not be started, which is told."""
     inject = str(Path(__file__).resolve().parent.parent / "recording" / "inject")
     paths = [inject, *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TRITON_MUTLINT_RECORD_RAW": str(raw)}
     try:
         process = subprocess.Popen(program, env=environment)  # noqa: S603 - the program the user names
     except OSError as error:
-        click.echo(f"triton-mutlint: error: cannot run {program[0]}: {error.strerror}", err=True)
-        return 127
+        hint = f"; give the command that runs it: triton-mutlint record -- python {shlex.join(program)}"
+        hint = hint if program[0].endswith(".py") else ""
+        click.echo(f"triton-mutlint: error: cannot run {program[0]}: {error.strerror}{hint}", err=True)
+        return None
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the program's to answer
     try:
         code = process.wait()

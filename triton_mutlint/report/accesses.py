@@ -127,15 +127,12 @@ def _route_lines(route: Sequence[Frame], here: str, options: RenderOptions) -> L
     callee = route[-1].function
     for depth, frame in enumerate(reversed(route[:-1])):
         lead = f"{' ' * 11}{'  ' * depth}"
-        line = Text.assemble(
-            lead,
-            ("in ", DIM),
-            (clean(callee), STRONG),
-            (", called from ", DIM),
-            (f"line {frame.line}" if frame.file == here else f"{clean(frame.file)}:{frame.line}", PLACE),
-        )
+        place = f"line {frame.line}" if frame.file == here else f"{clean(frame.file)}:{frame.line}"
+        pieces = [Text.assemble(("in ", DIM), (clean(callee), STRONG), (",", DIM)),
+                  Text.assemble(("called from ", DIM), (place, PLACE))]
+        *before, line = flow(pieces, options.width, Text(lead), len(lead) + 2)
         source = code(frame.file, frame.line, options, options.width - line.cell_len - 2)
-        lines.append(line.append(": ", DIM).append(source) if source else line)
+        lines += [*before, line.append(": ", DIM).append(source) if source else line]
         callee, here = frame.function, frame.file
     return lines
 

@@ -40,8 +40,7 @@ def _indirect(write: IndirectWrite, options: RenderOptions) -> Lines:
     through = Text(clean(write.through), MUTATION[Mutation.UNKNOWN])
     how = words(f"indirect write through {_VIA.get(write.via, write.via)}")
     lines = flow([*how, through], options.width, Text("  "), 4)
-    lines.append(Text.assemble("    ", (where(write.location), PLACE), "  ", (write.op, DIM)))
-    return lines + quote(write.location, options)
+    return lines + _place(write, options) + quote(write.location, options)
 
 
 def unanalyzable_lines(kernel: KernelReport, options: RenderOptions) -> Lines:
@@ -53,10 +52,10 @@ def unanalyzable_lines(kernel: KernelReport, options: RenderOptions) -> Lines:
 
 
 def _unanalyzable(op: UnanalyzableOp, options: RenderOptions) -> Lines:
-    head = Text.assemble("  ", ("cannot tell", MUTATION[Mutation.UNKNOWN]), f" what {name_of(op.op)} does:")
+    what = "" if op.advice else f" what {name_of(op.op)} does"
+    head = Text.assemble("  ", ("cannot tell", MUTATION[Mutation.UNKNOWN]), f"{what}:")
     lines = flow(words(op.reason), options.width, head.append(" "), 4)
-    lines.append(Text.assemble("    ", (where(op.location), PLACE), "  ", (op.op, DIM)))
-    lines += quote(op.location, options) + _detail(op.detail, options)
+    lines += _place(op, options) + quote(op.location, options) + _detail(op.detail, options)
     if op.parameters:
         reach = Text("    may be written through it: ", DIM)
         lines += flow(joined(op.parameters, MUTATION[Mutation.UNKNOWN]), options.width, reach, 8)
@@ -73,9 +72,9 @@ def opaque_lines(kernel: KernelReport, options: RenderOptions) -> Lines:
     for op in told:
         lines += [Text(), *_opaque(op, options)]
     if harmless:
-        lead = Text("  extern calls that touch no memory: ")
+        lead = words("extern calls that touch no memory:")
         names = list(dict.fromkeys(op.detail or op.op for op in harmless))
-        lines += [Text(), *flow(joined(names, DIM), options.width, lead, 4)]
+        lines += [Text(), *flow([*lead, *joined(names, DIM)], options.width, Text("  "), 4)]
     return lines
 
 
@@ -91,8 +90,12 @@ def _opaque(op: OpaqueOp, options: RenderOptions) -> Lines:
     if op.effect in ("reads", "writes") and op.parameters:
         pieces += [Text("of"), *joined(op.parameters)]
     lines = flow(pieces, options.width, Text("  "), 4)
-    lines.append(Text.assemble("    ", (where(op.location), PLACE), "  ", (op.op, DIM)))
-    return lines + _detail(op.detail, options)
+    return lines + _place(op, options) + _detail(op.detail, options)
+
+
+def _place(op: OpaqueOp | UnanalyzableOp | IndirectWrite, options: RenderOptions) -> Lines:
+    pieces = [Text(where(op.location), PLACE), Text(f" {op.op}", DIM)]
+    return flow(pieces, options.width, Text("    "), 5)
 
 
 def _detail(detail: str, options: RenderOptions) -> Lines:

@@ -4,8 +4,9 @@
 
 Reports each op of a kernel that may write memory in a way that cannot be told from the compiled
 form: inline asm whose text is not understood, a call of an external function that is not pure, a
-store through an address of unknown origin, an op that this version does not know. The parameters
-that reach such an op are `unknown`, never `unwritten`.
+store through an address of unknown origin, an op that this version does not know; and each store
+or call that writes under other arguments than those that were guessed, for all that is known. The
+parameters that reach such an op are `unknown`, never `unwritten`.
 
 ## Why
 
@@ -35,9 +36,9 @@ def store_out(x_ptr, out_ptr):
 
 ## How to fix
 
-Replace the op by one whose effects are known. Otherwise find out what it does, declare it in
-`mutates`, and record that you did: `# triton-mutlint: ignore[TML201] reason`, or `allow: [TML201]`
-in the spec.
+Where guessed arguments decide, give them in the spec. Else replace the op by one whose effects are
+known. Otherwise find out what it does, declare it in `mutates`, and record that you did:
+`# triton-mutlint: ignore[TML201] reason`, or `allow: [TML201]` in the spec.
 '''
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ from triton_mutlint.model import Finding, Related, Severity, UnanalyzableOp
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
 
+_OTHERWISE = "use an op whose effects are known, or find out what it writes and suppress this with a reason"
 _SHOWN = 60  # characters of asm in a message
 
 
@@ -66,9 +68,10 @@ def _undecided(subject: KernelSubject, op: UnanalyzableOp) -> Finding:
     outcome = f"so it may write {names}" if unknown else "but no parameter's verdict depends on it"
     declared = subject.declaration
     missing = [n for n in unknown if declared is not None and not declared.names(n)]
-    advice = "use an op whose effects are known, or find out what it writes and suppress this with a reason"
+    advice = op.advice or _OTHERWISE
     if missing:
-        advice = f"if it writes {', '.join(f'`{n}`' for n in missing)}, add that to `mutates`; then suppress this"
+        declare = f"if it writes {', '.join(f'`{n}`' for n in missing)}, add that to `mutates`; then suppress this"
+        advice = f"{op.advice}, or {declare}" if op.advice else declare
     return RULE.finding(
         f"{op.op}{shown} in `{report.name}`: {op.reason}, {outcome}", op.location, kernel=report,
         related=[Related(f"`{name}` is unknown", subject.place_of(name)) for name in unknown], help=advice,
