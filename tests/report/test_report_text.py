@@ -244,3 +244,8 @@ def test_findings_show_related_places_and_help() -> None:
     shown = render(replace(SIMPLE, kernels=(), findings=FINDINGS[1:2]))
     assert "note: declared here: mutates=[]\n    triton-mutlint.yaml:4:5" in shown
     assert "help: add output_ptr to `mutates`" in shown
+
+
+def test_only_what_is_quoted_may_be_wider_than_a_narrow_terminal() -> None:
+    lines = render(FULL, width=40, verbose=True).splitlines()
+    assert [line for line in lines if cell_len(line) > 40] == ["  | def broken_kernel(x_ptr, BLOCK: tl.constexpr):"]

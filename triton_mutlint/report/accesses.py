@@ -110,7 +110,8 @@ def _strongest(parameters: Sequence[ParameterReport]) -> str:
 
 
 def _place_lines(place: Place, options: RenderOptions) -> Lines:
-    lines = [Text.assemble("    ", (where(place.location), PLACE), "  ", (", ".join(place.ops), DIM))]
+    ops = Text.assemble(" ", (", ".join(place.ops), DIM))
+    lines = flow([Text(where(place.location), PLACE), ops], options.width, Text("    "), 5)
     lines += quote(place.location, options)
     routes = [route for route in place.routes if len(route) > 1]
     limit = len(routes) if options.verbose else ROUTES

@@ -15,11 +15,10 @@ def finding_lines(finding: Finding, options: RenderOptions, quoted: set[Location
     """One finding; a line that is in `quoted` was shown before and is not quoted again."""
     style = DIM if finding.suppressed else SEVERITY[finding.severity]
     head = Text.assemble((f"{finding.severity.value}[{finding.rule}]", style), (f" {finding.name}", DIM))
-    if finding.suppressed:
-        head.append(" (suppressed)", DIM)
+    heads = flow([head, Text("(suppressed)", DIM)] if finding.suppressed else [head], options.width)
     parts = finding.message.splitlines()
     message = [line for part in parts for line in flow(words(part), options.width, Text("  "), 2)]
-    lines = [head, *message, *_place(finding.location, options, quoted)]
+    lines = [*heads, *message, *_place(finding.location, options, quoted)]
     for related in finding.related:
         lines += flow(words(related.message), options.width, Text.assemble("  ", ("note: ", NOTE)), 8)
         lines += _place(related.location, options, quoted)

@@ -95,6 +95,7 @@ def _circumstances(kernel: KernelReport, width: int) -> Lines:
     shown = [Text(fact, style) for fact, style in zip(facts, styles, strict=True) if fact]
     for piece in shown[:-1]:
         piece.append(" ·", DIM)
+    shown = [word for piece in shown for word in (piece.split(" ") if piece.cell_len > width - 2 else [piece])]
     return flow(shown, width, Text("  "), 2)
 
 

@@ -94,7 +94,7 @@ def _opaque(op: OpaqueOp, options: RenderOptions) -> Lines:
 
 
 def _place(op: OpaqueOp | UnanalyzableOp | IndirectWrite, options: RenderOptions) -> Lines:
-    pieces = [Text(where(op.location), PLACE), Text(f" {op.op}", DIM)]
+    pieces = [Text(where(op.location), PLACE), Text.assemble(" ", (op.op, DIM))]
     return flow(pieces, options.width, Text("    "), 5)
 
 

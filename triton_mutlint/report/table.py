@@ -62,6 +62,10 @@ class _Table:
         lines = _cell(lines, Text(clean(parameter.type), DIM), self.type_width)
         pieces = [*words(verdict(parameter), style), *_inference(parameter, mixed, verbose)]
         last = lines.pop()
+        if last.cell_len + pieces[0].cell_len > self.width:  # a narrow terminal
+            last.rstrip()
+            lines.append(last)
+            last = Text(" " * (INDENT + MARKS + 2))
         return lines + flow(pieces, self.width, last, min(last.cell_len, self.width // 2))
 
 
