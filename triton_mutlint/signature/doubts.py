@@ -67,7 +67,8 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
                     narrow.add(label)
                 if is_number(slot, may_be_address=bool(slot.kept) and evidence.pointers):
                     numbers.add(label)
-    is_open = evidence.typed or possible.is_typed or _decides(plan)
+    kinds = (ConstexprValue, TupleType, *((DescriptorType,) if possible.is_sized else ()))
+    is_open = evidence.typed or possible.is_typed or _decides(plan, kinds)
     return Doubts(stores, addresses, is_open, frozenset(narrow), frozenset(numbers), handed, frozenset(untyped))
 
 
@@ -137,10 +138,9 @@ def _narrow(type_: ScalarType, slot: Slot) -> bool:
     return type_.name.startswith(("i", "u")) or bool(slot.to_int or slot.kept)
 
 
-def _decides(plan: SignaturePlan) -> bool:
-    """Whether compile-time values, or tuples, are guessed, or left out."""
-    guessed = any(isinstance(v.args[n], ConstexprValue | TupleType)
-                  for n in plan.inferred | plan.defaults for v in plan.variants)
+def _decides(plan: SignaturePlan, kinds: tuple[type, ...]) -> bool:
+    """Whether arguments of `kinds` are guessed, or variants left out."""
+    guessed = any(isinstance(v.args[n], kinds) for n in plan.inferred | plan.defaults for v in plan.variants)
     return guessed or len(plan.variants) < plan.total
 
 

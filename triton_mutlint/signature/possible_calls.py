@@ -22,6 +22,7 @@ _LOADS = frozenset({"load", "load_tensor_descriptor", "_experimental_descriptor_
 _NUMBERS = frozenset({"dot", "dot_scaled", "program_id", "num_programs", "rand", "randn", "randint", "randint4x",
                       "rand4x", "randn4x"})
 _FACTS = frozenset({"dtype", "type", "shape", "element_ty", "scalar", "numel", "primitive_bitwidth", "itemsize"})
+_SIZES = frozenset({"shape", "block_shape", "numel", "type", "block_type", "nbytes", "layout"})
 _METHODS = frozenset({"to", "cast", "view", "reshape", "expand_dims", "broadcast_to", "trans", "permute", "split",
                       "load", "gather", "advance", "T", "ravel", "sum", "max", "min", "argmax", "argmin", "reduce",
                       "associative_scan", "cumsum", "cumprod", "sort", "flip", "histogram", "item", "abs", "ceil",
@@ -37,6 +38,7 @@ class Following(Protocol):
     """What knows the helpers, and what they do."""
 
     is_typed: bool
+    is_sized: bool
     kept: dict[str, int]
 
     def call(self, helper: Helper, env: Env) -> tuple[Held, frozenset[str]]: ...
@@ -65,6 +67,7 @@ class Calls:
 
     def member(self, owner: Held, name: str) -> Held:
         """`owner.name`."""
+        self.stores.is_sized |= name in _SIZES
         names = fields_of(owner.kinds[0].it) if len(owner.kinds) == 1 else ()
         if owner.items is not None and name in names[: len(owner.items)]:
             return owner.items[names.index(name)]

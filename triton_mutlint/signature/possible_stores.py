@@ -32,6 +32,7 @@ class Stores:
         self._running: set[tuple[int, tuple[tuple[str, Held], ...]]] = set()
         self._calls = 0
         self.is_typed = False  # the source asks of what kind a value is
+        self.is_sized = False  # it asks for the shape of one
         self.kept: dict[str, int] = {}  # what is put into memory
 
     def of(self, helper: Helper, env: Env) -> Mapping[str, int]:
