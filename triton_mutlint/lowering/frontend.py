@@ -78,7 +78,7 @@ def guessed(make: Callable[[], Any]) -> Any | None:
     return None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Guess:
     """What is expected of a loop: that its body changes `names`, which held `before`, and nothing else."""
 
@@ -120,9 +120,10 @@ def _guessing_generator() -> Any | None:
             if guess is None:
                 super().visit_compound_statement(stmts)
                 return
+            depth = len(self._guesses) - 1
             begin = {name: self.lscope[name] for name in guess.before}
             super().visit_compound_statement(stmts)
-            self._guesses.pop()
+            del self._guesses[depth:]  # also loops whose bodies Triton left out of a first walk
             if not self._holds(guess, begin):
                 Guessing.is_right = False
                 _walk_twice(guess.loop)
