@@ -120,13 +120,14 @@ def _guessing_generator() -> Any | None:
             if guess is None:
                 super().visit_compound_statement(stmts)
                 return
-            depth = len(self._guesses) - 1
+            around = self._guesses[:-1]
             begin = {name: self.lscope[name] for name in guess.before}
             super().visit_compound_statement(stmts)
-            del self._guesses[depth:]  # also loops whose bodies Triton left out of a first walk
+            self._guesses = around  # nor any loop whose body Triton left out of a first walk
             if not self._holds(guess, begin):
                 Guessing.is_right = False
-                _walk_twice(guess.loop)
+                for wrong in (guess, *around):  # what changes in a loop is what changes in those in it
+                    _walk_twice(wrong.loop)
 
         def _holds(self, guess: _Guess, begin: Values) -> bool:
             """Whether walking the body first would have found the same variables."""
