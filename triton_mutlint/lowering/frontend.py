@@ -124,26 +124,28 @@ def _guessing_generator() -> Any | None:
             begin = {name: self.lscope[name] for name in guess.before}
             super().visit_compound_statement(stmts)
             self._guesses = around  # nor any loop whose body Triton left out of a first walk
-            if not self._holds(guess, begin):
+            if not _holds(self, guess, begin):
                 Guessing.is_right = False
                 for wrong in (guess, *around):  # what changes in a loop is what changes in those in it
                     _walk_twice(wrong.loop)
 
-        def _holds(self, guess: _Guess, begin: Values) -> bool:
-            """Whether walking the body first would have found the same variables."""
-            flat = triton.flatten_values_to_ir
-            outside = [(inner, outer) for name in guess.names
-                       for inner, outer in zip(flat([begin[name]]), flat([guess.before[name]]), strict=True)]
-            for name, before in guess.before.items():
-                after = self.lscope[name]
-                self._verify_loop_carried_variable(name, after, before)
-                # What the first walk has instead of the loop's own value of a variable.
-                seen = [next((outer for inner, outer in outside if inner == h), h) for h in flat([after])]
-                if (seen != flat([before])) != (name in guess.names):
-                    return False
-            return True
-
     return Guessing
+
+
+def _holds(generator: Any, guess: _Guess, begin: Values) -> bool:
+    """Whether walking the body first would have found the same variables; they held `begin` where it begins."""
+    from triton.compiler.code_generator import flatten_values_to_ir as flat
+
+    outside = [(inner, outer) for name in guess.names
+               for inner, outer in zip(flat([begin[name]]), flat([guess.before[name]]), strict=True)]
+    for name, before in guess.before.items():
+        after = generator.lscope[name]
+        generator._verify_loop_carried_variable(name, after, before)
+        # What the first walk has instead of the loop's own value of a variable.
+        seen = [next((outer for inner, outer in outside if inner == h), h) for h in flat([after])]
+        if (seen != flat([before])) != (name in guess.names):
+            return False
+    return True
 
 
 def _assigned(loop: Loop) -> frozenset[str] | None:
