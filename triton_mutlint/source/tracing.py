@@ -2,8 +2,8 @@
 
 Constants may depend on a file that exists, on what a folder holds or on the clock. The first two are asked of
 functions of `os` and `io`, which note who asks while slices run. Sizes and times of files, clocks, chance and installed
-distributions cannot be noted, and nothing of such a run is kept: `os.getpid()` and its like tell when they are called,
-the others are recognised by name in the code that is run, called or not.
+distributions cannot be noted, and nothing of such a run is kept: `time.time()` and its like tell when they are called,
+the others are recognised by name in the code that is run, called or not. The number of the process is always the same.
 """
 
 from __future__ import annotations
@@ -34,11 +34,14 @@ _UNTRACED_CALLS = frozenset({"time", "now", "today", "random", "randint", "randr
                              "uname", "node", "platform"})
 # What tells when it is called, by the module that it is an attribute of.
 _TELLING = {
-    os: ("getpid", "getppid", "getlogin", "getloadavg", "cpu_count", "sched_getaffinity", "urandom", "fstat", "statvfs",
+    os: ("getlogin", "getloadavg", "cpu_count", "sched_getaffinity", "urandom", "fstat", "statvfs",
          "uname"),
     time: ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns"),
 }
-_TELLS = frozenset((module.__name__, name) for module, names in _TELLING.items() for name in names)
+_PROCESSES = ("getpid", "getppid")
+_PROCESS = 1  # what they say: a verdict that depends on it would be another one in each run
+_TELLS = frozenset((module.__name__, name) for module, names in _TELLING.items() for name in names) | {
+    ("os", name) for name in _PROCESSES}
 
 
 def is_traced(body: Iterable[ast.AST]) -> bool:
@@ -64,19 +67,9 @@ def _tells(node: ast.AST) -> bool:
 
 @contextlib.contextmanager
 def traced() -> Iterator[None]:
-    """`os` and `io` that note what sliced code asks them of the disk."""
-    if current() is None:
-        yield
-        return
-    notes: dict[str, Callable[[Any], object]] = {
-        "stat": note_path, "lstat": note_path, "access": note_path, "readlink": note_path, "listdir": note_listing,
-        "scandir": note_listing, "open": note_data,
-    }
-    stand_ins: dict[ModuleType, dict[str, Any]] = {
-        module: {name: _telling(vars(module)[name]) for name in names if name in vars(module)}
-        for module, names in _TELLING.items()}
-    stand_ins[os].update((name, _noting(vars(os)[name], note)) for name, note in notes.items())
-    stand_ins[io] = {"open": _noting(vars(io)["open"], note_data)}
+    """`os`, `io` and `time` that note what sliced code asks of them."""
+    stand_ins: dict[ModuleType, dict[str, Any]] = _noters() if current() is not None else {os: {}}
+    stand_ins[os].update((name, _fixed(vars(os)[name])) for name in _PROCESSES)
     saved = {module: {name: vars(module)[name] for name in names} for module, names in stand_ins.items()}
     try:
         for module, functions in stand_ins.items():
@@ -85,6 +78,26 @@ def traced() -> Iterator[None]:
     finally:
         for module, functions in saved.items():
             vars(module).update(functions)
+
+
+def _noters() -> dict[ModuleType, dict[str, Any]]:
+    notes: dict[str, Callable[[Any], object]] = {
+        "stat": note_path, "lstat": note_path, "access": note_path, "readlink": note_path, "listdir": note_listing,
+        "scandir": note_listing, "open": note_data,
+    }
+    found: dict[ModuleType, dict[str, Any]] = {
+        module: {name: _telling(vars(module)[name]) for name in names if name in vars(module)}
+        for module, names in _TELLING.items()}
+    found[os].update((name, _noting(vars(os)[name], note)) for name, note in notes.items())
+    found[io] = {"open": _noting(vars(io)["open"], note_data)}
+    return found
+
+
+def _fixed(function: Callable[[], int]) -> Callable[[], int]:
+    def asked() -> int:
+        return _PROCESS if _is_slice(sys._getframe(1)) else function()
+
+    return asked
 
 
 def _noting(function: Callable[..., Any], note: Callable[[Any], object]) -> Callable[..., Any]:
