@@ -130,6 +130,11 @@ class TupleType:
     fields: tuple[str, ...] = ()
     cls: type | None = None
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each element is called after the tuple's name: `name.field`, `name.0`."""
+        return self.fields or tuple(map(str, range(len(self.elements))))
+
     def __str__(self) -> str:
         if self.fields:
             name = self.cls.__name__ if self.cls else ""

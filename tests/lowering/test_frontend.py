@@ -114,7 +114,7 @@ def test_a_wrong_guess_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         plain(loop)
 
     monkeypatch.setattr(frontend, "_walk_twice", noted)
-    frontend._trees().clear()
+    frontend._trees.clear()
     spec = _spec(tmp_path / "s.yaml", ARGS | {"FLAG": [False, True]})
     for _ in range(2):
         _run(("loops.py::untaken", "loops.py::same_twice", "loops.py::unchanged", "loops.py::nested"), spec, LOOPS)

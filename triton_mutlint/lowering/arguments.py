@@ -41,15 +41,14 @@ def flat_names(name: str, arg: ArgType) -> Iterator[tuple[str, ArgType]]:
     if not isinstance(arg, TupleType):
         yield name, arg
         return
-    for label, element in zip(arg.fields or map(str, range(len(arg.elements))), arg.elements, strict=True):
+    for label, element in zip(arg.labels, arg.elements, strict=True):
         yield from flat_names(f"{name}.{label}", element)
 
 
 def _entry(arg: ArgType, path: tuple[int, ...], name: str, out: SourceArguments) -> Any:
     if isinstance(arg, TupleType):
-        labels = arg.fields or tuple(map(str, range(len(arg.elements))))
         parts = [_entry(element, (*path, i), f"{name}.{label}", out)
-                 for i, (label, element) in enumerate(zip(labels, arg.elements, strict=True))]
+                 for i, (label, element) in enumerate(zip(arg.labels, arg.elements, strict=True))]
         if not arg.fields:
             return tuple(parts)
         made = arg.cls or namedtuple("Arguments", arg.fields)

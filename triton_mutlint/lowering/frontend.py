@@ -24,6 +24,8 @@ _ASSIGNS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast
 Loop = ast.For | ast.While
 Values = Mapping[str, Any]
 
+_trees: dict[str, ast.Module] = {}  # by text
+
 
 @contextlib.contextmanager
 def parsing_once() -> Iterator[None]:
@@ -33,9 +35,9 @@ def parsing_once() -> Iterator[None]:
     plain = JITCallable.parse
 
     def parse(function: Any) -> ast.Module:
-        tree = _trees().get(function._src)
+        tree = _trees.get(function._src)
         if tree is None:
-            tree = _trees()[function._src] = plain(function)
+            tree = _trees[function._src] = plain(function)
         return tree
 
     JITCallable.parse = parse
@@ -43,14 +45,8 @@ def parsing_once() -> Iterator[None]:
         yield
     finally:
         JITCallable.parse = plain
-        if len(_trees()) > _PARSED:
-            _trees().clear()
-
-
-@lru_cache(maxsize=1)
-def _trees() -> dict[str, ast.Module]:
-    """The syntax tree of each text."""
-    return {}
+        if len(_trees) > _PARSED:
+            _trees.clear()
 
 
 def guessed(make: Callable[[], Any]) -> Any | None:

@@ -110,8 +110,7 @@ def _strongest(parameters: Sequence[ParameterReport]) -> str:
 
 
 def _place_lines(place: Place, options: RenderOptions) -> Lines:
-    ops = Text.assemble(" ", (", ".join(place.ops), DIM))
-    lines = flow([Text(where(place.location), PLACE), ops], options.width, Text("    "), 5)
+    lines = place_lines(place.location, place.ops, options)
     lines += quote(place.location, options)
     routes = [route for route in place.routes if len(route) > 1]
     limit = len(routes) if options.verbose else ROUTES
@@ -141,6 +140,12 @@ def _route_lines(route: Sequence[Frame], here: str, options: RenderOptions) -> L
 def where(location: Location) -> str:
     """`file:line:column`, as terminals and editors link it."""
     return f"{clean(location.file)}:{location.line}:{location.column}"
+
+
+def place_lines(location: Location, ops: Sequence[str], options: RenderOptions) -> Lines:
+    """Where ops stand in the source, and which they are."""
+    pieces = [Text(where(location), PLACE), Text.assemble(" ", (", ".join(ops), DIM))]
+    return flow(pieces, options.width, Text("    "), 5)
 
 
 def indented(text: str, indent: int, style: str = "") -> Lines:

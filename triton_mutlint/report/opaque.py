@@ -6,10 +6,10 @@ from rich.text import Text
 
 from triton_mutlint.model import IndirectWrite, KernelReport, Mutation, OpaqueOp, UnanalyzableOp
 from triton_mutlint.report import order
-from triton_mutlint.report.accesses import indented, where
+from triton_mutlint.report.accesses import indented, place_lines
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.snippet import quote
-from triton_mutlint.report.style import DIM, MUTATION, PLACE, Lines, clean, flow, joined, words
+from triton_mutlint.report.style import DIM, MUTATION, Lines, clean, flow, joined, words
 
 DETAIL_LINES = 4
 _NAMES = {
@@ -40,7 +40,7 @@ def _indirect(write: IndirectWrite, options: RenderOptions) -> Lines:
     through = Text(clean(write.through), MUTATION[Mutation.UNKNOWN])
     how = words(f"indirect write through {_VIA.get(write.via, write.via)}")
     lines = flow([*how, through], options.width, Text("  "), 4)
-    return lines + _place(write, options) + quote(write.location, options)
+    return lines + place_lines(write.location, (write.op,), options) + quote(write.location, options)
 
 
 def unanalyzable_lines(kernel: KernelReport, options: RenderOptions) -> Lines:
@@ -55,7 +55,7 @@ def _unanalyzable(op: UnanalyzableOp, options: RenderOptions) -> Lines:
     what = "" if op.advice else f" what {name_of(op.op)} does"
     head = Text.assemble("  ", ("cannot tell", MUTATION[Mutation.UNKNOWN]), f"{what}:")
     lines = flow(words(op.reason), options.width, head.append(" "), 4)
-    lines += _place(op, options) + quote(op.location, options) + _detail(op.detail, options)
+    lines += place_lines(op.location, (op.op,), options) + quote(op.location, options) + _detail(op.detail, options)
     if op.parameters:
         reach = Text("    may be written through it: ", DIM)
         lines += flow(joined(op.parameters, MUTATION[Mutation.UNKNOWN]), options.width, reach, 8)
@@ -90,12 +90,7 @@ def _opaque(op: OpaqueOp, options: RenderOptions) -> Lines:
     if op.effect in ("reads", "writes") and op.parameters:
         pieces += [Text("of"), *joined(op.parameters)]
     lines = flow(pieces, options.width, Text("  "), 4)
-    return lines + _place(op, options) + _detail(op.detail, options)
-
-
-def _place(op: OpaqueOp | UnanalyzableOp | IndirectWrite, options: RenderOptions) -> Lines:
-    pieces = [Text(where(op.location), PLACE), Text.assemble(" ", (op.op, DIM))]
-    return flow(pieces, options.width, Text("    "), 5)
+    return lines + place_lines(op.location, (op.op,), options) + _detail(op.detail, options)
 
 
 def _detail(detail: str, options: RenderOptions) -> Lines:

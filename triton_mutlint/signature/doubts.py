@@ -96,8 +96,8 @@ def _held(kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences) -> dic
 def _elements(label: str, type_: TupleType, told: bool) -> Held:
     """A tuple: other launches may pass a longer one, unless its type is told."""
     items = []
-    for index, element in enumerate(type_.elements):
-        part = f"{label}.{type_.fields[index] if type_.fields else index}"
+    for key, element in zip(type_.labels, type_.elements, strict=True):
+        part = f"{label}.{key}"
         if isinstance(element, TupleType):
             items.append(_elements(part, element, told))
         elif told and isinstance(element, ConstexprValue):
@@ -155,8 +155,7 @@ def _flat(name: str, slot: Slot | None, type_: ArgType) -> Iterator[tuple[str, S
     if not isinstance(type_, TupleType):
         yield name, slot, type_
         return
-    for index, element in enumerate(type_.elements):
-        label = type_.fields[index] if type_.fields else str(index)
+    for index, (label, element) in enumerate(zip(type_.labels, type_.elements, strict=True)):
         yield from _flat(f"{name}.{label}", _child(slot, label, index), element)
 
 
@@ -183,6 +182,5 @@ def _replaced(label: str, type_: ArgType, names: frozenset[str], new: ArgType) -
         return new
     if not isinstance(type_, TupleType):
         return type_
-    labels = type_.fields or tuple(map(str, range(len(type_.elements))))
-    elements = [_replaced(f"{label}.{key}", e, names, new) for key, e in zip(labels, type_.elements, strict=True)]
+    elements = [_replaced(f"{label}.{key}", e, names, new) for key, e in zip(type_.labels, type_.elements, strict=True)]
     return TupleType(tuple(elements), type_.fields, type_.cls)

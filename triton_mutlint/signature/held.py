@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from triton_mutlint.signature.evaluate import UNKNOWN
+from triton_mutlint.signature.evaluate import COMPARE_TWO, UNKNOWN
 
-_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
-    ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
-}  # fmt: skip
 _PLAIN = (int, float, str, type(None))
 
 
@@ -123,7 +118,7 @@ def constant(value: Any) -> Held:
 
 def compared(test: ast.Compare, left: Held, right: Held) -> Held:
     """What a test of two values comes to, where both are constants."""
-    function = _COMPARE.get(type(test.ops[0])) if len(test.ops) == 1 else None
+    function = COMPARE_TWO.get(type(test.ops[0])) if len(test.ops) == 1 else None
     if function is None or left.value is UNKNOWN or right.value is UNKNOWN:
         return NOTHING
     try:

@@ -132,13 +132,14 @@ class Calls:
             returned, stored = self.stores.call(helper, _arguments(helper.node.args, args, named))
             self.store(stored)
             return returned
-        given = mixed((*args, *named.values())).roots
         if isinstance(target, type):
             return self.made(target, args, named)
+        everything = mixed((*args, *named.values()))
+        given = everything.roots
         name, home = named_and_home(target)
         if home.partition(".")[0] not in _QUIET:
             self.store(given)
-            return replace(mixed((*args, *named.values())), is_open=True)
+            return replace(everything, is_open=True)
         sized = name == "len" and bool(given) and args[:1] != [] and not args[0].has_length
         self.stores.is_typed |= name in _TYPING or sized
         if _stores(name):
@@ -150,20 +151,20 @@ class Calls:
         self.combined(name, args, named, given)
         if name in _LOADS:
             return LOADED
-        return NOTHING if name in _NUMBERS else Held(given) if home != "builtins" else mixed((*args, *named.values()))
+        return NOTHING if name in _NUMBERS else Held(given) if home != "builtins" else everything
 
     def made(self, cls: type, args: list[Held], named: Mapping[str, Held]) -> Held:
         """An instance of a class."""
         if cls is tuple and len(args) == 1:
             return args[0]
-        given = mixed((*args, *named.values())).roots
+        everything = mixed((*args, *named.values()))
+        given, nested = everything.roots, bool(everything.kinds)
         fields = getattr(cls, "_fields", None)
         if fields is not None and len(args) + len(named) == len(fields) and set(named) <= set(fields[len(args):]):
             items = (*args, *(named[name] for name in fields[len(args):]))
             return Held(items=items, kinds=(Object(cls),))
         if may_store(cls):
             self.store(given)
-        nested = any(v.has_objects() for v in (*args, *named.values()))
         if cls.__module__.partition(".")[0] in _QUIET and not nested:
             return Held(given)
         nested = nested or makes_objects(cls)

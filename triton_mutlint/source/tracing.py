@@ -23,25 +23,23 @@ from triton_mutlint.source.walking import walk
 
 PRIVATE = "_mutlint_"  # begins the module name of every sliced function
 _FRAMES = 10  # between sliced code and what `os.path`, `pathlib` and `glob` come down to
-_UNTRACED = frozenset({
-    "getsize", "getmtime", "getctime", "getatime", "st_size", "st_mtime", "st_mtime_ns", "st_ctime", "st_mode", "fstat",
-    "find_spec", "find_loader", "find_module", "iter_modules", "walk_packages", "metadata", "entry_points",
-    "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "time_ns", "utcnow", "urandom", "uuid1", "uuid4",
-    "getrandbits", "randbytes", "gethostname", "getpid", "getppid", "getlogin", "getuser", "getloadavg", "cpu_count",
-    "sched_getaffinity", "disk_usage", "statvfs",
-})
 _UNTRACED_CALLS = frozenset({"time", "now", "today", "random", "randint", "randrange", "version", "distribution",
                              "uname", "node", "platform"})
 # What tells when it is called, by the module that it is an attribute of.
 _TELLING = {
-    os: ("getlogin", "getloadavg", "cpu_count", "sched_getaffinity", "urandom", "fstat", "statvfs",
-         "uname"),
+    os: ("getlogin", "getloadavg", "cpu_count", "sched_getaffinity", "urandom", "fstat", "statvfs", "uname"),
     time: ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns"),
 }
 _PROCESSES = ("getpid", "getppid")
 _PROCESS = 1  # what they say: a verdict that depends on it would be another one in each run
 _TELLS = frozenset((module.__name__, name) for module, names in _TELLING.items() for name in names) | {
     ("os", name) for name in _PROCESSES}
+# What else cannot be noted, called or not; the others unless they are asked of their module (`os.fstat`).
+_UNTRACED = frozenset({
+    "getsize", "getmtime", "getctime", "getatime", "st_size", "st_mtime", "st_mtime_ns", "st_ctime", "st_mode",
+    "find_spec", "find_loader", "find_module", "iter_modules", "walk_packages", "metadata", "entry_points",
+    "utcnow", "uuid1", "uuid4", "getrandbits", "randbytes", "gethostname", "getuser", "disk_usage",
+}) | ({name for _, name in _TELLS} - _UNTRACED_CALLS)
 
 
 def is_traced(body: Iterable[ast.AST]) -> bool:

@@ -42,8 +42,7 @@ class Arguments:
 
     def _one(self, name: str, kind: ArgType, raws: Mapping[str, Any]) -> Any:
         if isinstance(kind, TupleType):
-            labels = kind.fields or tuple(map(str, range(len(kind.elements))))
-            parts = [self._one(f"{name}.{label}", e, raws) for label, e in zip(labels, kind.elements, strict=True)]
+            parts = [self._one(f"{name}.{label}", e, raws) for label, e in zip(kind.labels, kind.elements, strict=True)]
             if not kind.fields:
                 return tuple(parts)
             return (kind.cls or namedtuple("Arguments", kind.fields))(*parts)
