@@ -8,7 +8,7 @@ Nothing here imports triton or torch.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -292,13 +292,26 @@ class Doubts:
     untyped: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, eq=False)
+class Sibling:
+    """A variant that does to each parameter what some others do: by their indices, the most alike first.
+
+    `stores` gives the parameters, by their reported names, that the source may store through; it does not look for
+    those that it is given. Where the others do not write all of them, the variant has to be lowered after all.
+    """
+
+    others: Mapping[str, tuple[int, ...]]
+    stores: Callable[[Set[str]], Set[str]]
+
+
 @dataclass(frozen=True)
 class SignaturePlan:
     """The variants to analyse for one kernel, and where the types came from.
 
     `total` counts the variants that exist; `variants` may be fewer when a cap bites.
     `inferred` holds the parameters that the spec did not give; `reasons` says, per parameter, why. `defaults` holds
-    those that have the default of the source, where no spec entry says that this is meant.
+    those that have the default of the source, where no spec entry says that this is meant. `siblings` are variants
+    that need not be lowered.
     """
 
     variants: tuple[Variant, ...]
@@ -309,6 +322,7 @@ class SignaturePlan:
     reasons: Mapping[str, str] = EMPTY
     notes: tuple[str, ...] = ()
     doubts: Doubts | None = None
+    siblings: Mapping[int, Sibling] = field(default_factory=dict)  # by index
 
 
 # --------------------------------------------------------------------------- targets and modules

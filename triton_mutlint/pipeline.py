@@ -14,12 +14,14 @@ from triton_mutlint.analysis.verdict import AnalyzedVariant, judge
 from triton_mutlint.doubting import Addresses, doubted
 from triton_mutlint.lowering.arguments import flat_names
 from triton_mutlint.model import (
+    Access,
     AccessKind,
     ArgType,
     Failure,
     KernelReport,
     LoadedKernel,
     LoweredKernel,
+    Sibling,
     SignaturePlan,
     Stage,
     StageError,
@@ -84,8 +86,7 @@ def analyze_kernel(kernel: LoadedKernel, plan: SignaturePlan, targets: Sequence[
     """
     outcome = _Outcome()
     for target in targets:
-        for variant in plan.variants:
-            _analyze_variant(kernel, plan, variant, target, tools, outcome, named=len(targets) > 1)
+        _analyze_variants(kernel, plan, target, tools, outcome, named=len(targets) > 1)
     base = KernelReport(kernel.name, kernel.location, Status.FAILED, plan.origin,
                         analyzed_variants=len(outcome.analyzed), total_variants=plan.total * len(targets),
                         targets=tuple(targets), notes=(*plan.notes, *_notes(outcome)))
@@ -114,8 +115,53 @@ def _order(item: object) -> tuple[object, ...]:
     return (location, repr(item))
 
 
+def _analyze_variants(kernel: LoadedKernel, plan: SignaturePlan, target: Target, tools: Tools, outcome: _Outcome,
+                      named: bool) -> None:
+    """Lowers each variant, but for those whose siblings say all of it."""
+    before, found = len(outcome.analyzed), dict[int, AnalyzedVariant]()
+    for index in sorted(range(len(plan.variants)), key=lambda i: i in plan.siblings):
+        variant, sibling = plan.variants[index], plan.siblings.get(index)
+        current = _patched(variant, plan.inferred, outcome)
+        choices = (("target", str(target)), *variant.choices) if named else variant.choices
+        effects = _told(sibling, found) if sibling and _choices(current, variant) == variant.choices else None
+        if effects is not None and not (_is_tuned(kernel) and _is_updated(effects)):
+            reruns = Reruns() if _is_tuned(kernel) else None
+            found[index] = AnalyzedVariant(_flat(current.args), choices, effects, reruns)
+            tools.observe(kernel, current, effects)
+            continue
+        analyzed = _analyze_variant(kernel, plan, variant, target, tools, outcome, named)
+        if analyzed is not None:  # one that was repaired into another variant is nobody's sibling
+            found[index if analyzed.choices == choices else index + len(plan.variants)] = analyzed
+            outcome.analyzed[before:] = [found[i] for i in sorted(found)]
+    outcome.analyzed[before:] = [found[i] for i in sorted(found)]
+
+
+def _told(sibling: Sibling, found: Mapping[int, AnalyzedVariant]) -> VariantEffects | None:
+    """What a variant does, by its siblings; None if they do not tell, or not all of what it may do."""
+    accesses: dict[str, tuple[Access, ...]] = {}
+    unknown: set[str] = set()
+    for parameter, others in sibling.others.items():
+        like = next((found[i].effects for i in others if i in found), None)
+        if like is None:
+            return None
+        accesses.update((name, a) for name, a in like.accesses.items() if name.split(".")[0] == parameter)
+        unknown.update(name for name in like.unknown if name.split(".")[0] == parameter)
+    effects = VariantEffects(accesses, unknown=frozenset(unknown))
+    return None if sibling.stores(effects.written | effects.unknown) else effects
+
+
+def _choices(variant: Variant, planned: Variant) -> tuple[tuple[str, str], ...]:
+    """What tells a variant from its siblings, as it was lowered."""
+    return tuple((name, str(variant.args[name])) for name, _ in planned.choices)
+
+
+def _flat(args: Types) -> dict[str, ArgType]:
+    return {name: t for owner, arg in args.items() for name, t in flat_names(owner, arg)}
+
+
 def _analyze_variant(kernel: LoadedKernel, plan: SignaturePlan, variant: Variant, target: Target, tools: Tools,
-                     outcome: _Outcome, named: bool) -> None:
+                     outcome: _Outcome, named: bool) -> AnalyzedVariant | None:
+    """One variant; None if it failed, which is then noted."""
     tried: set[str] = set()
     current = _patched(variant, plan.inferred, outcome)
     first: Failure | None = None
@@ -134,24 +180,23 @@ def _analyze_variant(kernel: LoadedKernel, plan: SignaturePlan, variant: Variant
                 # Repairs that got no further only obscure what the kernel was first lowered with.
                 stuck = (first.message, first.location) == (error.failure.message, error.failure.location)
                 outcome.failures.append((variant, first if stuck else error.failure))
-                return
+                return None
             outcome.repairs += 1
             current = replace(current, args=proposal)
     _remember(variant, current, outcome)
-    choices = tuple((name, str(current.args[name])) for name, _ in variant.choices)
+    choices = _choices(current, variant)
     if first is not None and choices != variant.choices:  # repaired into another variant: this one was not analysed
         outcome.failures.append((variant, first))
         if outcome.analyzed:
-            return
+            return None
     tools.observe(kernel, current, effects)
-    flat = {name: t for owner, arg in current.args.items() for name, t in flat_names(owner, arg)}
+    flat = _flat(current.args)
     if plan.doubts is not None:
         def analyze(other: Variant) -> VariantEffects:
             return analyze_text(tools.lowerer.lower(kernel, other, target), tools)
 
         outcome.addresses.try_them(plan.doubts, current, effects, flat, analyze)
-    outcome.analyzed.append(AnalyzedVariant(flat, (("target", str(target)), *choices) if named else choices, effects,
-                                            reruns))
+    return AnalyzedVariant(flat, (("target", str(target)), *choices) if named else choices, effects, reruns)
 
 
 def analyze_text(lowered: LoweredKernel, tools: Tools) -> VariantEffects:
@@ -173,14 +218,19 @@ def _is_tuned(kernel: LoadedKernel) -> bool:
 
 def _reruns(lowered: LoweredKernel, effects: VariantEffects, tools: Tools) -> Reruns:
     """What the variant does to the parameters that it reads and writes when it is run again."""
-    kinds = [{access.kind for access in found} for found in effects.accesses.values()]
-    if not any({AccessKind.READ, AccessKind.WRITE} <= found for found in kinds):
+    if not _is_updated(effects):
         return Reruns()
     try:
         module = parse(tools.lowerer.simplify(lowered).text)
         return reruns_of(module, lowered.owners, lowered.target.backend)
     except (ParseError, LookupError, ValueError, RecursionError):
         return Reruns()  # nothing is claimed of what is not understood; the verdict itself stands
+
+
+def _is_updated(effects: VariantEffects) -> bool:
+    """Whether a parameter is both read and written."""
+    kinds = [{access.kind for access in found} for found in effects.accesses.values()]
+    return any({AccessKind.READ, AccessKind.WRITE} <= found for found in kinds)
 
 
 def _patched(variant: Variant, inferred: frozenset[str], outcome: _Outcome) -> Variant:

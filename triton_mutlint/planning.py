@@ -23,6 +23,7 @@ from triton_mutlint.signature.doubts import doubts
 from triton_mutlint.signature.infer import infer
 from triton_mutlint.signature.inferred import Inferred
 from triton_mutlint.signature.plan import build_plan
+from triton_mutlint.signature.siblings import siblings
 from triton_mutlint.signature.spec import KernelSpec, Spec, find_spec, load_spec, parse_spec
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.load import load
@@ -95,6 +96,7 @@ def plan_kernel(
         return infer(asked, known, helpers=visible) if len(known) < len(asked.parameters) else {}
 
     plan = build_plan(kernel, entry, spec, inferred=guess, max_variants=max_variants)
+    plan = replace(plan, siblings=siblings(kernel, plan, visible))
     if not plan.inferred and len(plan.variants) == plan.total:
         return plan
     return replace(plan, doubts=doubts(kernel, plan, visible))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from triton_mutlint.model import ArgType, LoadedKernel
 
@@ -57,10 +58,16 @@ def _reaching(kernel: LoadedKernel, line: int) -> list[str]:
 def _statement(function: ast.FunctionDef, line: int) -> ast.stmt | None:
     """The innermost statement that holds a line."""
     found = None
-    for node in ast.walk(function):
-        if isinstance(node, ast.stmt) and node is not function and node.lineno <= line <= (node.end_lineno or line):
-            found = node  # ast.walk goes from the outside in
+    for node in _statements(function):
+        if node.lineno <= line <= (node.end_lineno or line):
+            found = node
     return found
+
+
+@lru_cache(maxsize=4)
+def _statements(function: ast.FunctionDef) -> tuple[ast.stmt, ...]:
+    """The statements in a function, from the outside in."""
+    return tuple(n for n in ast.walk(function) if isinstance(n, ast.stmt) and n is not function)
 
 
 def _names(node: ast.AST) -> Iterator[str]:
@@ -72,6 +79,7 @@ def _names(node: ast.AST) -> Iterator[str]:
             yield from _names(child)
 
 
+@lru_cache(maxsize=4)  # a kernel may be lowered with many guesses, and fail with all of them
 def _assigned_from(function: ast.FunctionDef) -> dict[str, list[str]]:
     """For each local name, the names that its assignments read, and those that decide whether they run."""
     found: dict[str, list[str]] = {}

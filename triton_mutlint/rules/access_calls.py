@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from triton_mutlint.contracts.spans import parse
 from triton_mutlint.model import Access, LoadedKernel, SourceFile
@@ -62,7 +63,7 @@ class AccessCalls:
         self._texts = {source.display: source.text for source in sources}
         self._files: dict[str, _File | None] = {}
         if kernel is not None:
-            self._files[kernel.location.file] = _File(kernel.tree)
+            self._files[kernel.location.file] = _indexed(kernel.tree)
 
     def at(self, access: Access) -> AccessCall | None:
         """The call that made `access`, or None when that cannot be told."""
@@ -122,6 +123,12 @@ class _File:
                     self._by_line.setdefault(node.lineno, []).append(found)
             for block in blocks(statement):
                 self._visit(block, (*enclosing, statement))
+
+
+@lru_cache(maxsize=4)
+def _indexed(tree: ast.Module) -> _File:
+    """The file of several kernels, one after the other."""
+    return _File(tree)
 
 
 def blocks(statement: ast.stmt) -> list[list[ast.stmt]]:

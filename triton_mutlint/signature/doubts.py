@@ -43,7 +43,7 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
     measured = evidence.distances and any(d.slot.measured for d in evidence.dossiers.values())
     functions = Functions(evidence, plan)
     possible = Stores(evidence.program)
-    stored = possible.of(Helper(kernel.node, kernel.namespace, str(kernel.path)), _held(kernel, plan, evidence))
+    stored = possible.of(Helper(kernel.node, kernel.namespace, str(kernel.path)), held_by(kernel, plan, evidence))
     for name, type_ in plan.variants[0].args.items():
         dossier = evidence.dossiers[name]
         for label, slot, element in _flat(name, dossier.slot, type_):
@@ -72,8 +72,8 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
     return Doubts(stores, addresses, is_open, frozenset(narrow), frozenset(numbers), handed, frozenset(untyped))
 
 
-def _held(kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences) -> dict[str, Held]:
-    """What the parameters hold: addresses, or what they are said to be at compile time, in all variants."""
+def held_by(kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences) -> dict[str, Held]:
+    """What the parameters hold: addresses, or what they are said to be at compile time, in all variants of `plan`."""
     held = {}
     for parameter in kernel.parameters:
         name = parameter.name

@@ -14,16 +14,16 @@ from triton_mutlint.signature.python_objects import fields_of, makes_objects, ma
 
 ANY = "**"  # stands for whichever parameters `*args` and `**kwargs` go to
 _STORING = ("store", "scatter", "atomic_", "_experimental_descriptor_store", "_experimental_device_tensormap")
-_QUIET = frozenset({"triton", "builtins", "math", "operator"})  # modules whose other functions store nothing
-_ASM = frozenset({"inline_asm_elementwise", "extern_elementwise"})
+QUIET = frozenset({"triton", "builtins", "math", "operator"})  # modules whose other functions store nothing
+ASM = frozenset({"inline_asm_elementwise", "extern_elementwise"})
 _COMBINING = {"reduce": ("combine_fn", 2), "associative_scan": ("combine_fn", 2), "map_elementwise": ("scalar_fn", 0)}
 _TYPING = frozenset({"isinstance", "hasattr", "getattr", "type", "num_warps", "num_threads", "num_ctas"})
-_LOADS = frozenset({"load", "load_tensor_descriptor", "_experimental_descriptor_load"})
-_NUMBERS = frozenset({"dot", "dot_scaled", "program_id", "num_programs", "rand", "randn", "randint", "randint4x",
+LOADS = frozenset({"load", "load_tensor_descriptor", "_experimental_descriptor_load"})
+NUMBERS = frozenset({"dot", "dot_scaled", "program_id", "num_programs", "rand", "randn", "randint", "randint4x",
                       "rand4x", "randn4x"})
 _FACTS = frozenset({"dtype", "type", "shape", "element_ty", "scalar", "numel", "primitive_bitwidth", "itemsize"})
 _SIZES = frozenset({"shape", "block_shape", "numel", "type", "block_type", "nbytes", "layout"})
-_METHODS = frozenset({"to", "cast", "view", "reshape", "expand_dims", "broadcast_to", "trans", "permute", "split",
+METHODS = frozenset({"to", "cast", "view", "reshape", "expand_dims", "broadcast_to", "trans", "permute", "split",
                       "load", "gather", "advance", "T", "ravel", "sum", "max", "min", "argmax", "argmin", "reduce",
                       "associative_scan", "cumsum", "cumprod", "sort", "flip", "histogram", "item", "abs", "ceil",
                       "floor", "exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "sqrt_rn", "rsqrt", "erf", "sigmoid",
@@ -112,11 +112,11 @@ class Calls:
     def unknown(self, method: str, owner: Held, args: list[Held], named: Mapping[str, Held], function: Held) -> Held:
         """A call of a method of a value, or of what may be any function."""
         given = mixed((owner, *args, *named.values()))
-        if owner.is_value and _stores(method):
+        if owner.is_value and stores(method):
             self.store(owner.everything())
             self.keep(given.roots - owner.everything())
             return LOADED
-        if not owner.is_value or method not in _METHODS:
+        if not owner.is_value or method not in METHODS:
             self.store(given.roots | function.everything())
             return replace(given, is_open=True)
         if method in _COMBINING:
@@ -137,21 +137,21 @@ class Calls:
         everything = mixed((*args, *named.values()))
         given = everything.roots
         name, home = named_and_home(target)
-        if home.partition(".")[0] not in _QUIET:
+        if home.partition(".")[0] not in QUIET:
             self.store(given)
             return replace(everything, is_open=True)
         sized = name == "len" and bool(given) and args[:1] != [] and not args[0].has_length
         self.stores.is_typed |= name in _TYPING or sized
-        if _stores(name):
+        if stores(name):
             self.store(args[0].everything() if args and ANY not in named else given)
             self.keep(given)
             return LOADED
-        if name in _ASM or home.startswith("triton.experimental"):
+        if name in ASM or home.startswith("triton.experimental"):
             self.store(given)
         self.combined(name, args, named, given)
-        if name in _LOADS:
+        if name in LOADS:
             return LOADED
-        return NOTHING if name in _NUMBERS else Held(given) if home != "builtins" else everything
+        return NOTHING if name in NUMBERS else Held(given) if home != "builtins" else everything
 
     def made(self, cls: type, args: list[Held], named: Mapping[str, Held]) -> Held:
         """An instance of a class."""
@@ -165,7 +165,7 @@ class Calls:
             return Held(items=items, kinds=(Object(cls),))
         if may_store(cls):
             self.store(given)
-        if cls.__module__.partition(".")[0] in _QUIET and not nested:
+        if cls.__module__.partition(".")[0] in QUIET and not nested:
             return Held(given)
         nested = nested or makes_objects(cls)
         return Held(given, is_open=True, kinds=(Object(cls), SOME) if nested else (Object(cls),))
@@ -225,5 +225,5 @@ def of_global(found: Any) -> Held:
     return Held(is_open=True) if found is UNKNOWN else Held(functions=(Object(found),))
 
 
-def _stores(name: str) -> bool:
+def stores(name: str) -> bool:
     return name.startswith(_STORING) and not name.endswith(("_load", "_poll"))

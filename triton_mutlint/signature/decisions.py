@@ -1,0 +1,452 @@
+"""What the compile-time values of a kernel decide: which accesses are compiled, and through which address.
+
+A walk over names, in no order: `a` influences `b` if some assignment of `b` mentions `a`, or stands under a test that
+does. Tests of tensors are compiled as they stand and decide nothing. What is found says only which variants are worth
+lowering (`siblings`): verdicts do not rest on it.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from triton_mutlint.signature.evaluate import UNKNOWN, dotted
+from triton_mutlint.signature.helpers import Helper, Program
+from triton_mutlint.signature.possible_calls import ASM, LOADS, METHODS, NUMBERS, QUIET, stores
+from triton_mutlint.signature.python_objects import named_and_home
+
+MAX_DEPTH = 24
+_TENSORS = frozenset({"arange", "zeros", "full", "zeros_like", "make_tensor_descriptor", "make_block_ptr"})
+_FACTS = frozenset({"dtype", "type", "shape", "element_ty", "scalar", "numel", "primitive_bitwidth", "itemsize"})
+_LOOPS = frozenset({"range"})
+_DOING = ASM | {"static_assert"}
+_OTHER = ("triton.experimental", "triton.language.extra")
+_NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Global, ast.Nonlocal, ast.Try,
+           ast.With, ast.Match)
+
+Names = frozenset[str]
+NONE: Names = frozenset()
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What parameters of a function decide: by their values, or (`addresses`) by which address they hold."""
+
+    values: Names = NONE
+    addresses: Names = NONE
+
+    def __or__(self, other: Decided) -> Decided:
+        return Decided(self.values | other.values, self.addresses | other.addresses)
+
+
+NOTHING = Decided()
+
+
+@dataclass(frozen=True)
+class Site:
+    """An access, or what may be one: the parameters whose memory it may be, and what decides whether."""
+
+    roots: Names
+    decided: Decided
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What decides each access of a function; `returned` decides which address the function returns."""
+
+    sites: frozenset[Site] = frozenset()
+    returned: Decided = NOTHING
+
+
+@dataclass(frozen=True)
+class _Assigned:
+    name: str
+    value: ast.expr
+    tests: tuple[ast.expr, ...]
+    is_tensor: bool | None = None  # told by the statement; None: as the value is
+
+
+class Deciding:
+    """Looks at the functions of one program, each once for each way of calling it."""
+
+    def __init__(self, program: Program, makes_pointers: bool) -> None:
+        self.program, self.makes_pointers = program, makes_pointers
+        self._known: dict[tuple[int, Names, Names], Decisions | None] = {}
+        self._depth = 0
+
+    def of(self, helper: Helper, tensors: Names, addresses: Names) -> Decisions | None:
+        """What decides the accesses of a function, of whose parameters some are known to be tensors, and only some
+        may hold addresses; None where it cannot be told."""
+        key = (id(helper.node), tensors, addresses)
+        if key not in self._known:
+            self._known[key] = None  # for a function that calls itself
+            if self._depth < MAX_DEPTH:
+                self._depth += 1
+                self._known[key] = _Function(self, helper, tensors, addresses).decisions()
+                self._depth -= 1
+        return self._known[key]
+
+
+class _Function:
+    """One function body."""
+
+    def __init__(self, deciding: Deciding, helper: Helper, tensors: Names, addresses: Names) -> None:
+        self.deciding, self.namespace, self.node = deciding, helper.namespace, helper.node
+        arguments = helper.node.args
+        self.parameters = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+        self.assigned: list[_Assigned] = []
+        self.calls: list[tuple[ast.Call, tuple[ast.expr, ...]]] = []
+        self.ends: list[tuple[ast.expr, ...]] = []
+        self.returns: list[tuple[ast.expr, tuple[ast.expr, ...]]] = []
+        self.names: dict[ast.expr, set[str]] = {}  # the local ones in an expression
+        self.is_plain = arguments.vararg is None and arguments.kwarg is None
+        self.block(helper.node.body, ())
+        self.locals = {*self.parameters, *(a.name for a in self.assigned)}
+        self.tensors = self._tensors(tensors)
+        self.roots: dict[str, Names] = {p: frozenset((p,)) for p in self.parameters if p in addresses}
+        self.influences: dict[str, Names] = {p: frozenset((p,)) for p in self.parameters}
+        self.chosen: dict[str, Decided] = {p: Decided(addresses=frozenset((p,))) for p in self.roots}
+
+    # ----------------------------------------------------------------- what there is
+
+    def block(self, body: Sequence[ast.stmt], tests: tuple[ast.expr, ...]) -> None:
+        for statement in body:
+            self.statement(statement, tests)
+
+    def statement(self, node: ast.stmt, tests: tuple[ast.expr, ...]) -> None:
+        if isinstance(node, _NESTED):
+            self.is_plain = False
+        elif isinstance(node, ast.If | ast.While | ast.For):
+            self.branching(node, tests)
+        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            self.assignment(node, tests)
+        elif isinstance(node, ast.Expr):
+            self.expression(node.value, tests)
+        elif isinstance(node, ast.Return):
+            if node.value is not None:
+                self.expression(node.value, tests)
+                self.returns.append((node.value, tests))
+            self.ends.append(tests)
+        elif not isinstance(node, ast.Pass):
+            self.ends.append((*tests, node.test) if isinstance(node, ast.Assert) else tests)
+
+    def branching(self, node: ast.If | ast.While | ast.For, tests: tuple[ast.expr, ...]) -> None:
+        if isinstance(node, ast.For):
+            self.expression(node.iter, tests)
+            is_run = _is_run_time(node.iter)
+            self.assign(node.target, node.iter, tests, is_run)
+            inside = tests if is_run else (*tests, node.iter)
+        else:
+            self.expression(node.test, tests)
+            inside = (*tests, node.test) if isinstance(node, ast.If) else tests
+        self.block(node.body, inside)
+        self.block(node.orelse, inside)
+
+    def assignment(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, tests: tuple[ast.expr, ...]) -> None:
+        if node.value is None:
+            return
+        self.expression(node.value, tests)
+        value = node.value
+        if isinstance(node, ast.AugAssign):
+            before = ast.Name(node.target.id, ast.Load()) if isinstance(node.target, ast.Name) else node.target
+            value = ast.BinOp(before, node.op, node.value)
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            self.assign(target, value, tests)
+
+    def assign(self, target: ast.expr, value: ast.expr, tests: tuple[ast.expr, ...],
+               is_tensor: bool | None = None) -> None:
+        if isinstance(target, ast.Name):
+            self.assigned.append(_Assigned(target.id, value, tests, is_tensor))
+        elif isinstance(target, ast.Tuple | ast.List):
+            pairs = value.elts if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts) else ()
+            for index, element in enumerate(target.elts):
+                self.assign(element, pairs[index] if pairs else value, tests, is_tensor)
+        elif isinstance(target, ast.Starred | ast.Attribute | ast.Subscript):
+            self.assign(target.value, value, tests, False)
+        else:
+            self.is_plain = False
+
+    def expression(self, node: ast.expr, tests: tuple[ast.expr, ...]) -> None:
+        """The calls in an expression, with the tests on which it depends whether they are reached."""
+        if isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            self.is_plain = False
+        elif isinstance(node, ast.IfExp):
+            self.expression(node.test, tests)
+            self.expression(node.body, (*tests, node.test))
+            self.expression(node.orelse, (*tests, node.test))
+        elif isinstance(node, ast.BoolOp):
+            for index, value in enumerate(node.values):
+                self.expression(value, (*tests, *node.values[:index]))
+        else:
+            if isinstance(node, ast.Call):
+                self.calls.append((node, tests))
+            elif isinstance(node, ast.NamedExpr):
+                self.assign(node.target, node.value, tests)
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.expr):
+                    self.expression(child, tests)
+                elif isinstance(child, ast.keyword):
+                    self.expression(child.value, tests)
+
+    # ----------------------------------------------------------------- what it comes to
+
+    def decisions(self) -> Decisions | None:
+        if not self.is_plain:
+            return None
+        self._settle()
+        ends = self.tested(t for tests in self.ends for t in tests)
+        sites: set[Site] = set()
+        for call, tests in self.calls:
+            around = self.tested(tests) | ends
+            if not self._call(call, around, sites):
+                return None
+        returned = Decided()
+        kinds = {self.root(value) for value, _ in self.returns}
+        for value, tests in self.returns:
+            returned |= self.choice(value)
+            if len(kinds) > 1:
+                returned |= self.tested(tests) | ends
+        return Decisions(frozenset(sites), returned)
+
+    def _tensors(self, given: Names) -> Names:
+        """The names that hold tensors whatever the compile-time values are."""
+        mutable = {a.name for a in self.assigned if a.name in self.parameters}
+        self.tensors = frozenset({*given, *(a.name for a in self.assigned)} - (mutable - given))
+        while True:
+            wrong = {a.name for a in self.assigned if a.name in self.tensors
+                     and not (self.is_tensor(a.value) if a.is_tensor is None else a.is_tensor)}
+            if not wrong:
+                return self.tensors
+            self.tensors -= wrong
+
+    def _settle(self) -> None:
+        """What each name may hold, until nothing more is found."""
+        for _ in range(len(self.assigned) + 2):
+            before = dict(self.roots), dict(self.influences), dict(self.chosen)
+            by_name: dict[str, set[Names]] = {}
+            for a in self.assigned:
+                root = self.root(a.value)
+                by_name.setdefault(a.name, set()).add(root)
+                if root:
+                    self.roots[a.name] = self.roots.get(a.name, NONE) | root
+            for a in self.assigned:
+                around = self.tested(a.tests)
+                self.influences[a.name] = (
+                    self.influences.get(a.name, NONE) | self.influence(a.value) | around.values)
+                if a.name in self.roots:
+                    chosen = self.choice(a.value)
+                    if len(by_name[a.name]) > 1 or a.name in self.parameters:
+                        chosen |= around
+                    self.chosen[a.name] = self.chosen.get(a.name, NOTHING) | chosen
+            if before == (self.roots, self.influences, self.chosen):
+                return
+
+    def tested(self, tests: Iterable[ast.expr]) -> Decided:
+        """What decides tests that are made at compile time."""
+        return Decided(NONE.union(*(self.influence(t) for t in tests if not self.is_tensor(t))))
+
+    def influence(self, node: ast.expr) -> Names:
+        """The parameters whose values an expression may depend on."""
+        names = self.names.get(node)
+        if names is None:
+            names = self.names[node] = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} & self.locals
+        return NONE.union(*(self.influences[n] for n in names if n in self.influences))
+
+    # ----------------------------------------------------------------- addresses
+
+    def root(self, node: ast.expr | None) -> Names:
+        """The parameters whose addresses an expression may hold."""
+        if isinstance(node, ast.Name):
+            return self.roots.get(node.id, NONE)
+        if isinstance(node, ast.IfExp):
+            return self.root(node.body) | self.root(node.orelse)
+        if isinstance(node, ast.Subscript | ast.Starred):
+            return self.root(node.value)
+        if isinstance(node, ast.Attribute):
+            return NONE if node.attr in _FACTS else self.root(node.value)
+        if isinstance(node, ast.Call):
+            return self._made(node)
+        if node is None or isinstance(node, ast.Compare | ast.Constant | ast.JoinedStr):
+            return NONE
+        return NONE.union(*(self.root(n) for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)))
+
+    def _made(self, node: ast.Call) -> Names:
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        is_loaded = name in LOADS or name in NUMBERS or stores(name)
+        if is_loaded and not (self.deciding.makes_pointers and name not in NUMBERS):
+            return NONE
+        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+        return NONE.union(self.root(owner), *(self.root(a) for a in _arguments(node)))
+
+    def choice(self, node: ast.expr | None) -> Decided:
+        """What decides which address an expression holds."""
+        if node is None or not self.root(node):
+            return NOTHING
+        if isinstance(node, ast.Name):
+            return self.chosen.get(node.id, NOTHING)
+        if isinstance(node, ast.IfExp):
+            differ = self.root(node.body) != self.root(node.orelse)
+            return self.choice(node.body) | self.choice(node.orelse) | (self.tested([node.test]) if differ else NOTHING)
+        if isinstance(node, ast.BoolOp):
+            return _joined(self.choice(v) for v in node.values) | self.tested(node.values)
+        if isinstance(node, ast.Subscript):
+            return self.choice(node.value) | Decided(self.influence(node.slice))
+        if isinstance(node, ast.Call):
+            return self._result(node)
+        return _joined(self.choice(n) for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr))
+
+    def _result(self, node: ast.Call) -> Decided:
+        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+        given = _joined((self.choice(owner), *(self.choice(a) for a in _arguments(node))))
+        target = self.target(node.func)
+        helper = self.deciding.program.helper(target, getattr(node.func, "id", ""))
+        if helper is None:
+            home = named_and_home(target)[1].partition(".")[0]
+            known = home in QUIET or (owner is not None and self.is_local(owner))
+            return given if known else given | Decided(NONE.union(*(self.influence(a) for a in _arguments(node))))
+        found = self._called(helper, node)
+        return self.outside(found.returned, helper, node) if found else given
+
+    # ----------------------------------------------------------------- calls
+
+    def target(self, node: ast.expr) -> Any:
+        """The object that a call calls, where it is a global."""
+        first = node
+        while isinstance(first, ast.Attribute):
+            first = first.value
+        if not isinstance(first, ast.Name) or first.id in self.locals:
+            return UNKNOWN
+        found = dotted(node, self.namespace)
+        if found is UNKNOWN and isinstance(node, ast.Name):
+            return getattr(builtins, node.id, UNKNOWN)
+        return found
+
+    def is_local(self, node: ast.expr) -> bool:
+        """Whether it is made in the function, rather than a module."""
+        while isinstance(node, ast.Attribute | ast.Subscript):
+            node = node.value
+        return not isinstance(node, ast.Name) or node.id in self.locals
+
+    def _call(self, node: ast.Call, around: Decided, sites: set[Site]) -> bool:
+        """Notes the accesses of a call; whether that can be told."""
+        if isinstance(node.func, ast.Attribute) and self.is_local(node.func.value):
+            name, owner = node.func.attr, node.func.value
+            if stores(name) or name in LOADS or name == "gather":
+                sites.add(self.access(owner, around))
+            elif name not in METHODS:
+                sites.add(self.anything(node, around))
+            return True
+        target = self.target(node.func)
+        helper = self.deciding.program.helper(target, getattr(node.func, "id", ""))
+        if helper is not None:
+            return self._helped(helper, node, around, sites)
+        name, home = named_and_home(target)
+        if type(target).__name__ == "ConstexprFunction":
+            return True
+        if stores(name) or name in LOADS:
+            named = (k.value for k in node.keywords if k.arg in ("pointer", "desc"))
+            sites.add(self.access(next(named, node.args[0] if node.args else None), around))
+        elif home.partition(".")[0] not in QUIET or name in _DOING or home.startswith(_OTHER):
+            sites.add(self.anything(node, around))
+        return True
+
+    def access(self, address: ast.expr | None, around: Decided) -> Site:
+        return Site(self.root(address), around | self.choice(address))
+
+    def anything(self, node: ast.Call, around: Decided) -> Site:
+        """What a call does that may do anything."""
+        parts = [*_arguments(node), node.func]
+        decided = around | Decided(NONE.union(*(self.influence(a) for a in parts))) | _joined(map(self.choice, parts))
+        return Site(NONE.union(*map(self.root, parts)), decided)
+
+    def _helped(self, helper: Helper, node: ast.Call, around: Decided, sites: set[Site]) -> bool:
+        found = self._called(helper, node)
+        bound = _bound(helper, node)
+        if found is None or bound is None:
+            return False
+        for site in found.sites:
+            roots = NONE.union(*(self.root(bound[n]) for n in site.roots if n in bound))
+            sites.add(Site(roots, around | self.outside(site.decided, helper, node)))
+        return True
+
+    def _called(self, helper: Helper, node: ast.Call) -> Decisions | None:
+        bound = _bound(helper, node)
+        if bound is None:
+            return None
+        tensors = frozenset(n for n, value in bound.items() if self.is_tensor(value))
+        return self.deciding.of(helper, tensors, frozenset(n for n, value in bound.items() if self.root(value)))
+
+    def outside(self, decided: Decided, helper: Helper, node: ast.Call) -> Decided:
+        """What a helper's parameters decide, as what decides its arguments here."""
+        bound = _bound(helper, node) or {}
+        values = NONE.union(*(self.influence(bound[n]) for n in decided.values if n in bound))
+        return Decided(values) | _joined(self.choice(bound[n]) for n in decided.addresses if n in bound)
+
+    # ----------------------------------------------------------------- tensors
+
+    def is_tensor(self, node: ast.expr) -> bool:
+        """Whether an expression is a run-time value, whatever the compile-time values are."""
+        if isinstance(node, ast.Name):
+            return node.id in self.tensors
+        if isinstance(node, ast.BinOp):
+            return self.is_tensor(node.left) or self.is_tensor(node.right)
+        if isinstance(node, ast.UnaryOp):
+            return self.is_tensor(node.operand)
+        if isinstance(node, ast.Compare):
+            run_time = not any(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops)
+            return run_time and all(self.is_tensor(a) or self.is_tensor(b)
+                                    for a, b in zip((node.left, *node.comparators), node.comparators, strict=False))
+        if isinstance(node, ast.BoolOp):
+            return self.is_tensor(node.values[0])
+        if isinstance(node, ast.IfExp):
+            return self.is_tensor(node.body) and self.is_tensor(node.orelse)
+        if isinstance(node, ast.Subscript):
+            return self.is_tensor(node.value)
+        if isinstance(node, ast.Attribute):
+            return node.attr == "T" and self.is_tensor(node.value)
+        return isinstance(node, ast.Call) and self._computes(node)
+
+    def _computes(self, node: ast.Call) -> bool:
+        if isinstance(node.func, ast.Attribute) and self.is_local(node.func.value):
+            return node.func.attr in METHODS and self.is_tensor(node.func.value)
+        target = self.target(node.func)
+        name, home = named_and_home(target)
+        if not home.startswith("triton.") or self.deciding.program.helper(target) is not None:
+            return False
+        return name in LOADS | NUMBERS | _TENSORS or any(self.is_tensor(a) for a in _arguments(node))
+
+
+def _is_run_time(iterable: ast.expr) -> bool:
+    """Whether a loop over it is compiled as one, rather than unrolled."""
+    if not isinstance(iterable, ast.Call):
+        return False
+    function = iterable.func
+    return (function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")) in _LOOPS
+
+
+def _arguments(node: ast.Call) -> Iterator[ast.expr]:
+    yield from node.args
+    yield from (k.value for k in node.keywords)
+
+
+def _bound(helper: Helper, node: ast.Call) -> Mapping[str, ast.expr] | None:
+    """The arguments of a call by parameter."""
+    formal = helper.node.args
+    names = [a.arg for a in (*formal.posonlyargs, *formal.args)]
+    if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+        return None
+    if len(node.args) > len(names):
+        return None
+    bound = dict(zip(names, node.args, strict=False))
+    bound.update((k.arg, k.value) for k in node.keywords if k.arg is not None)
+    return bound
+
+
+def _joined(found: Iterable[Decided]) -> Decided:
+    total = NOTHING
+    for one in found:
+        total |= one
+    return total

@@ -1,0 +1,169 @@
+"""Variants that need not be lowered: what they do to each parameter is what others do that are.
+
+What is done to a parameter depends on few of the compile-time values that the variants differ in (`decisions`): on no
+block size, say, and on no flag under which another one is read. So it is enough to lower each combination of *those*
+once, beside any values of the rest. Whether a verdict may rest on that is checked apart: against all that the source
+may store through, whatever the rest is (`possible_stores`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import partial
+
+from triton_mutlint.model import (
+    ArgType,
+    ConstexprValue,
+    DescriptorType,
+    LoadedKernel,
+    PointerType,
+    ScalarType,
+    Sibling,
+    SignaturePlan,
+    TupleType,
+    Variant,
+)
+from triton_mutlint.signature.decisions import Deciding, Site
+from triton_mutlint.signature.doubts import held_by
+from triton_mutlint.signature.evidence import Evidences, gather
+from triton_mutlint.signature.held import MEMORY
+from triton_mutlint.signature.helpers import Helper
+from triton_mutlint.signature.possible_stores import Stores
+from triton_mutlint.signature.variants import value_key
+
+Key = tuple[object, ...]
+Stored = tuple[()] | tuple["Group", Key]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Arguments that decide together what is done to `parameters`; of no effect if there are none."""
+
+    deciding: tuple[str, ...]
+    parameters: frozenset[str] = frozenset()
+
+    def of(self, variant: Variant) -> Key:
+        """What tells the variants apart, as far as this group goes."""
+        return tuple(value_key(variant.args[name]) for name in self.deciding)
+
+
+def siblings(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, LoadedKernel]) -> Mapping[int, Sibling]:
+    """By the index of a variant that need not be lowered, those that stand for it."""
+    choices = [name for name, _ in plan.variants[0].choices] if len(plan.variants) > 1 else []
+    if not choices:
+        return {}
+    evidence = gather(kernel, helpers, ())
+    found = Deciding(evidence.program, evidence.pointers).of(
+        Helper(kernel.node, kernel.namespace, str(kernel.path)), frozenset(), _addresses(plan, evidence.pointers))
+    if found is None:
+        return {}
+    groups = _groups(plan.variants, choices, found.sites)
+    lowered = _cover(plan.variants, [*groups, *(_Looks(name) for name in choices)])
+    if len(lowered) == len(plan.variants):
+        return {}
+    return dict(_Standing(kernel, plan, evidence, groups, lowered).siblings())
+
+
+class _Standing:
+    """Who stands for whom."""
+
+    def __init__(self, kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences, groups: Sequence[Group],
+                 lowered: Sequence[int]) -> None:
+        self._function = Helper(kernel.node, kernel.namespace, str(kernel.path))
+        self._kernel, self._plan, self._evidence, self._lowered = kernel, plan, evidence, lowered
+        self._keys = [(group, [group.of(variant) for variant in plan.variants]) for group in groups]
+        self._stored: dict[Stored, Set[str]] = {}
+
+    def siblings(self) -> Iterator[tuple[int, Sibling]]:
+        for index, variant in enumerate(self._plan.variants):
+            if index not in self._lowered:
+                near = sorted(self._lowered, key=lambda i: _differing(self._plan.variants[i], variant))
+                others = {parameter: tuple(i for i in near if keys[i] == keys[index])
+                          for group, keys in self._keys for parameter in group.parameters}
+                yield index, Sibling(others, partial(self._stores, index))
+
+    def _stores(self, index: int, done: Set[str]) -> Set[str]:
+        """The parameters, but for those in `done`, that a variant may store through."""
+        found = set[str]()
+        for group, keys in self._keys:
+            def missing(stored: Set[str]) -> Set[str]:
+                return {n for n in stored - done if n.split(".")[0] in group.parameters}  # noqa: B023
+
+            if missing(self._possible(())):
+                found |= missing(self._possible((group, keys[index])))
+        return found
+
+    def _possible(self, key: Stored) -> Set[str]:
+        """The parameters that may be stored through in any variant, or with one key of a group."""
+        if key not in self._stored:
+            plan = replace(self._plan, inferred=frozenset(), defaults=frozenset(), variants=tuple(
+                v for v in self._plan.variants if not key or key[0].of(v) == key[1]))
+            possible = Stores(self._evidence.program)
+            stored = possible.of(self._function, held_by(self._kernel, plan, self._evidence)).keys()
+            self._stored[key] = stored | possible.kept.keys() if MEMORY in stored else stored
+        return self._stored[key]
+
+
+@dataclass(frozen=True)
+class _Looks:
+    """An argument that decides nothing: of numbers it counts whether they may be the size of a block."""
+
+    name: str
+
+    def of(self, variant: Variant) -> Key:
+        return (_look(variant.args[self.name]),)
+
+
+def _addresses(plan: SignaturePlan, makes_pointers: bool) -> frozenset[str]:
+    """The parameters that may hold addresses."""
+    kinds = (PointerType, DescriptorType, TupleType, *((ScalarType,) if makes_pointers else ()))
+    return frozenset(n for n in plan.variants[0].args if any(isinstance(v.args[n], kinds) for v in plan.variants))
+
+
+def _is_simple(types: Sequence[ArgType]) -> bool:
+    """Whether the alternatives are numbers and names, or one type that may be left out."""
+    values = [t.value for t in types if isinstance(t, ConstexprValue)]
+    kinds = {type(t) for t in types if not isinstance(t, ConstexprValue)}
+    if len(values) == len(types):
+        return all(isinstance(v, bool | int | float | str) or v is None for v in values)
+    return len(kinds) == 1 and TupleType not in kinds and all(v is None for v in values)
+
+
+def _groups(variants: Sequence[Variant], choices: Sequence[str], sites: frozenset[Site]) -> list[Group]:
+    """What decides what is done to each parameter, and to what is none."""
+    always = {name for name in choices if not _is_simple([v.args[name] for v in variants])}
+    deciding = {name: set(always) for name in variants[0].args}
+    others = set(always)
+    for site in sites:
+        for root in site.roots:
+            deciding[root] |= site.decided.values
+        if not site.roots:
+            others |= site.decided.values
+    by_names: dict[tuple[str, ...], set[str]] = {tuple(n for n in choices if n in others): set()}
+    for parameter, names in deciding.items():
+        by_names.setdefault(tuple(n for n in choices if n in names), set()).add(parameter)
+    return [Group(names, frozenset(parameters)) for names, parameters in by_names.items()]
+
+
+def _look(arg: ArgType) -> object:
+    value = arg.value if isinstance(arg, ConstexprValue) else None
+    if isinstance(value, bool | float | str):
+        return type(value)
+    return value > 0 and value & (value - 1) == 0 if isinstance(value, int) else value_key(arg)
+
+
+def _cover(variants: Sequence[Variant], groups: Sequence[Group | _Looks]) -> list[int]:
+    """The fewest variants, about, that have every combination of values that a group has in any."""
+    wanted = [{(group, group.of(v)) for group in groups} for v in variants]
+    missing = set[tuple[Group | _Looks, Key]]().union(*wanted)
+    chosen: list[int] = []
+    while missing:
+        best = max(range(len(variants)), key=lambda i: (len(wanted[i] & missing), -i))
+        chosen.append(best)
+        missing -= wanted[best]
+    return sorted(chosen)
+
+
+def _differing(left: Variant, right: Variant) -> int:
+    return sum(a != b for a, b in zip(left.choices, right.choices, strict=True))
