@@ -294,14 +294,17 @@ class Doubts:
 
 @dataclass(frozen=True, eq=False)
 class Sibling:
-    """A variant that does to each parameter what some others do: by their indices, the most alike first.
+    """What a variant has in common with the others of its plan, as far as its source tells.
 
-    `stores` gives the parameters, by their reported names, that the source may store through; it does not look for
-    those that it is given. Where the others do not write all of them, the variant has to be lowered after all.
+    Variants that have the same number in `alike` for a parameter do the same to it; what is done to none counts as
+    done to one without a name. One that is not `first` differs from those that are in no number that they do not have
+    between them. `stores` gives the parameters, by their reported names, that the source may store through; it does
+    not look for those that it is given.
     """
 
-    others: Mapping[str, tuple[int, ...]]
+    alike: Mapping[str, int]
     stores: Callable[[Set[str]], Set[str]]
+    first: bool
 
 
 @dataclass(frozen=True)
@@ -310,8 +313,8 @@ class SignaturePlan:
 
     `total` counts the variants that exist; `variants` may be fewer when a cap bites.
     `inferred` holds the parameters that the spec did not give; `reasons` says, per parameter, why. `defaults` holds
-    those that have the default of the source, where no spec entry says that this is meant. `siblings` are variants
-    that need not be lowered.
+    those that have the default of the source, where no spec entry says that this is meant. `siblings` says
+    what the variants have in common, where not all of them need be lowered.
     """
 
     variants: tuple[Variant, ...]
@@ -322,7 +325,7 @@ class SignaturePlan:
     reasons: Mapping[str, str] = EMPTY
     notes: tuple[str, ...] = ()
     doubts: Doubts | None = None
-    siblings: Mapping[int, Sibling] = field(default_factory=dict)  # by index
+    siblings: tuple[Sibling, ...] = ()  # as `variants`
 
 
 # --------------------------------------------------------------------------- targets and modules

@@ -12,16 +12,15 @@ from triton_mutlint.analysis.reruns import Reruns, reruns_of
 from triton_mutlint.analysis.static import may_simplify
 from triton_mutlint.analysis.verdict import AnalyzedVariant, judge
 from triton_mutlint.doubting import Addresses, doubted
+from triton_mutlint.family import Family
 from triton_mutlint.lowering.arguments import flat_names
 from triton_mutlint.model import (
-    Access,
     AccessKind,
     ArgType,
     Failure,
     KernelReport,
     LoadedKernel,
     LoweredKernel,
-    Sibling,
     SignaturePlan,
     Stage,
     StageError,
@@ -35,6 +34,7 @@ from triton_mutlint.ttir.parser import parse
 MAX_REPAIRS = 12
 MAX_REPAIRS_PER_KERNEL = 48
 Types = Mapping[str, ArgType]
+_Found = tuple[Variant, VariantEffects, "Reruns | None"]  # as it was lowered
 Observe = Callable[[LoadedKernel, Variant, VariantEffects], None]
 Repair = Callable[[LoadedKernel, Types, frozenset[str], Failure, set[str]], "Types | None"]
 
@@ -71,6 +71,7 @@ class _Outcome:
     failures: list[tuple[Variant, Failure]] = field(default_factory=list)
     repaired: dict[tuple[str, str], ArgType] = field(default_factory=dict)  # by parameter and first guess
     repairs: int = 0
+    is_lowered: bool = False  # some variant was
     addresses: Addresses = field(default_factory=Addresses)
 
     def may_repair(self, attempts: int) -> bool:
@@ -117,37 +118,30 @@ def _order(item: object) -> tuple[object, ...]:
 
 def _analyze_variants(kernel: LoadedKernel, plan: SignaturePlan, target: Target, tools: Tools, outcome: _Outcome,
                       named: bool) -> None:
-    """Lowers each variant, but for those whose siblings say all of it."""
-    before, found = len(outcome.analyzed), dict[int, AnalyzedVariant]()
-    for index in sorted(range(len(plan.variants)), key=lambda i: i in plan.siblings):
-        variant, sibling = plan.variants[index], plan.siblings.get(index)
+    """Lowers each variant, but for those that others say all of."""
+    found, family = dict[int, _Found](), Family(plan)
+    for index in family.order():
+        variant = plan.variants[index]
         current = _patched(variant, plan.inferred, outcome)
-        choices = (("target", str(target)), *variant.choices) if named else variant.choices
-        effects = _told(sibling, found) if sibling and _choices(current, variant) == variant.choices else None
+        is_planned = _choices(current, variant) == variant.choices
+        effects = family.told(index) if is_planned else None
         if effects is not None and not (_is_tuned(kernel) and _is_updated(effects)):
-            reruns = Reruns() if _is_tuned(kernel) else None
-            found[index] = AnalyzedVariant(_flat(current.args), choices, effects, reruns)
-            tools.observe(kernel, current, effects)
-            continue
-        analyzed = _analyze_variant(kernel, plan, variant, target, tools, outcome, named)
-        if analyzed is not None:  # one that was repaired into another variant is nobody's sibling
-            found[index if analyzed.choices == choices else index + len(plan.variants)] = analyzed
-            outcome.analyzed[before:] = [found[i] for i in sorted(found)]
-    outcome.analyzed[before:] = [found[i] for i in sorted(found)]
-
-
-def _told(sibling: Sibling, found: Mapping[int, AnalyzedVariant]) -> VariantEffects | None:
-    """What a variant does, by its siblings; None if they do not tell, or not all of what it may do."""
-    accesses: dict[str, tuple[Access, ...]] = {}
-    unknown: set[str] = set()
-    for parameter, others in sibling.others.items():
-        like = next((found[i].effects for i in others if i in found), None)
-        if like is None:
-            return None
-        accesses.update((name, a) for name, a in like.accesses.items() if name.split(".")[0] == parameter)
-        unknown.update(name for name in like.unknown if name.split(".")[0] == parameter)
-    effects = VariantEffects(accesses, unknown=frozenset(unknown))
-    return None if sibling.stores(effects.written | effects.unknown) else effects
+            found[index] = current, effects, Reruns() if _is_tuned(kernel) else None
+        elif is_planned and (failure := family.bound_to_fail(index)):
+            outcome.failures.append((variant, failure))
+        elif lowered := _analyze_variant(kernel, plan, variant, target, tools, outcome):
+            is_planned = _choices(lowered[0], variant) == variant.choices
+            if is_planned:
+                family.learn(index, lowered[1])
+            found[index if is_planned else index + len(plan.variants)] = lowered  # or repaired into another variant
+            outcome.is_lowered = True
+        else:
+            family.fail(index, outcome.failures[-1][1])
+    own = (("target", str(target)),) if named else ()
+    for _, (current, effects, reruns) in sorted(found.items(), key=lambda item: item[0]):
+        tools.observe(kernel, current, effects)
+        choices = (*own, *_choices(current, current))
+        outcome.analyzed.append(AnalyzedVariant(_flat(current.args), choices, effects, reruns))
 
 
 def _choices(variant: Variant, planned: Variant) -> tuple[tuple[str, str], ...]:
@@ -160,8 +154,8 @@ def _flat(args: Types) -> dict[str, ArgType]:
 
 
 def _analyze_variant(kernel: LoadedKernel, plan: SignaturePlan, variant: Variant, target: Target, tools: Tools,
-                     outcome: _Outcome, named: bool) -> AnalyzedVariant | None:
-    """One variant; None if it failed, which is then noted."""
+                     outcome: _Outcome) -> _Found | None:
+    """One variant, as it was lowered; None if it failed, which is then noted."""
     tried: set[str] = set()
     current = _patched(variant, plan.inferred, outcome)
     first: Failure | None = None
@@ -187,16 +181,14 @@ def _analyze_variant(kernel: LoadedKernel, plan: SignaturePlan, variant: Variant
     choices = _choices(current, variant)
     if first is not None and choices != variant.choices:  # repaired into another variant: this one was not analysed
         outcome.failures.append((variant, first))
-        if outcome.analyzed:
+        if outcome.is_lowered:
             return None
-    tools.observe(kernel, current, effects)
-    flat = _flat(current.args)
     if plan.doubts is not None:
         def analyze(other: Variant) -> VariantEffects:
             return analyze_text(tools.lowerer.lower(kernel, other, target), tools)
 
-        outcome.addresses.try_them(plan.doubts, current, effects, flat, analyze)
-    return AnalyzedVariant(flat, (("target", str(target)), *choices) if named else choices, effects, reruns)
+        outcome.addresses.try_them(plan.doubts, current, effects, _flat(current.args), analyze)
+    return current, effects, reruns
 
 
 def analyze_text(lowered: LoweredKernel, tools: Tools) -> VariantEffects:

@@ -33,13 +33,15 @@ NONE: Names = frozenset()
 
 @dataclass(frozen=True)
 class Decided:
-    """What parameters of a function decide: by their values, or (`addresses`) by which address they hold."""
+    """What parameters of a function decide: by their values, by which address they hold, or, as masks, by what they
+    are compared to."""
 
     values: Names = NONE
     addresses: Names = NONE
+    masks: Names = NONE
 
     def __or__(self, other: Decided) -> Decided:
-        return Decided(self.values | other.values, self.addresses | other.addresses)
+        return Decided(self.values | other.values, self.addresses | other.addresses, self.masks | other.masks)
 
 
 NOTHING = Decided()
@@ -108,6 +110,7 @@ class _Function:
         self.tensors = self._tensors(tensors)
         self.roots: dict[str, Names] = {p: frozenset((p,)) for p in self.parameters if p in addresses}
         self.influences: dict[str, Names] = {p: frozenset((p,)) for p in self.parameters}
+        self.masks: dict[str, Decided] = {p: Decided(masks=frozenset((p,))) for p in self.parameters if p in tensors}
         self.chosen: dict[str, Decided] = {p: Decided(addresses=frozenset((p,))) for p in self.roots}
 
     # ----------------------------------------------------------------- what there is
@@ -138,7 +141,7 @@ class _Function:
             self.expression(node.iter, tests)
             is_run = _is_run_time(node.iter)
             self.assign(node.target, node.iter, tests, is_run)
-            inside = tests if is_run else (*tests, node.iter)
+            inside = (*tests, *_bounds(node.iter)) if is_run else (*tests, node.iter)
         else:
             self.expression(node.test, tests)
             inside = (*tests, node.test) if isinstance(node, ast.If) else tests
@@ -225,7 +228,7 @@ class _Function:
     def _settle(self) -> None:
         """What each name may hold, until nothing more is found."""
         for _ in range(len(self.assigned) + 2):
-            before = dict(self.roots), dict(self.influences), dict(self.chosen)
+            before = dict(self.roots), dict(self.influences), dict(self.chosen), dict(self.masks)
             by_name: dict[str, set[Names]] = {}
             for a in self.assigned:
                 root = self.root(a.value)
@@ -241,7 +244,9 @@ class _Function:
                     if len(by_name[a.name]) > 1 or a.name in self.parameters:
                         chosen |= around
                     self.chosen[a.name] = self.chosen.get(a.name, NOTHING) | chosen
-            if before == (self.roots, self.influences, self.chosen):
+                if a.name in self.tensors:
+                    self.masks[a.name] = self.masks.get(a.name, NOTHING) | self.mask(a.value)
+            if before == (self.roots, self.influences, self.chosen, self.masks):
                 return
 
     def tested(self, tests: Iterable[ast.expr]) -> Decided:
@@ -254,6 +259,17 @@ class _Function:
         if names is None:
             names = self.names[node] = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} & self.locals
         return NONE.union(*(self.influences[n] for n in names if n in self.influences))
+
+    def mask(self, node: ast.expr | None) -> Decided:
+        """What decides, at compile time, whether a mask may be false everywhere."""
+        if isinstance(node, ast.Name):
+            return self.masks.get(node.id, NOTHING)
+        if node is None or not self.is_tensor(node):
+            return NOTHING
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            return self.tested(sides) | _joined(self.mask(side) for side in sides)
+        return _joined(self.mask(n) for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr))
 
     # ----------------------------------------------------------------- addresses
 
@@ -335,7 +351,7 @@ class _Function:
         if isinstance(node.func, ast.Attribute) and self.is_local(node.func.value):
             name, owner = node.func.attr, node.func.value
             if stores(name) or name in LOADS or name == "gather":
-                sites.add(self.access(owner, around))
+                sites.add(self.access(owner, around, None))
             elif name not in METHODS:
                 sites.add(self.anything(node, around))
             return True
@@ -347,14 +363,14 @@ class _Function:
         if type(target).__name__ == "ConstexprFunction":
             return True
         if stores(name) or name in LOADS:
-            named = (k.value for k in node.keywords if k.arg in ("pointer", "desc"))
-            sites.add(self.access(next(named, node.args[0] if node.args else None), around))
+            address = _argument(node, "pointer", 0) or _argument(node, "desc", 0)
+            sites.add(self.access(address, around, _argument(node, "mask", 1 if name in LOADS else 2)))
         elif home.partition(".")[0] not in QUIET or name in _DOING or home.startswith(_OTHER):
             sites.add(self.anything(node, around))
         return True
 
-    def access(self, address: ast.expr | None, around: Decided) -> Site:
-        return Site(self.root(address), around | self.choice(address))
+    def access(self, address: ast.expr | None, around: Decided, mask: ast.expr | None) -> Site:
+        return Site(self.root(address), around | self.choice(address) | self.mask(mask))
 
     def anything(self, node: ast.Call, around: Decided) -> Site:
         """What a call does that may do anything."""
@@ -383,7 +399,8 @@ class _Function:
         """What a helper's parameters decide, as what decides its arguments here."""
         bound = _bound(helper, node) or {}
         values = NONE.union(*(self.influence(bound[n]) for n in decided.values if n in bound))
-        return Decided(values) | _joined(self.choice(bound[n]) for n in decided.addresses if n in bound)
+        masks = _joined(self.mask(bound[n]) for n in decided.masks if n in bound)
+        return Decided(values) | masks | _joined(self.choice(bound[n]) for n in decided.addresses if n in bound)
 
     # ----------------------------------------------------------------- tensors
 
@@ -425,6 +442,19 @@ def _is_run_time(iterable: ast.expr) -> bool:
         return False
     function = iterable.func
     return (function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")) in _LOOPS
+
+
+def _bounds(loop: ast.expr) -> Iterator[ast.expr]:
+    """What decides whether a loop over a range has any trips: not its step, nor what a distance is divided by."""
+    ends = loop.args[:2] if isinstance(loop, ast.Call) else []
+    for end in ends:
+        divided = isinstance(end, ast.Call) and getattr(end.func, "attr", "") == "cdiv" and end.args
+        yield end.args[0] if divided and isinstance(end, ast.Call) else end
+
+
+def _argument(node: ast.Call, name: str, index: int) -> ast.expr | None:
+    named = (k.value for k in node.keywords if k.arg == name)
+    return next(named, node.args[index] if len(node.args) > index else None)
 
 
 def _arguments(node: ast.Call) -> Iterator[ast.expr]:

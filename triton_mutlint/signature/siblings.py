@@ -33,12 +33,13 @@ from triton_mutlint.signature.possible_stores import Stores
 from triton_mutlint.signature.variants import value_key
 
 Key = tuple[object, ...]
+NO_PARAMETER = ""  # whose accesses are those of nothing that is told
 Stored = tuple[()] | tuple["Group", Key]
 
 
 @dataclass(frozen=True)
 class Group:
-    """Arguments that decide together what is done to `parameters`; of no effect if there are none."""
+    """Arguments that decide together what is done to `parameters`, or what is done to none: pure assembler, say."""
 
     deciding: tuple[str, ...]
     parameters: frozenset[str] = frozenset()
@@ -48,40 +49,40 @@ class Group:
         return tuple(value_key(variant.args[name]) for name in self.deciding)
 
 
-def siblings(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, LoadedKernel]) -> Mapping[int, Sibling]:
-    """By the index of a variant that need not be lowered, those that stand for it."""
+def siblings(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, LoadedKernel]) -> tuple[Sibling, ...]:
+    """What the variants have in common; nothing if all of them have to be lowered."""
     choices = [name for name, _ in plan.variants[0].choices] if len(plan.variants) > 1 else []
     if not choices:
-        return {}
+        return ()
     evidence = gather(kernel, helpers, ())
     found = Deciding(evidence.program, evidence.pointers).of(
-        Helper(kernel.node, kernel.namespace, str(kernel.path)), frozenset(), _addresses(plan, evidence.pointers))
+        Helper(kernel.node, kernel.namespace, str(kernel.path)), _always(plan, ScalarType, PointerType),
+        _addresses(plan, evidence.pointers))
     if found is None:
-        return {}
+        return ()
     groups = _groups(plan.variants, choices, found.sites)
     lowered = _cover(plan.variants, [*groups, *(_Looks(name) for name in choices)])
     if len(lowered) == len(plan.variants):
-        return {}
-    return dict(_Standing(kernel, plan, evidence, groups, lowered).siblings())
+        return ()
+    return tuple(_Family(kernel, plan, evidence, groups).members(lowered))
 
 
-class _Standing:
-    """Who stands for whom."""
+class _Family:
+    """The variants of a plan."""
 
-    def __init__(self, kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences, groups: Sequence[Group],
-                 lowered: Sequence[int]) -> None:
+    def __init__(self, kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences, groups: Sequence[Group]) -> None:
         self._function = Helper(kernel.node, kernel.namespace, str(kernel.path))
-        self._kernel, self._plan, self._evidence, self._lowered = kernel, plan, evidence, lowered
+        self._kernel, self._plan, self._evidence = kernel, plan, evidence
         self._keys = [(group, [group.of(variant) for variant in plan.variants]) for group in groups]
         self._stored: dict[Stored, Set[str]] = {}
 
-    def siblings(self) -> Iterator[tuple[int, Sibling]]:
-        for index, variant in enumerate(self._plan.variants):
-            if index not in self._lowered:
-                near = sorted(self._lowered, key=lambda i: _differing(self._plan.variants[i], variant))
-                others = {parameter: tuple(i for i in near if keys[i] == keys[index])
-                          for group, keys in self._keys for parameter in group.parameters}
-                yield index, Sibling(others, partial(self._stores, index))
+    def members(self, lowered: Sequence[int]) -> Iterator[Sibling]:
+        numbers = [(group, keys, {key: number for number, key in enumerate(dict.fromkeys(keys))})
+                   for group, keys in self._keys]
+        for index in range(len(self._plan.variants)):
+            alike = {parameter: known[keys[index]] for group, keys, known in numbers
+                     for parameter in group.parameters or (NO_PARAMETER,)}
+            yield Sibling(alike, partial(self._stores, index), index in lowered)
 
     def _stores(self, index: int, done: Set[str]) -> Set[str]:
         """The parameters, but for those in `done`, that a variant may store through."""
@@ -119,6 +120,11 @@ def _addresses(plan: SignaturePlan, makes_pointers: bool) -> frozenset[str]:
     """The parameters that may hold addresses."""
     kinds = (PointerType, DescriptorType, TupleType, *((ScalarType,) if makes_pointers else ()))
     return frozenset(n for n in plan.variants[0].args if any(isinstance(v.args[n], kinds) for v in plan.variants))
+
+
+def _always(plan: SignaturePlan, *kinds: type) -> frozenset[str]:
+    """The parameters that are of one of these kinds in all variants."""
+    return frozenset(n for n in plan.variants[0].args if all(isinstance(v.args[n], kinds) for v in plan.variants))
 
 
 def _is_simple(types: Sequence[ArgType]) -> bool:
@@ -163,7 +169,3 @@ def _cover(variants: Sequence[Variant], groups: Sequence[Group | _Looks]) -> lis
         chosen.append(best)
         missing -= wanted[best]
     return sorted(chosen)
-
-
-def _differing(left: Variant, right: Variant) -> int:
-    return sum(a != b for a, b in zip(left.choices, right.choices, strict=True))

@@ -1,0 +1,177 @@
+"""Which variants need not be lowered, and that a verdict does not change with that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from tests.signature import random_flags
+from triton_mutlint import planning
+from triton_mutlint.engine import run
+from triton_mutlint.model import KernelReport, LoadedKernel, Mutation, Sibling, SignaturePlan, Status
+from triton_mutlint.request import Request
+
+HEAD = """import triton
+import triton.language as tl
+
+
+@triton.jit
+def put(p, v, F: tl.constexpr):
+    if F:
+        tl.store(p, v)
+
+
+@triton.jit
+def either(p, q, F: tl.constexpr):
+    return p if F else q
+
+
+@triton.jit
+def k(a, b, c, n, F: tl.constexpr, G: tl.constexpr, S: tl.constexpr):
+"""
+ARGS = {"a": "*fp32", "b": "*fp32", "c": "*fp32", "n": "i32", "F": True, "G": True, "S": 16}
+FLAGS = [True, False]
+SIZES = [16, 32, 64]
+
+
+class Seen:
+    """Stands for `planning.siblings`: what it said of the kernel `k`."""
+
+    def __init__(self, is_used: bool) -> None:
+        self._is_used, self._real = is_used, planning.siblings
+        self.left_out = self.variants = 0
+
+    def __call__(self, kernel: LoadedKernel, plan: SignaturePlan, helpers: Any) -> tuple[Sibling, ...]:
+        found = self._real(kernel, plan, helpers) if self._is_used else ()
+        if kernel.name == "k":
+            self.left_out, self.variants = sum(not s.first for s in found), len(plan.variants)
+        return found
+
+
+@contextmanager
+def seeing(is_used: bool = True) -> Iterator[Seen]:
+    seen = Seen(is_used)
+    with patch.object(planning, "siblings", seen):
+        yield seen
+
+
+def lint(folder: Path, source: str, spec: str, **options: Any) -> KernelReport:
+    (folder / "kernels.py").write_text(source, encoding="utf-8")
+    (folder / "spec.yaml").write_text(spec, encoding="utf-8")
+    report = run(Request(("kernels.py",), folder, spec=folder / "spec.yaml", targets=("cuda:90",), **options))
+    return next(k for k in report.kernels if k.name == "k")
+
+
+def lowered(folder: Path, body: str, **args: Any) -> tuple[int, KernelReport]:
+    """How many variants of a kernel with this body were to be lowered, and the report, the same without."""
+    given = {**ARGS, **args}
+    text = "".join(f"      {name}: {value!r}\n" for name, value in given.items())
+    spec = f"version: 1\nkernels:\n  k:\n    args:\n{text}".replace("True", "true").replace("False", "false")
+    source = HEAD + "".join(f"    {line}\n" for line in body.split("\n"))
+    with seeing(is_used=False):
+        expected = lint(folder, source, spec)
+    with seeing() as seen:
+        report = lint(folder, source, spec)
+    assert report.status is Status.ANALYZED
+    assert report == expected
+    return seen.variants - seen.left_out, report
+
+
+@pytest.mark.parametrize(("body", "args", "count"), [
+    pytest.param("o = tl.program_id(0) * S + tl.arange(0, S)\ntl.store(a + o, tl.load(b + o, mask=o < n), mask=o < n)",
+                 {"S": SIZES}, 1, id="a block size"),
+    pytest.param("for i in range(0, n, S):\n    tl.store(a + i + tl.arange(0, S), 1.0)", {"S": SIZES}, 1, id="a step"),
+    pytest.param("if tl.program_id(0) * S >= n:\n    return\ntl.store(a, 1.0)", {"S": SIZES}, 1, id="a run-time test"),
+    pytest.param("x = 1.0\nif F:\n    x = 2.0\ntl.store(a, x)", {"F": FLAGS}, 1, id="a flag that decides a value"),
+    pytest.param("x = 1.0\nif F:\n    x += tl.load(b)\nif G:\n    x += tl.load(c)\ntl.store(a, x)",
+                 {"F": FLAGS, "G": FLAGS}, 2, id="flags that decide what is read"),
+    pytest.param("if F:\n    tl.store(a, 1.0)\nif G:\n    tl.store(b, 1.0)", {"F": FLAGS, "G": FLAGS}, 2,
+                 id="flags that decide what is written, each by itself"),
+    pytest.param("if F:\n    if G:\n        tl.store(a, 1.0)", {"F": FLAGS, "G": FLAGS}, 4, id="one under the other"),
+    pytest.param("if F:\n    return\nif G:\n    tl.store(a, 1.0)", {"F": FLAGS, "G": FLAGS}, 4,
+                 id="an end, then a flag"),
+    pytest.param("p = a if F else b\ntl.store(p, 1.0)", {"F": FLAGS, "S": SIZES}, 2, id="which address"),
+    pytest.param("if F:\n    p = a + S\nelse:\n    p = a\ntl.store(p, 1.0)", {"F": FLAGS, "S": SIZES}, 1,
+                 id="where in one parameter"),
+    pytest.param("p = a\nq = b\nfor _ in tl.static_range(S // 16):\n    p, q = q, p\ntl.store(p, 1.0)",
+                 {"S": [16, 32, 64]}, 3, id="how often addresses change places"),
+    pytest.param("tl.store((a, b)[S // 32], 1.0)", {"S": [16, 32]}, 2, id="an index of a tuple"),
+    pytest.param("put(a, 1.0, F)\nput(b, 1.0, not G)", {"F": FLAGS, "G": FLAGS}, 2, id="flags of helpers"),
+    pytest.param("tl.store(either(a, b, F), 1.0)", {"F": FLAGS, "G": FLAGS}, 2, id="what a helper returns"),
+    pytest.param("o = tl.arange(0, 16)\ntl.store(a + o, 1.0, mask=o < S - 16)", {"S": SIZES}, 3,
+                 id="what a mask allows"),
+    pytest.param("tl.store(a, 1.0)\nf: tl.constexpr = F and G\nput(b, 1.0, f)", {"F": FLAGS, "G": FLAGS, "S": SIZES}, 4,
+                 id="by another name"),
+])
+def test_as_many_variants_are_lowered_as_differ(tmp_path: Path, body: str, args: dict[str, Any], count: int) -> None:
+    assert lowered(tmp_path, body, **args)[0] == count
+
+
+def test_a_constant_that_ends_a_write_is_no_word_on_others(tmp_path: Path) -> None:
+    """In one variant the loop has no trips: what is lowered first must not speak for the other."""
+    body = "m: tl.constexpr = n_trips(S)\nfor _ in range(m):\n    tl.store(a, 1.0)"
+    source = HEAD.replace("@triton.jit\ndef k", "@triton.jit\ndef n_trips(S: tl.constexpr):\n"
+                          "    m: tl.constexpr = 64 // S - 1\n    return m\n\n\n@triton.jit\ndef k")
+    spec = ("version: 1\nkernels:\n  k:\n    args: {a: '*fp32', b: '*fp32', c: '*fp32', n: i32, F: true, G: true, "
+            "S: [64, 16]}\n")
+    with patch.object(planning, "siblings", _all_like_the_first):
+        report = lint(tmp_path, source + "".join(f"    {line}\n" for line in body.split("\n")), spec)
+    assert report.mutated == ("a",)
+
+
+def _all_like_the_first(kernel: LoadedKernel, plan: SignaturePlan, helpers: Any) -> tuple[Sibling, ...]:
+    """Takes every variant for one like the first, as if nothing decided anything."""
+    from triton_mutlint.signature import siblings
+
+    def groups(variants: Any, *_: Any) -> list[siblings.Group]:
+        return [siblings.Group((), frozenset(variants[0].args))]
+
+    with patch.object(siblings, "_groups", groups), patch.object(siblings, "_look", lambda arg: None):
+        return siblings.siblings(kernel, plan, helpers)
+
+
+def test_a_variant_that_does_not_lower_speaks_for_none(tmp_path: Path) -> None:
+    """The first size is none that Triton takes; the spec lists it, so there is no verdict, as without."""
+    source = HEAD + "    tl.store(a + tl.arange(0, S), 1.0)\n"
+    spec = ("version: 1\nkernels:\n  k:\n    args: {a: '*fp32', b: '*fp32', c: '*fp32', n: i32, F: true, G: true, "
+            "S: [48, 64]}\n")
+    report = lint(tmp_path, source, spec)
+    assert report.failure is not None
+    assert "power of 2" in report.failure.message
+
+
+def _compare(folder: Path, seed: int) -> tuple[int, int]:
+    source = random_flags.kernel(seed)
+    with seeing(is_used=False):
+        expected = lint(folder, source, random_flags.SPEC)
+    with seeing() as seen:
+        report = lint(folder, source, random_flags.SPEC)
+    if expected.status is Status.ANALYZED:
+        assert report == expected, f"seed {seed}"
+    assert report.status is expected.status, f"seed {seed}"
+    return seen.left_out, seen.variants
+
+
+def test_reports_on_random_kernels_do_not_change(tmp_path: Path) -> None:
+    counts = [_compare(tmp_path, seed) for seed in range(8)]
+    assert sum(left_out for left_out, _ in counts) > 30
+
+
+@pytest.mark.slow
+def test_reports_on_many_random_kernels_do_not_change(tmp_path: Path) -> None:
+    counts = [_compare(tmp_path, seed) for seed in range(8, 300)]
+    assert sum(left_out for left_out, _ in counts) > sum(variants for _, variants in counts) / 3
+
+
+def test_conditions_are_those_of_all_variants(tmp_path: Path) -> None:
+    body = "if F:\n    tl.store(a, 1.0)\nif G:\n    tl.store(b, 1.0)"
+    count, report = lowered(tmp_path, body, F=FLAGS, G=FLAGS, S=SIZES)
+    assert count == 2
+    assert [(p.name, p.mutation, p.when) for p in report.parameters[:2]] == [
+        ("a", Mutation.CONDITIONAL, ("F=True",)), ("b", Mutation.CONDITIONAL, ("G=True",))]
+    assert (report.analyzed_variants, report.total_variants) == (12, 12)
