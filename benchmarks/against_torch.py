@@ -1,6 +1,7 @@
 """The verdict on a kernel against PyTorch's own pass, on the same kernels and arguments, in one process.
 
     python -m benchmarks.against_torch [--repeat 3] [BOOK ...]
+    python -m benchmarks.against_torch --packages FOLDER [--every 5]   # without a spec: all variants of a kernel
 
 Needs torch. Both begin with a loaded kernel and its arguments; Triton lowers it in both. CPU seconds, the least of
 several runs, after one that warms imports up. `identify_accessed_tensors` asks the active driver for its target:
@@ -17,9 +18,9 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from types import SimpleNamespace
@@ -32,13 +33,25 @@ from tests.casebook import FIXTURES, raw, spec_of
 from triton_mutlint.collector import collector_paused, out_of_collections
 from triton_mutlint.lowering import Lowerer, parse_target
 from triton_mutlint.lowering.triton_api import column_base, locates_calls
-from triton_mutlint.model import ArgType, ConstexprValue, LoadedKernel, PointerType, ScalarType, SignaturePlan, Variant
+from triton_mutlint.model import (
+    ArgType,
+    ConstexprValue,
+    LoadedKernel,
+    PointerType,
+    ScalarType,
+    SignaturePlan,
+    StageError,
+    Variant,
+)
 from triton_mutlint.pipeline import Tools, analyze_kernel
 from triton_mutlint.places import SourcePlaces
 from triton_mutlint.planning import load_file, plan_kernel
 from triton_mutlint.request import Request
+from triton_mutlint.signature import evidence
 from triton_mutlint.signature.repair import repair
+from triton_mutlint.signature.siblings import siblings
 from triton_mutlint.signature.spec import load_spec
+from triton_mutlint.signature.variants import with_choices
 from triton_mutlint.source.discover import discover
 
 TARGET = "cuda:90"
@@ -61,6 +74,29 @@ def kernels(book: str, scratch: Path) -> Iterator[tuple[LoadedKernel, SignatureP
             if entry is not None:
                 plan = plan_kernel(kernel, entry, spec, result, 1)
                 yield kernel, plan
+
+
+def published(folder: Path, every: int) -> Iterator[tuple[LoadedKernel, SignaturePlan]]:
+    """Each so many-th kernel under a folder, with those of its inferred variants that Triton lowers."""
+    request = Request((".",), folder, use_spec=False, targets=(TARGET,))
+    sources, _ = discover((".",), folder)
+    places = SourcePlaces(folder, {}, {}, column_base(), locates_calls(), {})
+    number = 0
+    for source in sources:
+        result = load_file(source, None, request)
+        for kernel in result.kernels:
+            number += 1
+            if number % every:
+                continue
+            lowered: list[Variant] = []
+
+            with contextlib.suppress(StageError):
+                plan = plan_kernel(kernel, None, None, result, request.max_variants)
+                tools = Tools(Lowerer(), places, repair, observe=lambda _, v, __, into=lowered: into.append(v))
+                analyze_kernel(kernel, replace(plan, siblings=()), (parse_target(TARGET),), tools)
+                known = SignaturePlan(with_choices(lowered), len(lowered), plan.origin)
+                if lowered:
+                    yield kernel, known
 
 
 def torch_arguments(variant: Variant) -> dict[str, Any] | None:
@@ -124,53 +160,64 @@ def seconds(work: Callable[[], object], repeat: int) -> Taken:
     return min(taken, key=lambda t: t.whole)
 
 
-def compare(book: str, scratch: Path, repeat: int) -> list[tuple[Taken, Taken]]:
-    """(ours, torch's) for each kernel that PyTorch's pass does not give up on."""
+def compare(kernels: Iterable[tuple[LoadedKernel, SignaturePlan]], folder: Path,
+            repeat: int) -> list[tuple[Taken, Taken]]:
+    """(ours, torch's) for each kernel that PyTorch's pass does not give up on, with all its variants."""
     from torch._higher_order_ops import triton_kernel_wrap as wrap
 
-    tools = Tools(Lowerer(), SourcePlaces(FIXTURES / book, {}, {}, column_base(), locates_calls(), {}), repair)
+    tools = Tools(Lowerer(), SourcePlaces(folder, {}, {}, column_base(), locates_calls(), {}), repair)
     found = []
     failures: list[str] = []
     with collector_paused(), driver(), patch.object(wrap.log, "warning", lambda *a, **k: failures.append(a[0])):
-        loaded = list(kernels(book, scratch))
+        loaded = list(kernels)
         with out_of_collections():
             for kernel, plan in loaded:
-                arguments = torch_arguments(plan.variants[0])
-                if arguments is None:
+                given = [torch_arguments(variant) for variant in plan.variants]
+                if None in given:
                     continue
 
                 def ours(kernel: LoadedKernel = kernel, plan: SignaturePlan = plan) -> object:
-                    return analyze_kernel(kernel, plan, (parse_target(TARGET),), tools)
+                    evidence.forget(kernel)
+                    alike = replace(plan, siblings=siblings(kernel, plan, {}))
+                    return analyze_kernel(kernel, alike, (parse_target(TARGET),), tools)
 
-                def theirs(kernel: LoadedKernel = kernel, arguments: dict[str, Any] = arguments) -> object:
-                    return wrap.identify_accessed_tensors(kernel.jit, dict(arguments), {})
+                def theirs(kernel: LoadedKernel = kernel, given: Sequence[Any] = given) -> object:
+                    return [wrap.identify_accessed_tensors(kernel.jit, dict(arguments), {}) for arguments in given]
 
                 with contextlib.redirect_stdout(io.StringIO()):  # and what kernels print as they are lowered
                     ours(), failures.clear(), theirs()
                     if not failures:
                         found.append((seconds(ours, repeat), seconds(theirs, repeat)))
-                assert not failures or not found or len(failures) == 1, "it analyses a kernel every time or never"
     return found
+
+
+def show(name: str, found: Sequence[tuple[Taken, Taken]]) -> None:
+    ours, theirs = [[pair[i] for pair in found] for i in (0, 1)]
+    wholes = sorted(t.whole / o.whole for o, t in found)
+    rests = [t.whole - t.lowering for t in theirs], [o.whole - o.lowering for o in ours]
+    print(f"{name}: {len(found)} kernels, torch's pass over ours: "
+          f"{sum(t.whole for t in theirs) / sum(o.whole for o in ours):.1f} in all, "
+          f"{wholes[0]:.1f} to {wholes[-1]:.1f} per kernel, median {statistics.median(wholes):.1f}; "
+          f"without the lowering that both do {sum(rests[0]) / sum(rests[1]):.1f} in all, "
+          f"median {statistics.median(t / o for t, o in zip(*rests, strict=True)):.1f}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("books", nargs="*", default=["tutorials", "hard", "cases"])
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--packages", type=Path, metavar="FOLDER")
+    parser.add_argument("--every", type=int, default=5)
     options = parser.parse_args()
     logging.disable(logging.WARNING)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what Triton prints of kernels that torch's pass gives up on
+    if options.packages:
+        folder = options.packages.absolute()
+        show(folder.name, compare(published(folder, options.every), folder, options.repeat))
+        return
     with tempfile.TemporaryDirectory() as scratch:
         for book in options.books:
-            found = compare(book, Path(scratch), options.repeat)
-            ours, theirs = [[pair[i] for pair in found] for i in (0, 1)]
-            wholes = sorted(t.whole / o.whole for o, t in found)
-            rests = [t.whole - t.lowering for t in theirs], [o.whole - o.lowering for o in ours]
-            print(f"{book}: {len(found)} kernels, torch's pass over ours: "
-                  f"{sum(t.whole for t in theirs) / sum(o.whole for o in ours):.1f} in all, "
-                  f"{wholes[0]:.1f} to {wholes[-1]:.1f} per kernel, median {statistics.median(wholes):.1f}; "
-                  f"without the lowering that both do {sum(rests[0]) / sum(rests[1]):.1f} in all, "
-                  f"median {statistics.median(t / o for t, o in zip(*rests, strict=True)):.1f}")
+            show(book, compare(kernels(book, Path(scratch)), FIXTURES / book, options.repeat))
 
 
 if __name__ == "__main__":

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeVar
 
 from triton_mutlint.signature.evaluate import UNKNOWN, dotted
 from triton_mutlint.signature.helpers import Helper, Program
@@ -28,6 +29,7 @@ _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.
            ast.With, ast.Match)
 
 Names = frozenset[str]
+T = TypeVar("T", "frozenset[str]", "Decided")
 NONE: Names = frozenset()
 
 
@@ -40,7 +42,12 @@ class Decided:
     addresses: Names = NONE
     masks: Names = NONE
 
+    def __bool__(self) -> bool:
+        return bool(self.values or self.addresses or self.masks)
+
     def __or__(self, other: Decided) -> Decided:
+        if not self or not other:
+            return self or other
         return Decided(self.values | other.values, self.addresses | other.addresses, self.masks | other.masks)
 
 
@@ -63,7 +70,7 @@ class Decisions:
     returned: Decided = NOTHING
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Assigned:
     name: str
     value: ast.expr
@@ -92,28 +99,31 @@ class Deciding:
         return self._known[key]
 
 
-class _Function:
-    """One function body."""
+class _Body:
+    """What there is in a function body: assignments, calls and ends, each with the tests it stands under."""
 
-    def __init__(self, deciding: Deciding, helper: Helper, tensors: Names, addresses: Names) -> None:
-        self.deciding, self.namespace, self.node = deciding, helper.namespace, helper.node
-        arguments = helper.node.args
+    def __init__(self, node: ast.FunctionDef) -> None:
+        arguments = node.args
         self.parameters = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
         self.assigned: list[_Assigned] = []
         self.calls: list[tuple[ast.Call, tuple[ast.expr, ...]]] = []
         self.ends: list[tuple[ast.expr, ...]] = []
         self.returns: list[tuple[ast.expr, tuple[ast.expr, ...]]] = []
-        self.names: dict[ast.expr, set[str]] = {}  # the local ones in an expression
         self.is_plain = arguments.vararg is None and arguments.kwarg is None
-        self.block(helper.node.body, ())
+        self.block(node.body, ())
         self.locals = {*self.parameters, *(a.name for a in self.assigned)}
-        self.tensors = self._tensors(tensors)
-        self.roots: dict[str, Names] = {p: frozenset((p,)) for p in self.parameters if p in addresses}
-        self.influences: dict[str, Names] = {p: frozenset((p,)) for p in self.parameters}
-        self.masks: dict[str, Decided] = {p: Decided(masks=frozenset((p,))) for p in self.parameters if p in tensors}
-        self.chosen: dict[str, Decided] = {p: Decided(addresses=frozenset((p,))) for p in self.roots}
+        self._names: dict[ast.expr, set[str]] = {}
+        self.users: dict[str, list[_Assigned]] = {name: [] for name in self.locals}
+        for a in self.assigned:
+            for name in {a.name, *self.names(a.value), *(n for t in a.tests for n in self.names(t))}:
+                self.users[name].append(a)
 
-    # ----------------------------------------------------------------- what there is
+    def names(self, node: ast.expr) -> set[str]:
+        """The local ones in an expression."""
+        found = self._names.get(node)
+        if found is None:
+            found = self._names[node] = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} & self.locals
+        return found
 
     def block(self, body: Sequence[ast.stmt], tests: tuple[ast.expr, ...]) -> None:
         for statement in body:
@@ -194,21 +204,44 @@ class _Function:
                 elif isinstance(child, ast.keyword):
                     self.expression(child.value, tests)
 
+
+@lru_cache(maxsize=64)
+def _body(node: ast.FunctionDef) -> _Body:
+    """Of a helper, in all calls."""
+    return _Body(node)
+
+
+class _Function:
+    """What comes of one function body, called in one way."""
+
+    def __init__(self, deciding: Deciding, helper: Helper, tensors: Names, addresses: Names) -> None:
+        self.deciding, self.namespace = deciding, helper.namespace
+        self.body = _body(helper.node)
+        parameters = self.body.parameters
+        self._is_tensor: dict[ast.expr, bool] = {}
+        self.tensors = self._tensors(tensors)
+        self._is_tensor = {}
+        self._roots: dict[ast.expr, Names] = {}
+        self.roots: dict[str, Names] = {p: frozenset((p,)) for p in parameters if p in addresses}
+        self.influences: dict[str, Names] = {p: frozenset((p,)) for p in parameters}
+        self.masks: dict[str, Decided] = {p: Decided(masks=frozenset((p,))) for p in parameters if p in tensors}
+        self.chosen: dict[str, Decided] = {p: Decided(addresses=frozenset((p,))) for p in self.roots}
+
     # ----------------------------------------------------------------- what it comes to
 
     def decisions(self) -> Decisions | None:
-        if not self.is_plain:
+        if not self.body.is_plain:
             return None
         self._settle()
-        ends = self.tested(t for tests in self.ends for t in tests)
+        ends = self.tested(t for tests in self.body.ends for t in tests)
         sites: set[Site] = set()
-        for call, tests in self.calls:
+        for call, tests in self.body.calls:
             around = self.tested(tests) | ends
             if not self._call(call, around, sites):
                 return None
         returned = Decided()
-        kinds = {self.root(value) for value, _ in self.returns}
-        for value, tests in self.returns:
+        kinds = {self.root(value) for value, _ in self.body.returns}
+        for value, tests in self.body.returns:
             returned |= self.choice(value)
             if len(kinds) > 1:
                 returned |= self.tested(tests) | ends
@@ -216,38 +249,44 @@ class _Function:
 
     def _tensors(self, given: Names) -> Names:
         """The names that hold tensors whatever the compile-time values are."""
-        mutable = {a.name for a in self.assigned if a.name in self.parameters}
-        self.tensors = frozenset({*given, *(a.name for a in self.assigned)} - (mutable - given))
+        body = self.body
+        mutable = {a.name for a in body.assigned if a.name in body.parameters}
+        self.tensors = frozenset({*given, *(a.name for a in body.assigned)} - (mutable - given))
         while True:
-            wrong = {a.name for a in self.assigned if a.name in self.tensors
+            self._is_tensor.clear()
+            wrong = {a.name for a in body.assigned if a.name in self.tensors
                      and not (self.is_tensor(a.value) if a.is_tensor is None else a.is_tensor)}
             if not wrong:
                 return self.tensors
             self.tensors -= wrong
 
     def _settle(self) -> None:
-        """What each name may hold, until nothing more is found."""
-        for _ in range(len(self.assigned) + 2):
-            before = dict(self.roots), dict(self.influences), dict(self.chosen), dict(self.masks)
-            by_name: dict[str, set[Names]] = {}
-            for a in self.assigned:
-                root = self.root(a.value)
-                by_name.setdefault(a.name, set()).add(root)
-                if root:
-                    self.roots[a.name] = self.roots.get(a.name, NONE) | root
-            for a in self.assigned:
-                around = self.tested(a.tests)
-                self.influences[a.name] = (
-                    self.influences.get(a.name, NONE) | self.influence(a.value) | around.values)
-                if a.name in self.roots:
-                    chosen = self.choice(a.value)
-                    if len(by_name[a.name]) > 1 or a.name in self.parameters:
-                        chosen |= around
-                    self.chosen[a.name] = self.chosen.get(a.name, NOTHING) | chosen
-                if a.name in self.tensors:
-                    self.masks[a.name] = self.masks.get(a.name, NOTHING) | self.mask(a.value)
-            if before == (self.roots, self.influences, self.chosen, self.masks):
-                return
+        """What each name may hold."""
+        self._fix(self.roots, self._root)
+        by_name: dict[str, set[Names]] = {}
+        for a in self.body.assigned:
+            by_name.setdefault(a.name, set()).add(self.root(a.value))
+        differing = {name for name, roots in by_name.items() if len(roots) > 1} | {*self.body.parameters}
+        self._fix(self.influences, lambda a: self.influence(a.value) | self.tested(a.tests).values)
+        self._fix(self.masks, lambda a: self.mask(a.value) if a.name in self.tensors else NOTHING)
+        self._fix(self.chosen, lambda a: self.choice(a.value) | (
+            self.tested(a.tests) if a.name in differing and a.name in self.roots else NOTHING))
+
+    def _root(self, assigned: _Assigned) -> Names:
+        self._roots.clear()  # what is known of names changes still
+        return self.root(assigned.value)
+
+    def _fix(self, table: dict[str, T], value: Callable[[_Assigned], T]) -> None:
+        """Joins what each assignment gives its name, until nothing more is found."""
+        pending = dict.fromkeys(self.body.assigned)
+        while pending:
+            assigned = next(iter(pending))
+            del pending[assigned]
+            before, found = table.get(assigned.name), value(assigned)
+            after = found if before is None else before | found
+            if after and after != before:
+                table[assigned.name] = after
+                pending.update(dict.fromkeys(self.body.users[assigned.name]))
 
     def tested(self, tests: Iterable[ast.expr]) -> Decided:
         """What decides tests that are made at compile time."""
@@ -255,10 +294,7 @@ class _Function:
 
     def influence(self, node: ast.expr) -> Names:
         """The parameters whose values an expression may depend on."""
-        names = self.names.get(node)
-        if names is None:
-            names = self.names[node] = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} & self.locals
-        return NONE.union(*(self.influences[n] for n in names if n in self.influences))
+        return NONE.union(*(self.influences[n] for n in self.body.names(node) if n in self.influences))
 
     def mask(self, node: ast.expr | None) -> Decided:
         """What decides, at compile time, whether a mask may be false everywhere."""
@@ -277,6 +313,14 @@ class _Function:
         """The parameters whose addresses an expression may hold."""
         if isinstance(node, ast.Name):
             return self.roots.get(node.id, NONE)
+        if node is None or isinstance(node, ast.Compare | ast.Constant | ast.JoinedStr):
+            return NONE
+        known = self._roots.get(node)
+        if known is None:
+            known = self._roots[node] = self._root_of(node)
+        return known
+
+    def _root_of(self, node: ast.expr) -> Names:
         if isinstance(node, ast.IfExp):
             return self.root(node.body) | self.root(node.orelse)
         if isinstance(node, ast.Subscript | ast.Starred):
@@ -285,8 +329,6 @@ class _Function:
             return NONE if node.attr in _FACTS else self.root(node.value)
         if isinstance(node, ast.Call):
             return self._made(node)
-        if node is None or isinstance(node, ast.Compare | ast.Constant | ast.JoinedStr):
-            return NONE
         return NONE.union(*(self.root(n) for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)))
 
     def _made(self, node: ast.Call) -> Names:
@@ -333,7 +375,7 @@ class _Function:
         first = node
         while isinstance(first, ast.Attribute):
             first = first.value
-        if not isinstance(first, ast.Name) or first.id in self.locals:
+        if not isinstance(first, ast.Name) or first.id in self.body.locals:
             return UNKNOWN
         found = dotted(node, self.namespace)
         if found is UNKNOWN and isinstance(node, ast.Name):
@@ -344,7 +386,7 @@ class _Function:
         """Whether it is made in the function, rather than a module."""
         while isinstance(node, ast.Attribute | ast.Subscript):
             node = node.value
-        return not isinstance(node, ast.Name) or node.id in self.locals
+        return not isinstance(node, ast.Name) or node.id in self.body.locals
 
     def _call(self, node: ast.Call, around: Decided, sites: set[Site]) -> bool:
         """Notes the accesses of a call; whether that can be told."""
@@ -408,6 +450,12 @@ class _Function:
         """Whether an expression is a run-time value, whatever the compile-time values are."""
         if isinstance(node, ast.Name):
             return node.id in self.tensors
+        known = self._is_tensor.get(node)
+        if known is None:
+            known = self._is_tensor[node] = self._is_run_time(node)
+        return known
+
+    def _is_run_time(self, node: ast.expr) -> bool:
         if isinstance(node, ast.BinOp):
             return self.is_tensor(node.left) or self.is_tensor(node.right)
         if isinstance(node, ast.UnaryOp):
