@@ -14,8 +14,9 @@ run: $(VENV)/.installed
 	$(BIN)/triton-mutlint $(ARGS) $(FILE)
 
 # The two suites side by side: each is one process.
-test: lint types
-	$(MAKE) -j2 --output-sync=target unit newest
+test:
+	$(MAKE) $(VENV)/.installed $(NEWEST)/.installed
+	$(MAKE) -j2 --output-sync=target newest unit lint types
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

@@ -84,6 +84,9 @@ def test_every_kind_of_change_is_seen(command: Command) -> None:
     folder = command.folder
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
     path = min(folder.glob("*.py"))
+    outside = folder.parent / "outside"
+    outside.mkdir()
+    shutil.copy(path, outside / "linked.py")
     changes: list[Callable[[], object]] = [
         lambda: None,
         lambda: path.write_text(path.read_text() + "\n# another line\n"),
@@ -91,7 +94,7 @@ def test_every_kind_of_change_is_seen(command: Command) -> None:
         lambda: shutil.copy(path, folder / "zz_copy.py"),
         lambda: (folder / "triton-mutlint.yaml").write_text("version: 1\nkernels: {nobody: {args: {}}}\n"),
         lambda: (folder / "triton-mutlint.toml").write_text('ignore = ["TML302"]\n'),
-        lambda: (folder / "deeper").symlink_to(CASES, target_is_directory=True),
+        lambda: (folder / "deeper").symlink_to(outside, target_is_directory=True),
         lambda: (folder / "deeper").unlink(),
         lambda: (folder / ".gitignore").write_text(f"{path.name}\n"),
         path.unlink,

@@ -240,6 +240,7 @@ def asked() -> dict[str, Any]:
 
 
 @needs_torch
+@pytest.mark.slow
 def test_the_file_is_what_the_generator_gives() -> None:
     made, kept = asked()["made"], json.loads(DATA.read_bytes())
     if made["made from"] != kept["made from"]:

@@ -158,13 +158,13 @@ def _compare(folder: Path, seed: int) -> tuple[int, int]:
 
 
 def test_reports_on_random_kernels_do_not_change(tmp_path: Path) -> None:
-    counts = [_compare(tmp_path, seed) for seed in range(8)]
-    assert sum(left_out for left_out, _ in counts) > 30
+    counts = [_compare(tmp_path, seed) for seed in range(3)]
+    assert sum(left_out for left_out, _ in counts) > 10
 
 
 @pytest.mark.slow
 def test_reports_on_many_random_kernels_do_not_change(tmp_path: Path) -> None:
-    counts = [_compare(tmp_path, seed) for seed in range(8, 300)]
+    counts = [_compare(tmp_path, seed) for seed in range(3, 300)]
     assert sum(left_out for left_out, _ in counts) > sum(variants for _, variants in counts) / 3
 
 
