@@ -1,7 +1,7 @@
 """CPU seconds by stage, taken by wrapping the functions that each stage is entered through.
 
-Each kernel is lowered once more beside the tool's own run, as Triton does it by itself: that is `BARE`, which all
-shares are of.
+Each variant that the tool answers for is lowered once more beside its own run, as Triton does it by itself, whether
+the tool lowers it or tells it from others: that is `BARE`, which all shares are of.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
 from triton_mutlint import engine, linting, pipeline
 from triton_mutlint.lowering import frontend, lower, triton_api
+from triton_mutlint.lowering.arguments import build
+from triton_mutlint.model import LoadedKernel, SignaturePlan, Target
 
 BARE = "make_ir by itself"
 LOWERING = "lowering"
@@ -85,7 +88,34 @@ def stage_seconds() -> Iterator[Counter[str]]:
             return guessed(make)
 
         stack.enter_context(patch.object(frontend, "guessed", both))
+        stack.enter_context(_told_variants(by_itself))
         yield seconds
+
+
+@contextmanager
+def _told_variants(by_itself: Callable[[Callable[[], Any]], object]) -> Iterator[None]:
+    """In this block, variants that are told from others are lowered, too."""
+    analyze, told = pipeline._analyze_variants, pipeline.Family.told
+    kernels: list[tuple[LoadedKernel, SignaturePlan, Target, pipeline.Tools]] = []
+
+    def analyzing(kernel: LoadedKernel, plan: SignaturePlan, target: Target, tools: pipeline.Tools,
+                  *rest: Any, **options: Any) -> None:
+        kernels.append((kernel, plan, target, tools))
+        analyze(kernel, plan, target, tools, *rest, **options)
+        kernels.pop()
+
+    def telling(family: pipeline.Family, index: int) -> Any:
+        effects = told(family, index)
+        if effects is not None:
+            kernel, plan, target, tools = kernels[-1]
+            variant, backend = plan.variants[index], tools.lowerer._backend(target)  # type: ignore[attr-defined]
+            given = build(variant.args)
+            by_itself(partial(backend.make_ir, kernel.jit, given.signature, given.constants, given.attributes,
+                              backend.options(variant.options)))
+        return effects
+
+    with patch.object(pipeline, "_analyze_variants", analyzing), patch.object(pipeline.Family, "told", telling):
+        yield
 
 
 def _by_itself(make: Callable[[], Any]) -> None:

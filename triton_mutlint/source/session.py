@@ -125,6 +125,7 @@ class Session:
                     stack.enter_context(self._unwanted.capture())  # what bypasses Python's streams
                     stack.enter_context(_quiet())
                     stack.enter_context(_harmless())
+                    stack.enter_context(_fast_yaml())
                     stack.enter_context(traced())
                     stack.enter_context(_triton_patches(self._driver, self.sources))
                     stack.enter_context(watched(SECONDS))
@@ -189,6 +190,27 @@ def _harmless() -> Iterator[None]:
     finally:
         of_os.update(saved)
         vars(time)["sleep"] = sleep
+
+
+@contextlib.contextmanager
+def _fast_yaml() -> Iterator[None]:
+    """`yaml.safe_load` by way of libyaml, if it is there: libraries keep thousands of autotune configs in YAML."""
+    yaml = sys.modules.get("yaml")
+    fast = getattr(yaml, "CSafeLoader", None)
+    if yaml is None or fast is None:
+        yield
+        return
+    plain = yaml.safe_load
+
+    def safe_load(stream: Any) -> Any:
+        own = {"yaml_constructors", "yaml_implicit_resolvers"} & vars(yaml.SafeLoader).keys()  # which only it has
+        return plain(stream) if own else yaml.load(stream, fast)
+
+    vars(yaml)["safe_load"] = safe_load
+    try:
+        yield
+    finally:
+        vars(yaml)["safe_load"] = plain
 
 
 @contextlib.contextmanager
