@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import PurePath
 
 from triton_mutlint.model import LoadedKernel
@@ -96,9 +97,10 @@ class Probe:
                     yield from self._lift(loaded, True, depth + 1)
 
 
+@lru_cache(maxsize=8)  # the variants of one kernel fail at few places
 def probe(
     kernel: LoadedKernel, file: str, line: int
-) -> tuple[list[Part], dict[str, list[Target]], frozenset[str]]:
+) -> tuple[list[Part], Mapping[str, list[Target]], frozenset[str]]:
     """The parts of the statement at `file`:`line`, what each name there may be made of, and which are integers."""
     watch = Probe(file, line)
     slots = usage(kernel, watch=watch).slots
