@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from triton_mutlint.analysis import VariantEffects
-from triton_mutlint.model import Access, Failure, SignaturePlan
+from triton_mutlint.model import Access, Failure, Origin, SignaturePlan
 
 MAX_FAILURES = 3  # of variants, for one reason, before others are taken to fail for it as well
 Choices = set[tuple[str, str]]
@@ -15,6 +15,7 @@ class Family:
     def __init__(self, plan: SignaturePlan) -> None:
         self._plan = plan
         self._effects: dict[tuple[str, int], VariantEffects] = {}
+        self._is_plain = True  # nothing was found that is done to no parameter that can be named
         self._lowered: list[Choices] = []
         self._failed: dict[object, tuple[Failure, list[Choices]]] = {}  # by message and place
 
@@ -24,6 +25,7 @@ class Family:
 
     def learn(self, index: int, effects: VariantEffects) -> None:
         self._lowered.append(set(self._plan.variants[index].choices))
+        self._is_plain &= not (effects.indirect_writes or effects.unanalyzable_ops)
         if self._plan.siblings:
             for key in self._plan.siblings[index].alike.items():
                 self._effects.setdefault(key, effects)
@@ -35,7 +37,7 @@ class Family:
     def told(self, index: int) -> VariantEffects | None:
         """What a variant does, by its siblings; None if they do not tell, or not all of what it may do."""
         sibling = None if self._is_first(index) else self._plan.siblings[index]
-        if sibling is None or not self._effects.keys() >= set(sibling.alike.items()):
+        if sibling is None or not self._is_plain or not self._effects.keys() >= set(sibling.alike.items()):
             return None
         accesses: dict[str, tuple[Access, ...]] = {}
         unknown: set[str] = set()
@@ -49,7 +51,7 @@ class Family:
     def bound_to_fail(self, index: int) -> Failure | None:
         """The failure that a variant of guesses will end with too: several did that have in common, in what tells
         variants apart, nothing that it does not have, and that one which lowered has."""
-        if not self._plan.inferred or self._is_first(index):
+        if self._plan.origin is not Origin.INFERRED or self._is_first(index):
             return None
         mine = set(self._plan.variants[index].choices)
         for failure, failed in self._failed.values():

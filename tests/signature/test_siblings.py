@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
@@ -131,8 +134,47 @@ def _all_like_the_first(kernel: LoadedKernel, plan: SignaturePlan, helpers: Any)
     def groups(variants: Any, *_: Any) -> list[siblings.Group]:
         return [siblings.Group((), frozenset(variants[0].args))]
 
-    with patch.object(siblings, "_groups", groups), patch.object(siblings, "_look", lambda arg: None):
+    with patch.object(siblings, "_groups", groups), patch.object(siblings, "_look", lambda arg: None), \
+            patch.object(siblings, "_sites", lambda *_: frozenset()):
         return siblings.siblings(kernel, plan, helpers)
+
+
+HIDDEN = Path(__file__).parents[2] / "fixtures" / "siblings" / "kernels.py"
+NAMES = re.findall(r"@triton.jit\ndef (\w+)\(a, b, d, n, F", HIDDEN.read_text(encoding="utf-8"))
+HIDDEN_SPEC = """version: 1
+kernels:
+  "*": {args: {a: "*fp32", b: "*fp32", d: "*u64", n: i32, F: [false, true], T: [1, true]}}
+"""
+
+
+@lru_cache
+def hidden(how: Any) -> dict[str, KernelReport]:
+    """The reports on the fixture, by name, with `how` in the place of `planning.siblings`."""
+    with TemporaryDirectory() as folder:
+        spec = Path(folder) / "spec.yaml"
+        spec.write_text(HIDDEN_SPEC, encoding="utf-8")
+        with patch.object(planning, "siblings", how):
+            report = run(Request((HIDDEN.name,), HIDDEN.parent, spec=spec, targets=("cuda:90",)))
+    return {k.name: k for k in report.kernels}
+
+
+def _none(kernel: LoadedKernel, plan: SignaturePlan, helpers: Any) -> tuple[Sibling, ...]:
+    return ()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_easily_overlooked_is_found(name: str) -> None:
+    expected = hidden(_none)[name]
+    if expected.failure is None:  # else this Triton lacks what it uses
+        assert hidden(planning.siblings)[name] == expected
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_write_is_lost_even_where_nothing_is_thought_to_decide(name: str) -> None:
+    """The walk over the source alone keeps verdicts sound."""
+    expected, found = hidden(_none)[name], hidden(_all_like_the_first)[name]
+    if expected.failure is None:
+        assert {*expected.mutated, *expected.unknown} <= {*found.mutated, *found.unknown}
 
 
 def test_a_variant_that_does_not_lower_speaks_for_none(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -24,6 +24,8 @@ _TENSORS = frozenset({"arange", "zeros", "full", "zeros_like", "make_tensor_desc
 _FACTS = frozenset({"dtype", "type", "shape", "element_ty", "scalar", "numel", "primitive_bitwidth", "itemsize"})
 _LOOPS = frozenset({"range"})
 _DOING = ASM | {"static_assert"}
+_RANGES = frozenset({"range", "static_range"})
+_NUMBERS = (bool, int, float, range, tuple, str)
 _OTHER = ("triton.experimental", "triton.language.extra")
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Global, ast.Nonlocal, ast.Try,
            ast.With, ast.Match)
@@ -81,8 +83,8 @@ class _Assigned:
 class Deciding:
     """Looks at the functions of one program, each once for each way of calling it."""
 
-    def __init__(self, program: Program, makes_pointers: bool) -> None:
-        self.program, self.makes_pointers = program, makes_pointers
+    def __init__(self, program: Program) -> None:
+        self.program = program
         self._known: dict[tuple[int, Names, Names], Decisions | None] = {}
         self._depth = 0
 
@@ -143,8 +145,11 @@ class _Body:
                 self.expression(node.value, tests)
                 self.returns.append((node.value, tests))
             self.ends.append(tests)
+        elif isinstance(node, ast.Assert):
+            self.expression(node.test, tests)
+            self.ends.append((*tests, node.test))
         elif not isinstance(node, ast.Pass):
-            self.ends.append((*tests, node.test) if isinstance(node, ast.Assert) else tests)
+            self.ends.append(tests)
 
     def branching(self, node: ast.If | ast.While | ast.For, tests: tuple[ast.expr, ...]) -> None:
         if isinstance(node, ast.For):
@@ -243,7 +248,7 @@ class _Function:
         kinds = {self.root(value) for value, _ in self.body.returns}
         for value, tests in self.body.returns:
             returned |= self.choice(value)
-            if len(kinds) > 1:
+            if _differ(kinds):
                 returned |= self.tested(tests) | ends
         return Decisions(frozenset(sites), returned)
 
@@ -266,9 +271,10 @@ class _Function:
         by_name: dict[str, set[Names]] = {}
         for a in self.body.assigned:
             by_name.setdefault(a.name, set()).add(self.root(a.value))
-        differing = {name for name, roots in by_name.items() if len(roots) > 1} | {*self.body.parameters}
+        differing = {name for name, roots in by_name.items() if _differ(roots)} | {*self.body.parameters}
         self._fix(self.influences, lambda a: self.influence(a.value) | self.tested(a.tests).values)
-        self._fix(self.masks, lambda a: self.mask(a.value) if a.name in self.tensors else NOTHING)
+        self._fix(self.masks, lambda a: self.mask(a.value) | self.tested(a.tests)
+                  if a.name in self.tensors and not a.is_tensor else NOTHING)
         self._fix(self.chosen, lambda a: self.choice(a.value) | (
             self.tested(a.tests) if a.name in differing and a.name in self.roots else NOTHING))
 
@@ -290,22 +296,27 @@ class _Function:
 
     def tested(self, tests: Iterable[ast.expr]) -> Decided:
         """What decides tests that are made at compile time."""
-        return Decided(NONE.union(*(self.influence(t) for t in tests if not self.is_tensor(t))))
+        return _joined(self.mask(t) if self.is_tensor(t) else Decided(self.influence(t)) for t in tests)
 
     def influence(self, node: ast.expr) -> Names:
         """The parameters whose values an expression may depend on."""
         return NONE.union(*(self.influences[n] for n in self.body.names(node) if n in self.influences))
 
     def mask(self, node: ast.expr | None) -> Decided:
-        """What decides, at compile time, whether a mask may be false everywhere."""
+        """What decides, at compile time, whether a mask may be false everywhere, or a test of a tensor fail."""
+        if node is None:
+            return NOTHING
+        if not self.is_tensor(node):
+            return Decided(self.influence(node))
         if isinstance(node, ast.Name):
             return self.masks.get(node.id, NOTHING)
-        if node is None or not self.is_tensor(node):
+        if isinstance(node, ast.Compare):  # of offsets with what may be a constant
+            return _joined(self.mask(s) for s in (node.left, *node.comparators) if not self.is_tensor(s))
+        if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.BitAnd | ast.BitOr | ast.BitXor | ast.Mult):
             return NOTHING
-        if isinstance(node, ast.Compare):
-            sides = [node.left, *node.comparators]
-            return self.tested(sides) | _joined(self.mask(side) for side in sides)
-        return _joined(self.mask(n) for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr))
+        parts = _arguments(node) if isinstance(node, ast.Call) else ast.iter_child_nodes(node)
+        owner = [node.func.value] if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else []
+        return _joined(self.mask(n) for n in (*owner, *parts) if isinstance(n, ast.expr) and not self.is_module(n))
 
     # ----------------------------------------------------------------- addresses
 
@@ -333,8 +344,7 @@ class _Function:
 
     def _made(self, node: ast.Call) -> Names:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        is_loaded = name in LOADS or name in NUMBERS or stores(name)
-        if is_loaded and not (self.deciding.makes_pointers and name not in NUMBERS):
+        if name in LOADS or name in NUMBERS or stores(name):
             return NONE
         owner = node.func.value if isinstance(node.func, ast.Attribute) else None
         return NONE.union(self.root(owner), *(self.root(a) for a in _arguments(node)))
@@ -346,7 +356,7 @@ class _Function:
         if isinstance(node, ast.Name):
             return self.chosen.get(node.id, NOTHING)
         if isinstance(node, ast.IfExp):
-            differ = self.root(node.body) != self.root(node.orelse)
+            differ = _differ({self.root(node.body), self.root(node.orelse)})
             return self.choice(node.body) | self.choice(node.orelse) | (self.tested([node.test]) if differ else NOTHING)
         if isinstance(node, ast.BoolOp):
             return _joined(self.choice(v) for v in node.values) | self.tested(node.values)
@@ -360,11 +370,13 @@ class _Function:
         owner = node.func.value if isinstance(node.func, ast.Attribute) else None
         given = _joined((self.choice(owner), *(self.choice(a) for a in _arguments(node))))
         target = self.target(node.func)
-        helper = self.deciding.program.helper(target, getattr(node.func, "id", ""))
+        helper = self.helper(node.func)
         if helper is None:
             home = named_and_home(target)[1].partition(".")[0]
             known = home in QUIET or (owner is not None and self.is_local(owner))
-            return given if known else given | Decided(NONE.union(*(self.influence(a) for a in _arguments(node))))
+            if not known or _differ({self.root(node)}):
+                given |= Decided(NONE.union(*(self.influence(a) for a in _arguments(node))))
+            return given
         found = self._called(helper, node)
         return self.outside(found.returned, helper, node) if found else given
 
@@ -382,6 +394,9 @@ class _Function:
             return getattr(builtins, node.id, UNKNOWN)
         return found
 
+    def is_module(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and node.id not in self.body.locals
+
     def is_local(self, node: ast.expr) -> bool:
         """Whether it is made in the function, rather than a module."""
         while isinstance(node, ast.Attribute | ast.Subscript):
@@ -392,24 +407,40 @@ class _Function:
         """Notes the accesses of a call; whether that can be told."""
         if isinstance(node.func, ast.Attribute) and self.is_local(node.func.value):
             name, owner = node.func.attr, node.func.value
+            if self.hands_over(node):
+                return False
             if stores(name) or name in LOADS or name == "gather":
-                sites.add(self.access(owner, around, None))
-            elif name not in METHODS:
-                sites.add(self.anything(node, around))
-            return True
+                sites.add(self.access(owner, around, _argument(node, "mask", 1)))
+            return stores(name) or name in LOADS or name in METHODS
         target = self.target(node.func)
-        helper = self.deciding.program.helper(target, getattr(node.func, "id", ""))
+        helper = self.helper(node.func)
         if helper is not None:
             return self._helped(helper, node, around, sites)
         name, home = named_and_home(target)
+        if isinstance(target, type):
+            return target in _NUMBERS or (name in _RANGES and home.startswith("triton."))
+        if target is UNKNOWN or self.hands_over(node):
+            return False
         if type(target).__name__ == "ConstexprFunction":
             return True
+        if home.partition(".")[0] not in QUIET:
+            return False
         if stores(name) or name in LOADS:
             address = _argument(node, "pointer", 0) or _argument(node, "desc", 0)
             sites.add(self.access(address, around, _argument(node, "mask", 1 if name in LOADS else 2)))
-        elif home.partition(".")[0] not in QUIET or name in _DOING or home.startswith(_OTHER):
+        elif name in _DOING or home.startswith(_OTHER):
             sites.add(self.anything(node, around))
         return True
+
+    def helper(self, function: ast.expr) -> Helper | None:
+        """The jit function that is called: of a local name it cannot be told."""
+        if isinstance(function, ast.Name) and function.id in self.body.locals:
+            return None
+        return self.deciding.program.helper(self.target(function), getattr(function, "id", ""))
+
+    def hands_over(self, node: ast.Call) -> bool:
+        """Whether a call hands a function on, which may do anything."""
+        return any(isinstance(a, ast.Name | ast.Attribute) and self.helper(a) is not None for a in _arguments(node))
 
     def access(self, address: ast.expr | None, around: Decided, mask: ast.expr | None) -> Site:
         return Site(self.root(address), around | self.choice(address) | self.mask(mask))
@@ -492,9 +523,14 @@ def _is_run_time(iterable: ast.expr) -> bool:
     return (function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")) in _LOOPS
 
 
+def _differ(roots: Collection[Names]) -> bool:
+    """Whether addresses made of these parameters may be of several."""
+    return len(roots) > 1 or any(len(r) > 1 for r in roots)
+
+
 def _bounds(loop: ast.expr) -> Iterator[ast.expr]:
     """What decides whether a loop over a range has any trips: not its step, nor what a distance is divided by."""
-    ends = loop.args[:2] if isinstance(loop, ast.Call) else []
+    ends = [*loop.args[:2], *(k.value for k in loop.keywords)] if isinstance(loop, ast.Call) else []
     for end in ends:
         divided = isinstance(end, ast.Call) and getattr(end.func, "attr", "") == "cdiv" and end.args
         yield end.args[0] if divided and isinstance(end, ast.Call) else end

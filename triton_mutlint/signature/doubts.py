@@ -25,6 +25,7 @@ from triton_mutlint.signature.helpers import Helper
 from triton_mutlint.signature.passed_functions import Functions, handed_over, is_number
 from triton_mutlint.signature.possible_calls import of_global
 from triton_mutlint.signature.possible_stores import Stores
+from triton_mutlint.signature.variants import value_key
 
 _NUMBER = re.compile(r"\b(int|float|bool|u?int\d+|float\d+|bfloat16|[iuf]\d+|fp\d+|bf16)(_t)?\b")
 _OTHER = re.compile(r"\*|[Tt]ensor|[Pp]ointer|ptr")
@@ -77,7 +78,7 @@ def held_by(kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences) -> d
     held = {}
     for parameter in kernel.parameters:
         name = parameter.name
-        types = list(dict.fromkeys(v.args[name] for v in plan.variants))
+        types = list({value_key(v.args[name]): v.args[name] for v in plan.variants}.values())
         values = [t.value for t in types if isinstance(t, ConstexprValue)]
         told = name not in plan.inferred | plan.defaults
         number = parameter.is_constexpr or (all(isinstance(t, ScalarType) for t in types) and (

@@ -121,6 +121,8 @@ def compared(test: ast.Compare, left: Held, right: Held) -> Held:
     function = COMPARE_TWO.get(type(test.ops[0])) if len(test.ops) == 1 else None
     if function is None or left.value is UNKNOWN or right.value is UNKNOWN:
         return NOTHING
+    if isinstance(test.ops[0], ast.Is | ast.IsNot) and left.value is not None and right.value is not None:
+        return NOTHING  # 1, True and 1.0 are the same in all but this
     try:
         return Held(value=bool(function(left.value, right.value)))
     except TypeError:

@@ -118,10 +118,10 @@ class Calls:
             return LOADED
         if not owner.is_value or method not in METHODS:
             self.store(given.roots | function.everything())
-            return replace(given, is_open=True)
+            return replace(given, is_open=True, kinds=(SOME,))
         if method in _COMBINING:
             self.combined(method, (NOTHING, *args), named, given.roots)
-        return LOADED if method == "load" else Held(given.roots)
+        return _loaded(*args, *named.values()) if method == "load" else Held(given.roots)
 
     def applied(self, target: Any, args: list[Held], named: Mapping[str, Held]) -> Held:
         """A call of a known object."""
@@ -139,7 +139,7 @@ class Calls:
         name, home = named_and_home(target)
         if home.partition(".")[0] not in QUIET:
             self.store(given)
-            return replace(everything, is_open=True)
+            return replace(everything, is_open=True, kinds=(SOME,))
         sized = name == "len" and bool(given) and args[:1] != [] and not args[0].has_length
         self.stores.is_typed |= name in _TYPING or sized
         if stores(name):
@@ -150,7 +150,7 @@ class Calls:
             self.store(given)
         self.combined(name, args, named, given)
         if name in LOADS:
-            return LOADED
+            return _loaded(*args[1:], *named.values())
         return NOTHING if name in NUMBERS else Held(given) if home != "builtins" else everything
 
     def made(self, cls: type, args: list[Held], named: Mapping[str, Held]) -> Held:
@@ -223,6 +223,11 @@ def of_global(found: Any) -> Held:
     if value is not UNKNOWN and type(value).__name__ != "dtype":
         return constant(value)
     return Held(is_open=True) if found is UNKNOWN else Held(functions=(Object(found),))
+
+
+def _loaded(*others: Held) -> Held:
+    """What a load gives: what is in memory, or the value given for where it is masked."""
+    return Held(LOADED.roots | mixed(others).roots)
 
 
 def stores(name: str) -> bool:

@@ -42,8 +42,8 @@ class Expressions(Calls):
         return self.member(self.eval(node.value), node.attr)
 
     def sequence(self, node: ast.Tuple | ast.List) -> Held:
-        if any(isinstance(e, ast.Starred) for e in node.elts):
-            return self.whatever(node)
+        if isinstance(node, ast.List) or any(isinstance(e, ast.Starred) for e in node.elts):
+            return replace(self.whatever(node), is_open=True)  # what a list holds may change
         return Held(items=tuple(self.eval(e) for e in node.elts))
 
     def subscript(self, node: ast.Subscript) -> Held:

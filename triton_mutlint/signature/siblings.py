@@ -55,16 +55,24 @@ def siblings(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Lo
     if not choices:
         return ()
     evidence = gather(kernel, helpers, ())
-    found = Deciding(evidence.program, evidence.pointers).of(
-        Helper(kernel.node, kernel.namespace, str(kernel.path)), _always(plan, ScalarType, PointerType),
-        _addresses(plan, evidence.pointers))
-    if found is None:
+    sites = _sites(kernel, plan, evidence)
+    if sites is None:
         return ()
-    groups = _groups(plan.variants, choices, found.sites)
+    groups = _groups(plan.variants, choices, sites)
     lowered = _cover(plan.variants, [*groups, *(_Looks(name) for name in choices)])
     if len(lowered) == len(plan.variants):
         return ()
     return tuple(_Family(kernel, plan, evidence, groups).members(lowered))
+
+
+def _sites(kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences) -> frozenset[Site] | None:
+    """What decides each access; None where addresses may be numbers, and in memory, or objects have functions."""
+    args = {id(arg): arg for variant in plan.variants for arg in variant.args.values()}.values()
+    if evidence.pointers or not all(map(_is_plain, args)):
+        return None
+    function = Helper(kernel.node, kernel.namespace, str(kernel.path))
+    found = Deciding(evidence.program).of(function, _always(plan, ScalarType, PointerType), _addresses(plan))
+    return None if found is None else found.sites
 
 
 class _Family:
@@ -116,9 +124,19 @@ class _Looks:
         return (_look(variant.args[self.name]),)
 
 
-def _addresses(plan: SignaturePlan, makes_pointers: bool) -> frozenset[str]:
+def _is_plain(arg: ArgType) -> bool:
+    """Whether an argument has no functions, and points at no addresses."""
+    if isinstance(arg, TupleType):
+        return not arg.fields and all(map(_is_plain, arg.elements))
+    if isinstance(arg, PointerType):
+        return "*" not in arg.element
+    value = arg.value if isinstance(arg, ConstexprValue) else None
+    return value is None or isinstance(value, bool | int | float | str) or type(value).__name__ == "dtype"
+
+
+def _addresses(plan: SignaturePlan) -> frozenset[str]:
     """The parameters that may hold addresses."""
-    kinds = (PointerType, DescriptorType, TupleType, *((ScalarType,) if makes_pointers else ()))
+    kinds = (PointerType, DescriptorType, TupleType)
     return frozenset(n for n in plan.variants[0].args if any(isinstance(v.args[n], kinds) for v in plan.variants))
 
 
