@@ -118,7 +118,7 @@ class Calls:
             return LOADED
         if not owner.is_value or method not in METHODS:
             self.store(given.roots | function.everything())
-            return replace(given, is_open=True, kinds=(SOME,))
+            return replace(given, is_open=True, kinds=given.kinds if method else (SOME,))
         if method in _COMBINING:
             self.combined(method, (NOTHING, *args), named, given.roots)
         return _loaded(*args, *named.values()) if method == "load" else Held(given.roots)
