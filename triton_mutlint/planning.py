@@ -19,6 +19,7 @@ from triton_mutlint.model import (
     Stage,
 )
 from triton_mutlint.request import Request
+from triton_mutlint.signature.configs import differ_in_options
 from triton_mutlint.signature.doubts import doubts
 from triton_mutlint.signature.infer import infer
 from triton_mutlint.signature.inferred import Inferred
@@ -97,7 +98,7 @@ def plan_kernel(
 
     plan = build_plan(kernel, entry, spec, inferred=guess, max_variants=max_variants)
     plan = replace(plan, siblings=siblings(kernel, plan, visible))
-    if not plan.inferred and len(plan.variants) == plan.total:
+    if not plan.inferred and len(plan.variants) == plan.total and not differ_in_options(kernel):
         return plan
     return replace(plan, doubts=doubts(kernel, plan, visible))
 

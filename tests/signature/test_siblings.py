@@ -217,3 +217,23 @@ def test_conditions_are_those_of_all_variants(tmp_path: Path) -> None:
     assert [(p.name, p.mutation, p.when) for p in report.parameters[:2]] == [
         ("a", Mutation.CONDITIONAL, ("F=True",)), ("b", Mutation.CONDITIONAL, ("G=True",))]
     assert (report.analyzed_variants, report.total_variants) == (12, 12)
+
+
+@pytest.mark.parametrize(("warps", "mutation"), [((4, 8), Mutation.UNKNOWN), ((4, 4), Mutation.UNWRITTEN)])
+def test_configs_that_differ_in_what_a_kernel_asks_for(
+        tmp_path: Path, warps: tuple[int, int], mutation: Mutation) -> None:
+    configs = ", ".join(f"triton.Config({{'S': 16}}, num_warps={n})" for n in warps)
+    source = f"""import triton
+import triton.language as tl
+from triton.language.extra import cuda
+
+
+@triton.autotune(configs=[{configs}], key=["n"])
+@triton.jit
+def k(a, b, n, S: tl.constexpr):
+    if cuda.num_warps() == 8:
+        tl.store(a, 1.0)
+    tl.store(b, 1.0)
+"""
+    report = lint(tmp_path, source, "version: 1\nkernels:\n  k: {args: {a: '*fp32', b: '*fp32', n: i32}}\n")
+    assert [p.mutation for p in report.parameters[:2]] == [mutation, Mutation.WRITTEN]

@@ -40,6 +40,13 @@ def configs(kernel: LoadedKernel, given: Mapping[str, Sequence[ArgType]]) -> tup
     return _new_values_first(list(unique.values())) or (Config(),)
 
 
+def differ_in_options(kernel: LoadedKernel) -> bool:
+    """Whether configs that count once differ in what a kernel can ask for: its warps, say."""
+    found = [_config(kernel, config) for config in (kernel.autotune.configs if kernel.autotune else ())]
+    return len({key(dict(sorted(c.args.items()))) for c in found}) < len(
+        {(key(dict(sorted(c.args.items()))), repr(sorted(c.options.items()))) for c in found})
+
+
 def _config(kernel: LoadedKernel, config: Any) -> Config:
     """Splits a config into the kernel's own parameters and compile options.
 

@@ -69,7 +69,8 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
                 if is_number(slot, may_be_address=bool(slot.kept) and evidence.pointers):
                     numbers.add(label)
     kinds = (ConstexprValue, TupleType, *((DescriptorType,) if possible.is_sized else ()))
-    is_open = evidence.typed or possible.is_typed or _decides(plan, kinds)
+    typed = evidence.typed and bool(plan.inferred | plan.defaults)
+    is_open = typed or possible.is_typed or _decides(plan, kinds)
     return Doubts(stores, addresses, is_open, frozenset(narrow), frozenset(numbers), handed, frozenset(untyped))
 
 
