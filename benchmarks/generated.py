@@ -24,6 +24,23 @@ def kernel_source(ops: int) -> str:
     return _HEAD + "".join(_STEP.format(i=i) for i in range(max(ops // _OPS_PER_STEP, 0))) + _TAIL
 
 
+def variants_source(count: int, kind: str) -> tuple[str, str]:
+    """A kernel with `count` variants, and its spec: by `flags` that each decide about one parameter, or by `sizes`."""
+    flags = max(count.bit_length() - 1, 0) if kind == "flags" else 0
+    names = [f"F{i}" for i in range(flags)]
+    parameters = ", ".join(["x_ptr", "n", *(f"p{i}_ptr" for i in range(flags)),
+                            *(f"{name}: tl.constexpr" for name in ("SIZE", *names))])
+    body = [f"    if F{i}:\n        tl.store(p{i}_ptr + offs, acc, mask=offs < n)" for i in range(flags)]
+    head = _HEAD.partition("def ")[0] + f"def generated({parameters}):\n    offs = tl.arange(0, 64)\n"
+    load = "    acc = tl.load(x_ptr + offs * SIZE, mask=offs < n, other=0.0)\n"
+    source = head + load + "".join(_STEP.format(i=i) for i in range(8)) + "\n".join(body) + \
+        "\n    tl.store(x_ptr + offs, acc, mask=offs < n)\n"
+    sizes = list(range(1, count + 1)) if kind == "sizes" else [16]
+    args = ["x_ptr: '*fp32'", "n: i32", *(f"p{i}_ptr: '*fp32'" for i in range(flags)), f"SIZE: {sizes}",
+            *(f"{name}: [true, false]" for name in names)]
+    return source, "version: 1\nkernels:\n  generated: {args: {" + ", ".join(args) + "}}\n"
+
+
 _FUNCTION = """\
   tt.func {visibility} @f{f}(%a: !tt.ptr<f32> loc(#loc), %b: !tt.ptr<f32> loc(#loc), %n: i32 loc(#loc)) {{
     %c0 = arith.constant 0 : i32 loc(#loc1)

@@ -1,9 +1,10 @@
-"""How cost grows with the size of a kernel, and what a module of 200,000 lines takes.
+"""How cost grows with the size of a kernel, the files and the variants, and what a module of 200,000 lines takes.
 
     python -m benchmarks.scaling [--module LINES] [--json]
 
 All times are CPU time in one process. Without options: generated kernels of 10 to 10,000 ops through
-the whole tool, then the module. With --module: that module alone, parsed and analysed as text.
+the whole tool, then files of one kernel each, one kernel with many variants, and the module. With --module: that
+module alone, parsed and analysed as text.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.generated import kernel_source, module_text
+from benchmarks.generated import kernel_source, module_text, variants_source
 from triton_mutlint.analysis import analyze_module
 from triton_mutlint.analysis.static import may_simplify
 from triton_mutlint.model import ArgOwner, ArgRole
@@ -24,6 +25,8 @@ from triton_mutlint.ttir.parser import parse
 
 OWNERS = (ArgOwner("a", ArgRole.ADDRESS), ArgOwner("b", ArgRole.ADDRESS), ArgOwner("n", ArgRole.SCALAR))
 SIZES = (10, 100, 1_000, 10_000)
+FILES = (1, 10, 100, 1_000)
+VARIANTS = (1, 8, 64)  # of flags that decide what is written
 STAGES = ("parsing", "analysis", "printing, capturing")
 
 
@@ -62,6 +65,44 @@ def print_kernels(folder: Path) -> None:
               f"{ours * 1e3:7.1f} ms ({ours / best[BARE]:.0%}); all but lowering {share(best):.0%}")
 
 
+def print_files(folder: Path) -> None:
+    """A row per number of files, each with one kernel of 100 ops."""
+    for count in FILES:
+        files = folder / f"files_{count}"
+        files.mkdir()
+        for i in range(count):
+            (files / f"kernel_{i}.py").write_text(kernel_source(100), encoding="utf-8")
+        taken = _seconds(files)
+        print(f"{count:6} files: {taken:6.2f} s, {taken / count * 1e3:5.1f} ms a file")
+
+
+def print_variants(folder: Path) -> None:
+    """A row per number of variants: of flags that each decide about one parameter, and of block sizes."""
+    for count in VARIANTS:
+        for kind in ("flags", "sizes"):
+            files = folder / f"{kind}_{count}"
+            files.mkdir()
+            source, spec = variants_source(count, kind)
+            (files / "kernel.py").write_text(source, encoding="utf-8")
+            (files / "triton-mutlint.yaml").write_text(spec, encoding="utf-8")
+            print(f"{count:6} variants, {kind}: {_seconds(files, use_spec=True) * 1e3:6.1f} ms")
+
+
+def _seconds(folder: Path, **options: bool) -> float:
+    """CPU seconds of a run over a folder, after one that warms imports up."""
+    from triton_mutlint import engine
+    from triton_mutlint.request import Request
+
+    request = Request((".",), folder, targets=("cuda:90",), **{"use_spec": False, **options})  # type: ignore[arg-type]
+    taken = []
+    for _ in range(3):
+        start = time.process_time()
+        report = engine.run(request)
+        taken.append(time.process_time() - start)
+    assert all(k.failure is None for k in report.kernels)
+    return min(taken[1:])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--module", type=int, metavar="LINES")
@@ -70,6 +111,8 @@ def main() -> None:
     if options.module is None:
         with tempfile.TemporaryDirectory() as name:
             print_kernels(Path(name))
+            print_files(Path(name))
+            print_variants(Path(name))
     found = measure_module(options.module or 200_000)
     text = "a module of {lines} lines: {seconds} s ({parsing} s of it parsing), peak memory {peak_mib} MiB"
     print(json.dumps(found) if options.json else text.format(**found))
