@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +18,7 @@ import pytest
 from triton_mutlint.host.torch_table import DATA, Result, TorchEffect, attribute, function, method, parse, table
 
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="asks torch itself")
+ROOT = Path(__file__).parents[2]
 
 
 def by_name(effect: TorchEffect | None, places: Callable[[TorchEffect], tuple[int, ...]]) -> list[str]:
@@ -289,6 +293,8 @@ def calls(*options: str) -> dict[str, Any]:
 
 
 def run(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory() as folder:  # some of torch's functions write files
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder,
+                              env={**os.environ, "PYTHONPATH": str(ROOT)})
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
