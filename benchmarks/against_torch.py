@@ -47,7 +47,6 @@ from triton_mutlint.pipeline import Tools, analyze_kernel
 from triton_mutlint.places import SourcePlaces
 from triton_mutlint.planning import load_file, plan_kernel
 from triton_mutlint.request import Request
-from triton_mutlint.signature import evidence
 from triton_mutlint.signature.repair import repair
 from triton_mutlint.signature.siblings import siblings
 from triton_mutlint.signature.spec import load_spec
@@ -80,7 +79,7 @@ def published(folder: Path, every: int) -> Iterator[tuple[LoadedKernel, Signatur
     """Each so many-th kernel under a folder, with those of its inferred variants that Triton lowers."""
     request = Request((".",), folder, use_spec=False, targets=(TARGET,))
     sources, _ = discover((".",), folder)
-    places = SourcePlaces(folder, {}, {}, column_base(), locates_calls(), {})
+    places, lowerer = SourcePlaces(folder, {}, {}, column_base(), locates_calls(), {}), Lowerer()
     number = 0
     for source in sources:
         result = load_file(source, None, request)
@@ -89,14 +88,12 @@ def published(folder: Path, every: int) -> Iterator[tuple[LoadedKernel, Signatur
             if number % every:
                 continue
             lowered: list[Variant] = []
-
+            tools = Tools(lowerer, places, repair, observe=lambda _, v, __, into=lowered: into.append(v))
             with contextlib.suppress(StageError):
                 plan = plan_kernel(kernel, None, None, result, request.max_variants)
-                tools = Tools(Lowerer(), places, repair, observe=lambda _, v, __, into=lowered: into.append(v))
                 analyze_kernel(kernel, replace(plan, siblings=()), (parse_target(TARGET),), tools)
-                known = SignaturePlan(with_choices(lowered), len(lowered), plan.origin)
-                if lowered:
-                    yield kernel, known
+            if lowered:
+                yield kernel, SignaturePlan(with_choices(lowered), len(lowered), plan.origin)
 
 
 def torch_arguments(variant: Variant) -> dict[str, Any] | None:
@@ -177,9 +174,9 @@ def compare(kernels: Iterable[tuple[LoadedKernel, SignaturePlan]], folder: Path,
                     continue
 
                 def ours(kernel: LoadedKernel = kernel, plan: SignaturePlan = plan) -> object:
-                    evidence.forget(kernel)
-                    alike = replace(plan, siblings=siblings(kernel, plan, {}))
-                    return analyze_kernel(kernel, alike, (parse_target(TARGET),), tools)
+                    anew = replace(kernel)  # the evidence on it is kept for as long as it is
+                    alike = replace(plan, siblings=siblings(anew, plan, {}))
+                    return analyze_kernel(anew, alike, (parse_target(TARGET),), tools)
 
                 def theirs(kernel: LoadedKernel = kernel, given: Sequence[Any] = given) -> object:
                     return [wrap.identify_accessed_tensors(kernel.jit, dict(arguments), {}) for arguments in given]
@@ -188,6 +185,7 @@ def compare(kernels: Iterable[tuple[LoadedKernel, SignaturePlan]], folder: Path,
                     ours(), failures.clear(), theirs()
                     if not failures:
                         found.append((seconds(ours, repeat), seconds(theirs, repeat)))
+                        assert not failures, "it analyses a kernel every time or never"
     return found
 
 

@@ -129,7 +129,7 @@ def _analyze_variants(kernel: LoadedKernel, plan: SignaturePlan, target: Target,
             found[index] = current, effects, Reruns() if _is_tuned(kernel) else None
         elif is_planned and (failure := family.bound_to_fail(index)):
             outcome.failures.append((variant, failure))
-        elif lowered := _analyze_variant(kernel, plan, variant, target, tools, outcome):
+        elif lowered := _analyze_variant(kernel, plan, variant, current, target, tools, outcome):
             is_planned = _choices(lowered[0], variant) == variant.choices
             if is_planned:
                 family.learn(index, lowered[1])
@@ -153,11 +153,10 @@ def _flat(args: Types) -> dict[str, ArgType]:
     return {name: t for owner, arg in args.items() for name, t in flat_names(owner, arg)}
 
 
-def _analyze_variant(kernel: LoadedKernel, plan: SignaturePlan, variant: Variant, target: Target, tools: Tools,
-                     outcome: _Outcome) -> _Found | None:
-    """One variant, as it was lowered; None if it failed, which is then noted."""
+def _analyze_variant(kernel: LoadedKernel, plan: SignaturePlan, variant: Variant, current: Variant, target: Target,
+                     tools: Tools, outcome: _Outcome) -> _Found | None:
+    """One variant, begun with the guesses of `current`, as it was lowered; None if it failed, which is then noted."""
     tried: set[str] = set()
-    current = _patched(variant, plan.inferred, outcome)
     first: Failure | None = None
     for attempt in count():
         try:

@@ -36,15 +36,19 @@ def configs(kernel: LoadedKernel, given: Mapping[str, Sequence[ArgType]]) -> tup
         found = chosen
     unique: dict[object, Config] = {}
     for config in found:
-        unique.setdefault(key(dict(sorted(config.args.items()))), config)
+        unique.setdefault(_args(config), config)
     return _new_values_first(list(unique.values())) or (Config(),)
 
 
 def differ_in_options(kernel: LoadedKernel) -> bool:
     """Whether configs that count once differ in what a kernel can ask for: its warps, say."""
     found = [_config(kernel, config) for config in (kernel.autotune.configs if kernel.autotune else ())]
-    return len({key(dict(sorted(c.args.items()))) for c in found}) < len(
-        {(key(dict(sorted(c.args.items()))), repr(sorted(c.options.items()))) for c in found})
+    return len({_args(c) for c in found}) < len({(_args(c), repr(sorted(c.options.items()))) for c in found})
+
+
+def _args(config: Config) -> object:
+    """Tells the arguments of configs apart, in whichever order they stand."""
+    return key(dict(sorted(config.args.items())))
 
 
 def _config(kernel: LoadedKernel, config: Any) -> Config:

@@ -16,13 +16,11 @@ from typing import Any, TypeVar
 
 from triton_mutlint.signature.evaluate import UNKNOWN, dotted
 from triton_mutlint.signature.helpers import Helper, Program
-from triton_mutlint.signature.possible_calls import ASM, LOADS, METHODS, NUMBERS, QUIET, stores
+from triton_mutlint.signature.possible_calls import ASM, FACTS, LOADS, METHODS, NUMBERS, QUIET, stores
 from triton_mutlint.signature.python_objects import named_and_home
 
 MAX_DEPTH = 24
 _TENSORS = frozenset({"arange", "zeros", "full", "zeros_like", "make_tensor_descriptor", "make_block_ptr"})
-_FACTS = frozenset({"dtype", "type", "shape", "element_ty", "scalar", "numel", "primitive_bitwidth", "itemsize"})
-_LOOPS = frozenset({"range"})
 _DOING = ASM | {"static_assert"}
 _RANGES = frozenset({"range", "static_range"})
 _NUMBERS = (bool, int, float, range, tuple, str)
@@ -225,7 +223,6 @@ class _Function:
         parameters = self.body.parameters
         self._is_tensor: dict[ast.expr, bool] = {}
         self.tensors = self._tensors(tensors)
-        self._is_tensor = {}
         self._roots: dict[ast.expr, Names] = {}
         self.roots: dict[str, Names] = {p: frozenset((p,)) for p in parameters if p in addresses}
         self.influences: dict[str, Names] = {p: frozenset((p,)) for p in parameters}
@@ -244,7 +241,7 @@ class _Function:
             around = self.tested(tests) | ends
             if not self._call(call, around, sites):
                 return None
-        returned = Decided()
+        returned = NOTHING
         kinds = {self.root(value) for value, _ in self.body.returns}
         for value, tests in self.body.returns:
             returned |= self.choice(value)
@@ -296,11 +293,11 @@ class _Function:
 
     def tested(self, tests: Iterable[ast.expr]) -> Decided:
         """What decides tests that are made at compile time."""
-        return _joined(self.mask(t) if self.is_tensor(t) else Decided(self.influence(t)) for t in tests)
+        return _joined(map(self.mask, tests))
 
-    def influence(self, node: ast.expr) -> Names:
-        """The parameters whose values an expression may depend on."""
-        return NONE.union(*(self.influences[n] for n in self.body.names(node) if n in self.influences))
+    def influence(self, *nodes: ast.expr) -> Names:
+        """The parameters whose values expressions may depend on."""
+        return NONE.union(*(self.influences.get(n, NONE) for node in nodes for n in self.body.names(node)))
 
     def mask(self, node: ast.expr | None) -> Decided:
         """What decides, at compile time, whether a mask may be false everywhere, or a test of a tensor fail."""
@@ -315,8 +312,8 @@ class _Function:
         if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.BitAnd | ast.BitOr | ast.BitXor | ast.Mult):
             return NOTHING
         parts = _arguments(node) if isinstance(node, ast.Call) else ast.iter_child_nodes(node)
-        owner = [node.func.value] if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else []
-        return _joined(self.mask(n) for n in (*owner, *parts) if isinstance(n, ast.expr) and not self.is_module(n))
+        owner = _owner(node) if isinstance(node, ast.Call) else None
+        return _joined(self.mask(n) for n in (owner, *parts) if isinstance(n, ast.expr) and not self.is_module(n))
 
     # ----------------------------------------------------------------- addresses
 
@@ -337,7 +334,7 @@ class _Function:
         if isinstance(node, ast.Subscript | ast.Starred):
             return self.root(node.value)
         if isinstance(node, ast.Attribute):
-            return NONE if node.attr in _FACTS else self.root(node.value)
+            return NONE if node.attr in FACTS else self.root(node.value)
         if isinstance(node, ast.Call):
             return self._made(node)
         return NONE.union(*(self.root(n) for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)))
@@ -346,8 +343,7 @@ class _Function:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         if name in LOADS or name in NUMBERS or stores(name):
             return NONE
-        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-        return NONE.union(self.root(owner), *(self.root(a) for a in _arguments(node)))
+        return NONE.union(self.root(_owner(node)), *map(self.root, _arguments(node)))
 
     def choice(self, node: ast.expr | None) -> Decided:
         """What decides which address an expression holds."""
@@ -367,18 +363,17 @@ class _Function:
         return _joined(self.choice(n) for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr))
 
     def _result(self, node: ast.Call) -> Decided:
-        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-        given = _joined((self.choice(owner), *(self.choice(a) for a in _arguments(node))))
-        target = self.target(node.func)
+        owner = _owner(node)
+        given = _joined(map(self.choice, (owner, *_arguments(node))))
         helper = self.helper(node.func)
         if helper is None:
-            home = named_and_home(target)[1].partition(".")[0]
+            home = named_and_home(self.target(node.func))[1].partition(".")[0]
             known = home in QUIET or (owner is not None and self.is_local(owner))
             if not known or _differ({self.root(node)}):
-                given |= Decided(NONE.union(*(self.influence(a) for a in _arguments(node))))
+                given |= Decided(self.influence(*_arguments(node)))
             return given
-        found = self._called(helper, node)
-        return self.outside(found.returned, helper, node) if found else given
+        called = self._called(helper, node)
+        return self.outside(called[0].returned, called[1]) if called else given
 
     # ----------------------------------------------------------------- calls
 
@@ -448,30 +443,31 @@ class _Function:
     def anything(self, node: ast.Call, around: Decided) -> Site:
         """What a call does that may do anything."""
         parts = [*_arguments(node), node.func]
-        decided = around | Decided(NONE.union(*(self.influence(a) for a in parts))) | _joined(map(self.choice, parts))
+        decided = around | Decided(self.influence(*parts)) | _joined(map(self.choice, parts))
         return Site(NONE.union(*map(self.root, parts)), decided)
 
     def _helped(self, helper: Helper, node: ast.Call, around: Decided, sites: set[Site]) -> bool:
-        found = self._called(helper, node)
-        bound = _bound(helper, node)
-        if found is None or bound is None:
+        called = self._called(helper, node)
+        if called is None:
             return False
+        found, bound = called
         for site in found.sites:
             roots = NONE.union(*(self.root(bound[n]) for n in site.roots if n in bound))
-            sites.add(Site(roots, around | self.outside(site.decided, helper, node)))
+            sites.add(Site(roots, around | self.outside(site.decided, bound)))
         return True
 
-    def _called(self, helper: Helper, node: ast.Call) -> Decisions | None:
+    def _called(self, helper: Helper, node: ast.Call) -> tuple[Decisions, Mapping[str, ast.expr]] | None:
+        """What decides the accesses of a helper, and the arguments of one call; None where that cannot be told."""
         bound = _bound(helper, node)
         if bound is None:
             return None
         tensors = frozenset(n for n, value in bound.items() if self.is_tensor(value))
-        return self.deciding.of(helper, tensors, frozenset(n for n, value in bound.items() if self.root(value)))
+        found = self.deciding.of(helper, tensors, frozenset(n for n, value in bound.items() if self.root(value)))
+        return None if found is None else (found, bound)
 
-    def outside(self, decided: Decided, helper: Helper, node: ast.Call) -> Decided:
+    def outside(self, decided: Decided, bound: Mapping[str, ast.expr]) -> Decided:
         """What a helper's parameters decide, as what decides its arguments here."""
-        bound = _bound(helper, node) or {}
-        values = NONE.union(*(self.influence(bound[n]) for n in decided.values if n in bound))
+        values = self.influence(*(bound[n] for n in decided.values if n in bound))
         masks = _joined(self.mask(bound[n]) for n in decided.masks if n in bound)
         return Decided(values) | masks | _joined(self.choice(bound[n]) for n in decided.addresses if n in bound)
 
@@ -520,7 +516,7 @@ def _is_run_time(iterable: ast.expr) -> bool:
     if not isinstance(iterable, ast.Call):
         return False
     function = iterable.func
-    return (function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")) in _LOOPS
+    return (function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")) == "range"
 
 
 def _differ(roots: Collection[Names]) -> bool:
@@ -539,6 +535,11 @@ def _bounds(loop: ast.expr) -> Iterator[ast.expr]:
 def _argument(node: ast.Call, name: str, index: int) -> ast.expr | None:
     named = (k.value for k in node.keywords if k.arg == name)
     return next(named, node.args[index] if len(node.args) > index else None)
+
+
+def _owner(node: ast.Call) -> ast.expr | None:
+    """What a method is called of, or the module of a function."""
+    return node.func.value if isinstance(node.func, ast.Attribute) else None
 
 
 def _arguments(node: ast.Call) -> Iterator[ast.expr]:

@@ -44,7 +44,7 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
     measured = evidence.distances and any(d.slot.measured for d in evidence.dossiers.values())
     functions = Functions(evidence, plan)
     possible = Stores(evidence.program)
-    stored = possible.of(Helper(kernel.node, kernel.namespace, str(kernel.path)), held_by(kernel, plan, evidence))
+    stored = possible.of(Helper.of(kernel), held_by(kernel, plan, evidence))
     for name, type_ in plan.variants[0].args.items():
         dossier = evidence.dossiers[name]
         for label, slot, element in _flat(name, dossier.slot, type_):

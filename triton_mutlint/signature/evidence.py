@@ -56,11 +56,6 @@ def gather(
     return found
 
 
-def forget(kernel: LoadedKernel) -> None:
-    """Have the evidence on `kernel` gathered anew: it is timed."""
-    _CACHE.pop(kernel, None)
-
-
 def _gather(
     kernel: LoadedKernel, helpers: Mapping[str, LoadedKernel], trees: Sequence[ast.Module]
 ) -> Evidences:

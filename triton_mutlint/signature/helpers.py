@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from triton_mutlint.model import LoadedKernel
 from triton_mutlint.signature import marks
 from triton_mutlint.signature.constraints import Constraint
 from triton_mutlint.signature.evaluate import UNKNOWN, Scope, own
@@ -31,6 +32,11 @@ class Helper:
     node: ast.FunctionDef
     namespace: Mapping[str, Any]
     file: str = ""
+
+    @classmethod
+    def of(cls, kernel: LoadedKernel) -> Helper:
+        """The kernel itself, as if it were called."""
+        return cls(kernel.node, kernel.namespace, str(kernel.path))
 
 
 @dataclass(eq=False)

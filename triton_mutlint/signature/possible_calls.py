@@ -20,16 +20,16 @@ _COMBINING = {"reduce": ("combine_fn", 2), "associative_scan": ("combine_fn", 2)
 _TYPING = frozenset({"isinstance", "hasattr", "getattr", "type", "num_warps", "num_threads", "num_ctas"})
 LOADS = frozenset({"load", "load_tensor_descriptor", "_experimental_descriptor_load"})
 NUMBERS = frozenset({"dot", "dot_scaled", "program_id", "num_programs", "rand", "randn", "randint", "randint4x",
-                      "rand4x", "randn4x"})
-_FACTS = frozenset({"dtype", "type", "shape", "element_ty", "scalar", "numel", "primitive_bitwidth", "itemsize"})
+                     "rand4x", "randn4x"})
+FACTS = frozenset({"dtype", "type", "shape", "element_ty", "scalar", "numel", "primitive_bitwidth", "itemsize"})
 _SIZES = frozenset({"shape", "block_shape", "numel", "type", "block_type", "nbytes", "layout"})
 METHODS = frozenset({"to", "cast", "view", "reshape", "expand_dims", "broadcast_to", "trans", "permute", "split",
-                      "load", "gather", "advance", "T", "ravel", "sum", "max", "min", "argmax", "argmin", "reduce",
-                      "associative_scan", "cumsum", "cumprod", "sort", "flip", "histogram", "item", "abs", "ceil",
-                      "floor", "exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "sqrt_rn", "rsqrt", "erf", "sigmoid",
-                      "softmax", "xor_sum", "reduce_or", "cdiv", "logical_and", "logical_or", "is_ptr", "is_floating",
-                      "is_int", "is_block", "startswith", "endswith", "lower", "upper", "format", "get", "index",
-                      "count", "is_fp8", "is_fp16", "is_bf16", "is_fp32", "is_fp64"})
+                     "load", "gather", "advance", "T", "ravel", "sum", "max", "min", "argmax", "argmin", "reduce",
+                     "associative_scan", "cumsum", "cumprod", "sort", "flip", "histogram", "item", "abs", "ceil",
+                     "floor", "exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "sqrt_rn", "rsqrt", "erf", "sigmoid",
+                     "softmax", "xor_sum", "reduce_or", "cdiv", "logical_and", "logical_or", "is_ptr", "is_floating",
+                     "is_int", "is_block", "startswith", "endswith", "lower", "upper", "format", "get", "index",
+                     "count", "is_fp8", "is_fp16", "is_bf16", "is_fp32", "is_fp64"})
 
 Env = dict[str, Held]
 
@@ -78,7 +78,7 @@ class Calls:
         if bound and len(bound) == len(methods):
             return either(*bound)
         nested = (SOME,) if SOME in owner.kinds else ()
-        field = NOTHING if name in _FACTS and not owner.kinds else Held(owner.everything(), is_open=True, kinds=nested)
+        field = NOTHING if name in FACTS and not owner.kinds else Held(owner.everything(), is_open=True, kinds=nested)
         return either(field, *bound)
 
     def overloaded(self, *values: Held) -> None:

@@ -34,7 +34,6 @@ from triton_mutlint.signature.variants import value_key
 
 Key = tuple[object, ...]
 NO_PARAMETER = ""  # whose accesses are those of nothing that is told
-Stored = tuple[()] | tuple["Group", Key]
 
 
 @dataclass(frozen=True)
@@ -47,6 +46,13 @@ class Group:
     def of(self, variant: Variant) -> Key:
         """What tells the variants apart, as far as this group goes."""
         return tuple(value_key(variant.args[name]) for name in self.deciding)
+
+    def own(self, names: Set[str]) -> Set[str]:
+        """Those of some parameters, by their reported names, that are this group's."""
+        return {name for name in names if name.split(".")[0] in self.parameters}
+
+
+_EVERYTHING = Group(())  # decided by nothing: in this, all variants are alike
 
 
 def siblings(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, LoadedKernel]) -> tuple[Sibling, ...]:
@@ -62,7 +68,7 @@ def siblings(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Lo
     lowered = _cover(plan.variants, [*groups, *(_Looks(name) for name in choices)])
     if len(lowered) == len(plan.variants):
         return ()
-    return tuple(_Family(kernel, plan, evidence, groups).members(lowered))
+    return tuple(_Relatives(kernel, plan, evidence, groups).members(lowered))
 
 
 def _sites(kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences) -> frozenset[Site] | None:
@@ -70,48 +76,46 @@ def _sites(kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences) -> fr
     args = {id(arg): arg for variant in plan.variants for arg in variant.args.values()}.values()
     if evidence.pointers or not all(map(_is_plain, args)):
         return None
-    function = Helper(kernel.node, kernel.namespace, str(kernel.path))
-    found = Deciding(evidence.program).of(function, _always(plan, ScalarType, PointerType), _addresses(plan))
+    found = Deciding(evidence.program).of(Helper.of(kernel), _always(plan, ScalarType, PointerType), _addresses(plan))
     return None if found is None else found.sites
 
 
-class _Family:
-    """The variants of a plan."""
+class _Relatives:
+    """What the variants of a plan have in common, by group."""
 
     def __init__(self, kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences, groups: Sequence[Group]) -> None:
-        self._function = Helper(kernel.node, kernel.namespace, str(kernel.path))
         self._kernel, self._plan, self._evidence = kernel, plan, evidence
-        self._keys = [(group, [group.of(variant) for variant in plan.variants]) for group in groups]
-        self._stored: dict[Stored, Set[str]] = {}
+        self._keys = {group: [group.of(variant) for variant in plan.variants] for group in (*groups, _EVERYTHING)}
+        self._groups = groups
+        self._stored: dict[tuple[Key, Key], Set[str]] = {}
 
     def members(self, lowered: Sequence[int]) -> Iterator[Sibling]:
-        numbers = [(group, keys, {key: number for number, key in enumerate(dict.fromkeys(keys))})
-                   for group, keys in self._keys]
+        numbers = {group: {key: number for number, key in enumerate(dict.fromkeys(self._keys[group]))}
+                   for group in self._groups}
         for index in range(len(self._plan.variants)):
-            alike = {parameter: known[keys[index]] for group, keys, known in numbers
+            alike = {parameter: numbers[group][self._keys[group][index]] for group in self._groups
                      for parameter in group.parameters or (NO_PARAMETER,)}
             yield Sibling(alike, partial(self._stores, index), index in lowered)
 
     def _stores(self, index: int, done: Set[str]) -> Set[str]:
         """The parameters, but for those in `done`, that a variant may store through."""
         found = set[str]()
-        for group, keys in self._keys:
-            def missing(stored: Set[str]) -> Set[str]:
-                return {n for n in stored - done if n.split(".")[0] in group.parameters}  # noqa: B023
-
-            if missing(self._possible(())):
-                found |= missing(self._possible((group, keys[index])))
+        for group in self._groups:
+            if group.own(self._possible(_EVERYTHING, index) - done):
+                found |= group.own(self._possible(group, index) - done)
         return found
 
-    def _possible(self, key: Stored) -> Set[str]:
-        """The parameters that may be stored through in any variant, or with one key of a group."""
-        if key not in self._stored:
-            plan = replace(self._plan, inferred=frozenset(), defaults=frozenset(), variants=tuple(
-                v for v in self._plan.variants if not key or key[0].of(v) == key[1]))
+    def _possible(self, group: Group, index: int) -> Set[str]:
+        """The parameters that may be stored through in the variants that are like one as far as a group goes."""
+        keys = self._keys[group]
+        asked = group.deciding, keys[index]
+        if asked not in self._stored:
+            like = tuple(v for v, key in zip(self._plan.variants, keys, strict=True) if key == keys[index])
+            plan = replace(self._plan, inferred=frozenset(), defaults=frozenset(), variants=like)
             possible = Stores(self._evidence.program)
-            stored = possible.of(self._function, held_by(self._kernel, plan, self._evidence)).keys()
-            self._stored[key] = stored | possible.kept.keys() if MEMORY in stored else stored
-        return self._stored[key]
+            stored = possible.of(Helper.of(self._kernel), held_by(self._kernel, plan, self._evidence)).keys()
+            self._stored[asked] = stored | possible.kept.keys() if MEMORY in stored else stored
+        return self._stored[asked]
 
 
 @dataclass(frozen=True)

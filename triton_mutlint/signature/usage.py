@@ -44,7 +44,7 @@ def usage(
     for parameter in kernel.parameters:
         slots.setdefault(parameter.name, Slot(parameter.name)).constexpr |= parameter.is_constexpr
     summary = Summary(slots)
-    walk_function(program, Helper(kernel.node, kernel.namespace, str(kernel.path)), summary)
+    walk_function(program, Helper.of(kernel), summary)
     for slot in summary.slots.values():
         if slot.models and slot.pointer:
             program.pointed(slot.models_loaded)
