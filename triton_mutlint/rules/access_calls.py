@@ -7,7 +7,8 @@ whether its result is used, stands in the call.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -92,15 +93,15 @@ class AccessCalls:
 
 
 class _File:
-    """The calls and statements of one file, by line."""
+    """The calls and statements of one file; each statement of the module is indexed when a line of it is asked for."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self._by_line: dict[int, list[AccessCall]] = {}
-        self._statements: list[tuple[ast.stmt, tuple[ast.stmt, ...]]] = []
-        self._visit(tree.body, ())
+        self._indexed: dict[ast.stmt, _Indexed] = {}
+        self._body = tree.body
 
     def call(self, access: Access) -> AccessCall | None:
-        wanted = [c for c in self._by_line.get(access.location.line, ()) if _makes(c.name, access.op)]
+        calls = [c for indexed in self._on(access.location.line) for c in indexed.by_line[access.location.line]]
+        wanted = [c for c in calls if _makes(c.name, access.op)]
         exact = [c for c in wanted if c.call.col_offset + 1 == access.location.column]
         if exact:
             return exact[-1]
@@ -108,19 +109,35 @@ class _File:
 
     def holder(self, line: int) -> tuple[ast.stmt, ...] | None:
         """The innermost statement on `line`, after those that enclose it within its function."""
-        covering = [(s, e) for s, e in self._statements if s.lineno <= line <= (s.end_lineno or s.lineno)]
+        held = [found for indexed in self._on(line) for found in indexed.statements]
+        covering = [(s, e) for s, e in held if s.lineno <= line <= (s.end_lineno or s.lineno)]
         if not covering:
             return None
         statement, enclosing = max(covering, key=lambda item: len(item[1]))
         return (*_within_function(enclosing), statement)
 
+    def _on(self, line: int) -> Iterator[_Indexed]:
+        for statement in self._body:
+            if statement.lineno <= line <= (statement.end_lineno or statement.lineno):
+                if statement not in self._indexed:
+                    self._indexed[statement] = _Indexed(statement)
+                yield self._indexed[statement]
+
+
+class _Indexed:
+    """The calls by line, and the statements, of one statement of a module."""
+
+    def __init__(self, statement: ast.stmt) -> None:
+        self.by_line: defaultdict[int, list[AccessCall]] = defaultdict(list)
+        self.statements: list[tuple[ast.stmt, tuple[ast.stmt, ...]]] = []
+        self._visit([statement], ())
+
     def _visit(self, body: Iterable[ast.stmt], enclosing: tuple[ast.stmt, ...]) -> None:
         for statement in body:
-            self._statements.append((statement, enclosing))
+            self.statements.append((statement, enclosing))
             for node in _expressions(statement):
                 if isinstance(node, ast.Call):
-                    found = _access_call(node, statement, enclosing)
-                    self._by_line.setdefault(node.lineno, []).append(found)
+                    self.by_line[node.lineno].append(_access_call(node, statement, enclosing))
             for block in blocks(statement):
                 self._visit(block, (*enclosing, statement))
 
