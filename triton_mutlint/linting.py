@@ -151,7 +151,7 @@ class Run:
             environment, tuple(reports),
             findings_of(files, failures, self._request, ops), files=len(holding),
             helpers=sum(h.is_helper for f in files for h in f.result.helpers),
-            notes=(*self._helpers(files), *notes), ops=ops,
+            notes=(*self._helpers(files), *(n for f in files for n in f.result.notes), *notes), ops=ops,
         )
 
     def _ops(self, files: Sequence[LintedFile],

@@ -235,7 +235,8 @@ class LoadResult:
     """What loading one file gave: kernels and helpers in line order, and failures by name.
 
     `sources` are the files whose text took part (the file itself first); `reads` gives the files that
-    were read so far, where names were looked for, and whether that is all that the result depends on.
+    were read so far, where names were looked for, and whether that is all that the result depends on;
+    `notes` say what else of the file is not analysed.
     """
 
     kernels: tuple[LoadedKernel, ...] = ()
@@ -244,6 +245,7 @@ class LoadResult:
     sources: tuple[Path, ...] = ()
     reads: Callable[[], tuple[tuple[str, ...], tuple[tuple[str, str], ...], bool]] | None = field(
         default=None, compare=False)
+    notes: tuple[str, ...] = ()
 
 
 # --------------------------------------------------------------------------- signatures

@@ -487,6 +487,25 @@ def test_gluon_kernels_are_named_only_when_asked_for(load_text) -> None:
     assert (name, failure.message) == ("g", "`g` is not a Triton kernel: gluon kernels are not analysed")
 
 
+def test_a_note_tells_of_gluon_kernels(load_text) -> None:
+    text = (
+        "from triton.experimental import gluon\n@gluon.jit\ndef helper(x):\n    return x\n"
+        "@gluon.jit\ndef g(x):\n    helper(x)\n"
+    )
+    (note,) = load_text(text).notes
+    assert note.startswith("Gluon kernels are not analysed: ")
+    assert note.endswith(": g (line 8)")
+    assert load_text(COPY.format(name="k")).notes == ()
+
+
+def test_a_part_of_a_tuple_makes_no_helper(load_text) -> None:
+    kernel = "@triton.jit\ndef k(p, n):\n    q = p[1:]\n    tl.store(q[0], n)\n"
+    helper = "@triton.jit\ndef h(x, p):\n    tl.store(p + x[:, None], 1)\n"
+    result = load_text(kernel + helper)
+    assert [k.name for k in result.kernels] == ["k"]
+    assert [h.name for h in result.helpers] == ["h"]
+
+
 def test_the_interpreter_variable_does_not_matter(load_text, monkeypatch) -> None:
     import os
 

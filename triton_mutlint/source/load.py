@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import lru_cache, partial
@@ -141,7 +141,7 @@ class _Load:
         self.modules.release(self.module)
         self.failures.extend(_unknown(self.source, [c.name for c in found] + [c.qualname for c in found]))
         return LoadResult(tuple(kernels), tuple(helpers), tuple(self.failures), sources,
-                          partial(self.modules.reads, self.module))
+                          partial(self.modules.reads, self.module), self._passed_over(found))
 
     def _sorted(self, found: list[Candidate]) -> tuple[list[LoadedKernel], list[LoadedKernel]]:
         calls: dict[str, frozenset[str]] = {}
@@ -160,6 +160,16 @@ class _Load:
             elif candidate.jit is not None:
                 (kernels if is_kernel else helpers).append(self._loaded(candidate, is_kernel, called))
         return kernels, helpers
+
+    def _passed_over(self, found: Sequence[Candidate]) -> tuple[str, ...]:
+        """What no other list tells of: kernels in Gluon, where nobody asked for them by name."""
+        gluon = [c for c in found if c.definition.gluon and not self.source.kernels]
+        if not gluon:
+            return ()
+        called = frozenset[str]().union(*(called_names(c.node) for c in gluon))
+        kernels = [c for c in gluon if c.name not in called and not returns_value(c.node)] or gluon
+        names = ", ".join(f"{c.name} (line {c.node.lineno})" for c in kernels)
+        return (f"Gluon kernels are not analysed: {self.source.display}: {names}",)
 
     def _is_kernel(self, candidate: Candidate, called: frozenset[str]) -> bool:
         if self.source.kernels:

@@ -43,7 +43,8 @@ def returns_value(node: ast.FunctionDef) -> bool:
 def takes_blocks(node: ast.FunctionDef) -> bool:
     """Whether a parameter is used as only a tensor of blocks can be (`x[:, None]`, `tl.reshape(x, …)`).
 
-    A launch passes scalars and pointers, which have no dimensions: only other jit functions call this one.
+    A launch passes scalars and pointers, which have no dimensions, and tuples, of which one index takes a part:
+    only other jit functions call this one.
     """
     names = {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
     reads = [c for c in walk(node) if isinstance(c, (ast.Subscript, ast.Call))]
@@ -57,8 +58,7 @@ def takes_blocks(node: ast.FunctionDef) -> bool:
 def _block(node: ast.Subscript | ast.Call) -> str:
     """The name that an expression uses as a tensor with dimensions."""
     if isinstance(node, ast.Subscript):
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        spread = any(isinstance(p, ast.Slice) for p in parts)
+        spread = isinstance(node.slice, ast.Tuple) and any(isinstance(p, ast.Slice) for p in node.slice.elts)
         return node.value.id if spread and isinstance(node.value, ast.Name) else ""
     chain = dotted(node.func)
     if len(chain) != 2 or chain[0] not in TRITON or chain[1] not in _SHAPING or not node.args:
