@@ -15,22 +15,25 @@ STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 NUMBERED = re.compile(r'"(\d+)"')  # a masked string
 _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|->|=>|>=|[()\[\]{}<>]')
 _BRACKET_OR_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|->|=>|>=|[()\[\]{}<>,]')
-_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
+_ESCAPES = re.compile(r"(?:\\[0-9A-Fa-f]{2})+|\\(.)", re.DOTALL)
 _SIMPLE_ESCAPES = {"n": "\n", "t": "\t"}
 
 
 def unescape(text: str) -> str:
-    r"""The value of an MLIR string literal's inside: `\"`, `\\`, and two hex digits (`\0A`)."""
+    r"""The value of an MLIR string literal's inside: `\"`, `\\`, and two hex digits a byte (`\0A`, `\C3\BC`).
+
+    MLIR escapes every byte outside of ASCII; bytes are UTF-8, and what is not stands as in `os.fsdecode`.
+    """
     if "\\" not in text:
         return text
-    return _ESCAPE.sub(_unescape_one, text)
+    return _ESCAPES.sub(_unescape_some, text)
 
 
-def _unescape_one(match: re.Match[str]) -> str:
-    code = match[1]
-    if len(code) == 2:
-        return chr(int(code, 16))
-    return _SIMPLE_ESCAPES.get(code, code)
+def _unescape_some(match: re.Match[str]) -> str:
+    char = match[1]
+    if char is None:
+        return bytes.fromhex(match[0].replace("\\", "")).decode("utf-8", "surrogateescape")
+    return _SIMPLE_ESCAPES.get(char, char)
 
 
 def closing(text: str, start: int) -> int:
