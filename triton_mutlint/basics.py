@@ -26,6 +26,11 @@ class UsageError(MutlintError):
     """A wrong option, path or configuration (exit code 2)."""
 
 
+def byte_column(text: str, at: int) -> int:
+    """The 1-based column in bytes of UTF-8, as `Location` counts, of character `at` (0-based) of a line."""
+    return len(text[:at].encode("utf-8", "surrogatepass")) + 1
+
+
 class EmptyMapping(Mapping[str, Any]):
     """An empty mapping that can be a dataclass default: immutable and hashable."""
 

@@ -24,7 +24,10 @@ from triton_mutlint.basics import UsageError as UsageError
 
 @dataclass(frozen=True, order=True)
 class Location:
-    """A place in a source file; `line` and `column` are 1-based, `file` is as given to the tool."""
+    """A place in a source file; `file` is as given to the tool.
+
+    `line` and `column` are 1-based; the column counts bytes of UTF-8, as those of Triton and `ast` do.
+    """
 
     file: str
     line: int
@@ -283,6 +286,7 @@ class Doubts:
     `numbers` holds those that cannot be addresses, by what is done with them.
     `handed` holds the parameters that go to a function which is itself a parameter, and a guessed one.
     `untyped` holds scalars that `stores` has for what they may be: nothing says that they are numbers.
+    `values` names the parameters whose compile-time values are guesses.
     """
 
     stores: Mapping[str, int] = EMPTY
@@ -292,6 +296,7 @@ class Doubts:
     numbers: frozenset[str] = frozenset()
     handed: Mapping[str, int] = EMPTY
     untyped: frozenset[str] = frozenset()
+    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,16 +319,17 @@ class SignaturePlan:
     """The variants to analyse for one kernel, and where the types came from.
 
     `total` counts the variants that exist; `variants` may be fewer when a cap bites.
-    `inferred` holds the parameters that the spec did not give; `reasons` says, per parameter, why. `defaults` holds
-    those that have the default of the source, where no spec entry says that this is meant. `siblings` says
-    what the variants have in common, where not all of them need be lowered.
+    `inferred` holds the parameters that the spec did not give; `reasons` says, per parameter, why. `assumed` holds
+    those of which nobody said that the value is meant: the default of the source, where no spec entry gives the rest
+    of a launch, and what a heuristic gave for arguments that are not known. `siblings` says what the variants have
+    in common, where not all of them need be lowered.
     """
 
     variants: tuple[Variant, ...]
     total: int
     origin: Origin
     inferred: frozenset[str] = frozenset()
-    defaults: frozenset[str] = frozenset()
+    assumed: frozenset[str] = frozenset()
     reasons: Mapping[str, str] = EMPTY
     notes: tuple[str, ...] = ()
     doubts: Doubts | None = None

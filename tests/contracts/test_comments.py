@@ -81,6 +81,8 @@ def test_a_file_that_does_not_tokenize_gives_what_came_before() -> None:
     assert [d.items for d in found] == [("a",)]
 
 
-def test_columns_count_characters_from_one() -> None:
-    (directive,) = read_comments("é = 1  # triton-mutlint: ignore\n", "f.py").directives
-    assert (directive.location.line, directive.location.column) == (1, 8)
+def test_columns_count_bytes_from_one() -> None:
+    text = "é = 1  # größer  # triton-mutlint: ignore\né  # Triton-mutlint: ignore\n"
+    found = read_comments(text, "f.py")
+    assert [(d.location.line, d.location.column) for d in found.directives] == [(1, 21)]
+    assert [(p.location.line, p.location.column) for p in found.problems] == [(2, 5)]

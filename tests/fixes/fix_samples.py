@@ -19,7 +19,7 @@ def document(text: str, file: str = FILE) -> Document:
 def place_of(text: str, marker: str, file: str = FILE) -> Location:
     """Where `marker` stands in `text`, as reports count."""
     before = text[: text.index(marker)]
-    return Location(file, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
+    return Location(file, before.count("\n") + 1, len(before.rpartition("\n")[2].encode()) + 1)
 
 
 def changes(kind: ListKind, place: Location, add: Iterable[str] = (), remove: Iterable[str] = (),

@@ -37,6 +37,7 @@ def fix(body: str, add: tuple[str, ...] = (), remove: tuple[str, ...] = (), kern
     ("  k:\n    mutates: [\n      a,  # one\n    ]\n", ("b", "c"),
      "  k:\n    mutates: [\n      a,  # one\n      b,\n      c,\n    ]\n"),
     ("  k: {mutates: [a]}\n", ("on",), '  k: {mutates: [a, "on"]}\n'),
+    ("  k: {args: {x: [é, ü]}, mutates: [a]}\n", ("c",), "  k: {args: {x: [é, ü]}, mutates: [a, c]}\n"),
     ("  k: {mutates: ['a']}\n", ("t.0",), "  k: {mutates: ['a', t.0]}\n"),
 ])
 def test_names_are_added_where_the_signature_has_them(before: str, add: tuple[str, ...], after: str) -> None:

@@ -257,6 +257,13 @@ def test_a_syntax_error_has_its_place(load_text) -> None:
     assert failure.location.line in (4, 5)
 
 
+def test_a_syntax_error_after_other_letters_has_its_place_in_bytes(load_text) -> None:
+    ((_, failure),) = load_text("@triton.jit\ndef k(x): pass\nü = 'größe' ü\n").failures
+    line = "ü = 'größe' ü"
+    assert failure.location is not None
+    assert failure.location.column in (1 + len(line[:-1].encode()), 1 + len(line[:4].encode()))
+
+
 def test_kernels_in_strings_are_no_kernels(load_text) -> None:
     assert load_text('CODE = """\n@triton.jit\ndef k(x): pass\n"""\n') == LoadResult(
         sources=load_text("").sources

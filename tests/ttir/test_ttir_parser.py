@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from triton_mutlint.ttir.ir import Function, Module, Op, ParseError, walk
+from triton_mutlint.ttir.lexer import unescape
 from triton_mutlint.ttir.parser import MAX_DEPTH, parse
 
 HEAD = "tt.func public @k(%a: !tt.ptr<f32>, %b: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32)"
@@ -420,3 +421,22 @@ def test_deep_nesting_is_refused_not_overflowed() -> None:
 
 def test_an_empty_module() -> None:
     assert parse("module {\n}") == Module({})
+
+
+@pytest.mark.parametrize(("escaped", "text"), [
+    (r"k\C3\BC.py", "kü.py"),
+    (r"\E9\95\B7\E3\81\95", "長さ"),
+    (r"\F0\9F\98\80a\C3\A9", "😀aé"),
+    (r"a\5Cb\22\0A\09", 'a\\b"\n\t'),
+    (r"\\C3\"\n\t\\", '\\C3"\n\t\\'),
+    (r"\\\C3\BC\\BC", "\\ü\\BC"),
+    (r"\FFa\C3\BC\C3", "\udcffaü\udcc3"),
+    ("ü\\C3\\BC", "üü"),
+])
+def test_bytes_in_strings_are_utf8(escaped: str, text: str) -> None:
+    assert unescape(escaped) == text
+    asm = f'%x = tt.elementwise_inline_asm "{escaped}" {{constraints = "{escaped}"}} %a : i32 -> i32\n'
+    op = parse(f'tt.func @"{escaped}"(%a: i32) {{\n{asm}tt.return\n}}').functions[text].body.blocks[0].ops[0]
+    assert (op.attrs["asm_string"], op.attrs["constraints"]) == (text, text)
+    at = parse(LOCATED.replace("LOCATION", f'"{escaped}":1:2')).entry().body.blocks[0].ops[0]
+    assert at.loc.chain == ((text, 1, 2),)

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from triton_mutlint.basics import byte_column
 from triton_mutlint.model import Location
 
 MARK = "triton-mutlint:"
@@ -72,17 +73,17 @@ def read_comments(text: str, file: str) -> Comments:
     problems: list[Problem] = []
     alone: set[int] = set()
     for token in _comments(text):
-        line, column = token.start
-        own_line = not token.line[:column].strip()
+        line, at = token.start
+        own_line, column = not token.line[:at].strip(), byte_column(token.line, at)
         if own_line:
             alone.add(line)
         for offset, body in _bodies(token.string):
-            found = _read(body, Location(file, line, column + offset + 1), own_line)
+            found = _read(body, Location(file, line, column + byte_column(token.string, offset) - 1), own_line)
             if isinstance(found, Problem):
                 problems.append(found)
             else:
                 directives.append(found)
-        problems.extend(_misspelt(token.string, Location(file, line, column + 1)))
+        problems.extend(_misspelt(token.string, Location(file, line, column)))
     return Comments(tuple(directives), tuple(problems), frozenset(alone))
 
 

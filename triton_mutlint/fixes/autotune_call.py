@@ -32,9 +32,7 @@ def find_autotune(document: Document, line: int) -> tuple[int, int]:
 
 def offset_of(document: Document, line: int, column: int) -> int:
     """The index into the text of a place as `ast` gives it: the column counts bytes of UTF-8."""
-    start = document.offset(line, 1)
-    before = document.text[start : document.line_end(start)].encode()[:column]
-    return start + len(before.decode())
+    return document.byte_offset(line, column + 1)
 
 
 def _is_tritons(tree: ast.Module, function: ast.expr) -> bool:

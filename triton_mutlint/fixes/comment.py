@@ -57,7 +57,7 @@ def edit_ignore(document: Document, place: Location, changes: Iterable[Change]) 
 
 def _body(document: Document, place: Location) -> tuple[int, int]:
     """Where the directive's text starts (after the mark) and ends (before the next `#`)."""
-    start = document.offset(place.line, place.column)
+    start = document.byte_offset(place.line, place.column)
     line = document.line_end(start)
     mark = document.text.find(MARK, start, line)
     if not document.text.startswith("#", start) or mark < 0:
@@ -79,7 +79,7 @@ def _names(items: Items) -> list[str]:
 
 def _without(document: Document, place: Location) -> Edit:
     """The edit that removes one directive, and its line if nothing else stands there."""
-    start = document.offset(place.line, place.column)
+    start = document.byte_offset(place.line, place.column)
     line, (mark, _) = document.line_end(start), _body(document, place)
     following = document.text.find("#", mark, line)
     if following >= 0:

@@ -44,6 +44,12 @@ class Document:
             raise CannotFixError("the place is not in the file any more")
         return self._starts[line - 1] + column - 1
 
+    def byte_offset(self, line: int, column: int) -> int:
+        """As `offset`, of a column in bytes of UTF-8, as `Location` counts them."""
+        start = self.offset(line, 1)
+        before = self.text[start : self.line_end(start)].encode("utf-8", "surrogatepass")[: column - 1]
+        return start + len(before.decode("utf-8", "ignore"))
+
     def line_start(self, offset: int) -> int:
         """Where the line that holds `offset` starts."""
         return line_start(self.text, offset)

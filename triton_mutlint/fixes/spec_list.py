@@ -13,6 +13,7 @@ from triton_mutlint.fixes.edit import CannotFixError, Edit, disjoint
 from triton_mutlint.fixes.names import Wanted
 from triton_mutlint.fixes.sequence import Items
 from triton_mutlint.model import Change, Location
+from triton_mutlint.signature.yaml_source import location_at
 
 _PATTERN = re.compile(r"[*?\[]")
 _NOT_TEXT = re.compile(r"(true|false|null|yes|no|on|off|y|n)", re.IGNORECASE)  # to some reader of YAML
@@ -59,7 +60,7 @@ def _find(document: Document, place: Location) -> _List:
         root = yaml.compose(document.text, Loader=yaml.SafeLoader)  # libyaml's marks have no index
     except (yaml.YAMLError, RecursionError) as error:
         raise CannotFixError("the spec cannot be read again") from error
-    lists = [(kernel, pair) for kernel, pair in _lists(root) if _at(pair[0], place)]
+    lists = [(kernel, pair) for kernel, pair in _lists(root) if _at(pair[0], document.text, place)]
     if len(lists) != 1:
         raise CannotFixError("the list is shared by several kernels of the spec")
     (name, kernel), (key, value) = lists[0]
@@ -83,8 +84,8 @@ def _pairs(node: yaml.Node | None) -> list[tuple[yaml.Node, yaml.Node]]:
     return node.value if isinstance(node, yaml.MappingNode) else []
 
 
-def _at(key: yaml.Node, place: Location) -> bool:
-    return (key.start_mark.line + 1, key.start_mark.column + 1) == (place.line, place.column)
+def _at(key: yaml.Node, text: str, place: Location) -> bool:
+    return location_at(key.start_mark, text, place.file) == place
 
 
 def _has_property(text: str, node: yaml.Node) -> bool:

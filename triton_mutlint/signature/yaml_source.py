@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from triton_mutlint.basics import byte_column
 from triton_mutlint.model import Location
 from triton_mutlint.signature.spec_errors import KeyPath, SpecError, SpecProblem
 
@@ -105,7 +106,7 @@ def parse_yaml(text: str, file: str) -> Node:
     if root is None:
         message = "the file is empty; a spec begins with 'version: 1'"
         raise SpecError([SpecProblem(Location(file, 1), (), message)])
-    reader = _Reader(file)
+    reader = _Reader(text, file)
     node = reader.read(root, (), 0)
     if reader.problems:
         raise SpecError(reader.problems)
@@ -138,21 +139,27 @@ def _syntax_problem(error: yaml.MarkedYAMLError, text: str, file: str) -> SpecPr
         message = 'a leading * is a YAML alias; write pointer types and patterns in quotes, "*fp32"'
     else:
         message = f"not YAML: {', '.join(part for part in (error.context, error.problem) if part)}"
-    return SpecProblem(Location(file, line + 1, column + 1), (), message)
+    return SpecProblem(location_at(mark, text, file) if mark else Location(file, 1), (), message)
+
+
+def location_at(mark: yaml.Mark, text: str, file: str) -> Location:
+    """A place of PyYAML's in `text`; it counts characters."""
+    line = text[mark.index - mark.column : mark.index]
+    return Location(file, mark.line + 1, byte_column(line, mark.column))
 
 
 class _Reader:
     """Turns PyYAML's nodes into ours, collecting problems; one use per document."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
+    def __init__(self, text: str, file: str) -> None:
+        self.text, self.file = text, file
         self.problems: list[SpecProblem] = []
         self.seen = 0
         self._known: set[int] = set()  # nodes: an alias is the node that it stands for
         self.has_aliases = False
 
     def location(self, node: yaml.Node) -> Location:
-        return Location(self.file, node.start_mark.line + 1, node.start_mark.column + 1)
+        return location_at(node.start_mark, self.text, self.file)
 
     def report(self, node: yaml.Node, path: KeyPath, message: str) -> None:
         self.problems.append(SpecProblem(self.location(node), path, message))

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Collection
 from pathlib import Path
 
+from triton_mutlint.basics import byte_column
 from triton_mutlint.inputs import read
 from triton_mutlint.model import Failure, Location, Stage, StageError
 
@@ -91,12 +92,19 @@ def parse_source(text: str, filename: str, display: str) -> ast.Module:
             warnings.simplefilter("ignore")  # invalid escapes are the linted file's business
             return ast.parse(text, filename)
     except SyntaxError as error:
-        location = Location(display, error.lineno or 1, max(error.offset or 1, 1))
+        location = _place(error, text, display)
         hint = "fix the syntax; the file was read as Python 3"
         raise StageError(Failure(Stage.LOAD, f"syntax error: {error.msg}", location, hint)) from error
     except (ValueError, RecursionError, MemoryError) as error:  # null bytes; nesting too deep
         hint = "break up what is nested deepest, or leave the file out of the run"
         raise _error(display, f"cannot parse {display}: {error or type(error).__name__}", hint) from error
+
+
+def _place(error: SyntaxError, text: str, display: str) -> Location:
+    """Where Python stumbled; it counts characters."""
+    line, at = error.lineno or 1, max(error.offset or 1, 1)
+    lines = split_lines(text)
+    return Location(display, line, byte_column(lines[line - 1], at - 1) if 0 < line <= len(lines) else at)
 
 
 def split_lines(text: str) -> list[str]:
