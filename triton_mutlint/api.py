@@ -9,7 +9,16 @@ from typing import Any
 
 from triton_mutlint.lowering import Lowerer, resolve_targets
 from triton_mutlint.lowering.triton_api import column_base, locates_calls
-from triton_mutlint.model import KernelReport, LoadResult, StageError, UsageError
+from triton_mutlint.model import (
+    KernelReport,
+    LoadedKernel,
+    LoadResult,
+    Mutation,
+    ParameterKind,
+    ParameterReport,
+    StageError,
+    UsageError,
+)
 from triton_mutlint.pipeline import Tools, analyze_kernel, failed
 from triton_mutlint.places import SourcePlaces
 from triton_mutlint.planning import plan_kernel
@@ -27,8 +36,8 @@ def analyze(kernel: Any, signature: Mapping[str, Any] | None = None, *, target: 
     value; a list gives several variants; what it leaves out is inferred. `target` is `cuda:90`,
     `hip:gfx942`, ...: by default the active GPU's, else `cuda:90`. The kernel is lowered, never run.
 
-    A kernel that cannot be analysed gives a report with `failure` set. Raises `UsageError` for an
-    argument that cannot be used.
+    A kernel that cannot be analysed gives a report with `failure` set, in which every parameter that is no
+    constexpr is unknown. Raises `UsageError` for an argument that cannot be used.
     """
     if signature is not None and not isinstance(signature, Mapping):
         raise UsageError(f"signature must map parameters to types, not be {signature!r}")
@@ -39,6 +48,16 @@ def analyze(kernel: Any, signature: Mapping[str, Any] | None = None, *, target: 
     targets = resolve_targets((target,) if target else ())
     try:
         plan = plan_kernel(loaded, entry, None, LoadResult((loaded,)), max_variants)
-        return analyze_kernel(loaded, plan, targets, Tools(Lowerer(), places, repair, opaque_asm))
+        report = analyze_kernel(loaded, plan, targets, Tools(Lowerer(), places, repair, opaque_asm))
     except StageError as error:
-        return failed(loaded, error.failure, targets)
+        report = failed(loaded, error.failure, targets)
+    return report if report.failure is None else _undecided(report, loaded)
+
+
+def _undecided(report: KernelReport, kernel: LoadedKernel) -> KernelReport:
+    """A failed report that nobody mistakes for one on a kernel that writes nothing."""
+    parameters = tuple(
+        ParameterReport(p.name, index, ParameterKind.POINTER, "?", True, Mutation.UNKNOWN)
+        for index, p in enumerate(kernel.parameters) if not p.is_constexpr
+    )
+    return replace(report, parameters=parameters)

@@ -21,6 +21,7 @@ from triton_mutlint.model import (
 from triton_mutlint.signature.doubts import as_pointers, as_wide
 
 Analyze = Callable[[Variant], VariantEffects]  # raises StageError
+_SHOWN = 6  # names in a hint
 _MEMORY = (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)
 
 
@@ -106,7 +107,13 @@ def _doubts_of(parameter: ParameterReport, doubts: Doubts, hidden: bool, address
     elif name in doubts.stores and (hidden or doubts.open) and _may_be_address(parameter, doubts, hidden):
         reason = "no analysed variant reaches this write, and guessed arguments decide whether one does"
         yield UnanalyzableOp("store", "", reason, (name,), Location(file, doubts.stores[name]),
-                             "give the arguments that decide it in the spec; a list of values gives a variant each")
+                             f"give the arguments that decide it in the spec{_among(doubts.values)}; "
+                             "a list of values gives a variant each")
+
+
+def _among(names: Sequence[str]) -> str:
+    shown = [*names[:_SHOWN], *(["…"] if len(names) > _SHOWN else [])]
+    return f" (guessed: {', '.join(shown)})" if names else ""
 
 
 def _may_be_address(parameter: ParameterReport, doubts: Doubts, hidden: bool) -> bool:

@@ -98,7 +98,7 @@ def plan_kernel(
 
     plan = build_plan(kernel, entry, spec, inferred=guess, max_variants=max_variants)
     plan = replace(plan, siblings=siblings(kernel, plan, visible))
-    if not plan.inferred and len(plan.variants) == plan.total and not differ_in_options(kernel):
+    if not plan.inferred | plan.assumed and len(plan.variants) == plan.total and not differ_in_options(kernel):
         return plan
     return replace(plan, doubts=doubts(kernel, plan, visible))
 

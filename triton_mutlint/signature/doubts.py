@@ -50,16 +50,17 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
         for label, slot, element in _flat(name, dossier.slot, type_):
             slot = slot or Slot(name)
             guessed = isinstance(element, ScalarType) and name in plan.inferred and not _told(dossier)
-            line = slot.stored or (evidence.program.indirect if slot.kept else 0)
-            if not line and {label, name} & possible.kept.keys() and _memory(element, dossier):
+            memory = _memory(element, dossier)
+            line = 0 if memory else slot.stored or (evidence.program.indirect if slot.kept else 0)
+            if memory and (slot.kept or {label, name} & possible.kept.keys()):
                 line = evidence.program.indirect or stored.get(MEMORY, 0)
-            if not line and (_memory(element, dossier) or (guessed and _is_blank(slot))):
+            if not line and (memory or (guessed and _is_blank(slot))):
                 line = stored.get(label, 0) or stored.get(name, 0)
                 if line and guessed:
                     untyped.add(label)
             if line:
                 stores[label] = line
-            if slot.handed and (guessed or _memory(element, dossier)):
+            if slot.handed and (guessed or memory):
                 known = guessed and isinstance(dossier.parameter.default, (int, float))  # a number, then
                 handed_over(label, slot, guessed, functions, stores, {} if known else handed)
             if guessed and isinstance(element, ScalarType):
@@ -69,9 +70,12 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
                 if is_number(slot, may_be_address=bool(slot.kept) and evidence.pointers):
                     numbers.add(label)
     kinds = (ConstexprValue, TupleType, *((DescriptorType,) if possible.is_sized else ()))
-    typed = evidence.typed and bool(plan.inferred | plan.defaults)
+    typed = evidence.typed and bool(plan.inferred | plan.assumed)
     is_open = typed or possible.is_typed or _decides(plan, kinds)
-    return Doubts(stores, addresses, is_open, frozenset(narrow), frozenset(numbers), handed, frozenset(untyped))
+    values = tuple(n for n in kernel.parameter_names if n in plan.inferred | plan.assumed
+                   and any(isinstance(v.args[n], ConstexprValue) for v in plan.variants))
+    return Doubts(stores, addresses, is_open, frozenset(narrow), frozenset(numbers), handed, frozenset(untyped),
+                  values)
 
 
 def held_by(kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences) -> dict[str, Held]:
@@ -81,7 +85,7 @@ def held_by(kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences) -> d
         name = parameter.name
         types = list({value_key(v.args[name]): v.args[name] for v in plan.variants}.values())
         values = [t.value for t in types if isinstance(t, ConstexprValue)]
-        told = name not in plan.inferred | plan.defaults
+        told = name not in plan.inferred | plan.assumed
         number = parameter.is_constexpr or (all(isinstance(t, ScalarType) for t in types) and (
             told or not _is_blank(evidence.dossiers[name].slot)))
         root = frozenset[str]() if number else frozenset((name,))
@@ -142,7 +146,7 @@ def _narrow(type_: ScalarType, slot: Slot) -> bool:
 
 def _decides(plan: SignaturePlan, kinds: tuple[type, ...]) -> bool:
     """Whether arguments of `kinds` are guessed, or variants left out."""
-    guessed = any(isinstance(v.args[n], kinds) for n in plan.inferred | plan.defaults for v in plan.variants)
+    guessed = any(isinstance(v.args[n], kinds) for n in plan.inferred | plan.assumed for v in plan.variants)
     return guessed or len(plan.variants) < plan.total
 
 

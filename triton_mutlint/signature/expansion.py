@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from triton_mutlint.model import ArgType, ConstexprValue, LoadedKernel, Variant
@@ -32,22 +32,25 @@ class Sources:
 class Expansion:
     """The variants kept, how many there are in all, and which heuristics could not be told.
 
-    `missing` are those of them that had no fallback either: there are then no variants.
+    `missing` are those of them that had no fallback either: there are then no variants. `sampled` are those that
+    gave a value which another launch may not get.
     """
 
     variants: tuple[Variant, ...]
     total: int
     untold: frozenset[str] = frozenset()
     missing: frozenset[str] = frozenset()
+    sampled: frozenset[str] = frozenset()
 
 
-def expand(kernel: LoadedKernel, sources: Sources, cap: int) -> Expansion:
+def expand(kernel: LoadedKernel, sources: Sources, cap: int, guessed: Collection[str] = ()) -> Expansion:
     """The first `cap` (at least one) distinct variants, in the order of `variants.orders`.
 
-    With more than `EXACT` combinations `total` is their product, in which equal variants count
+    The values of the parameters in `guessed` are not given by anybody. With more than `EXACT` combinations `total` is their product, in which equal variants count
     each time.
     """
-    return _Expander(kernel, sources).expand(max(cap, 1))
+    expander = _Expander(kernel, sources)
+    return replace(expander.expand(max(cap, 1)), sampled=expander.sampled(guessed))
 
 
 class _Expander:
@@ -116,6 +119,14 @@ class _Expander:
                 return None
             args[name] = values[choice]
         return args
+
+    def sampled(self, guessed: Collection[str]) -> frozenset[str]:
+        """The heuristics whose value may be another, in the order in which they read each other's."""
+        open_ = {name for name in guessed if name not in self.heuristics}
+        for name, heuristic in self.heuristics.items():
+            if name in self.untold or heuristic.is_open(open_):
+                open_.add(name)
+        return frozenset(open_ & self.heuristics.keys())
 
     def variant(self, index: Index, args: Mapping[str, ArgType]) -> Variant:
         options = dict(self.sources.configs[index[0]].options)

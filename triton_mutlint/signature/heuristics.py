@@ -2,22 +2,25 @@
 
 A heuristic is run on placeholders: constexprs as they are, scalars as a sample number, pointers as
 an object that only has an identity. What it read tells how far the answer goes: a value made from
-constexprs alone is exact, a boolean that looked at a run-time scalar can be either.
+constexprs alone is exact, a boolean that looked at a run-time scalar can be either, and any other value that did
+is a sample: another launch may give another.
 """
 
 from __future__ import annotations
 
 import dis
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from triton_mutlint.model import ArgType, ConstexprValue, ScalarType, TupleType
 from triton_mutlint.signature.values import text_of, unwrap_constexpr
+from triton_mutlint.signature.variants import value_key
 from triton_mutlint.source.stubs import Missing
 
 SAMPLE = 1024  # a usual row length: divisible by 16, so that block sizes made from it are valid
 _BOOLEAN_OPS = frozenset({"COMPARE_OP", "IS_OP", "CONTAINS_OP", "UNARY_NOT"})
 _EITHER = (ConstexprValue(False), ConstexprValue(True))
+_BOTH = {value_key(value) for value in _EITHER}
 _Answer = tuple[tuple[ArgType | None, ...], tuple[ConstexprValue, ...]]
 
 
@@ -57,6 +60,9 @@ class Heuristic:
 
     def __init__(self, function: Callable[[Mapping[str, Any]], Any]) -> None:
         self._function = function
+        self._read: set[str] = set()
+        self._is_sampled = False  # whether a run-time value was read for want of which a sample was taken
+        self._given: set[tuple[str, str]] = set()
         # What was read → the identities of the arguments there → those (so that they stay alive), and the answer.
         self._known: dict[tuple[str, ...], dict[tuple[int, ...], _Answer]] = {}
 
@@ -73,7 +79,21 @@ class Heuristic:
             self._known.setdefault(names, {})[tuple(map(id, read))] = (read, values)
         return values
 
+    def is_open(self, guessed: Collection[str]) -> bool:
+        """Whether a launch may give another value than those so far: some argument that was read is `guessed`,
+        or known at a launch only. Where both booleans were given, there is no other.
+        """
+        return (self._is_sampled or not self._read.isdisjoint(guessed)) and self._given != _BOTH
+
     def _run(self, arguments: _Arguments, args: Mapping[str, ArgType]) -> tuple[ConstexprValue, ...]:
+        values = self._answer(arguments, args)
+        read = set(args) if arguments.counted else arguments.read & args.keys()
+        self._read |= read
+        self._is_sampled |= any(_is_runtime(args[name]) for name in read)
+        self._given.update(map(value_key, values))
+        return values
+
+    def _answer(self, arguments: _Arguments, args: Mapping[str, ArgType]) -> tuple[ConstexprValue, ...]:
         function = self._function
         try:
             value = unwrap_constexpr(function(arguments))

@@ -50,7 +50,9 @@ def build_plan(
     by_entry = bind_entry(kernel, entry) if entry else {}
     by_default = _spec_defaults(kernel, spec, by_entry)
     guessed, declared, sources = _sources(kernel, by_entry, by_default, inferred)
-    expansion = expand(kernel, sources, max_variants)
+    # An entry that gives all that has no default describes a launch, which takes the defaults.
+    assumed = frozenset[str]() if by_entry and not guessed.keys() - sources.heuristics else frozenset(declared)
+    expansion = expand(kernel, sources, max_variants, guessed.keys() | assumed)
     _require(kernel, [p for p in kernel.parameters if p.name in expansion.missing])
     told = sources.heuristics.keys() - expansion.untold
     used = {n: guessed[n] for n in kernel.parameter_names if n in guessed and n not in told}
@@ -59,7 +61,7 @@ def build_plan(
         total=expansion.total,
         origin=_origin(entry, bool(by_entry or by_default), bool(used)),
         inferred=frozenset(used),
-        defaults=frozenset() if entry else frozenset(declared.keys() - told),
+        assumed=(assumed - told) | expansion.sampled,
         reasons={n: guess.reason for n, guess in used.items()},
         notes=tuple(_notes(kernel, spec, entry, expansion)),
     )

@@ -17,6 +17,7 @@ _STORING = ("store", "scatter", "atomic_", "_experimental_descriptor_store", "_e
 QUIET = frozenset({"triton", "builtins", "math", "operator"})  # modules whose other functions store nothing
 ASM = frozenset({"inline_asm_elementwise", "extern_elementwise"})
 _COMBINING = {"reduce": ("combine_fn", 2), "associative_scan": ("combine_fn", 2), "map_elementwise": ("scalar_fn", 0)}
+_RANGES = frozenset({"range", "static_range"})
 _TYPING = frozenset({"isinstance", "hasattr", "getattr", "type", "num_warps", "num_threads", "num_ctas"})
 LOADS = frozenset({"load", "load_tensor_descriptor", "_experimental_descriptor_load"})
 NUMBERS = frozenset({"dot", "dot_scaled", "program_id", "num_programs", "rand", "randn", "randint", "randint4x",
@@ -113,7 +114,7 @@ class Calls:
         """A call of a method of a value, or of what may be any function."""
         given = mixed((owner, *args, *named.values()))
         if owner.is_value and stores(method):
-            self.store(owner.everything())
+            self.store(frozenset() if masked_off(method, [owner, *args], named) else owner.everything())
             self.keep(given.roots - owner.everything())
             return LOADED
         if not owner.is_value or method not in METHODS:
@@ -143,7 +144,8 @@ class Calls:
         sized = name == "len" and bool(given) and args[:1] != [] and not args[0].has_length
         self.stores.is_typed |= name in _TYPING or sized
         if stores(name):
-            self.store(args[0].everything() if args and ANY not in named else given)
+            if not masked_off(name, args, named):
+                self.store(args[0].everything() if args and ANY not in named else given)
             self.keep(given)
             return LOADED
         if name in ASM or home.startswith("triton.experimental"):
@@ -228,6 +230,23 @@ def of_global(found: Any) -> Held:
 def _loaded(*others: Held) -> Held:
     """What a load gives: what is in memory, or the value given for where it is masked."""
     return Held(LOADED.roots | mixed(others).roots)
+
+
+def masked_off(name: str, args: Sequence[Held], named: Mapping[str, Held]) -> bool:
+    """Whether the mask of a store or atomic update is a constant that lets nothing through."""
+    if ANY in named or (name != "store" and not name.startswith("atomic_")) or name == "atomic_cas":
+        return False
+    mask = named["mask"] if "mask" in named else args[2] if len(args) > 2 else NOTHING
+    return mask.value is False
+
+
+def runs_never(target: Any, args: Sequence[Held]) -> bool:
+    """Whether a loop over `target(*args)` has no trips, whatever else is not known."""
+    name, home = named_and_home(target)
+    values = [arg.value for arg in args]
+    if name not in _RANGES or home.partition(".")[0] not in QUIET or not all(type(v) is int for v in values):
+        return False
+    return 0 < len(values) < 4 and values[2:] != [0] and not range(*values)
 
 
 def stores(name: str) -> bool:

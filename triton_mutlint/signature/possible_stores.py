@@ -15,7 +15,7 @@ from typing import Any
 from triton_mutlint.signature.evaluate import UNKNOWN
 from triton_mutlint.signature.held import NOTHING, SOME, Held, either, mixed
 from triton_mutlint.signature.helpers import Helper, Program
-from triton_mutlint.signature.possible_calls import Env, of_global
+from triton_mutlint.signature.possible_calls import Env, of_global, runs_never
 from triton_mutlint.signature.possible_values import Expressions
 
 MAX_DEPTH = 24  # calls within each other
@@ -140,6 +140,11 @@ class _Body(Expressions):
         return {**right, **left, **{name: either(left[name], right[name]) for name in left if name in right}}
 
     def loop(self, node: ast.For | ast.While) -> None:
+        if not self.is_skipped(node):
+            self.trips(node)
+        self.block(node.orelse)
+
+    def trips(self, node: ast.For | ast.While) -> None:
         for _ in range(MAX_TRIPS):
             before = dict(self.env)
             if isinstance(node, ast.For):
@@ -153,7 +158,14 @@ class _Body(Expressions):
         else:  # tuples that grow with each trip, say
             self.env = {name: replace(mixed((value,)), is_open=True) for name, value in self.env.items()}
             self.block(node.body)
-        self.block(node.orelse)
+
+    def is_skipped(self, node: ast.For | ast.While) -> bool:
+        """Whether a loop's own text says that it has no trips (`range(0)`)."""
+        if isinstance(node, ast.While) or not isinstance(node.iter, ast.Call) or node.iter.keywords:
+            return False
+        functions = self.eval(node.iter.func)
+        return not functions.is_open and len(functions.functions) == 1 and runs_never(
+            functions.functions[0].it, [self.eval(a) for a in node.iter.args])
 
     def give_back(self, node: ast.Return) -> None:
         value = self.eval(node.value) if node.value is not None else NOTHING

@@ -111,7 +111,7 @@ class _Relatives:
         asked = group.deciding, keys[index]
         if asked not in self._stored:
             like = tuple(v for v, key in zip(self._plan.variants, keys, strict=True) if key == keys[index])
-            plan = replace(self._plan, inferred=frozenset(), defaults=frozenset(), variants=like)
+            plan = replace(self._plan, inferred=frozenset(), assumed=frozenset(), variants=like)
             possible = Stores(self._evidence.program)
             stored = possible.of(Helper.of(self._kernel), held_by(self._kernel, plan, self._evidence)).keys()
             self._stored[asked] = stored | possible.kept.keys() if MEMORY in stored else stored
