@@ -32,8 +32,8 @@ def test_guessed_arguments_are_to_be_given(declared: str, more: str, tmp_path: P
     assert findings
     for finding in findings:
         assert finding.message.startswith("store in `pick`: no analysed variant reaches this write, and guessed ")
-        assert finding.help == ("give the arguments that decide it in the spec (guessed: WHICH); a list of values gives "
-                                "a variant each" + more.format(finding.parameter))
+        assert finding.help == ("give the arguments that decide it in the spec (guessed: WHICH); "
+                                "a list of values gives a variant each" + more.format(finding.parameter))
     spec = "version: 1\nkernels:\n  pick: {args: {WHICH: [0, 1]}}\n"
     (tmp_path / "triton-mutlint.yaml").write_text(spec)
     assert not [f for f in run(Request(("k.py",), tmp_path)).findings if f.rule == "TML201"]

@@ -46,8 +46,8 @@ class Expansion:
 def expand(kernel: LoadedKernel, sources: Sources, cap: int, guessed: Collection[str] = ()) -> Expansion:
     """The first `cap` (at least one) distinct variants, in the order of `variants.orders`.
 
-    The values of the parameters in `guessed` are not given by anybody. With more than `EXACT` combinations `total` is their product, in which equal variants count
-    each time.
+    The values of the parameters in `guessed` are not given by anybody. With more than `EXACT` combinations
+    `total` is their product, in which equal variants count each time.
     """
     expander = _Expander(kernel, sources)
     return replace(expander.expand(max(cap, 1)), sampled=expander.sampled(guessed))
