@@ -19,7 +19,21 @@ from report_samples import (
 )
 from rich.cells import cell_len
 
-from triton_mutlint.model import AccessKind, Frame, Location, Mutation, OpaqueOp, Report
+from triton_mutlint.model import (
+    AccessKind,
+    Declaration,
+    Environment,
+    Frame,
+    Location,
+    Mutation,
+    OpaqueOp,
+    OpArgument,
+    OpMutation,
+    OpReport,
+    Report,
+    Target,
+)
+from triton_mutlint.report import render as render_as
 from triton_mutlint.report import text
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.sources import SourceLines
@@ -49,6 +63,23 @@ def test_golden_colour(golden) -> None:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_colour_changes_no_character(name: str) -> None:
     assert ANSI.sub("", render(SAMPLES[name], color=True)) == render(SAMPLES[name])
+
+
+PLACE = Location("ops.py", 3)
+OP = OpReport("ns::op", "custom_op", PLACE, Declaration((), PLACE), (OpArgument("x", 0, OpMutation.MAYBE),), ())
+
+
+@pytest.mark.parametrize("report", [
+    Report(Environment(None)),
+    Report(Environment(None), ops=(OP,)),
+    Report(Environment(None), kernels=(ADD_KERNEL,)),
+    Report(Environment(None), findings=FINDINGS[:1]),
+    Report(Environment(None), notes=("a note",)),
+    Report(Environment("3.9.0", (Target("cuda", "90", 32, "default"),))),
+], ids=["nothing", "ops", "kernels", "findings", "notes", "targets"])
+def test_without_colour_nothing_is_left_out(report: Report) -> None:
+    plain, coloured = (render_as("text", report, RenderOptions(color=color)) for color in (False, True))
+    assert plain == ANSI.sub("", coloured)
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

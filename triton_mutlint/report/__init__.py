@@ -27,4 +27,4 @@ def render(name: str, report: Report, options: RenderOptions) -> str:
 
 
 def _says_nothing(report: Report) -> bool:
-    return not (report.kernels or report.findings or report.notes or report.environment.targets)
+    return not (report.kernels or report.ops or report.findings or report.notes or report.environment.targets)
