@@ -53,6 +53,14 @@ def test_where_values_come_from(shell: Shell, tmp_path: Path, monkeypatch: pytes
     assert settings(shell.out)["ignore"] == ("[]", "default")
 
 
+def test_a_variable_is_not_the_command_line(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_MUTLINT_CACHE_DIR", "kept")
+    assert shell("config") == 0
+    assert settings(shell.out)["cache-dir"] == ('"kept"', "the variable TRITON_MUTLINT_CACHE_DIR")
+    assert shell("config", "--cache-dir", "other") == 0
+    assert settings(shell.out)["cache-dir"] == ('"other"', "the command line")
+
+
 def test_where_the_cache_is_comes_from_the_file(shell: Shell, tmp_path: Path) -> None:
     assert shell("config") == 0
     assert settings(shell.out)["cache-dir"] == ("", "default: where the platform keeps caches")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from triton_mutlint.config import Config, selector_problem
 from triton_mutlint.config_file import load
@@ -100,5 +101,14 @@ def merged(config: Config, given: Mapping[str, Any]) -> Config:
     names = {f.name for f in fields(Config)}
     changes = {name: value for name, value in given.items() if name in names and value}
     changes["extend_select"] = (*config.extend_select, *given.get("extend_select", ()))
-    stated = {n.replace("_", "-"): "the command line" for n, value in given.items() if n in names and value}
+    stated = {n.replace("_", "-"): _origin(n) for n, value in given.items() if n in names and value}
     return replace(config, **changes, origins={**config.origins, **stated})
+
+
+def _origin(name: str) -> str:
+    """Where an option's value was given, in words."""
+    context = click.get_current_context(silent=True)
+    if context is not None and context.get_parameter_source(name) is ParameterSource.ENVIRONMENT:
+        variables = next((option.envvar for option in context.command.params if option.name == name), None)
+        return f"the variable {variables}"
+    return "the command line"
