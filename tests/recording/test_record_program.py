@@ -100,6 +100,20 @@ def test_the_exit_code_and_output_are_the_programs(tmp_path: Path) -> None:
     assert not (tmp_path / "spec.yaml").exists()
 
 
+@pytest.mark.parametrize(("program", "code", "said"), [
+    ("import sys; sys.exit(7)", 7, "launched no Triton kernel, and ended with exit code 7, or its Python"),
+    ("import os; os.kill(os.getpid(), 2)", 130, "the program was interrupted before one"),
+    ("import os, signal; signal.signal(2, lambda *_: os._exit(0)); os.kill(os.getppid(), 2); os.kill(os.getpid(), 2)",
+     0, "the program was interrupted before one"),
+    ("import os; os.kill(os.getpid(), 15)", 143, "the program was ended by signal 15 (Terminated) before one"),
+])
+def test_why_nothing_was_recorded(tmp_path: Path, program: str, code: int, said: str) -> None:
+    done = _record(sys.executable, "-c", program, cwd=tmp_path)
+    assert done.returncode == code
+    assert f"triton-mutlint: no launch was recorded: {said}" in done.stderr.replace("the program launched", "launched")
+    assert not (tmp_path / "spec.yaml").exists()
+
+
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
     done = _record("no-such-program", cwd=tmp_path)
     assert done.returncode == 127

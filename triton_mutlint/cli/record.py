@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -40,15 +41,34 @@ def command(output: Path, verbose: bool, program: tuple[str, ...]) -> int:
     with tempfile.TemporaryDirectory(prefix="mutlint-record-") as folder:
         raw = Path(folder) / "launches.jsonl"
         raw.touch()
-        code = _run(program, raw)
-        if code is None:
+        ended = _run(program, raw)
+        if ended is None:
             return 127
-        _merge(raw, output, verbose)
-    return code
+        _merge(raw, output, verbose, ended)
+    return ended.code
 
 
-def _run(program: tuple[str, ...], raw: Path) -> int | None:
-    """The exit code of the program; None where it could not be started, which is told."""
+@dataclass(frozen=True)
+class _Ended:
+    """How the program ended: its exit code, 128 and more for a signal's; `interrupted` where Ctrl-C was pressed."""
+
+    code: int
+    signal: int | None = None
+    interrupted: bool = False
+
+    @property
+    def reason(self) -> str:
+        """Why there may be no launches."""
+        if self.interrupted or self.signal == signal.SIGINT or self.code == 128 + signal.SIGINT:
+            return "the program was interrupted before one"
+        if self.signal is not None:
+            return f"the program was ended by signal {self.signal} ({signal.strsignal(self.signal)}) before one"
+        failed = f", and ended with exit code {self.code}" if self.code else ""
+        return f"the program launched no Triton kernel{failed}, or its Python ignores PYTHONPATH (-I, -E)"
+
+
+def _run(program: tuple[str, ...], raw: Path) -> _Ended | None:
+    """How the program ended; None where it could not be started, which is told."""
     inject = str(Path(__file__).resolve().parent.parent / "recording" / "inject")
     paths = [inject, *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TRITON_MUTLINT_RECORD_RAW": str(raw)}
@@ -59,19 +79,19 @@ def _run(program: tuple[str, ...], raw: Path) -> int | None:
         hint = hint if program[0].endswith(".py") else ""
         click.echo(f"triton-mutlint: error: cannot run {program[0]}: {error.strerror}{hint}", err=True)
         return None
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the program's to answer
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))  # it is the program's to answer
     try:
         code = process.wait()
     finally:
         signal.signal(signal.SIGINT, before)
-    return code if code >= 0 else 128 - code
+    return _Ended(code if code >= 0 else 128 - code, -code if code < 0 else None, bool(pressed))
 
 
-def _merge(raw: Path, output: Path, verbose: bool) -> None:
+def _merge(raw: Path, output: Path, verbose: bool, ended: _Ended) -> None:
     """Problems are told, and leave the program's exit code as it is."""
     if not raw.stat().st_size:
-        click.echo("triton-mutlint: no launch was recorded: the program launched no Triton kernel, or its Python "
-                   "ignores PYTHONPATH (-I, -E)", err=True)
+        click.echo(f"triton-mutlint: no launch was recorded: {ended.reason}", err=True)
         return
     from triton_mutlint.recording.merging import merge_files
 
