@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 from triton_mutlint.version import __version__
 
 DEFAULT = "check"
+UNNAMED = "triton_mutlint.unnamed"  # in a context's `meta`: no command was named
 # Name -> (module, what `--help` says); a command is imported when called. A new one is a file and a line.
 COMMANDS = {
     "check": ("triton_mutlint.cli.check", "Analyse files and report what their kernels write (the default)."),
@@ -53,6 +54,7 @@ class _Commands(click.Group):
             ctx.exit(2)
         if rest and rest[0] not in COMMANDS and rest[0] not in _OWN:
             rest = [DEFAULT, *rest]
+            ctx.meta[UNNAMED] = True
         return super().parse_args(ctx, rest)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -53,9 +53,11 @@ def _complain(message: str) -> None:
 
 
 def _report(error: Exception) -> None:
-    from triton_mutlint.model import MutlintError  # here, as `--help` does without
+    from triton_mutlint.model import MutlintError, StageError  # here, as `--help` does without
 
-    if isinstance(error, MutlintError):
+    if isinstance(error, StageError) and error.failure.hint:
+        _complain(f"error: {error}\n  help: {error.failure.hint}")
+    elif isinstance(error, MutlintError):
         _complain(f"error: {error}")
     elif isinstance(error, OSError) and (reason := _surroundings(error)):
         _complain(f"error: {reason}")

@@ -34,6 +34,7 @@ def check(paths: tuple[str, ...], options: dict[str, Any]) -> int:
 
     Raises click.UsageError and MutlintError for what cannot be done.
     """
+    refuse_commands(paths[0])
     refuse_contradictions(paths, options)
     refuse_fixing(paths, options)
     outputs = parse_outputs(options["formats"], options["output"])
@@ -50,6 +51,22 @@ def config_in_force(options: dict[str, Any]) -> Config:
     chosen = {name: split_codes(name, options[name]) for name in _SELECTORS}
     file = configured(options)
     return merged(file, {**options, **chosen})
+
+
+def refuse_commands(path: str) -> None:
+    """Raises click.UsageError for a first path that is not there and, no command being named, must be meant as one."""
+    from triton_mutlint.cli.app import COMMANDS, UNNAMED
+
+    if not click.get_current_context().meta.get(UNNAMED) or not path.isidentifier() or os.path.lexists(path):
+        return
+    from difflib import get_close_matches
+
+    if path in COMMANDS:
+        raise click.UsageError(f"no such file or directory: {path}; the command {path!r} stands before its options: "
+                               f"triton-mutlint {path} ...")
+    near = get_close_matches(path, COMMANDS, 1, 0.7)
+    if near and not get_close_matches(path, os.listdir(), 1, 0.7):  # noqa: PTH208 - names are enough
+        raise click.UsageError(f"no such file, directory or command: {path}; did you mean the command {near[0]!r}?")
 
 
 def refuse_fixing(paths: tuple[str, ...], options: dict[str, Any]) -> None:

@@ -14,7 +14,15 @@ from pathlib import Path
 from triton_mutlint.inputs import note_folder, note_name, spoil
 from triton_mutlint.model import Failure, Location, SourceFile, Stage, StageError
 from triton_mutlint.source.gitignore import ignored
-from triton_mutlint.source.text import decode_source, has_kernels, has_ops, may_have_kernels, may_have_ops, read_bytes
+from triton_mutlint.source.text import (
+    decode_source,
+    has_kernels,
+    has_ops,
+    may_have_kernels,
+    may_have_ops,
+    read_bytes,
+    refuse_foreign,
+)
 
 SKIPPED_DIRECTORIES = frozenset(
     {"__pycache__", "node_modules", "site-packages", "dist-packages", "venv", "virtualenv", "env"}
@@ -84,6 +92,8 @@ def discover(
                 continue
             text = decode_source(data, display)
             _check_name(item.path, display)
+            if item.explicit:
+                refuse_foreign(item.path, text, display)
         except StageError as error:
             failures.append((display, error.failure))
             continue
@@ -115,7 +125,9 @@ def source_from_stdin(data: bytes, filename: Path, cwd: Path) -> SourceFile:
     """A buffer to lint as if it stood at `filename`. Raises `StageError` if it is not Python text."""
     path = Path(os.path.abspath(cwd / filename))  # noqa: PTH100 - symlinks stay as the user named them
     display = display_path(path, cwd)
-    return SourceFile(path, display, decode_source(data, display))
+    text = decode_source(data, display)
+    refuse_foreign(Path(), text, display)  # only by its text: what an editor gives under a notebook's name is a cell
+    return SourceFile(path, display, text)
 
 
 def display_path(path: Path, cwd: Path) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import io
+import json
 import re
+import shlex
 import tokenize
 import warnings
 from collections.abc import Collection
@@ -19,6 +21,7 @@ _JIT = re.compile(r"(?<![A-Za-z])jit\b")  # also `triton_jit`, not `numba_njit`
 _REGISTERING = ("custom_op", "triton_op", "mutates_args", ".define(", ".impl(", "torch.library", "torch_library_impl",
                 "infer_schema", "register_kernel")  # fmt: skip
 _REGISTRAR = re.compile(r"register_\w*ops?\b")
+_COMPILED = frozenset({".ttir", ".ttgir", ".gluonir", ".llir", ".mlir", ".ptx", ".amdgcn", ".cubin", ".hsaco"})
 _ENCODING = "save the file as UTF-8, or declare its encoding in the first line (PEP 263)"
 
 
@@ -73,6 +76,26 @@ def decode_source(data: bytes, display: str) -> str:
     except (SyntaxError, LookupError) as error:
         raise _error(display, f"{display}: {error}", _ENCODING) from error
     return io.StringIO(text, newline=None).read()
+
+
+def refuse_foreign(path: Path, text: str, display: str) -> None:
+    """Raises `StageError` for what is no Python source and may yet be read as if it were: it would hold no kernels."""
+    if path.suffix == ".ipynb" or _is_notebook(text):
+        written = shlex.quote(display if path.suffix == ".ipynb" else "NOTEBOOK.ipynb")
+        raise _error(display, f"{display} is a notebook: notebooks are not read",
+                     f"lint its code: jupyter nbconvert --to script --stdout {written} | triton-mutlint -")
+    if path.suffix in _COMPILED:
+        raise _error(display, f"{display} is not Python source but what Triton compiled",
+                     "name the file that defines the kernel")
+
+
+def _is_notebook(text: str) -> bool:
+    if '"cells"' not in text or not text.lstrip().startswith("{"):
+        return False
+    try:
+        return "cells" in json.loads(text)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _encoding(data: bytes) -> str:
