@@ -12,6 +12,7 @@ from triton_mutlint.contracts.baseline_file import read_baseline
 from triton_mutlint.contracts.declarations import declaration_of
 from triton_mutlint.contracts.snapshot import Snapshot, read_snapshot
 from triton_mutlint.contracts.stale_entries import elsewhere, stale_entries
+from triton_mutlint.contracts.stale_globals import stale_globals
 from triton_mutlint.model import (
     Failure,
     Finding,
@@ -119,6 +120,9 @@ def _stale(files: Sequence[LintedFile], request: Request) -> Iterator[tuple[str,
         kernels = [k for file in own for k in (*file.result.kernels, *file.result.helpers)]
         failed = [name for file in own for name, _ in file.result.failures if name]
         yield from stale_entries(spec, [file.source for file in own], kernels, failed, _root(spec, request))
+        if not request.true_import:  # what was really imported, and from where, is not known
+            loaded = {path for file in own for path in file.result.sources}
+            yield from stale_globals(spec, [file.source for file in own], loaded, _root(spec, request))
 
 
 def _root(spec: Spec, request: Request) -> Path:

@@ -7,12 +7,9 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from triton_mutlint.inputs import note_folder, read
+from triton_mutlint.contracts.project_files import MAX_FILES, python_files, text_of
 from triton_mutlint.model import LoadedKernel, Location, SourceFile
 from triton_mutlint.signature.spec import Spec, Unused, unused
-
-MAX_FILES = 5000  # searched for a name before it is given the benefit of the doubt
-_SKIPPED = {".git", "__pycache__", "node_modules", ".venv", "venv", "build", "dist"}
 
 
 def stale_entries(spec: Spec, linted: Sequence[SourceFile], kernels: Sequence[LoadedKernel],
@@ -55,12 +52,12 @@ def elsewhere(pattern: str, linted: Sequence[SourceFile], root: Path, *, mention
         return False
     defined = rf"{'' if mentioned else 'def '}\b{re.escape(name)}\b"
     defines = re.compile(r"@?\bjit\b" if _is_glob(name) else defined)
-    for count, path in enumerate(_python_files(root)):
+    for count, path in enumerate(python_files(root)):
         if count >= MAX_FILES:
             return True
         if path in done or (file_pattern and not PurePosixPath(path).match(file_pattern)):
             continue
-        text = _text(path)
+        text = text_of(path)
         if defines.search(text) and (not parameter or re.search(rf"\b{re.escape(parameter)}\b", text)):
             return True
     return False
@@ -68,24 +65,3 @@ def elsewhere(pattern: str, linted: Sequence[SourceFile], root: Path, *, mention
 
 def _is_glob(pattern: str) -> bool:
     return re.search(r"[*?\[]", pattern) is not None
-
-
-def _python_files(root: Path) -> Iterator[Path]:
-    note_folder(root)
-    try:
-        entries = sorted(root.iterdir())
-    except OSError:
-        return
-    for entry in entries:
-        if entry.is_dir() and not entry.is_symlink():
-            if entry.name not in _SKIPPED and not entry.name.startswith("."):
-                yield from _python_files(entry)
-        elif entry.suffix == ".py":
-            yield entry
-
-
-def _text(path: Path) -> str:
-    try:
-        return read(path).decode("utf-8", "replace")
-    except OSError:
-        return ""

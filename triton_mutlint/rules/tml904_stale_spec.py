@@ -2,9 +2,9 @@
 
 ## What it does
 
-Reports kernels and parameters that a spec names but no linted file has, `mutates` comments that
-name no parameter, that belong to no analysed kernel or cannot be read, and comments that differ
-from the spec's `mutates` for the same kernel.
+Reports kernels and parameters that a spec names but no linted file has, names under its `globals`
+that no file mentions, `mutates` comments that name no parameter, that belong to no analysed kernel
+or cannot be read, and comments that differ from the spec's `mutates` for the same kernel.
 
 ## Why
 
