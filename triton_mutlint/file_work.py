@@ -233,8 +233,10 @@ def unloaded_kernels(source: SourceFile, result: LoadResult) -> Iterator[KernelR
 def _definition(source: SourceFile, name: str, failure: Failure) -> Location:
     """The `def` line of a kernel that did not load: the one around or nearest before the failing line."""
     line = failure.location.line if failure.location else 1
-    found = [node for node in ast.walk(ast.parse(source.text))
-             if isinstance(node, ast.FunctionDef) and node.name == name.rpartition(".")[2]]
+    functions = [node for node in ast.walk(ast.parse(source.text)) if isinstance(node, ast.FunctionDef)]
+    found = [node for node in functions if node.name == name.rpartition(".")[2]]
+    if not found and failure.location and failure.location.file == source.display:  # named by assignment
+        found = [n for n in functions if n.lineno <= line <= (n.end_lineno or n.lineno)]
     around = [n for n in found if n.lineno <= line <= (n.end_lineno or n.lineno)] or found
     if not around:
         return Location(source.display, line)

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 
 from triton_mutlint.host.modules import HostModule
 from triton_mutlint.model import KernelReport, SourceFile
+from triton_mutlint.source.closures import Differing, differing
 
 Analyze = Callable[[SourceFile], Iterable[KernelReport]]
+Place = tuple[str, int]
 
 
 @dataclass
@@ -18,24 +20,54 @@ class OpKernels:
 
     reports: Iterable[KernelReport]
     analyze: Analyze
-    _known: dict[tuple[str, int], KernelReport | str] = field(default_factory=dict)
+    _known: dict[Place, list[KernelReport]] = field(default_factory=dict)
+    _met: dict[tuple[Place, frozenset[str]], tuple[KernelReport, ...] | str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._known = {(r.location.file, r.location.line): r for r in self.reports}
+        for report in self.reports:
+            self._known.setdefault((report.location.file, report.location.line), []).append(report)
 
-    def verdict(self, module: HostModule, node: ast.FunctionDef) -> KernelReport | str:
-        """What a jit function writes, or why that is not known."""
-        key = (module.display, node.lineno)
-        if key not in self._known:
-            self._known[key] = self._met(module, node)
-        return self._known[key]
+    def verdicts(self, module: HostModule, node: ast.FunctionDef,
+                 names: frozenset[str]) -> tuple[KernelReport, ...] | str:
+        """What a jit function made by `node` writes, or why that is not known.
 
-    def _met(self, module: HostModule, node: ast.FunctionDef) -> KernelReport | str:
-        source = SourceFile(module.path, module.display, module.text, frozenset([node.name]))
-        found = list(self.analyze(source))
-        for report in found:
-            if report.location.line == node.lineno:
-                return report
+        There are several where it may be any of several jit functions; `names` are its own.
+        """
+        place = (module.display, node.lineno)
+        if (place, names) not in self._met:
+            known = self._known.get(place, ())
+            found = _launched(known, module, node, names)
+            self._met[place, names] = found or self._analyzed(module, node, names) or _untold(known)
+        return self._met[place, names]
+
+    def _analyzed(self, module: HostModule, node: ast.FunctionDef,
+                  names: frozenset[str]) -> tuple[KernelReport, ...] | str:
+        """The same for a kernel that the run has no verdict on."""
+        wanted = names or frozenset([node.name])
+        found = list(self.analyze(SourceFile(module.path, module.display, module.text, wanted)))
+        here = [r for r in found if r.location.line == node.lineno]
+        if launched := _launched(here, module, node, names):
+            return launched
         if len(found) == 1 and found[0].failure is not None:
             return found[0].failure.message.splitlines()[0]
-        return "it could not be loaded"
+        return _untold(here)
+
+
+def _launched(reports: Iterable[KernelReport], module: HostModule, node: ast.FunctionDef,
+              names: frozenset[str]) -> tuple[KernelReport, ...]:
+    """Those of the reports on what `node` makes that one of them must hold for the launched one; () if that is open."""
+    reports = tuple(reports)
+    if own := tuple(r for r in reports if r.name in names):
+        return own
+    differ = differing(module.tree, node)
+    if differ is Differing.NEVER:
+        return reports
+    general = tuple(r for r in reports if r.name == node.name and node.name not in module.bindings)
+    return general if differ is Differing.BY_ARGUMENT else ()
+
+
+def _untold(reports: Iterable[KernelReport]) -> str:
+    """Why it is not known what is launched."""
+    if known := ", ".join(f"`{r.name}`" for r in reports):
+        return f"its `def` makes kernels that differ ({known}), and which one is launched is not known"
+    return "it could not be loaded"

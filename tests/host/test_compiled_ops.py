@@ -31,7 +31,7 @@ def {name}(x: torch.Tensor, out: torch.Tensor) -> None:
 
 
 class NoKernels:
-    def verdict(self, module: HostModule, node: object) -> KernelReport | str:
+    def verdicts(self, module: HostModule, node: object, names: object) -> tuple[KernelReport, ...] | str:
         return "there are none"
 
 

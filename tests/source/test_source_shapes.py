@@ -246,7 +246,8 @@ def test_nested_kernels_and_their_closures(load_text) -> None:
     ((name, failure),) = result.failures
     assert name == "needs_n"
     assert failure.message == "kernel needs_n needs `n`, which is an argument of the enclosing function `outer`"
-    assert failure.hint == "give `n` in the spec under `globals:`"
+    assert failure.hint.startswith("give `n` in the spec under `globals:` (a function of the file as `{ref: name}`)")
+    assert failure.hint.endswith("or give what `outer` makes a name at the top level: `kernel = outer(…)`")
 
 
 def test_closures_from_the_spec(load_text) -> None:

@@ -52,7 +52,7 @@ class Layout:
         span = self._spans.get(kernel)
         own = "" if span is None else "".join(self._lines[span[0] - 1 : span[1]])
         at = kernel.location.line if span is None else self._order[span]
-        return digest_of(repr((kernel.qualname, at, own, self._shared, len(self._order), *given)).encode(
+        return digest_of(repr((kernel.qualname, kernel.name, at, own, self._shared, len(self._order), *given)).encode(
             "utf-8", "surrogatepass"))
 
     def kept(self, kernel: LoadedKernel, report: KernelReport) -> KeptReport | None:

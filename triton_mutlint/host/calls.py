@@ -149,12 +149,14 @@ class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, FunctionsMixin):
 
 def _once(things: set[Thing]) -> Iterator[Thing]:
     """Without a launch of a bare kernel beside one of the same kernel wrapped: it does the same to its arguments."""
-    wrapped = {t.kernel.node for t in things if isinstance(t, KernelMethod) and t.kernel.wrapped}
+    wrapped = {t.kernel for t in things if isinstance(t, KernelMethod) and t.kernel.wrapped}
     for one in things:
-        if not (isinstance(one, KernelMethod) and not one.kernel.wrapped and one.kernel.node in wrapped):
+        if not (isinstance(one, KernelMethod) and not one.kernel.wrapped
+                and replace(one.kernel, wrapped=True) in wrapped):
             yield one
 
 
 def _order(thing: Thing) -> tuple[str, ...]:
-    node = getattr(thing, "node", None)
-    return (type(thing).__name__, str(getattr(thing, "name", "")), str(getattr(node, "lineno", "")))
+    made = thing.kernel if isinstance(thing, KernelMethod) else thing
+    node, names = getattr(made, "node", None), getattr(made, "names", ())
+    return (type(thing).__name__, str(getattr(thing, "name", "")), str(getattr(node, "lineno", "")), *sorted(names))

@@ -25,8 +25,12 @@ class TooLargeError(Exception):
 
 
 class Kernels(Protocol):
-    def verdict(self, module: HostModule, node: ast.FunctionDef) -> KernelReport | str:
-        """What a jit function writes, or why that is not known."""
+    def verdicts(self, module: HostModule, node: ast.FunctionDef,
+                 names: frozenset[str]) -> tuple[KernelReport, ...] | str:
+        """What a jit function made by `node` writes, or why that is not known.
+
+        There are several verdicts where it may be any of several jit functions; `names` are its own.
+        """
 
 
 @dataclass

@@ -33,19 +33,30 @@ class LaunchesMixin(FunctionsMixin):
         if method.name not in ("launch", "run"):
             return self.not_known(UNSEEN, arguments, node, state, here)
         self.grid(arguments.named.get("grid", Value()) if method.name == "run" else Value(), node, state, here)
-        verdict = self.world.kernels.verdict(kernel.module, kernel.node)
-        name = kernel.node.name if isinstance(verdict, str) else verdict.name
+        verdicts = self.world.kernels.verdicts(kernel.module, kernel.node, kernel.names)
+        if isinstance(verdicts, str):
+            name = min(kernel.names, default=kernel.node.name)
+            self._any_launch(name, kernel, arguments, node, state, here)
+            self.effects.gap(self.effect(f"launch of `{name}`: {verdicts}", node, here, name), state, arguments)
+            return NONE
+        for verdict in verdicts:  # it may be any of these
+            name = verdict.name
+            self._any_launch(name, kernel, arguments, node, state, here)
+            if verdict.status is Status.FAILED:
+                text = f"launch of `{name}`: {_reason(verdict)}"
+                self.effects.gap(self.effect(text, node, here, name), state, arguments)
+                continue
+            if may_branch_otherwise(verdict, kernel.node):
+                self.effects.guessed[name] = None
+            self._launched(verdict, kernel, arguments, node, state, here)
+        return NONE
+
+    def _any_launch(self, name: str, kernel: KernelValue, arguments: Arguments, node: ast.AST, state: State,
+                    here: Activation) -> None:
+        """What is noted of a launch whatever the kernel does."""
         self.effects.kernels[name] = None
         if not kernel.wrapped and not (self.untraced and not any(state.reach(arguments))):
             self.effects.unwrapped[name, self.place(node, here)] = None
-        if isinstance(verdict, str) or verdict.status is Status.FAILED:
-            why = verdict if isinstance(verdict, str) else _reason(verdict)
-            self.effects.gap(self.effect(f"launch of `{name}`: {why}", node, here, name), state, arguments)
-            return NONE
-        if may_branch_otherwise(verdict, kernel.node):
-            self.effects.guessed[name] = None
-        self._launched(verdict, kernel, arguments, node, state, here)
-        return NONE
 
     def _launched(self, verdict: KernelReport, kernel: KernelValue, arguments: Arguments, node: ast.AST, state: State,
                   here: Activation) -> None:

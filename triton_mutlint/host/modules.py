@@ -11,6 +11,7 @@ from pathlib import Path
 from triton_mutlint.model import StageError
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.finder import Finder, Place, is_real, is_stood_in
+from triton_mutlint.source.names import may_be_jit
 from triton_mutlint.source.text import parse_source, read_source
 from triton_mutlint.source.walking import dotted, walk
 
@@ -71,6 +72,11 @@ class HostModule:
         """Names bound otherwise than by plain assignment: in a function by `global`, by `+=`, by a loop, ..."""
         nodes = (node for node in ast.walk(self.tree) if isinstance(node, ast.Global)) if "global " in self.text else ()
         return frozenset(name for node in nodes for name in node.names) | frozenset(_otherwise(self.tree.body))
+
+    def is_decorated_kernel(self, node: ast.FunctionDef) -> bool:
+        """Whether a `def` at the top level of the file makes a jit function by its own decorator."""
+        return may_be_jit(node) and any(
+            isinstance(bound, Definition) and bound.node is node for bound in self.bindings.get(node.name, ()))
 
     @cached_property
     def changed(self) -> frozenset[str]:

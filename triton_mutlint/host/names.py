@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from triton_mutlint.host.core import Activation
 from triton_mutlint.host.lasting import LastingMixin
@@ -94,6 +95,7 @@ class NamesMixin(LastingMixin):
             self.evaluating.add(key)
             try:
                 value, _ = self.apart(lambda own: self.evaluate(node, own, self.top(module)))
+                value = value if index else _called(value, module, node)
                 self.loosen(value, self.world.modules.is_changed(module, module.names_of(node)))
                 self.globals[key] = value
             finally:
@@ -147,6 +149,19 @@ class NamesMixin(LastingMixin):
     def bind_import(self, node: ast.Import | ast.ImportFrom, state: State, here: Activation) -> None:
         for name, found in self.world.modules.imported(here.module, node):
             state.put(here.scope, name, self.meaning(found))
+
+
+def _called(value: Value, module: HostModule, node: ast.expr) -> Value:
+    """What an expression gives: a jit function with the names that only this expression is bound to.
+
+    A decorated function of the module itself is known by its `def`.
+    """
+    made = [t for t in value.things if isinstance(t, KernelValue) and t.module is module and not t.names
+            and not module.is_decorated_kernel(t.node)]
+    if not made or len(value.things) > 1:
+        return value
+    names = frozenset(n for n in module.names_of(node) if len(module.bindings[n]) == 1) - module.rebound
+    return replace(value, things=frozenset(replace(t, names=names) for t in made))
 
 
 def _is_torch_jit(node: ast.FunctionDef) -> bool:

@@ -158,11 +158,16 @@ class FunctionValue:
 
 @dataclass(frozen=True)
 class KernelValue:
-    """A jit function; `wrapped` by `wrap_triton`."""
+    """A jit function; `wrapped` by `wrap_triton`.
+
+    One `def` may make several, which do not do the same: a factory's products. `names` are those that
+    nothing but this one is bound to at the top level of `module`, where it is known.
+    """
 
     module: HostModule
     node: ast.FunctionDef
     wrapped: bool = False
+    names: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -60,15 +60,17 @@ def _comments(run: RunSubject, source: SourceFile) -> Iterator[Finding]:
     comments = read_declarations(source)
     for problem in comments.problems:
         yield RULE.finding(problem.message, problem.location, help=problem.help)
-    kernels = {k.report.location.line: k for k in run.kernels if k.report.location.file == source.display}
+    kernels: dict[int, list[KernelSubject]] = {}
+    for subject in run.kernels:
+        if subject.report.location.file == source.display:
+            kernels.setdefault(subject.report.location.line, []).append(subject)
     for line, declared in comments.by_line.items():
-        subject = kernels.get(line)
-        if subject is None and run.is_complete(source):
+        if line not in kernels and run.is_complete(source):
             yield RULE.finding(
                 "this `mutates` comment belongs to no kernel that was analysed", declared.location,
                 help="declarations are checked on kernels, not on the functions that they call",
             )
-        elif subject is not None:
+        for subject in kernels.get(line, ()):
             yield from _conflict(subject, declared)
 
 

@@ -1,9 +1,10 @@
-"""The jit functions of a sliced file: decorated ones anywhere in it, and `name = triton.jit(fn)`."""
+"""The jit functions of a sliced file: decorated ones anywhere in it, and `name = triton.jit(fn)`, `name = make(…)`."""
 
 from __future__ import annotations
 
 import ast
 import inspect
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,8 @@ from typing import Any
 from triton_mutlint.model import Parameter
 from triton_mutlint.source import jitdefs
 from triton_mutlint.source.jitdefs import JitDefinition, NotJitError, PlaceholderError
-from triton_mutlint.source.outline import Function, Outline, Parents
+from triton_mutlint.source.namespace import Namespace, closed
+from triton_mutlint.source.outline import FoundFunction, Function, Outline, Parents
 from triton_mutlint.source.sliced import SlicedModule
 from triton_mutlint.source.stubs import Missing, find_missing
 from triton_mutlint.source.tuning import Tuning
@@ -33,6 +35,11 @@ class Candidate:
     ignorable: bool = False
     aliases: set[str] = field(default_factory=set)
     objects: list[tuple[Any, int]] = field(default_factory=list)  # autotuners made of it by assignment
+
+    @property
+    def names(self) -> set[str]:
+        """What it may be asked for by."""
+        return {self.name, self.qualname, self.node.name, *self.aliases}
 
     @property
     def node(self) -> ast.FunctionDef:
@@ -84,15 +91,16 @@ def has_candidates(file: Outline) -> bool:
 
 def candidates(module: SlicedModule) -> list[Candidate]:
     """Every jit function of the file in line order, those nested or sharing a name included."""
-    found: dict[ast.AST, Candidate] = {}
+    found: list[Candidate] = []
     for function in module.outline.jits:
         node = function.node
         if isinstance(node, ast.FunctionDef) and not _in_aggregate(function.parents):
             definition = jitdefs.define(module.inner(function.parents), node)
-            found[node] = _candidate(node.name, function.qualname, definition)
+            found.append(_candidate(node.name, function.qualname, definition))
     for assignment, parents in _assignments(module.outline):
         _assigned(module, assignment, parents, found)
-    return sorted(found.values(), key=lambda c: (c.node.lineno, c.name))
+    found = _products(module, found)
+    return sorted(found, key=lambda c: (c.node.lineno, c.name))
 
 
 def _candidate(name: str, qualname: str, definition: JitDefinition) -> Candidate:
@@ -138,13 +146,29 @@ def _makes_jit(node: ast.expr) -> bool:
     return False
 
 
-def _assigned(
-    module: SlicedModule, node: ast.Assign, parents: Parents, found: dict[ast.AST, Candidate]
-) -> None:
+def _assigned(module: SlicedModule, node: ast.Assign, parents: Parents, found: list[Candidate]) -> None:
     """Take in a jit function made by assignment: a new one, or a tuned alias of a known one."""
     target = node.targets[0]
     assert isinstance(target, ast.Name)
     namespace = module.inner(parents)
+    made = _made(module, node, namespace)
+    if made is None:
+        return
+    value, jit, origin = made
+    known = next((c for c in found if c.jit is not None and c.jit.fn is jit.fn), None)
+    if known is None:
+        qualname = ".".join([*(p.name for p in parents), target.id])
+        known = Candidate(target.id, qualname, JitDefinition(origin, namespace, jit, jit), jit)
+        found.append(known)
+    known.aliases.add(target.id)
+    if value is not jit:
+        known.objects.append((value, node.lineno))
+
+
+def _made(module: SlicedModule, node: ast.Assign, namespace: Namespace) -> tuple[Any, Any, ast.FunctionDef] | None:
+    """The value of an assignment, the jit function in it, and the `def` of the file that it is made of."""
+    target = node.targets[0]
+    assert isinstance(target, ast.Name)
     try:
         value = namespace[target.id]
         if isinstance(value, Missing):
@@ -152,19 +176,45 @@ def _assigned(
     except KeyboardInterrupt:
         raise
     except BaseException:  # linted code; a name that gives no jit function is no kernel
-        return
+        return None
     jit = jitdefs.unwrap(value)
     code = getattr(getattr(jit, "fn", None), "__code__", None)
     if code is None or code.co_filename != str(module.path):
-        return
+        return None
     origin = module.function_at(code.co_firstlineno)
-    if origin is None:
-        return
-    known = found.get(origin)
-    if known is None:
-        qualname = ".".join([*(p.name for p in parents), target.id])
-        definition = JitDefinition(origin, namespace, jit, jit)
-        known = found[origin] = Candidate(target.id, qualname, definition, jit)
-    known.aliases.add(target.id)
+    return None if origin is None else (value, jit, origin)
+
+
+def _products(module: SlicedModule, found: list[Candidate]) -> list[Candidate]:
+    """`found`, with what factories make where their results get names at the top level of the file.
+
+    The `def` in a factory stands for itself where it makes more than that.
+    """
+    inner = {function.node: function for function in module.outline.jits if function.parents}
+    makers = {f.parents[0].name for f in inner.values() if module.scope.binds(f.parents[0].name)}
+    made: dict[str, list[Candidate]] = {}
+    for node, parents in module.outline.assignments if makers else ():
+        maker = node.value.func.id if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name) else ""
+        if parents or maker not in makers or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+            continue
+        value = _made(module, node, module.namespace)
+        if value is not None and value[2] in inner:
+            made.setdefault(maker, []).append(_product(module, node.targets[0].id, inner[value[2]], *value[:2]))
+    calls = Counter(c.func.id for c in module.outline.calls if isinstance(c.func, ast.Name) and c.func.id in made)
+    settled = {maker for maker, products in made.items() if calls[maker] == len(products)}
+    first = {node: function.parents[0].name for node, function in inner.items()}
+    replaced = {c.node for maker in settled for c in made[maker]}
+    kept = [c for c in found if c.node not in replaced or first[c.node] not in settled]
+    return [*kept, *(product for products in made.values() for product in products)]
+
+
+def _product(module: SlicedModule, name: str, function: FoundFunction, value: Any, jit: Any) -> Candidate:
+    """What a factory's call gave, under the name that it is bound to."""
+    node = function.node
+    assert isinstance(node, ast.FunctionDef), "no coroutine is a jit function"
+    definition = JitDefinition(node, closed(module.namespace, jit.fn, function.parents[-1]), jit, jit)
+    product = Candidate(name, function.qualname, definition, jit)
     if value is not jit:
-        known.objects.append((value, node.lineno))
+        tuned = [d.lineno for d in node.decorator_list if jitdefs.is_tuning(d)]
+        product.objects.append((value, tuned[0] if tuned else node.lineno))
+    return product

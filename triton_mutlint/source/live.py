@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from triton_mutlint.model import LoadedKernel, Location, UsageError
+from triton_mutlint.source.closures import closure
 from triton_mutlint.source.jitdefs import JitDefinition, unwrap
 from triton_mutlint.source.kernels import Candidate
 from triton_mutlint.source.walking import first_line
@@ -28,7 +29,7 @@ def kernel_of(value: Any) -> LoadedKernel:
     candidate = Candidate(name, name, JitDefinition(node, None, jit, jit), jit)  # type: ignore[arg-type]
     candidate.objects.append((value, node.lineno))
     tuning = candidate.tuning(with_decorators=True)
-    namespace = {**function.__globals__, **_closure(function)}
+    namespace = {**function.__globals__, **closure(function)}
     return LoadedKernel(
         name=name, location=Location(file, node.lineno, node.col_offset + 1), jit=jit,
         parameters=candidate.parameters(), node=node, tree=tree, path=Path(file), namespace=namespace,
@@ -53,14 +54,3 @@ def _definition(jit: Any, file: str) -> tuple[ast.Module, ast.FunctionDef]:
     if not isinstance(node, ast.FunctionDef):
         raise UsageError(f"{jit.fn.__name__} has no `def` in its source")
     return own, node
-
-
-def _closure(function: Any) -> dict[str, Any]:
-    """Closure variables that have a value."""
-    found = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            found[name] = cell.cell_contents
-        except ValueError:
-            continue  # not assigned yet
-    return found

@@ -139,15 +139,15 @@ class _Load:
                 stand_ins.lenient = False
         sources = self.modules.sources(self.module)
         self.modules.release(self.module)
-        self.failures.extend(_unknown(self.source, [c.name for c in found] + [c.qualname for c in found]))
+        self.failures.extend(_unknown(self.source, found))
         return LoadResult(tuple(kernels), tuple(helpers), tuple(self.failures), sources,
                           partial(self.modules.reads, self.module), self._passed_over(found))
 
     def _sorted(self, found: list[Candidate]) -> tuple[list[LoadedKernel], list[LoadedKernel]]:
         calls: dict[str, frozenset[str]] = {}
         for candidate in found:
-            name = candidate.node.name
-            calls[name] = calls.get(name, frozenset()) | self._called(candidate)
+            for name in {candidate.node.name, candidate.name}:
+                calls[name] = calls.get(name, frozenset()) | self._called(candidate)
         called = called_from_outside(calls)
         kernels: list[LoadedKernel] = []
         helpers: list[LoadedKernel] = []
@@ -173,7 +173,7 @@ class _Load:
 
     def _is_kernel(self, candidate: Candidate, called: frozenset[str]) -> bool:
         if self.source.kernels:
-            return bool(self.source.kernels & {candidate.name, candidate.qualname})
+            return bool(self.source.kernels & candidate.names)
         return self._looks_like_one(candidate, called)
 
     def _looks_like_one(self, candidate: Candidate, called: frozenset[str]) -> bool:
@@ -185,7 +185,7 @@ class _Load:
             return False
         if names & self.launches.passed:
             return True
-        return candidate.node.name not in called
+        return not called & {candidate.node.name, candidate.name}
 
     def _called(self, candidate: Candidate) -> frozenset[str]:
         """The names that a candidate may call."""
@@ -196,7 +196,7 @@ class _Load:
     def _failure(self, candidate: Candidate, is_kernel: bool) -> Failure | None:
         here = Location(self.source.display, candidate.node.lineno, candidate.node.col_offset + 1)
         if candidate.problem:
-            named = bool(self.source.kernels & {candidate.name, candidate.qualname})
+            named = bool(self.source.kernels & candidate.names)
             if candidate.ignorable and not named:
                 return None
             return Failure(Stage.LOAD, candidate.problem, here, candidate.hint)
@@ -258,14 +258,19 @@ class Globals(Mapping[str, Any]):
 def _needed(kernel: str, need: Need, location: Location) -> Failure:
     message = f"kernel {kernel} needs `{need.name}`, which {need.reason}"
     hint = f"give `{need.name}` in the spec under `globals:`"
+    if "enclosing function" in need.reason:
+        maker = need.reason.rpartition(" ")[2].strip("`")
+        hint += (f" (a function of the file as `{{ref: name}}`), or give what `{maker}` makes a name at the top level: "
+                 f"`kernel = {maker}(…)`")
     if "in the installed triton" in need.reason:
         hint = "analyse it with the Triton version (or vendor's Triton) that it is written for"
     return Failure(Stage.LOAD, message, location, hint)
 
 
-def _unknown(source: SourceFile, names: list[str]) -> Iterator[NamedFailure]:
+def _unknown(source: SourceFile, found: Sequence[Candidate]) -> Iterator[NamedFailure]:
     """A failure for each kernel asked for by name that the file does not define."""
-    for wanted in sorted(source.kernels - set(names)):
+    names = [c.name for c in found] + [c.qualname for c in found]
+    for wanted in sorted(source.kernels.difference(*(c.names for c in found))):
         close = get_close_matches(wanted, names, 1)
         known = ", ".join(sorted(set(names))[:8])
         hint = f"did you mean {close[0]}?" if close else (f"it defines {known}" if known else "")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from triton_mutlint.inputs import current, spoil
 from triton_mutlint.source import jitdefs
 from triton_mutlint.source.branches import choose
+from triton_mutlint.source.closures import closure
 from triton_mutlint.source.names import TRITON, may_be_jit
 from triton_mutlint.source.outline import Function
 from triton_mutlint.source.stubs import Missing, MissingValueError, UndecidedError
@@ -70,7 +71,7 @@ class Namespace(dict[str, Any]):
 
     def _may_find(self, name: str) -> bool:
         """The cheap test, before a session is entered: false only if `_find` would find nothing."""
-        if self.module.modules.given or self.owner is not None or name in self.scope.by_name:
+        if self.module.modules.given or self.parent is not None or name in self.scope.by_name:
             return True
         return bool(self.scope.stars) and name not in _BUILTINS
 
@@ -79,7 +80,7 @@ class Namespace(dict[str, Any]):
         given = self.module.modules.given
         for key in (name, f"{self.module.dotted}.{name}") if given else ():
             if key in given and (key != name or self.module.linted):
-                self[name] = given[key]
+                self[name] = self._given(name, given[key])
                 return
         if self.scope.binds(name) and not self._hides_triton(name):
             if _HAS_TRITON.fullmatch(name):  # often asks for a driver, too
@@ -92,6 +93,15 @@ class Namespace(dict[str, Any]):
             self[name] = self.parent[name]
         else:
             self[name] = self._from_star(name)
+
+    def _given(self, name: str, value: object) -> Any:
+        """What a spec gives for a name: a plain value, or `{ref: name}` for something of the file."""
+        if not (isinstance(value, dict) and [*value] == ["ref"] and isinstance(value["ref"], str)):
+            return value
+        try:
+            return self.module.namespace.evaluate(ast.parse(value["ref"], mode="eval").body)
+        except (Exception, UndecidedError) as error:
+            return self.missing(name, f"is given as `{{ref: {value['ref']}}}`, which gives nothing ({error})")
 
     def _hides_triton(self, name: str) -> bool:
         """Whether a nested function is named like Triton's module, by which it is decorated."""
@@ -256,6 +266,13 @@ class Namespace(dict[str, Any]):
 
     def __deepcopy__(self, memo: object) -> Namespace:
         return self
+
+
+def closed(namespace: Namespace, function: Any, owner: Function | ast.ClassDef | None = None) -> Namespace:
+    """The globals of a function that was made in another, `owner`, with what it took from there."""
+    inside = Namespace(namespace.module, Scope(), namespace, owner)
+    inside.update(closure(function))
+    return inside
 
 
 def modules_stand_in(module: ModuleType) -> bool:

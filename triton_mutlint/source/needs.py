@@ -13,7 +13,7 @@ from typing import Any
 
 from triton_mutlint.source.bodies import Use
 from triton_mutlint.source.modules import installed, is_triton_module
-from triton_mutlint.source.namespace import Namespace
+from triton_mutlint.source.namespace import Namespace, closed
 from triton_mutlint.source.stubs import Missing, find_missing
 
 _BUILTINS = frozenset(vars(builtins))
@@ -47,6 +47,8 @@ class Needs:
         node = _node_of(jit)
         if not isinstance(namespace, Namespace) or node is None:
             return ()
+        if jit.fn.__closure__:
+            namespace = closed(namespace, jit.fn)
         found: dict[tuple[str, bool], Need] = {}
         body = namespace.module.body(node)
         for name in body.lenient:

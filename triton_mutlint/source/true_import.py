@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from triton_mutlint.model import Failure, LoadedKernel, LoadResult, Location, SourceFile, Stage
+from triton_mutlint.source.closures import closure
 from triton_mutlint.source.finder import Place
 from triton_mutlint.source.jitdefs import JitDefinition, unwrap
 from triton_mutlint.source.kernels import Candidate
@@ -19,6 +20,10 @@ from triton_mutlint.source.names import called_from_outside, called_names, retur
 from triton_mutlint.source.outline import Outline
 
 _HINT = "leave out --import: the file is then sliced, and what it lacks is stood in for"
+_FACTORY_HINT = (
+    "give what `{maker}` makes a name at the top level of the file: `kernel = {maker}(…)`, or leave out --import and "
+    "give what `{maker}` takes in the spec under `globals:`"
+)
 
 
 def load_by_import(source: SourceFile, tree: ast.Module, file: Outline) -> LoadResult:
@@ -35,7 +40,9 @@ def load_by_import(source: SourceFile, tree: ast.Module, file: Outline) -> LoadR
     found = _collect(module, source.path, file)
     if not found:
         message = f"importing {source.display} gave no jit function, but its text defines some"
-        failure = Failure(Stage.LOAD, message, Location(source.display, 1), _HINT)
+        made = sorted({f.parents[0].name for f in file.jits if f.parents})
+        hint = _FACTORY_HINT.format(maker=made[0]) if made and all(f.parents for f in file.jits) else _HINT
+        failure = Failure(Stage.LOAD, message, Location(source.display, 1), hint)
         return LoadResult(failures=(("", failure),), sources=(source.path,))
     return _result(source, tree, file, module, found)
 
@@ -87,17 +94,19 @@ def _result(
     found: list[tuple[str, Any, Any, ast.FunctionDef]],
 ) -> LoadResult:
     launched = launches(file)
+    qualnames = {f.node: f.qualname for f in file.functions if f.parents}
     called = called_from_outside({node.name: called_names(node) for *_, node in found})
     kernels: list[LoadedKernel] = []
     helpers: list[LoadedKernel] = []
     for name, value, jit, node in found:
+        qualname = qualnames.get(node, name)
         if source.kernels:
-            is_kernel = name in source.kernels
+            is_kernel = bool(source.kernels & {name, qualname, node.name})
         else:
             is_kernel = name in launched.direct or (
                 not returns_value(node) and (name not in called or name in launched.passed)
             )
-        candidate = Candidate(name, name, JitDefinition(node, None, jit, jit), jit)  # type: ignore[arg-type]
+        candidate = Candidate(name, qualname, JitDefinition(node, None, jit, jit), jit)  # type: ignore[arg-type]
         candidate.objects.append((value, node.lineno))
         tuning = candidate.tuning(with_decorators=True)
         kernel = LoadedKernel(
@@ -108,11 +117,11 @@ def _result(
             node=node,
             tree=tree,
             path=source.path,
-            namespace=vars(module),
+            namespace={**vars(module), **closure(jit.fn)},
             autotune=tuning.autotune,
             heuristics=tuning.heuristics,
             is_helper=not is_kernel,
-            qualname=name,
+            qualname=qualname,
         )
         (kernels if is_kernel else helpers).append(kernel)
     return LoadResult(tuple(kernels), tuple(helpers), (), (source.path,))

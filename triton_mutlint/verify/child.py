@@ -104,7 +104,7 @@ def _loaded(job: Job) -> tuple[LoadedKernel, list[dict[str, ArgType]]]:
     if not same:
         reason = "; ".join(failure.message for _, failure in result.failures)
         raise RefusedError(f"the kernel does not load for a run: {reason or 'it is not there'}")
-    kernel = same[0]
+    kernel = next((k for k in same if k.name == job.kernel), same[0])  # a factory's kernels stand at one line
     parameters = {p.name: p for p in kernel.parameters}
     types: list[dict[str, ArgType]] = []
     for variant in job.variants:
