@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from triton_mutlint.source.names import mentions_jit, returns_value
+from triton_mutlint.source.origins import points_to_triton
 from triton_mutlint.source.stubs import Missing, UndecidedError
 from triton_mutlint.source.walking import dotted
 
@@ -62,6 +63,9 @@ def define(namespace: Namespace, node: ast.FunctionDef) -> JitDefinition:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # linted code: decorators and defaults may raise anything
+        if not isinstance(error, (NotJitError, PlaceholderError)) and not points_to_triton(
+                namespace, node, node.decorator_list[index]):
+            error = NotJitError(ast.unparse(node.decorator_list[index]))
         definition.error = error
         definition.gluon = isinstance(error, NotJitError) and str(error) == "gluon"
         if definition.bound is not None:  # it may be called as the plain function it is

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import inspect
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from triton_mutlint.model import Parameter
 from triton_mutlint.source import jitdefs
 from triton_mutlint.source.jitdefs import JitDefinition, NotJitError, PlaceholderError
+from triton_mutlint.source.makers import assignments, made_by_calls
 from triton_mutlint.source.namespace import Namespace, closed
 from triton_mutlint.source.outline import FoundFunction, Function, Outline, Parents
 from triton_mutlint.source.sliced import SlicedModule
@@ -86,7 +86,7 @@ def _written(annotation: ast.expr | None) -> str:
 
 def has_candidates(file: Outline) -> bool:
     """Whether anything in the file looks like a jit function; nothing is evaluated."""
-    return bool(file.jits) or any(True for _ in _assignments(file))
+    return bool(file.jits) or any(True for _ in assignments(file)) or any(True for _ in made_by_calls(file))
 
 
 def candidates(module: SlicedModule) -> list[Candidate]:
@@ -97,7 +97,7 @@ def candidates(module: SlicedModule) -> list[Candidate]:
         if isinstance(node, ast.FunctionDef) and not _in_aggregate(function.parents):
             definition = jitdefs.define(module.inner(function.parents), node)
             found.append(_candidate(node.name, function.qualname, definition))
-    for assignment, parents in _assignments(module.outline):
+    for assignment, parents in assignments(module.outline):
         _assigned(module, assignment, parents, found)
     found = _products(module, found)
     return sorted(found, key=lambda c: (c.node.lineno, c.name))
@@ -123,27 +123,6 @@ def _in_aggregate(parents: tuple[Function | ast.ClassDef, ...]) -> bool:
         return False
     decorators = (d.func if isinstance(d, ast.Call) else d for d in parents[-1].decorator_list)
     return any("aggregate" in (dotted(d) or ("",))[-1] for d in decorators)
-
-
-def _assignments(file: Outline) -> Iterator[tuple[ast.Assign, Parents]]:
-    """`name = …jit(…)…` and `name = autotune(…)(…)` anywhere in the file."""
-    for node, parents in file.assignments:
-        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and _makes_jit(node.value):
-            yield node, parents
-
-
-def _makes_jit(node: ast.expr) -> bool:
-    """Calls such as `triton.jit(f)`, `triton.jit(noinline=True)(f)`, `triton.autotune(…)(k)`."""
-    while isinstance(node, ast.Call):
-        chain = dotted(node.func)
-        if chain and len(node.args) + len(node.keywords) > 0:
-            known = chain[-1] in {"jit", "autotune", "heuristics"} and chain[0] != "torch"
-            return known and bool(node.args)
-        if not isinstance(node.func, ast.Call) or not node.args:
-            return False
-        inner = dotted(node.func.func)
-        return bool(inner) and inner[-1] in {"jit", "autotune", "heuristics"}
-    return False
 
 
 def _assigned(module: SlicedModule, node: ast.Assign, parents: Parents, found: list[Candidate]) -> None:
@@ -190,22 +169,20 @@ def _products(module: SlicedModule, found: list[Candidate]) -> list[Candidate]:
 
     The `def` in a factory stands for itself where it makes more than that.
     """
-    inner = {function.node: function for function in module.outline.jits if function.parents}
-    makers = {f.parents[0].name for f in inner.values() if module.scope.binds(f.parents[0].name)}
-    made: dict[str, list[Candidate]] = {}
-    for node, parents in module.outline.assignments if makers else ():
-        maker = node.value.func.id if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name) else ""
-        if parents or maker not in makers or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+    inner = {function.node: function for function in module.outline.functions if function.parents}
+    made: dict[int, Candidate] = {}
+    open_ = Counter(c.func.id for c in module.outline.calls if isinstance(c.func, ast.Name))
+    makers: dict[ast.FunctionDef, str] = {}
+    foreign = {c.qualname.partition(".")[0] for c in found if c.ignorable}  # what others' `jit` makes is not run
+    for node, name, maker in made_by_calls(module.outline):
+        value = None if maker in foreign else _made(module, node, module.namespace)
+        if value is None or value[2] not in inner:
             continue
-        value = _made(module, node, module.namespace)
-        if value is not None and value[2] in inner:
-            made.setdefault(maker, []).append(_product(module, node.targets[0].id, inner[value[2]], *value[:2]))
-    calls = Counter(c.func.id for c in module.outline.calls if isinstance(c.func, ast.Name) and c.func.id in made)
-    settled = {maker for maker, products in made.items() if calls[maker] == len(products)}
-    first = {node: function.parents[0].name for node, function in inner.items()}
-    replaced = {c.node for maker in settled for c in made[maker]}
-    kept = [c for c in found if c.node not in replaced or first[c.node] not in settled]
-    return [*kept, *(product for products in made.values() for product in products)]
+        open_[maker] -= 1
+        makers[value[2]] = maker
+        if id(value[1]) not in made:
+            made[id(value[1])] = _product(module, name, inner[value[2]], *value[:2])
+    return [*(c for c in found if c.node not in makers or open_[makers[c.node]]), *made.values()]
 
 
 def _product(module: SlicedModule, name: str, function: FoundFunction, value: Any, jit: Any) -> Candidate:

@@ -64,7 +64,7 @@ def load(
     modules = _modules(_frozen(globals_), target, stubs)
     try:
         sliced = _Load(modules, source, modules.linted(source.path, source.text, tree, file)).result()
-        return sliced if imported is None else _with_nested(imported, sliced)
+        return sliced if imported is None else _with_nested(imported, sliced, file)
     except TooLongError as error:
         failure = Failure(Stage.LOAD, f"loading {source.display}: {error}", Location(source.display, 1))
         return LoadResult(failures=(("", failure),), sources=(source.path,))
@@ -76,7 +76,7 @@ def _lacks_nested(imported: LoadResult, file: Outline) -> bool:
     return bool(lines) and any(found.parents and found.node.lineno not in lines for found in file.jits)
 
 
-def _with_nested(imported: LoadResult, sliced: LoadResult) -> LoadResult:
+def _with_nested(imported: LoadResult, sliced: LoadResult, file: Outline) -> LoadResult:
     """What an import gave, and from the slice what stands in functions and classes."""
     lines = {k.location.line for k in (*imported.kernels, *imported.helpers)}
     note = "it stands in a function or class: the import does not show it, so it was sliced"
@@ -86,8 +86,10 @@ def _with_nested(imported: LoadResult, sliced: LoadResult) -> LoadResult:
                   if k.location.line not in lines and "." in k.qualname)
         return tuple(sorted((*ours, *nested), key=lambda k: k.location))
 
+    nested = {found.node.name for found in file.jits if found.parents and found.node.lineno not in lines}
     return replace(imported, kernels=together(imported.kernels, sliced.kernels),
-                   helpers=together(imported.helpers, sliced.helpers))
+                   helpers=together(imported.helpers, sliced.helpers),
+                   failures=(*imported.failures, *((n, why) for n, why in sliced.failures if n in nested)))
 
 
 def _frozen(globals_: Mapping[str, object]) -> tuple[tuple[str, str, Any], ...]:
