@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
+
+from triton_mutlint.model import LoadResult
 
 pytest.importorskip("triton")
 
-from conftest import Load, Write
+Load = Callable[..., LoadResult]
+Write = Callable[[str, str], Path]
 
 FOREIGN = [
     # a registrar of the project's own, called with what is not there

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("triton")
 
-from conftest import Load
-
-from triton_mutlint.model import KernelReport, Report
+from triton_mutlint.model import KernelReport, LoadResult, Report
 from triton_mutlint.request import Request
 
+Load = Callable[..., LoadResult]
 MAKE = """
 def make(act, aux_on: tl.constexpr):
     @triton.jit
