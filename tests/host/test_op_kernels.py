@@ -69,6 +69,36 @@ def test_the_product_that_is_launched(
     assert (op.mutated, op.unknown, op.complete, op.kernels) == (mutated, (), True, (name,))
 
 
+@pytest.mark.parametrize("linted", [True, False])
+@pytest.mark.parametrize("true_import", [True, False])
+@pytest.mark.parametrize(("name", "mutated"), [("forth", ("out", "aux")), ("back", ("x",)), ("again", ("x",))])
+def test_one_of_several_that_a_call_gives(
+    analyze: Analyze, name: str, mutated: tuple[str, ...], true_import: bool, linted: bool
+) -> None:
+    text = """
+    import triton
+    import triton.language as tl
+
+    def make(flag):
+        AUX = tl.constexpr(flag)
+        @triton.jit
+        def fwd(x, out, aux):
+            tl.store(out, tl.load(x))
+            if AUX:
+                tl.store(aux, 1)
+        @triton.jit
+        def bwd(x, out, aux):
+            tl.store(out if AUX else x, 1)
+        return fwd, bwd
+
+    forth, forth_back = make(True)
+    back_forth, back = make(False)
+    only, again = make(False)
+    """
+    op = analyze(text, launch(f"kernels.{name}"), linted=linted, true_import=true_import)
+    assert (op.mutated, op.unknown, op.complete) == (mutated, (), True)
+
+
 @pytest.mark.parametrize("true_import", [True, False])
 def test_either_product(analyze: Analyze, true_import: bool) -> None:
     body = launch("(kernels.with_aux if on else kernels.without_aux)")

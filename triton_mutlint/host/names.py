@@ -95,7 +95,6 @@ class NamesMixin(LastingMixin):
             self.evaluating.add(key)
             try:
                 value, _ = self.apart(lambda own: self.evaluate(node, own, self.top(module)))
-                value = value if index else _called(value, module, node)
                 self.loosen(value, self.world.modules.is_changed(module, module.names_of(node)))
                 self.globals[key] = value
             finally:
@@ -105,7 +104,7 @@ class NamesMixin(LastingMixin):
             value = join(value, UNSEEN)
         for position in index:
             value = self.module_state.element(value, position) if value.cells else UNSEEN
-        return value
+        return _called(value, module, node, index)
 
     def top(self, module: HostModule) -> Activation:
         """Module-level code, as if it were called."""
@@ -151,8 +150,8 @@ class NamesMixin(LastingMixin):
             state.put(here.scope, name, self.meaning(found))
 
 
-def _called(value: Value, module: HostModule, node: ast.expr) -> Value:
-    """What an expression gives: a jit function with the names that only this expression is bound to.
+def _called(value: Value, module: HostModule, node: ast.expr, index: tuple[int, ...]) -> Value:
+    """What an expression gives: a jit function with the names that only this one is bound to.
 
     A decorated function of the module itself is known by its `def`.
     """
@@ -160,7 +159,9 @@ def _called(value: Value, module: HostModule, node: ast.expr) -> Value:
             and not module.is_decorated_kernel(t.node)]
     if not made or len(value.things) > 1:
         return value
-    names = frozenset(n for n in module.names_of(node) if len(module.bindings[n]) == 1) - module.rebound
+    bound = ((name, module.bindings[name]) for name in module.names_of(node) - module.rebound)
+    names = frozenset(name for name, (first, *others) in bound
+                      if not others and isinstance(first, Definition) and first.index == index)
     return replace(value, things=frozenset(replace(t, names=names) for t in made))
 
 

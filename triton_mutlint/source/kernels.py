@@ -130,7 +130,7 @@ def _assigned(module: SlicedModule, node: ast.Assign, parents: Parents, found: l
     target = node.targets[0]
     assert isinstance(target, ast.Name)
     namespace = module.inner(parents)
-    made = _made(module, node, namespace)
+    made = _made(module, target.id, node, namespace)
     if made is None:
         return
     value, jit, origin = made
@@ -144,13 +144,13 @@ def _assigned(module: SlicedModule, node: ast.Assign, parents: Parents, found: l
         known.objects.append((value, node.lineno))
 
 
-def _made(module: SlicedModule, node: ast.Assign, namespace: Namespace) -> tuple[Any, Any, ast.FunctionDef] | None:
-    """The value of an assignment, the jit function in it, and the `def` of the file that it is made of."""
-    target = node.targets[0]
-    assert isinstance(target, ast.Name)
+def _made(
+    module: SlicedModule, name: str, node: ast.Assign, namespace: Namespace
+) -> tuple[Any, Any, ast.FunctionDef] | None:
+    """The value that an assignment gives a name, the jit function in it, and the `def` of the file that made it."""
     try:
-        value = namespace[target.id]
-        if isinstance(value, Missing):
+        value = namespace[name]
+        if isinstance(value, Missing) and isinstance(node.targets[0], ast.Name):
             value = namespace.evaluate(node.value)  # the name is bound elsewhere too
     except KeyboardInterrupt:
         raise
@@ -174,14 +174,14 @@ def _products(module: SlicedModule, found: list[Candidate]) -> list[Candidate]:
     open_ = Counter(c.func.id for c in module.outline.calls if isinstance(c.func, ast.Name))
     makers: dict[ast.FunctionDef, str] = {}
     foreign = {c.qualname.partition(".")[0] for c in found if c.ignorable}  # what others' `jit` makes is not run
-    for node, name, maker in made_by_calls(module.outline):
-        value = None if maker in foreign else _made(module, node, module.namespace)
-        if value is None or value[2] not in inner:
-            continue
-        open_[maker] -= 1
-        makers[value[2]] = maker
-        if id(value[1]) not in made:
-            made[id(value[1])] = _product(module, name, inner[value[2]], *value[:2])
+    for node, names, maker in made_by_calls(module.outline):
+        values = [] if maker in foreign else [(name, _made(module, name, node, module.namespace)) for name in names]
+        given = [(name, value) for name, value in values if value is not None and value[2] in inner]
+        open_[maker] -= bool(given)
+        for name, (value, jit, origin) in given:
+            makers[origin] = maker
+            if id(jit) not in made:
+                made[id(jit)] = _product(module, name, inner[origin], value, jit)
     return [*(c for c in found if c.node not in makers or open_[makers[c.node]]), *made.values()]
 
 

@@ -31,20 +31,24 @@ def _makes_jit(node: ast.expr) -> bool:
     return False
 
 
-def made_by_calls(file: Outline) -> Iterator[tuple[ast.Assign, str, str]]:
-    """`name = make(…)` at the top level, where `make` is a function of the file that gives a jit function."""
+def made_by_calls(file: Outline) -> Iterator[tuple[ast.Assign, tuple[str, ...], str]]:
+    """`name = make(…)` and `name, other = make(…)` at the top level, where a function of the file gives jit functions.
+
+    With each assignment, the names and what the function is called.
+    """
     known: dict[str, bool] = {}
     top = {f.node.name: f.node for f in file.functions if not f.parents}
     for node, parents in file.assignments:
         target, call = node.targets[0], node.value
-        if parents or len(node.targets) > 1 or not isinstance(target, ast.Name) or not isinstance(call, ast.Call):
+        names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+        if parents or len(node.targets) > 1 or not isinstance(call, ast.Call):
             continue
         maker = call.func.id if isinstance(call.func, ast.Name) else ""
         if maker in top:
             if maker not in known:
                 known[maker] = _gives_jit(top[maker])
             if known[maker]:
-                yield node, target.id, maker
+                yield node, tuple(name.id for name in names if isinstance(name, ast.Name)), maker
 
 
 def _gives_jit(function: Function) -> bool:
@@ -60,6 +64,8 @@ def _gives_jit(function: Function) -> bool:
 def _hands_on(value: ast.expr, jits: set[str]) -> bool:
     if isinstance(value, ast.IfExp):
         return _hands_on(value.body, jits) or _hands_on(value.orelse, jits)
+    if isinstance(value, (ast.Tuple, ast.List)):
+        return any(_hands_on(element, jits) for element in value.elts)
     if isinstance(value, ast.Call):
         return _makes_jit(value) or any(isinstance(a, ast.Name) and a.id in jits for a in value.args)
     return isinstance(value, ast.Name) and value.id in jits
