@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -96,3 +97,17 @@ def _lives(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.usefixtures("needs_torch")
+def test_each_kernel_that_a_factory_makes_runs_as_itself(tmp_path: Path) -> None:
+    (tmp_path / "products.py").write_text(
+        "import triton\nimport triton.language as tl\n\n\ndef make(on: tl.constexpr):\n    @triton.jit\n"
+        "    def fused(out, aux):\n        tl.store(out, 7.0)\n        if on:\n            tl.store(aux, 7.0)\n"
+        "    return fused\n\n\nboth = make(tl.constexpr(True))\none = make(tl.constexpr(False))\n")
+    process = _start("products.py", "--runs", "2", "--format", "json", cwd=tmp_path)
+    output, errors = process.communicate(timeout=120)
+    assert (process.returncode, errors) == (0, "")
+    kernels = {k["name"]: k for k in json.loads(output)["kernels"]}
+    seen = {name: {p["name"] for p in k["parameters"] if p["observed_runs"]} for name, k in kernels.items()}
+    assert seen == {"both": {"out", "aux"}, "one": {"out"}}

@@ -131,6 +131,7 @@ def _give_code(jit: Any, interpreter: Any) -> None:
     arguments.defaults = [ast.Constant(None) for _ in arguments.defaults]
     arguments.kw_defaults = [None if d is None else ast.Constant(None) for d in arguments.kw_defaults]
     tree = interpreter.FunctionRewriter.ast_transformer.visit(_Loops().visit(tree))
+    tree.body = [_around(definition, jit.fn.__code__.co_freevars)]
     ast.fix_missing_locations(tree)
     ast.increment_lineno(tree, jit.fn.__code__.co_firstlineno - 1)
     made: dict[str, Any] = {}
@@ -138,7 +139,15 @@ def _give_code(jit: Any, interpreter: Any) -> None:
     given = {name: getattr(interpreter, name) for name in _HELPERS if hasattr(interpreter, name)}
     for name, value in {**given, _RANGE: loop_range}.items():
         dict.__setitem__(jit.fn.__globals__, name, value)
-    jit.fn.__code__ = made[definition.name].__code__
+    jit.fn.__code__ = made["_make"](*jit.fn.__code__.co_freevars).__code__
+
+
+def _around(definition: ast.FunctionDef, names: tuple[str, ...]) -> ast.stmt:
+    """A function that gives `definition`, which takes `names` from it: code goes into a function with as many."""
+    (maker,) = ast.parse(f"def _make({', '.join(names)}):\n    return {definition.name}").body
+    assert isinstance(maker, ast.FunctionDef), "it was written so"
+    maker.body.insert(0, definition)
+    return maker
 
 
 # --------------------------------------------------------------------------- memory accesses
