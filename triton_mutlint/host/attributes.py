@@ -28,7 +28,9 @@ from triton_mutlint.host.values import (
     Kind,
     ScopeId,
     Super,
+    Thing,
     Value,
+    attribute_of,
     constant,
     is_plain,
     join,
@@ -65,7 +67,7 @@ class AttributesMixin(InstancesMixin):
             found.append(self._of_tensor(rest, name))
         return join(*found)
 
-    def _of_thing(self, owner: object, name: str, node: ast.AST, state: State, here: Activation) -> Value:
+    def _of_thing(self, owner: Thing, name: str, node: ast.AST, state: State, here: Activation) -> Value:
         if isinstance(owner, External):
             return thing(External(f"{owner.name}.{name}"))
         if isinstance(owner, HostModule):
@@ -85,7 +87,7 @@ class AttributesMixin(InstancesMixin):
             return thing(Attribute(owner.owner, "<base init>" if name == "__init__" else name))
         if isinstance(owner, KernelValue):
             return thing(owner if name == "fn" else KernelMethod(owner, name))
-        return thing(Attribute(Value(things=frozenset([owner])), name))  # type: ignore[list-item]
+        return thing(attribute_of(owner, name))
 
     def _of_cell(self, one: Value, content: Cell, name: str, node: ast.AST, state: State, here: Activation) -> Value:
         if name in ("__dict__", "__class__"):
@@ -141,7 +143,7 @@ class AttributesMixin(InstancesMixin):
             elif isinstance(item, (ClassValue, External)):
                 found.append(thing(item))  # a generic alias
             else:
-                found.append(thing(Attribute(thing(item), "__getitem__")))
+                found.append(thing(attribute_of(item, "__getitem__")))
         if owner.cells:
             found.append(self._element(owner, node, index, state, here))
         rest = replace(owner, things=frozenset(), cells=frozenset())

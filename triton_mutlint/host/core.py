@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -49,6 +50,7 @@ class Shared:
     hooks: dict[int, Value] = field(default_factory=dict)  # what tuning a kernel calls with its arguments
     loosened: set[tuple[CellId, bool]] = field(default_factory=set)  # containers of which less is known by now
     opened: set[ScopeId] = field(default_factory=set)  # scopes whose names were looked through for that
+    endless: set[ast.AST] = field(default_factory=set)  # functions that one op spent most of its steps on in vain
     state: State = field(default_factory=lambda: State(importing=True))
     traced: list[Shared] = field(default_factory=list)  # the same where torch.compile runs the code, once asked for
 
@@ -101,6 +103,7 @@ class Activation:
     ended: State | None = None  # at its returns, for its recursive calls
     again: State | None = None  # at its recursive calls
     captured: bool = False  # a function was made in it, which may use its names later
+    started: float = field(default_factory=time.monotonic)
 
 
 class Core:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 
 from triton_mutlint.host.arguments import Arguments, bind, defaults, parameters
-from triton_mutlint.host.core import Activation, TooLargeError
+from triton_mutlint.host.core import STEPS, Activation, TooLargeError
 from triton_mutlint.host.effects import Effects
 from triton_mutlint.host.modules import External
 from triton_mutlint.host.state import State
@@ -29,6 +30,7 @@ from triton_mutlint.host.values import (
     thing,
 )
 from triton_mutlint.model import Frame
+from triton_mutlint.watchdog import TooLongError
 
 DEPTH = 28  # calls in calls, at most
 _ROUNDS = 8  # of one recursive function
@@ -87,8 +89,8 @@ class FunctionsMixin(StatementsMixin):
 
     def _entered(self, function: FunctionValue, given: dict[str, Value], node: ast.AST, state: State,
                  here: Activation, sent: Value = UNSEEN) -> Value:
-        if len(self.active) >= DEPTH:
-            return self.not_known(UNSEEN, Arguments(tuple(given.values())), node, state, here)
+        if len(self.active) >= DEPTH or function.node in self.world.shared.endless:
+            return self.not_known(thing(function), Arguments(tuple(given.values())), node, state, here)
         frame = Frame(here.name, here.module.display, getattr(node, "lineno", 1))
         place = (function.module.display, function.node.lineno, function.node.col_offset)
         chain = (*here.chain, (here.module.display, getattr(node, "lineno", 0), getattr(node, "col_offset", 0)))
@@ -98,8 +100,18 @@ class FunctionsMixin(StatementsMixin):
                            entry=dict(given), sent=sent)
         self.scopes[inner.scope] = function.scope
         self.active.append(inner)
+        steps = self.steps
         try:
             return self._result(inner, function, given, self.run(inner, state), state)
+        except TooLargeError:
+            if self.steps - steps > STEPS // 2:  # another op would spend as much on it
+                self.world.shared.endless.add(function.node)
+            raise
+        except TooLongError:
+            now = time.monotonic()
+            if now - inner.started > (now - self.active[0].started) / 2:
+                self.world.shared.endless.add(function.node)
+            raise
         finally:
             self.active.pop()
             if not inner.captured:

@@ -15,6 +15,8 @@ from triton_mutlint.host.registrations import joined, registrations
 from triton_mutlint.model import OpReport, SourceFile
 from triton_mutlint.watchdog import TooLongError, watched
 
+OP_SECONDS = 60.0  # for one op; of 600 in published packages the longest takes 25
+
 
 def analyze_ops(sources: Sequence[SourceFile], cwd: Path, known: Mapping[Path, tuple[str, str, ast.Module | None]],
                 registrars: Mapping[str, Registrar], kernels: Kernels, seconds: float,
@@ -49,7 +51,7 @@ def analyze_ops(sources: Sequence[SourceFile], cwd: Path, known: Mapping[Path, t
 
 def _analyzed(op: OpRegistration, world: World, seconds: float) -> OpReport:
     try:
-        with watched(seconds):
+        with watched(min(seconds, OP_SECONDS)):
             return analyze_op(op, world)
     except TooLongError as error:
         return unfinished(op, f"following its code was {error}")

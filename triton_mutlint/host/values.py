@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntFlag
-from typing import Any, Union
+from typing import Any, TypeVar, Union
 
 from triton_mutlint.host.model import HostFunction
 from triton_mutlint.host.modules import External, HostModule
@@ -19,6 +19,8 @@ Names = frozenset[str]
 NOTHING: Names = frozenset()
 ScopeId = tuple[object, ...]
 CellId = tuple[object, ...]
+MAX_CHAIN = 2
+_T = TypeVar("_T")
 
 
 class Kind(IntFlag):
@@ -33,6 +35,30 @@ class Kind(IntFlag):
 _NO_KIND = Kind(0)
 
 
+def hashed_once(cls: type[_T]) -> type[_T]:
+    """Values hold functions, which hold values: each is hashed once, and told from another by that where it differs."""
+    compute, same = cls.__hash__, cls.__eq__
+
+    def hashed(self: Any) -> int:
+        own: dict[str, int] = self.__dict__
+        known = own.get("_hash")
+        if known is None:
+            known = own["_hash"] = compute(self)
+        return known
+
+    def equal(self: Any, other: object) -> bool:
+        if self is other:
+            return True
+        if other.__class__ is not self.__class__ or hash(self) != hash(other):
+            return False
+        return same(self, other)
+
+    setattr(cls, "__hash__", hashed)  # noqa: B010
+    setattr(cls, "__eq__", equal)  # noqa: B010
+    return cls
+
+
+@hashed_once
 @dataclass(frozen=True)
 class Value:
     """What one expression may evaluate to.
@@ -142,6 +168,7 @@ def is_callable(value: Value) -> bool:
 # --------------------------------------------------------------------------- what can be called
 
 
+@hashed_once
 @dataclass(frozen=True)
 class FunctionValue:
     """A first-party function or lambda; `scope` is the scope it was defined in (None: the module's).
@@ -156,6 +183,7 @@ class FunctionValue:
     defaults: tuple[tuple[str, Value], ...] = ()
 
 
+@hashed_once
 @dataclass(frozen=True)
 class KernelValue:
     """A jit function; `wrapped` by `wrap_triton`.
@@ -170,6 +198,7 @@ class KernelValue:
     names: frozenset[str] = frozenset()
 
 
+@hashed_once
 @dataclass(frozen=True)
 class KernelMethod:
     """`kernel[grid]` ("launch"), `kernel.run`, `kernel.warmup`, ..."""
@@ -178,6 +207,7 @@ class KernelMethod:
     name: str
 
 
+@hashed_once
 @dataclass(frozen=True)
 class ClassValue:
     module: HostModule
@@ -185,6 +215,7 @@ class ClassValue:
     scope: ScopeId | None = None
 
 
+@hashed_once
 @dataclass(frozen=True)
 class BoundMethod:
     """A method of a first-party class with its first argument."""
@@ -193,6 +224,7 @@ class BoundMethod:
     function: FunctionValue
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Super:
     """`super()` in a method of the class `of`, on `owner`."""
@@ -201,14 +233,31 @@ class Super:
     of: ClassValue
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Attribute:
-    """A method of a tensor, a container or something unknown, by name."""
+    """A method of a tensor, a container or something unknown, by name.
+
+    Of attributes of attributes, `MAX_CHAIN` are told apart: a loop over `x.parent`, or several functions that each
+    ask for two or three of them, would make ever more.
+    """
 
     owner: Value
     name: str
 
+    @property
+    def chain(self) -> int:
+        return 1 + max((t.chain for t in self.owner.things if isinstance(t, Attribute)), default=0)
 
+
+def attribute_of(owner: Thing, name: str) -> Attribute:
+    """`owner.name`, where nothing is known of it: of an attribute that ends a long chain, it is one of its owner."""
+    if isinstance(owner, Attribute) and owner.chain >= MAX_CHAIN:
+        return Attribute(owner.owner, name)
+    return Attribute(Value(things=frozenset([owner])), name)
+
+
+@hashed_once
 @dataclass(frozen=True)
 class Partial:
     """`functools.partial(function, ...)`."""
@@ -218,6 +267,7 @@ class Partial:
     keywords: tuple[tuple[str, Value], ...]
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Resumed:
     """A generator: its function, and what that was given. Whatever takes from it runs the function."""
