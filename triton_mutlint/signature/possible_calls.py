@@ -11,11 +11,13 @@ from triton_mutlint.signature.evaluate import UNKNOWN, plain
 from triton_mutlint.signature.held import LOADED, NOTHING, SOME, Held, Object, constant, either, mixed
 from triton_mutlint.signature.helpers import Helper
 from triton_mutlint.signature.python_objects import fields_of, makes_objects, may_store, member, named_and_home
+from triton_mutlint.ttir.asm import read_asm
 
 ANY = "**"  # stands for whichever parameters `*args` and `**kwargs` go to
 _STORING = ("store", "scatter", "atomic_", "_experimental_descriptor_store", "_experimental_device_tensormap")
 QUIET = frozenset({"triton", "builtins", "math", "operator"})  # modules whose other functions store nothing
-ASM = frozenset({"inline_asm_elementwise", "extern_elementwise"})
+ASM_CALL = "inline_asm_elementwise"
+ASM = frozenset({ASM_CALL, "extern_elementwise"})
 _COMBINING = {"reduce": ("combine_fn", 2), "associative_scan": ("combine_fn", 2), "map_elementwise": ("scalar_fn", 0)}
 _RANGES = frozenset({"range", "static_range"})
 _TYPING = frozenset({"isinstance", "hasattr", "getattr", "type", "num_warps", "num_threads", "num_ctas"})
@@ -105,10 +107,26 @@ class Calls:
             function = self.member(owner, method)
         else:
             method, owner, function = "", NOTHING, self.eval(node.func)
+        if any(named_and_home(f.it)[0] == ASM_CALL for f in function.functions):
+            self.spelled_out(node, args, named)
         found = [self.applied(f.it, args, named) for f in function.functions]
         if function.is_open or not found:
             found.append(self.unknown(method, owner, args, named, function))
         return either(*found)
+
+    def spelled_out(self, node: ast.Call, args: list[Held], named: dict[str, Held]) -> None:
+        """Tell the operands of an inline asm apart, where the call itself lists them: nothing else has that list."""
+        for keyword in node.keywords:
+            if keyword.arg == "args":
+                named["args"] = self.listed(keyword.value) or named["args"]
+        if len(node.args) > 2 and not any(isinstance(a, ast.Starred) for a in node.args):
+            args[2] = self.listed(node.args[2]) or args[2]
+
+    def listed(self, node: ast.expr) -> Held | None:
+        """The elements of a list that is written out."""
+        if not isinstance(node, ast.List | ast.Tuple) or any(isinstance(e, ast.Starred) for e in node.elts):
+            return None
+        return Held(items=tuple(self.eval(e) for e in node.elts))
 
     def unknown(self, method: str, owner: Held, args: list[Held], named: Mapping[str, Held], function: Held) -> Held:
         """A call of a method of a value, or of what may be any function."""
@@ -148,6 +166,11 @@ class Calls:
                 self.store(args[0].everything() if args and ANY not in named else given)
             self.keep(given)
             return LOADED
+        read = of_asm(args, named) if name == ASM_CALL else None
+        if read is not None:
+            self.store(read[0])
+            self.keep(given - read[0] if read[0] else frozenset())
+            return read[1]
         if name in ASM or home.startswith("triton.experimental"):
             self.store(given)
         self.combined(name, args, named, given)
@@ -230,6 +253,27 @@ def of_global(found: Any) -> Held:
 def _loaded(*others: Held) -> Held:
     """What a load gives: what is in memory, or the value given for where it is masked."""
     return Held(LOADED.roots | mixed(others).roots)
+
+
+def of_asm(args: Sequence[Held], named: Mapping[str, Held]) -> tuple[frozenset[str], Held] | None:
+    """What an inline asm stores through, and what it gives; None where its text is not known or not understood.
+
+    Both are what any target makes of it that understands it.
+    """
+    text, constraints, given, _, _, pack = (
+        named[name] if name in named else args[index] if index < len(args) else NOTHING
+        for index, name in enumerate(("asm", "constraints", "args", "dtype", "is_pure", "pack")))
+    known = isinstance(text.value, str) and isinstance(constraints.value, str) and pack.value == 1
+    if ANY in named or not known or not given.has_length:
+        return None
+    operands = given.items or ()
+    each = [1] * len(operands)
+    readings = [read_asm(text.value, constraints.value, len(operands), b, each) for b in ("cuda", "hip")]
+    understood = [reading for reading in readings if reading.understood]
+    stored = {i for reading in understood for i in reading.writes | reading.atomics}
+    flows = {i for reading in understood for i in reading.result_flows}
+    result = Held(mixed(operands[i] for i in flows).roots | LOADED.roots)
+    return (mixed(operands[i] for i in stored).roots, result) if understood else None
 
 
 def masked_off(name: str, args: Sequence[Held], named: Mapping[str, Held]) -> bool:
