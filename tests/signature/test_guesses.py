@@ -98,3 +98,22 @@ def quiet(a, b, BLOCK: tl.constexpr):
     tl.store(a + tl.arange(0, BLOCK), 1.0)
 """)
     assert (kernel.mutated, kernel.unknown) == (("a",), ())
+
+
+def test_a_size_that_a_launch_may_leave_out_is_tried_both_ways(tmp_path: Path) -> None:
+    kernel = _report(tmp_path, """@triton.jit
+def fill(k, v, width, BLOCK: tl.constexpr, BLOCK_V: tl.constexpr):
+    tl.store(k + tl.arange(0, BLOCK), 1.0)
+    if BLOCK_V > 0:
+        o = tl.arange(0, BLOCK_V)
+        tl.store(v + o, 1.0, mask=o < width)
+
+
+def launch(k, v):
+    block_v = triton.next_power_of_2(v.size(-1))
+    if k.data_ptr() == v.data_ptr():
+        block_v = 0
+    fill[(1,)](k, v, v.size(-1), 64, block_v)
+""")
+    assert (kernel.mutated, kernel.unknown) == (("k", "v"), ())
+    assert {p.name: p.mutation for p in kernel.parameters}["v"] is Mutation.CONDITIONAL

@@ -11,6 +11,7 @@ from triton_mutlint.signature.evaluate import next_power_of_2, own
 from triton_mutlint.signature.evidence import Dossier
 from triton_mutlint.signature.facts import Slot
 from triton_mutlint.signature.inferred import Inferred
+from triton_mutlint.signature.launch_reader import Evidence
 from triton_mutlint.signature.names import (
     named_like_dtype,
     named_like_flag,
@@ -81,24 +82,15 @@ def _passed(dossier: Dossier) -> Inferred | None:
     values: list[Any] = []
     line = 0
     for evidence in dossier.launches:
-        if evidence.kind == "bool":
-            found: list[Any] = [False, True] if evidence.value is None else [evidence.value]
-        elif evidence.kind in ("int", "float", "value") and evidence.value is not None:
-            found = [evidence.value]
-        elif evidence.kind == "none":
-            found = [None]
-        elif evidence.kind == "dtype":
-            found = [dtype_value(evidence.value)]
-        elif evidence.kind == "function":
-            found = [ConstexprValue(dossier.namespace[evidence.value], evidence.value)]
-        else:
-            continue
-        line = line or evidence.line
+        found = _told_by(evidence, dossier)
+        line = line or (evidence.line if found else 0)
         values += [v for v in found if not any(type(v) is type(s) and v == s for s in values)]
     if None in values and _used(dossier.slot) and not (dossier.slot.none_test or dossier.slot.branch):
         values.remove(None)  # no use of it would accept a None
     if not values or values == [None]:
         return None if _used(dossier.slot) or not values else Inferred(_values(values), f"launch site line {line}")
+    if values == [0] and type(values[0]) is int and any(e.kind == "int" and e.value is None for e in dossier.launches):
+        return _or_none_of_it(dossier, line)
     values += [v for v in dossier.slot.literals if isinstance(v, str) and v not in values]
     if dossier.slot.shape:
         values = [v for v in values if not isinstance(v, bool)] or values
@@ -108,6 +100,27 @@ def _passed(dossier: Dossier) -> Inferred | None:
             return Inferred(_values(values[:1]), f"launch site line {line}")
         values = [False, True, *(v for v in values if not isinstance(v, bool))]
     return Inferred(_values(values), f"launch site line {line}")
+
+
+def _told_by(evidence: Evidence, dossier: Dossier) -> list[Any]:
+    """The values that one launch may pass; none where they are not known."""
+    if evidence.kind == "bool":
+        return [False, True] if evidence.value is None else [evidence.value]
+    if evidence.kind in ("int", "float", "value") and evidence.value is not None:
+        return [evidence.value]
+    if evidence.kind == "none":
+        return [None]
+    if evidence.kind == "dtype":
+        return [dtype_value(evidence.value)]
+    if evidence.kind == "function":
+        return [ConstexprValue(dossier.namespace[evidence.value], evidence.value)]
+    return []
+
+
+def _or_none_of_it(dossier: Dossier, line: int) -> Inferred:
+    """A size that some launch passes as 0, for something that it leaves out, and else as a number that is not known."""
+    sizes = [a for a in _from_body(dossier).alternatives if not (isinstance(a, ConstexprValue) and a.value == 0)]
+    return Inferred((*sizes[: MAX_ALTERNATIVES - 1], _value(0)), f"launch site line {line} passes a size, or 0")
 
 
 def _used(slot: Slot) -> bool:
