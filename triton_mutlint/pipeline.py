@@ -96,7 +96,7 @@ def analyze_kernel(kernel: LoadedKernel, plan: SignaturePlan, targets: Sequence[
         return replace(base, failure=_shown(fatal, tools.places), analyzed_variants=0)
     effects = [a.effects for a in outcome.analyzed]
     positions = {name: index for index, name in enumerate(plan.variants[0].args)}
-    judged = judge(outcome.analyzed, plan.inferred, plan.reasons, positions)
+    judged = judge(outcome.analyzed, plan.inferred | plan.assumed, plan.reasons, positions)
     parameters, undecided = doubted(judged, plan.doubts, bool(outcome.failures), outcome.addresses, kernel)
     return replace(
         base, status=Status.ANALYZED, parameters=parameters,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from triton_mutlint.model import KernelReport, ParameterKind
 
@@ -15,10 +15,10 @@ _COMPUTING = (ast.Name, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.
               ast.unaryop, ast.cmpop, ast.boolop, ast.expr_context)
 
 
-def may_branch_otherwise(report: KernelReport, node: ast.FunctionDef | None) -> bool:
+def may_branch_otherwise(report: KernelReport, node: ast.FunctionDef | None, fixed: Collection[str] = ()) -> bool:
     """Whether variants were left out, or the kernel branches on a constexpr whose values were guessed.
 
-    `node` is the kernel's `def`, None where it is not known.
+    `node` is the kernel's `def`, None where it is not known; `fixed` are parameters that have an analysed value.
 
     A flag that was tried both ways is no guess. What a helper does with a guessed value is not
     looked into: passing one on counts as branching.
@@ -28,6 +28,7 @@ def may_branch_otherwise(report: KernelReport, node: ast.FunctionDef | None) -> 
     guessed = {
         p.name.partition(".")[0] for p in report.parameters
         if p.inferred and p.kind is ParameterKind.CONSTEXPR and set(p.type.split(" | ")) != _BOTH
+        and p.name not in fixed
     }
     if not guessed:
         return False

@@ -11,7 +11,16 @@ from triton_mutlint.host.core import Activation
 from triton_mutlint.host.functions import FunctionsMixin
 from triton_mutlint.host.state import State
 from triton_mutlint.host.values import NONE, UNSEEN, Cell, KernelMethod, KernelValue, Kind, Value, join
-from triton_mutlint.model import Access, AccessKind, KernelReport, Mutation, ParameterReport, Status
+from triton_mutlint.model import (
+    Access,
+    AccessKind,
+    ConstexprValue,
+    KernelReport,
+    Mutation,
+    ParameterKind,
+    ParameterReport,
+    Status,
+)
 from triton_mutlint.source.walking import dotted
 from triton_mutlint.unexplored import may_branch_otherwise
 
@@ -63,11 +72,18 @@ class LaunchesMixin(FunctionsMixin):
         names, keyword_only = parameters(kernel.node.args)
         bound = bind(names, keyword_only, arguments)
         self._tuning(kernel, bound.values, node, state, here)
+        fixed = _fixed(verdict, bound.values)
         for parameter in verdict.parameters:
             base, *fields = parameter.name.split(".")
-            value = bound.values.get(base)
-            if value is not None and not _switched_off(parameter, bound.values):
-                self._passed(verdict, parameter, self._part(value, fields, state), node, state, here)
+            if base not in bound.values:
+                continue
+            value = self._part(bound.values[base], fields, state)
+            if not _switched_off(parameter, fixed):
+                self._passed(verdict, parameter, value, node, state, here)
+            elif may_branch_otherwise(verdict, kernel.node, fixed):
+                text = f"`{verdict.name}` may write `{parameter.name}`: guessed compile-time values decide"
+                self.effects.gap(self.effect(text, node, here, verdict.name), state, [value])
+            self._behind(verdict, parameter, value, node, here)
         if bound.extra_rest is not None or kernel.node.args.vararg is not None:
             spare = [v for v in (*bound.spare, bound.extra_rest) if v is not None]
             what = f"launch of `{kernel.node.name}`: which argument falls to which parameter is not known"
@@ -97,6 +113,11 @@ class LaunchesMixin(FunctionsMixin):
         elif parameter.mutation is Mutation.UNKNOWN:
             text = f"`{kernel}` may write `{name}`: its analysis could not tell"
             self.effects.gap(self.effect(text, node, here, kernel), state, [value])
+
+    def _behind(self, verdict: KernelReport, parameter: ParameterReport, value: Value, node: ast.AST,
+                here: Activation) -> None:
+        """What the kernel writes through the addresses in one argument."""
+        kernel, name = verdict.name, parameter.name
         for indirect in verdict.indirect_writes:
             if indirect.through == name:
                 access = Access(AccessKind.WRITE, indirect.op, indirect.location)
@@ -155,16 +176,22 @@ def _reason(verdict: KernelReport) -> str:
     return f"it could not be analysed ({message})"
 
 
-def _switched_off(parameter: ParameterReport, given: Mapping[str, Value]) -> bool:
-    """Whether the launch gives a flag the value under which the kernel does not write the parameter."""
+def _fixed(verdict: KernelReport, given: Mapping[str, Value]) -> dict[str, str]:
+    """The compile-time values that the launch itself fixes, as reports print them, where they were analysed."""
+    values = {p.name: p.type.split(" | ") for p in verdict.parameters if p.kind is ParameterKind.CONSTEXPR}
+    if any(", " in value for several in values.values() if len(several) > 1 for value in several):
+        return {}  # conditions are not told apart then
+    found = {name: given[name].constant for name in values if name in given}
+    texts = {name: str(ConstexprValue(held[1])) for name, held in found.items() if held is not None}
+    return {name: text for name, text in texts.items() if text in values[name]}
+
+
+def _switched_off(parameter: ParameterReport, fixed: Mapping[str, str]) -> bool:
+    """Whether no analysed variant with the values that the launch fixes writes the parameter."""
     if parameter.mutation is not Mutation.CONDITIONAL:
         return False
-    for flag, value in given.items():
-        for passed in (True, False):
-            needed = f"{flag}={not passed}"
-            if value.is_constant(passed) and all(needed in when.split(", ") for when in parameter.when):
-                return True
-    return False
+    conditions = [dict(part.split("=", 1) for part in when.split(", ") if "=" in part) for when in parameter.when]
+    return all(any(needed.get(name, text) != text for name, text in fixed.items()) for needed in conditions)
 
 
 def _warms_up(arguments: Arguments) -> bool:
