@@ -15,6 +15,7 @@ import yaml
 
 import triton_mutlint
 from triton_mutlint.engine import run
+from triton_mutlint.lowering import triton_api
 from triton_mutlint.model import KernelReport
 from triton_mutlint.request import Request
 
@@ -57,6 +58,8 @@ def _with_numbers(name: str, entry: dict[str, object]) -> dict[str, object]:
 @pytest.mark.parametrize("name", WRITES)
 def test_no_write_is_missed(name: str, entry: str) -> None:
     kernel = reports(entry)[name]
+    if name.endswith("atomics") and triton_api.version() < (3, 9):
+        pytest.skip("no Triton before 3.9 takes a mask that is a constant here")
     assert kernel.failure is None
     missed = WRITES[name] - {*kernel.mutated, *kernel.unknown}
     if entry == "types" and name.startswith("by_default"):  # the entry gives all else: a launch that takes the defaults
