@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from triton_mutlint.inputs import current
+from triton_mutlint.lowering.target import DEFAULT, parse_target
 from triton_mutlint.model import (
     ArgType,
     Failure,
@@ -65,11 +66,22 @@ def load_file(source: SourceFile, spec: Spec | None, request: Request) -> LoadRe
     """What the file holds; whatever its own Python does wrong is a failure in the result."""
     try:
         result = load(source, globals_=spec.globals if spec else {}, true_import=request.true_import,
-                      stubs=request.config.stub_modules)
+                      target=_device(spec, request), stubs=request.config.stub_modules)
         return replace(result, failures=tuple((name, shown(failure, request.cwd)) for name, failure in result.failures))
     except Exception as error:  # the file's own Python runs in there; one file must not end the run
         failure = unexpected(Stage.LOAD, error, Location(source.display, 1))
         return LoadResult(failures=(("", failure),), sources=(source.path,))
+
+
+def _device(spec: Spec | None, request: Request) -> str:
+    """The target that constants of a file are told where they ask for the device.
+
+    The first that is named on the command line, or the one that a spec names for all the kernels it names one for.
+    """
+    entries = spec.kernels if spec else ()
+    named = list(request.targets[:1]) or list({target.name for entry in entries for target in entry.targets})
+    target = parse_target(named[0]) if len(named) == 1 else DEFAULT
+    return f"{target.backend}:{target.arch}"
 
 
 def shown(failure: Failure, cwd: Path) -> Failure:

@@ -95,3 +95,44 @@ def test_a_failed_analysis_leaves_every_parameter_unknown(module: Any) -> None:
     report = triton_mutlint.analyze(module.by_literal, {**POINTERS, "BLOCK": 100}, target="cuda:90")
     assert report.failure is not None
     assert (report.mutated, report.unknown) == ((), ("x", "out", "aux"))
+
+
+def _lint(tmp_path: Path, text: str, spec: str = "", target: str = "cuda:90") -> KernelReport:
+    (tmp_path / "k.py").write_text("import triton\nimport triton.language as tl\n\n\n" + text)
+    if spec:
+        (tmp_path / "triton-mutlint.yaml").write_text("version: 1\nkernels:\n" + spec)
+    return run(Request(("k.py",), tmp_path, targets=(target,))).kernels[0]
+
+
+@pytest.mark.parametrize("shapes", ['["(*fp32,)", "(*fp32, *fp32)"]', '[null, "(*fp32, *fp32)"]'])
+def test_a_tuple_of_several_shapes_is_asked_of_in_each(shapes: str, tmp_path: Path) -> None:
+    kernel = _lint(tmp_path, """@triton.jit
+def k(x, ptrs, LEVEL: tl.constexpr):
+    tl.store(x, 1.0)
+    if LEVEL * LEVEL == 1522756:
+        tl.store(ptrs[len(ptrs) - 1], 1.0)
+""", f'  k: {{args: {{x: "*fp32", ptrs: {shapes}}}}}\n')
+    assert kernel.failure is None
+    assert "ptrs.1" in kernel.unknown
+
+
+@pytest.mark.parametrize(("target", "mutated"), [("cuda:90", ("out",)), ("cuda:80", ("out", "aux"))])
+@pytest.mark.parametrize("by_spec", [False, True])
+def test_constants_that_ask_for_the_device_are_told_the_target(
+    target: str, mutated: tuple[str, ...], by_spec: bool, tmp_path: Path
+) -> None:
+    text = """IS_NEW = tl.constexpr(triton.runtime.driver.active.get_current_target().arch >= 90)
+
+
+@triton.jit
+def k(out, aux):
+    tl.store(out, 1.0)
+    if not IS_NEW:
+        tl.store(aux, 1.0)
+"""
+    if not by_spec:
+        assert _lint(tmp_path, text, target=target).mutated == mutated
+        return
+    (tmp_path / "k.py").write_text("import triton\nimport triton.language as tl\n\n\n" + text)
+    (tmp_path / "triton-mutlint.yaml").write_text(f'version: 1\nkernels:\n  k: {{target: "{target}"}}\n')
+    assert run(Request(("k.py",), tmp_path)).kernels[0].mutated == mutated

@@ -45,7 +45,7 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
     functions = Functions(evidence, plan)
     possible = Stores(evidence.program)
     stored = possible.of(Helper.of(kernel), held_by(kernel, plan, evidence))
-    for name, type_ in plan.variants[0].args.items():
+    for name, type_ in _types(plan):
         dossier = evidence.dossiers[name]
         for label, slot, element in _flat(name, dossier.slot, type_):
             slot = slot or Slot(name)
@@ -76,6 +76,13 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
                    and any(isinstance(v.args[n], ConstexprValue) for v in plan.variants))
     return Doubts(stores, addresses, is_open, frozenset(narrow), frozenset(numbers), handed, frozenset(untyped),
                   values)
+
+
+def _types(plan: SignaturePlan) -> Iterator[tuple[str, ArgType]]:
+    """What each parameter is: for those that are a tuple in some variant, in each of them."""
+    for name, first in plan.variants[0].args.items():
+        types = {value_key(v.args[name]): v.args[name] for v in plan.variants}.values()
+        yield from ((name, t) for t in types if t is first or any(isinstance(t, TupleType) for t in types))
 
 
 def held_by(kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences) -> dict[str, Held]:

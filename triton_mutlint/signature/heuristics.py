@@ -14,13 +14,14 @@ from typing import Any
 
 from triton_mutlint.model import ArgType, ConstexprValue, ScalarType, TupleType
 from triton_mutlint.signature.values import text_of, unwrap_constexpr
-from triton_mutlint.signature.variants import value_key
 from triton_mutlint.source.stubs import Missing
 
 SAMPLE = 1024  # a usual row length: divisible by 16, so that block sizes made from it are valid
 _BOOLEAN_OPS = frozenset({"COMPARE_OP", "IS_OP", "CONTAINS_OP", "UNARY_NOT"})
 _EITHER = (ConstexprValue(False), ConstexprValue(True))
-_BOTH = {value_key(value) for value in _EITHER}
+# What it takes to ask whether an argument is None, and to answer with a constant.
+_NONE_OPS = frozenset({"RESUME", "NOP", "LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_CONST", "BINARY_SUBSCR", "BINARY_OP",
+                       "IS_OP", "UNARY_NOT", "RETURN_VALUE", "RETURN_CONST"})  # fmt: skip
 _Answer = tuple[tuple[ArgType | None, ...], tuple[ConstexprValue, ...]]
 
 
@@ -61,8 +62,7 @@ class Heuristic:
     def __init__(self, function: Callable[[Mapping[str, Any]], Any]) -> None:
         self._function = function
         self._read: set[str] = set()
-        self._is_sampled = False  # whether a run-time value was read for want of which a sample was taken
-        self._given: set[tuple[str, str]] = set()
+        self._is_sampled = False  # whether it read what is known at a launch only
         # What was read → the identities of the arguments there → those (so that they stay alive), and the answer.
         self._known: dict[tuple[str, ...], dict[tuple[int, ...], _Answer]] = {}
 
@@ -80,17 +80,19 @@ class Heuristic:
         return values
 
     def is_open(self, guessed: Collection[str]) -> bool:
-        """Whether a launch may give another value than those so far: some argument that was read is `guessed`,
-        or known at a launch only. Where both booleans were given, there is no other.
+        """Whether a launch may give another value than those so far.
+
+        It may if some argument that was read is `guessed`, or known at a launch only: a number, what a pointer
+        answers but to `is None`, and whether a launch passes a name at all.
         """
-        return (self._is_sampled or not self._read.isdisjoint(guessed)) and self._given != _BOTH
+        return self._is_sampled or not self._read.isdisjoint(guessed)
 
     def _run(self, arguments: _Arguments, args: Mapping[str, ArgType]) -> tuple[ConstexprValue, ...]:
         values = self._answer(arguments, args)
-        read = set(args) if arguments.counted else arguments.read & args.keys()
+        read = args.keys() | arguments.read if arguments.counted else arguments.read
         self._read |= read
-        self._is_sampled |= any(_is_runtime(args[name]) for name in read)
-        self._given.update(map(value_key, values))
+        known = _asks_for_none_only(self._function)
+        self._is_sampled |= arguments.counted or any(name not in args or _is_sample(args[name], known) for name in read)
         return values
 
     def _answer(self, arguments: _Arguments, args: Mapping[str, ArgType]) -> tuple[ConstexprValue, ...]:
@@ -128,6 +130,30 @@ def _is_runtime(arg: ArgType) -> bool:
     if isinstance(arg, TupleType):
         return any(_is_runtime(element) for element in arg.elements)
     return isinstance(arg, ScalarType)
+
+
+def _is_sample(arg: ArgType, is_none_only: bool) -> bool:
+    """Whether a placeholder stands for an argument that may answer otherwise at a launch."""
+    if isinstance(arg, TupleType):
+        return any(_is_sample(element, is_none_only) for element in arg.elements)
+    return not isinstance(arg, ConstexprValue) and not (is_none_only and not isinstance(arg, ScalarType))
+
+
+def _asks_for_none_only(function: Callable[..., Any]) -> bool:
+    """Whether `function` only asks whether an argument is None (`lambda a: a["b"] is not None`)."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return False
+    instructions = [i for i in dis.get_instructions(code) if i.opname != "CACHE"]
+    for before, instruction in zip([None, *instructions], instructions, strict=False):
+        if instruction.opname not in _NONE_OPS:
+            return False
+        if instruction.opname == "BINARY_OP" and instruction.argrepr != "[]":
+            return False
+        is_none = before is not None and before.opname == "LOAD_CONST" and before.argval is None
+        if instruction.opname == "IS_OP" and not is_none:
+            return False
+    return True
 
 
 def _may_give_flag(function: Callable[..., Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Mapping
 
 from triton_mutlint.model import (
@@ -25,6 +26,7 @@ from triton_mutlint.signature.spec_model import KernelSpec, Spec
 from triton_mutlint.signature.splitting import TypeTextError
 from triton_mutlint.signature.values import text_of, type_of_value, unwrap_constexpr
 from triton_mutlint.signature.variants import value_key, with_choices
+from triton_mutlint.source.walking import dotted
 
 __all__ = ["Infer", "Inferred", "build_plan"]
 
@@ -50,9 +52,12 @@ def build_plan(
     by_entry = bind_entry(kernel, entry) if entry else {}
     by_default = _spec_defaults(kernel, spec, by_entry)
     guessed, declared, sources = _sources(kernel, by_entry, by_default, inferred)
-    # An entry that gives all that has no default describes a launch, which takes the defaults.
-    assumed = frozenset[str]() if by_entry and not guessed.keys() - sources.heuristics else frozenset(declared)
-    expansion = expand(kernel, sources, max_variants, guessed.keys() | assumed)
+    # An entry that gives all that has no default describes a launch, which takes the defaults. Heuristics do not see
+    # those: Triton passes them what a launch gives.
+    told_all = by_entry and not by_default and not guessed.keys() - sources.heuristics
+    assumed = frozenset[str]() if told_all else frozenset(declared)
+    unseen = set[str]().union(*(c.args for c in sources.configs)) if _tuned_inside(kernel) else set()
+    expansion = expand(kernel, sources, max_variants, guessed.keys() | declared.keys() | unseen)
     _require(kernel, [p for p in kernel.parameters if p.name in expansion.missing])
     told = sources.heuristics.keys() - expansion.untold
     used = {n: guessed[n] for n in kernel.parameter_names if n in guessed and n not in told}
@@ -65,6 +70,13 @@ def build_plan(
         reasons={n: guess.reason for n, guess in used.items()},
         notes=tuple(_notes(kernel, spec, entry, expansion)),
     )
+
+
+def _tuned_inside(kernel: LoadedKernel) -> bool:
+    """Whether heuristics may stand around an autotuner, and do not see what its configs give."""
+    names = [dotted(d.func if isinstance(d, ast.Call) else d)[-1:] for d in kernel.node.decorator_list]
+    outer = names[: names.index(("autotune",))] if ("autotune",) in names else names
+    return kernel.autotune is not None and (("heuristics",) in outer or ("autotune",) not in names)
 
 
 def _origin(entry: KernelSpec | None, has_given: bool, has_guessed: bool) -> Origin:

@@ -24,7 +24,8 @@ _TYPING = frozenset({"isinstance", "hasattr", "getattr", "type", "num_warps", "n
 LOADS = frozenset({"load", "load_tensor_descriptor", "_experimental_descriptor_load"})
 NUMBERS = frozenset({"dot", "dot_scaled", "program_id", "num_programs", "rand", "randn", "randint", "randint4x",
                      "rand4x", "randn4x"})
-FACTS = frozenset({"dtype", "type", "shape", "element_ty", "scalar", "numel", "primitive_bitwidth", "itemsize"})
+FACTS = frozenset({"dtype", "type", "shape", "block_shape", "strides", "element_ty", "scalar", "numel",
+                   "primitive_bitwidth", "itemsize"})
 _SIZES = frozenset({"shape", "block_shape", "numel", "type", "block_type", "nbytes", "layout"})
 METHODS = frozenset({"to", "cast", "view", "reshape", "expand_dims", "broadcast_to", "trans", "permute", "split",
                      "load", "gather", "advance", "T", "ravel", "sum", "max", "min", "argmax", "argmin", "reduce",
@@ -161,6 +162,8 @@ class Calls:
             return replace(everything, is_open=True, kinds=(SOME,))
         sized = name == "len" and bool(given) and args[:1] != [] and not args[0].has_length
         self.stores.is_typed |= name in _TYPING or sized
+        if name == "len" and home == "builtins":
+            return NOTHING
         if stores(name):
             if not masked_off(name, args, named):
                 self.store(args[0].everything() if args and ANY not in named else given)

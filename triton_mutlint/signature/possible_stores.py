@@ -28,8 +28,8 @@ class Stores:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._known: dict[tuple[int, tuple[tuple[str, Held], ...]], tuple[Held, frozenset[str]]] = {}
-        self._running: set[tuple[int, tuple[tuple[str, Held], ...]]] = set()
+        self._known: dict[tuple[Helper, tuple[tuple[str, Held], ...]], tuple[Held, frozenset[str]]] = {}
+        self._running: set[tuple[Helper, tuple[tuple[str, Held], ...]]] = set()
         self._calls = 0
         self.is_typed = False  # the source asks of what kind a value is
         self.is_sized = False  # it asks for the shape of one
@@ -43,7 +43,7 @@ class Stores:
 
     def call(self, helper: Helper, env: Env) -> tuple[Held, frozenset[str]]:
         """What a helper returns, and what it stores through."""
-        key = (id(helper.node), tuple(env.items()))
+        key = (helper, tuple(env.items()))  # not its text: two of a factory's products share that
         if key in self._known:
             return self._known[key]
         if key in self._running or len(self._running) >= MAX_DEPTH or self._calls >= MAX_CALLS:
@@ -71,10 +71,13 @@ class _Body(Expressions):
 
     # ----------------------------------------------------------------- statements
 
-    def block(self, body: list[ast.stmt]) -> None:
+    def block(self, body: list[ast.stmt]) -> bool:
+        """Whether the function is left for certain, so that what follows is not reached."""
         for statement in body:
             self.line = statement.lineno
-            _STATEMENTS.get(type(statement), _Body.anything)(self, statement)
+            if _STATEMENTS.get(type(statement), _Body.anything)(self, statement):
+                return True
+        return False
 
     def anything(self, node: ast.stmt) -> None:
         for child in ast.iter_child_nodes(node):
@@ -119,17 +122,31 @@ class _Body(Expressions):
                 kinds = held.kinds if held.kinds and not value.has_objects() else (SOME,)
                 self.env[name] = Held(held.everything() | value.everything(), None, held.functions, held.is_open, kinds)
 
-    def branch(self, node: ast.If) -> None:
+    def branch(self, node: ast.If) -> bool:
         test = self.eval(node.test)
-        if test.value is not UNKNOWN:
-            self.block(node.body if test.value else node.orelse)
-            return
+        truth = self.truth(node.test, test)
+        if truth is not None:
+            return self.block(node.body if truth else node.orelse)
         self.overloaded(test)
         before = dict(self.env)
-        self.block(node.body)
+        is_left = self.block(node.body)
         then, self.env = self.env, before
-        self.block(node.orelse)
-        self.env = self.joined(then, self.env)
+        if self.block(node.orelse):
+            self.env = then
+            return is_left
+        if not is_left:
+            self.env = self.joined(then, self.env)
+        return False
+
+    def truth(self, node: ast.expr, held: Held) -> bool | None:
+        """What a test comes to, where that is certain: of an `and`, one operand that is false is enough."""
+        if held.value is not UNKNOWN:
+            return bool(held.value)
+        if isinstance(node, ast.BoolOp):
+            decides = isinstance(node.op, ast.Or)
+            if any(self.truth(n, self.eval(n)) is decides for n in node.values):
+                return decides
+        return None
 
     def joined(self, left: Env, right: Env) -> Env:
         """One or the other; a name that only one has is looked up outside of the function where there is none."""
@@ -167,16 +184,17 @@ class _Body(Expressions):
         return not functions.is_open and len(functions.functions) == 1 and runs_never(
             functions.functions[0].it, [self.eval(a) for a in node.iter.args])
 
-    def give_back(self, node: ast.Return) -> None:
+    def give_back(self, node: ast.Return) -> bool:
         value = self.eval(node.value) if node.value is not None else NOTHING
         self.returned = value if self.returned is None else either(self.returned, value)
+        return True
 
 
 def _loaded(target: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Name(target.id, ast.Load()), target) if isinstance(target, ast.Name) else target
 
 
-_STATEMENTS: dict[type[ast.stmt], Callable[[_Body, Any], None]] = {
+_STATEMENTS: dict[type[ast.stmt], Callable[[_Body, Any], bool | None]] = {
     ast.Assign: _Body.assign, ast.AnnAssign: _Body.assign, ast.AugAssign: _Body.augment, ast.If: _Body.branch,
     ast.For: _Body.loop, ast.While: _Body.loop, ast.Return: _Body.give_back,
 }  # fmt: skip
