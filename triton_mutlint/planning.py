@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from triton_mutlint.inputs import current
-from triton_mutlint.lowering.target import DEFAULT, parse_target
 from triton_mutlint.model import (
     ArgType,
     Failure,
@@ -28,7 +27,7 @@ from triton_mutlint.signature.plan import build_plan
 from triton_mutlint.signature.siblings import siblings
 from triton_mutlint.signature.spec import KernelSpec, Spec, find_spec, load_spec, parse_spec
 from triton_mutlint.source.discover import display_path
-from triton_mutlint.source.load import load
+from triton_mutlint.source.load import DEFAULT_TARGET, load
 
 
 @dataclass
@@ -80,7 +79,11 @@ def _device(spec: Spec | None, request: Request) -> str:
     """
     entries = spec.kernels if spec else ()
     named = list(request.targets[:1]) or list({target.name for entry in entries for target in entry.targets})
-    target = parse_target(named[0]) if len(named) == 1 else DEFAULT
+    if len(named) != 1:
+        return DEFAULT_TARGET
+    from triton_mutlint.lowering.target import parse_target  # what only lists kernels lowers none
+
+    target = parse_target(named[0])
     return f"{target.backend}:{target.arch}"
 
 

@@ -11,7 +11,6 @@ from triton_mutlint.signature.evaluate import UNKNOWN, plain
 from triton_mutlint.signature.held import LOADED, NOTHING, SOME, Held, Object, constant, either, mixed
 from triton_mutlint.signature.helpers import Helper
 from triton_mutlint.signature.python_objects import fields_of, makes_objects, may_store, member, named_and_home
-from triton_mutlint.ttir.asm import read_asm
 
 ANY = "**"  # stands for whichever parameters `*args` and `**kwargs` go to
 _STORING = ("store", "scatter", "atomic_", "_experimental_descriptor_store", "_experimental_device_tensormap")
@@ -269,6 +268,8 @@ def of_asm(args: Sequence[Held], named: Mapping[str, Held]) -> tuple[frozenset[s
     known = isinstance(text.value, str) and isinstance(constraints.value, str) and pack.value == 1
     if ANY in named or not known or not given.has_length:
         return None
+    from triton_mutlint.ttir.asm import read_asm  # here: most kernels have no asm
+
     operands = given.items or ()
     each = [1] * len(operands)
     readings = [read_asm(text.value, constraints.value, len(operands), b, each) for b in ("cuda", "hip")]

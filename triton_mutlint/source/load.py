@@ -34,13 +34,16 @@ from triton_mutlint.watchdog import TooLongError
 NamedFailure = tuple[str, Failure]
 
 
+DEFAULT_TARGET = "cuda:90"
+
+
 @collector_paused()
 def load(
     source: SourceFile,
     *,
     globals_: Mapping[str, object] = EMPTY,
     true_import: bool = False,
-    target: str = "cuda:90",
+    target: str = DEFAULT_TARGET,
     stubs: tuple[str, ...] = (),
 ) -> LoadResult:
     """The kernels and helpers of one file, in line order, and why others are missing.
