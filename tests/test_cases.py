@@ -29,3 +29,15 @@ def test_verdict_is_the_truth(case: Case, spec_folder: Path) -> None:
     assert (found | unknown) - case.truth <= case.unknown
     if case.undecidable:
         assert case.unknown <= found | unknown, "called something decided that nobody can decide"
+
+
+@pytest.mark.parametrize("case", [c for book in BOOKS for c in cases(book)], ids=lambda c: f"{c.book}-{c.name}")
+def test_guessed_arguments_hide_no_write(case: Case, spec_folder: Path) -> None:
+    kernel = case.report(report_of(case.book, spec_folder, with_spec=False))
+    if kernel.status is Status.ANALYZED:
+        told = set(kernel.mutated) | set(kernel.unknown)
+        assert case.truth <= told
+        assert case.indirect <= told | {w.through for w in kernel.indirect_writes}
+        assert case.unknown <= told or not case.undecidable
+    else:
+        assert not case.lowers, kernel.failure

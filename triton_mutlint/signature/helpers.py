@@ -71,7 +71,8 @@ class Program:
         self._depth = 0
         self.watch: Watch | None = None
         self.pointers = False  # somewhere, a pointer is made of a number
-        self.indirect = 0  # the line at which a pointer is made of what was in memory
+        self.loaded = 0  # the line at which a pointer is made of what was in memory
+        self.recast = 0  # the line at which bits are given a type that does not tell any more what they were
         self.distances = False  # somewhere, a parameter is added to or subtracted from what was in memory
 
     def lookup(self, name: str, scope: Scope) -> Any:
@@ -104,6 +105,9 @@ class Program:
         """`value`, which a cast of `source` to `kind` made: noted if that is, or may be, a type of pointers."""
         if marks.points(value):
             self.pointed(line if source.memory else 0)
+        if (source.base or source.mixed or source.memory) and not (value.base or value.mixed or value.memory):
+            marks.kept((source,), line)
+            self.recast = self.recast or line
         for slot in kind.bare if kind.is_dtype else ():
             slot.models = slot.models or line
             slot.models_loaded = slot.models_loaded or (line if source.memory else 0)
@@ -112,7 +116,12 @@ class Program:
     def pointed(self, loaded: int) -> None:
         """A pointer is made of a number; `loaded` is the line, if that was in memory."""
         self.pointers = True
-        self.indirect = self.indirect or loaded
+        self.loaded = self.loaded or loaded
+
+    @property
+    def indirect(self) -> int:
+        """The line at which a pointer is, or may be, made of what was put somewhere before; 0 if there is none."""
+        return self.loaded or (self.recast if self.pointers else 0)
 
     def method(self, owner: Value, name: str) -> Helper | None:
         """The jit method `name` of an aggregate built in the body."""
@@ -165,7 +174,7 @@ class Program:
             slot = summary.slots[name]
             apply(slot, value, node.lineno)
             if slot.addressed and value.memory:
-                self.indirect = self.indirect or node.lineno
+                self.loaded = self.loaded or node.lineno
             for other in slot.kin:
                 marks.alike(value, bound.get(other.name, NOTHING))
             for other, wide in slot.summed.items():

@@ -200,6 +200,7 @@ def handed(values: Iterable[Value], line: int) -> None:
     for part in every(values):
         for slot in part.base:
             slot.stored = first(slot.stored, line)
+            slot.addressed = first(slot.addressed, line)
 
 
 def handed_to(function: Slot, passed: Mapping[int | str, Value], line: int) -> None:

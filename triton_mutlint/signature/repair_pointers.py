@@ -59,6 +59,18 @@ def sized(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
             yield {target: DescriptorType(type_.element, tuple(d if d == 1 else size for d in type_.block_shape))}
 
 
+def one_shape(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
+    """Descriptors that one name holds in turn, of blocks of two shapes: all get one of these."""
+    first, second = (tuple(map(int, match.group(g).split("x"))) for g in ("a", "b"))
+    everything = [Target(name, (), True) for name in sorted(scene.inferred)]
+    for wanted, have in ((first, second), (second, first)) if first != second else ():
+        types = {t: scene.type(t) for t in _holders(scene, everything)}
+        found: Change = {t: DescriptorType(type_.element, wanted) for t, type_ in types.items()
+                         if isinstance(type_, DescriptorType) and type_.block_shape == have}  # fmt: skip
+        if found:
+            yield found
+
+
 def wider(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     """Atomics that take no narrow elements, or compare with something else than they find."""
     for wanted in ("i32", "i64"):

@@ -12,7 +12,7 @@ from triton_mutlint.signature import repair_values
 from triton_mutlint.signature.dtype_names import bits
 from triton_mutlint.signature.dtypes import canonical_dtype
 from triton_mutlint.signature.probe import Target
-from triton_mutlint.signature.repair_pointers import as_value, one_element, sized, together, wider
+from triton_mutlint.signature.repair_pointers import as_value, one_element, one_shape, sized, together, wider
 from triton_mutlint.signature.repair_shapes import reshaped
 from triton_mutlint.signature.scene import Change, Rule, Scene, as_dtype, dtype_of, floats, integers, retyped
 
@@ -218,10 +218,12 @@ def _rule(pattern: str, rule: Rule) -> tuple[re.Pattern[str], Rule]:
 _HELD = r"(?:pointer|tensor_descriptor)<(?:<\[[^]]*\], )?(?P<%s>\w+)>"
 _POINTERS = _HELD % "a" + ".*?" + _HELD % "b"
 _BLOCKS = r"!tt\.tensordesc<(?:tensor<)?(?:\d+x)*(?P<%s>\w+)"
+_SHAPES = r"!tt\.tensordesc<(?:tensor<)?(?P<%s>\d+(?:x\d+)*)x"
 RULES: tuple[tuple[re.Pattern[str], Rule], ...] = (
     _rule(r"(?:Loop-carried variable|initial value for) `?(?P<name>\w+)`? .*?" + _POINTERS, one_element),
     _rule(r"(?:inconsistent types|invalid operands of type) .*?" + _POINTERS, one_element),
     _rule(r"(?:different type:|successor operand type #\d+) '" + _BLOCKS % "a" + ".*?" + _BLOCKS % "b", one_element),
+    _rule(r"(?:different type:|successor operand type #\d+) '" + _SHAPES % "a" + ".*?" + _SHAPES % "b", one_shape),
     _rule(r"value\.shape == desc\.block_shape", sized),
     _rule(r"Block element type\((?P<a>\w+)\) and value element type\((?P<b>\w+)\)", as_value),
     _rule(r"element type must match block \('(?P<a>\w+)'\), but got 'tensor<(?:\d+x)*(?P<b>\w+)>'", as_value),

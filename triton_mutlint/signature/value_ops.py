@@ -11,7 +11,6 @@ from triton_mutlint.signature.intrinsic_call import Call, blend, merge
 from triton_mutlint.signature.memory_ops import note_options
 
 _MEMORY = re.compile(r"\b(ld|st|atom|red|cp)\.|\b(global|flat|buffer|scratch)_\w+")
-_WRITES = re.compile(r"\b(st|atom|red|cp|stmatrix|multimem|call)\b|\b(global|flat|buffer|scratch)_(store|atomic)")
 
 
 def use_dtype(kind: Value, line: int) -> None:
@@ -118,19 +117,29 @@ def asm(call: Call) -> Value:
         for constraint, value in zip(inputs, parts, strict=False):
             if constraint == "l":
                 marks.address(Value(value.base), call.line)
-    code = call.get(0, "asm").const
-    written = call.line if not isinstance(code, str) or _WRITES.search(code) else 0
-    accessed = isinstance(code, str) and _MEMORY.search(code) is not None
+    written, accessed = _asm_effects(call.get(0, "asm").const, text.const, len(parts))
     call.walk.program.pointers |= bool(written or accessed)
-    for value in parts if written or accessed else ():
-        for slot in value.base | value.mixed:
+    for index, value in enumerate(parts):
+        for slot in value.base | value.mixed if index in written | accessed else ():
             slot.addressed = slot.addressed or call.line
-            slot.stored = slot.stored or written
-    if accessed:
-        for value in parts:
-            if value.dtype is None or any(s.to_int for s in value.base):
-                marks.address(Value(value.base), call.line)
+            slot.stored = slot.stored or (call.line if index in written else 0)
+        if index in accessed and (value.dtype is None or any(s.to_int for s in value.base)):
+            marks.address(Value(value.base), call.line)
     return blend(tuple(parts), kind.dtype or "i32")
+
+
+def _asm_effects(code: object, constraints: object, operands: int) -> tuple[frozenset[int], frozenset[int]]:
+    """Through which operands an asm text may write, and which are addresses, on any target that understands it."""
+    everything = frozenset(range(operands))
+    if not isinstance(code, str) or not isinstance(constraints, str):
+        return everything, frozenset()
+    from triton_mutlint.ttir.asm import read_asm  # here: most kernels have no asm
+
+    readings = [r for b in ("cuda", "hip") if (r := read_asm(code, constraints, operands, b)).understood]
+    if not readings:
+        return everything, everything if _MEMORY.search(code) else frozenset()
+    written = frozenset[int]().union(*(r.writes | r.atomics for r in readings))
+    return written, written.union(*(r.reads for r in readings))
 
 
 def pointer_type(call: Call) -> Value:
