@@ -100,6 +100,26 @@ def quiet(a, b, BLOCK: tl.constexpr):
     assert (kernel.mutated, kernel.unknown) == (("a",), ())
 
 
+@pytest.mark.parametrize(("mode", "written"), [(0, {"b"}), (1, {"a", "b"})])
+def test_a_default_of_a_helper_is_known(tmp_path: Path, mode: int, written: set[str]) -> None:
+    kernel = _report(tmp_path, f"""MODE: tl.constexpr = tl.constexpr({mode})
+
+
+@triton.jit
+def move(p, i, mode: tl.constexpr = MODE):
+    if mode == 1:
+        tl.store(p + i, 0.0)
+    return tl.load(p + i)
+
+
+@triton.jit
+def through(a, b, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(b + i, move(a, i))
+""")
+    assert (set(kernel.mutated), kernel.unknown) == (written, ())
+
+
 def test_a_size_that_a_launch_may_leave_out_is_tried_both_ways(tmp_path: Path) -> None:
     kernel = _report(tmp_path, """@triton.jit
 def fill(k, v, width, BLOCK: tl.constexpr, BLOCK_V: tl.constexpr):

@@ -27,11 +27,12 @@ NO_REFS: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, eq=False)
 class Helper:
-    """A jit function as found: its definition and the globals its names are looked up in."""
+    """A jit function as found: its definition, the globals its names are looked up in, and its parameters' defaults."""
 
     node: ast.FunctionDef
     namespace: Mapping[str, Any]
     file: str = ""
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # as far as they are known
 
     @classmethod
     def of(cls, kernel: LoadedKernel) -> Helper:
@@ -99,7 +100,7 @@ class Program:
         if node is None:
             return None
         code = getattr(function, "__code__", None)
-        return Helper(node, _namespace(function), getattr(code, "co_filename", ""))
+        return Helper(node, _namespace(function), getattr(code, "co_filename", ""), _defaults(function))
 
     def made(self, source: Value, kind: Value, value: Value, line: int) -> Value:
         """`value`, which a cast of `source` to `kind` made: noted if that is, or may be, a type of pointers."""
@@ -266,6 +267,14 @@ def _namespace(function: Any) -> Mapping[str, Any]:
         with contextlib.suppress(ValueError):  # not set yet
             held[name] = cell.cell_contents
     return ChainMap(held, outside) if held else outside
+
+
+def _defaults(function: Any) -> Mapping[str, Any]:
+    """What a function's parameters hold where a call leaves them out."""
+    code, given = getattr(function, "__code__", None), getattr(function, "__defaults__", None) or ()
+    names = getattr(code, "co_varnames", ())[: getattr(code, "co_argcount", 0)]
+    named = getattr(function, "__kwdefaults__", None) or {}
+    return {**dict(zip(reversed(names), reversed(given), strict=False)), **named}
 
 
 def _definition(jit: Any, function: Any) -> ast.FunctionDef | None:

@@ -148,7 +148,7 @@ class Calls:
             target, args = target.method, [target.owner, *args]
         helper = target if isinstance(target, Helper) else self.stores.helper(target)
         if helper is not None:
-            returned, stored = self.stores.call(helper, _arguments(helper.node.args, args, named))
+            returned, stored = self.stores.call(helper, _arguments(helper, args, named))
             self.store(stored)
             return returned
         if isinstance(target, type):
@@ -220,17 +220,12 @@ class Calls:
             self.stored.setdefault(root, self.line)
 
 
-def _arguments(formal: ast.arguments, args: list[Held], named: Mapping[str, Held]) -> Env:
+def _arguments(helper: Helper, args: list[Held], named: Mapping[str, Held]) -> Env:
+    formal = helper.node.args
     positional = (*formal.posonlyargs, *formal.args)
-    defaults: dict[str, ast.expr | None] = dict(
-        zip((a.arg for a in reversed(positional)), reversed(formal.defaults), strict=False))
-    defaults.update(zip((a.arg for a in formal.kwonlyargs), formal.kw_defaults, strict=True))
     rest = replace(mixed(named.values()) if ANY in named else NOTHING, is_open=True)
-    env = {}
-    for argument in (*positional, *formal.kwonlyargs):
-        default = defaults.get(argument.arg)
-        told = isinstance(default, ast.Constant) and ANY not in named
-        env[argument.arg] = constant(default.value) if told and isinstance(default, ast.Constant) else rest
+    told = {} if ANY in named else helper.defaults
+    env = {a.arg: of_global(told[a.arg]) if a.arg in told else rest for a in (*positional, *formal.kwonlyargs)}
     env.update(zip((a.arg for a in positional), args, strict=False))
     env.update((name, value) for name, value in named.items() if name in env)
     if formal.vararg is not None:
