@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 FILE ?= fixtures/quickstart/kernels.py
 ARGS ?=
 
-.PHONY: run test lint types unit newest slow corpus fuzz mutate bench goldens clean
+.PHONY: run test lint types unit newest slow unit-slow newest-slow corpus fuzz mutate bench goldens clean
 
 run: $(VENV)/.installed
 	$(BIN)/triton-mutlint $(ARGS) $(FILE)
@@ -32,8 +32,15 @@ unit: $(VENV)/.installed
 newest: $(NEWEST)/.installed
 	$(NEWEST)/bin/python -m pytest
 
-slow: $(VENV)/.installed $(NEWEST)/.installed
+# Those that take seconds each: many processes, ops run by torch, random input. CI runs them too.
+slow:
+	$(MAKE) $(VENV)/.installed $(NEWEST)/.installed
+	$(MAKE) -j2 --output-sync=target newest-slow unit-slow
+
+unit-slow: $(VENV)/.installed
 	$(BIN)/python -m pytest -m slow
+
+newest-slow: $(NEWEST)/.installed
 	$(NEWEST)/bin/python -m pytest -m slow
 
 # Installs pinned third-party packages, without their dependencies, into .corpus/ and lints them.

@@ -140,6 +140,7 @@ def test_the_report_is_the_same(jobs: int) -> None:
     assert several.stderr == one.stderr == ""
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_all_of_it() -> None:
     pytest.importorskip("triton")
     command = [sys.executable, "-m", "triton_mutlint", "--jobs", "2", "../bad/endless_unrolling.py"]

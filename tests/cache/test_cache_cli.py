@@ -60,6 +60,7 @@ def command(tmp_path: Path) -> Command:
     return Command(folder)
 
 
+@pytest.mark.slow
 def test_a_second_run_loads_nothing_heavy(command: Command) -> None:
     command.agrees(".", warm=False)
     command.agrees(".", warm=True)
@@ -80,6 +81,7 @@ def test_a_report_file_is_written_again(command: Command) -> None:
     assert (command.folder / "found.json").read_text() == text
 
 
+@pytest.mark.slow
 def test_every_kind_of_change_is_seen(command: Command) -> None:
     folder = command.folder
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
@@ -105,6 +107,7 @@ def test_every_kind_of_change_is_seen(command: Command) -> None:
     command.agrees(".", warm=True)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_tried_again(command: Command) -> None:
     for _ in range(2):
         command.agrees(".", "missing.py", warm=False)
@@ -127,6 +130,7 @@ def test_standard_input_is_told_by_its_text(command: Command) -> None:
     assert lint(text.replace("tl.store", "# tl.store")) != first
 
 
+@pytest.mark.slow
 def test_fixing_uses_nothing_kept_of_whole_runs(command: Command) -> None:
     command("."), command(".")
     command.agrees(".", "--diff", warm=False)
@@ -153,6 +157,7 @@ def test_a_cache_for_reading_only_is_read(command: Command) -> None:
     command.agrees(".", "-v", warm=False)
 
 
+@pytest.mark.slow
 def test_two_runs_at_once_agree(command: Command) -> None:
     env = {k: v for k, v in os.environ.items() if k != "TRITON_MUTLINT_NO_CACHE"}
     run = [sys.executable, "-c", CODE, ".", "--cache-dir", str(command.cache)]
@@ -163,6 +168,7 @@ def test_two_runs_at_once_agree(command: Command) -> None:
     command.agrees(".", warm=True)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_leaves_a_cache_that_works(command: Command) -> None:
     env = {k: v for k, v in os.environ.items() if k != "TRITON_MUTLINT_NO_CACHE"}
     for delay in (0.3, 0.8, 1.2, 1.6):
@@ -176,6 +182,7 @@ def test_a_run_that_is_killed_leaves_a_cache_that_works(command: Command) -> Non
     command.agrees(".", warm=True)
 
 
+@pytest.mark.slow
 def test_the_cache_command(command: Command) -> None:
     assert command("cache", "path") == (0, f"{command.cache}\n")
     assert command("cache", "info")[1].splitlines()[1] == "0 runs, 0 files: 0.0 MiB of at most 256.0 MiB"

@@ -41,6 +41,7 @@ def verdict(kernel: KernelReport) -> tuple[object, ...]:
     return kernel.location, kernel.name, kernel.status, kernel.mutated, kernel.unknown, through
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("book", "paths"), [("quickstart", "kernels.py"), ("cases", "kernels"), ("tutorials", "kernels")]
 )

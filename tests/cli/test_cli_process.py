@@ -66,6 +66,7 @@ def test_the_module_and_the_exit_code() -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_interrupted_at_once_without_a_traceback() -> None:
     process = subprocess.Popen(command(30), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(3)  # long enough, on a busy machine too, for the run to have begun
@@ -147,6 +148,7 @@ def on_a_terminal(seconds: int, **environment: str) -> str:
     return seen.decode()
 
 
+@pytest.mark.slow
 def test_progress_on_a_long_run_is_erased() -> None:
     seen = on_a_terminal(2)
     assert "/40 kernels.py::k" in seen
@@ -157,10 +159,12 @@ def test_no_progress_on_a_short_run() -> None:
     assert on_a_terminal(0) == ""
 
 
+@pytest.mark.slow
 def test_no_progress_where_no_line_can_be_erased() -> None:
     assert on_a_terminal(2, TERM="dumb") == ""
 
 
+@pytest.mark.slow
 def test_progress_fits_a_narrow_terminal() -> None:
     lines = on_a_terminal(2, COLUMNS="14").split("\r\x1b[K")
     assert {len(line) for line in lines} <= {0, 13}

@@ -57,6 +57,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in found}
 
 
+@pytest.mark.slow
 def test_nothing_fixable_is_left_and_a_second_time_changes_nothing(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -23,6 +23,7 @@ def ops(tmp_path: Path, text: str) -> dict[str, OpReport]:
     return {op.name: op for op in run(Request(("ops.py",), tmp_path)).ops}
 
 
+@pytest.mark.slow
 def test_code_that_is_too_large_is_followed_for_one_op_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: Counter[int] = Counter()
     step = Core.step

@@ -20,7 +20,10 @@ OPS = Path(__file__).resolve().parents[2] / "fixtures" / "ops"
 BOOK: dict[str, dict[str, Any]] = yaml.safe_load((OPS / "ops.yaml").read_text(encoding="utf-8"))
 RUN = [key for key, op in BOOK.items() if op["run"] is not False]
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="running the ops needs torch")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="running the ops needs torch"),
+]
 
 
 # All in one process, as importing torch and triton takes most of its time.

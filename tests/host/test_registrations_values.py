@@ -160,6 +160,7 @@ def test_code_that_goes_round_in_circles_ends(tmp_path: Path) -> None:
     assert {op.name for op in ops} == {"a::b", "a::f"}
 
 
+@pytest.mark.slow
 def test_a_file_that_is_much_too_long_is_followed_for_a_while(tmp_path: Path) -> None:
     deep = "x = " + " + ".join(["1"] * 900) + "\n"
     wide = "for i in range(10):\n" + "    custom_op('a::g', f, mutates_args=())\n" * 2000

@@ -31,6 +31,7 @@ print(json.dumps(told))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="exports with torch")
 def test_only_the_wrapped_launch_can_be_exported() -> None:
     """With a GPU the bare launch fails on the data pointer of a fake tensor, without one already on the driver."""

@@ -253,6 +253,7 @@ def test_the_file_is_what_the_generator_gives() -> None:
         assert entries == kept[section], f"run `python -m scripts.torch_effects`: {section}"
 
 
+@pytest.mark.slow
 @needs_torch
 def test_calls_do_what_the_table_says() -> None:
     """Every public function and method, with plain arguments and at the corners."""

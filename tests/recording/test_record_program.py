@@ -83,6 +83,7 @@ def test_it_lints_clean(recorded: str, folder: Path) -> None:
     assert {k.name for k in report.kernels if k.origin is Origin.SPEC} == {"scale_kernel", "tuned_kernel"}
 
 
+@pytest.mark.slow
 @needs_torch
 def test_a_second_run_changes_nothing_and_an_import_does_the_same(recorded: str, folder: Path) -> None:
     (folder / "imports.py").write_text("import triton_mutlint.record\nimport train\n", encoding="utf-8")

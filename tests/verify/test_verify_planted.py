@@ -23,6 +23,7 @@ from triton_mutlint.verify.verifying import verify
 pytestmark = pytest.mark.skipif(not HAS_TORCH, reason="torch is not installed")
 
 
+@pytest.mark.slow
 def test_a_missed_write_is_caught(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     real = pipeline.analyze_module
 
