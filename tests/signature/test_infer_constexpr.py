@@ -58,6 +58,15 @@ def test_without_a_default() -> None:
     assert found["BLOCK"] == ["64"]
 
 
+def test_a_dtype_that_a_flag_may_replace_is_one() -> None:
+    found = guesses("""
+        def k(out, PRECISE: tl.constexpr, DT: tl.constexpr, BLOCK: tl.constexpr):
+            acc = tl.float32 if PRECISE else DT
+            tl.store(out + tl.arange(0, BLOCK), tl.zeros((BLOCK,), dtype=acc))
+    """)
+    assert found["DT"] == ["tl.float32"]
+
+
 def test_a_flag_that_chooses_a_pointer_matters() -> None:
     found = guesses("""
         def k(a, b, FIRST: tl.constexpr, N: tl.constexpr, OTHER: tl.constexpr):

@@ -14,8 +14,10 @@ _MEMORY = re.compile(r"\b(ld|st|atom|red|cp)\.|\b(global|flat|buffer|scratch)_\w
 
 
 def use_dtype(kind: Value, line: int) -> None:
-    if not kind.is_dtype:
-        marks.note(kind, "dtype", line)
+    """`kind` is used as a dtype, and so are the compile-time parameters that it may be."""
+    for slot in kind.bare:
+        if slot.constexpr or not kind.is_dtype:  # else it is the dtype of the parameter
+            slot.dtype = slot.dtype or line
 
 
 def cast_call(call: Call) -> Value:
