@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -130,7 +131,7 @@ def _assigned(module: SlicedModule, node: ast.Assign, parents: Parents, found: l
     target = node.targets[0]
     assert isinstance(target, ast.Name)
     namespace = module.inner(parents)
-    made = _made(module, target.id, node, namespace)
+    made = _made(module, _value(target.id, node, namespace))
     if made is None:
         return
     value, jit, origin = made
@@ -144,18 +145,8 @@ def _assigned(module: SlicedModule, node: ast.Assign, parents: Parents, found: l
         known.objects.append((value, node.lineno))
 
 
-def _made(
-    module: SlicedModule, name: str, node: ast.Assign, namespace: Namespace
-) -> tuple[Any, Any, ast.FunctionDef] | None:
-    """The value that an assignment gives a name, the jit function in it, and the `def` of the file that made it."""
-    try:
-        value = namespace[name]
-        if isinstance(value, Missing) and isinstance(node.targets[0], ast.Name):
-            value = namespace.evaluate(node.value)  # the name is bound elsewhere too
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # linted code; a name that gives no jit function is no kernel
-        return None
+def _made(module: SlicedModule, value: Any) -> tuple[Any, Any, ast.FunctionDef] | None:
+    """A value, the jit function in it, and the `def` of the file that made it; None if there is none."""
     jit = jitdefs.unwrap(value)
     code = getattr(getattr(jit, "fn", None), "__code__", None)
     if code is None or code.co_filename != str(module.path):
@@ -164,25 +155,57 @@ def _made(
     return None if origin is None else (value, jit, origin)
 
 
+def _value(name: str, node: ast.Assign, namespace: Namespace) -> Any:
+    """What an assignment gives a name; None if that cannot be told."""
+    try:
+        value = namespace[name]
+        if isinstance(value, Missing) and isinstance(node.targets[0], ast.Name):
+            value = namespace.evaluate(node.value)  # the name is bound elsewhere too
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # linted code; a name that gives no jit function is no kernel
+        return None
+    return value
+
+
 def _products(module: SlicedModule, found: list[Candidate]) -> list[Candidate]:
-    """`found`, with what factories make where their results get names at the top level of the file.
+    """`found`, with what factories make where their results get names, or are elements of what gets one.
 
     The `def` in a factory stands for itself where it makes more than that.
     """
     inner = {function.node: function for function in module.outline.functions if function.parents}
-    made: dict[int, Candidate] = {}
+    products: dict[int, Candidate] = {}
     open_ = Counter(c.func.id for c in module.outline.calls if isinstance(c.func, ast.Name))
     makers: dict[ast.FunctionDef, str] = {}
     foreign = {c.qualname.partition(".")[0] for c in found if c.ignorable}  # what others' `jit` makes is not run
-    for node, names, maker in made_by_calls(module.outline):
-        values = [] if maker in foreign else [(name, _made(module, name, node, module.namespace)) for name in names]
-        given = [(name, value) for name, value in values if value is not None and value[2] in inner]
-        open_[maker] -= bool(given)
-        for name, (value, jit, origin) in given:
-            makers[origin] = maker
-            if id(jit) not in made:
-                made[id(jit)] = _product(module, name, inner[origin], value, jit)
-    return [*(c for c in found if c.node not in makers or open_[makers[c.node]]), *made.values()]
+    for making in made_by_calls(module.outline):
+        if foreign.intersection(making.makers):
+            continue
+        namespace = module.inner(making.parents)
+        outer = "".join(f"{p.name}." for p in making.parents)
+        given = [(label, made, inner[made[2]]) for name in making.names
+                 for label, value in _elements(outer + name, _value(name, making.node, namespace))
+                 if (made := _made(module, value)) is not None and made[2] in inner]  # fmt: skip
+        for maker in making.makers if given else ():
+            open_[maker] -= 1
+        for label, (value, jit, origin), function in given:
+            makers[origin] = function.parents[0].name
+            if id(jit) not in products:
+                products[id(jit)] = _product(module, label, function, value, jit)
+    return [*(c for c in found if c.node not in makers or open_[makers[c.node]]), *products.values()]
+
+
+def _elements(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """A value, or what a container of that name holds: `KERNELS.relu`, `KERNELS.0`."""
+    if issubclass(type(value), dict):
+        items = [(key if isinstance(key, (str, int)) else i, v) for i, (key, v) in enumerate(value.items())]
+    elif issubclass(type(value), (list, tuple)):
+        items = list(enumerate(value))
+    else:
+        yield name, value
+        return
+    for key, element in items:
+        yield from _elements(f"{name}.{key}", element)
 
 
 def _product(module: SlicedModule, name: str, function: FoundFunction, value: Any, jit: Any) -> Candidate:

@@ -38,10 +38,11 @@ def launches(file: Outline) -> Launches:
         if not isinstance(call.func, ast.Subscript):  # a launch's own arguments are not launched
             passed.update(a.id for a in call.args if isinstance(a, ast.Name))
             passed.update(k.value.id for k in call.keywords if isinstance(k.value, ast.Name))
+    own = {f.node.name for f in file.functions if not f.parents}
     for node, _ in file.assignments:
         for target in node.targets:
             if isinstance(target, ast.Name):
-                flows.setdefault(target.id, set()).update(_carried(node.value))
+                flows.setdefault(target.id, set()).update(_carried(node.value, own))
     return Launches(_reach(direct, flows), frozenset(passed))
 
 
@@ -79,11 +80,13 @@ def _kernel_names(node: ast.expr) -> Iterator[str]:
         yield from _kernel_names(node.orelse)
 
 
-def _carried(node: ast.expr) -> Iterator[str]:
-    """Plain names whose value an assigned expression may pass on."""
+def _carried(node: ast.expr, own: set[str]) -> Iterator[str]:
+    """Plain names whose value an assigned expression may pass on; what the file's `own` functions get is passed."""
     if isinstance(node, ast.Name):
         yield node.id
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in own:
+        return
     elif isinstance(node, (ast.IfExp, ast.BoolOp, ast.Dict, ast.List, ast.Tuple, ast.Call, ast.Subscript)):
         for child in children(node):
             if isinstance(child, ast.expr):
-                yield from _carried(child)
+                yield from _carried(child, own)

@@ -1,9 +1,10 @@
-"""Assignments that make jit functions, by their text: `name = triton.jit(fn)`, `name = make(…)`."""
+"""Assignments that make jit functions, by their text: `name = triton.jit(fn)`, `name = make(…)`, tables of those."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from triton_mutlint.source.names import may_be_jit
 from triton_mutlint.source.outline import Function, Outline, Parents
@@ -31,24 +32,49 @@ def _makes_jit(node: ast.expr) -> bool:
     return False
 
 
-def made_by_calls(file: Outline) -> Iterator[tuple[ast.Assign, tuple[str, ...], str]]:
-    """`name = make(…)` and `name, other = make(…)` at the top level, where a function of the file gives jit functions.
+@dataclass(frozen=True)
+class Making:
+    """`name = make(…)`, `name, other = make(…)` or `names = {"a": make(…)}` at the top level of a file or class."""
 
-    With each assignment, the names and what the function is called.
-    """
+    node: ast.Assign
+    parents: Parents  # classes
+    names: tuple[str, ...]
+    makers: tuple[str, ...]  # for each call, the function's name
+
+
+def made_by_calls(file: Outline) -> Iterator[Making]:
+    """The assignments of what functions of the file give, where that is jit functions."""
     known: dict[str, bool] = {}
     top = {f.node.name: f.node for f in file.functions if not f.parents}
     for node, parents in file.assignments:
-        target, call = node.targets[0], node.value
-        names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
-        if parents or len(node.targets) > 1 or not isinstance(call, ast.Call):
+        if len(node.targets) > 1 or not all(isinstance(p, ast.ClassDef) for p in parents):
             continue
-        maker = call.func.id if isinstance(call.func, ast.Name) else ""
-        if maker in top:
+        called = [call.func.id for call in _calls(node.value) if isinstance(call.func, ast.Name)]
+        makers = [name for name in called if name in top]
+        for maker in makers:
             if maker not in known:
                 known[maker] = _gives_jit(top[maker])
-            if known[maker]:
-                yield node, tuple(name.id for name in names if isinstance(name, ast.Name)), maker
+        makers = [maker for maker in makers if known[maker]]
+        if makers:
+            target = node.targets[0]
+            names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+            yield Making(node, parents, tuple(n.id for n in names if isinstance(n, ast.Name)), tuple(makers))
+
+
+def _calls(value: ast.expr) -> Iterator[ast.Call]:
+    """The calls that give a value, or the elements of one."""
+    if isinstance(value, ast.Call):
+        yield value
+    elif isinstance(value, (ast.Tuple, ast.List)):
+        for element in value.elts:
+            yield from _calls(element)
+    elif isinstance(value, ast.Dict):
+        for element in value.values:
+            yield from _calls(element)
+    elif isinstance(value, ast.ListComp):
+        yield from _calls(value.elt)
+    elif isinstance(value, ast.DictComp):
+        yield from _calls(value.value)
 
 
 def _gives_jit(function: Function) -> bool:

@@ -77,12 +77,10 @@ class Namespace(dict[str, Any]):
 
     def _find(self, name: str) -> None:
         """Bind `name`, or raise `KeyError`."""
-        given = self.module.modules.given
-        for key in (name, f"{self.module.dotted}.{name}") if given else ():
-            if key in given and (key != name or self.module.linted):
-                self[name] = self._given(name, given[key])
-                return
-        if self.scope.binds(name) and not self._hides_triton(name):
+        key = self.given_as(name)
+        if key:
+            self[name] = self._given(name, self.module.modules.given[key])
+        elif self.scope.binds(name) and not self._hides_triton(name):
             if _HAS_TRITON.fullmatch(name):  # often asks for a driver, too
                 self[name] = True
             else:
@@ -93,6 +91,12 @@ class Namespace(dict[str, Any]):
             self[name] = self.parent[name]
         else:
             self[name] = self._from_star(name)
+
+    def given_as(self, name: str) -> str:
+        """What a spec calls `name` where it gives it a value, else nothing."""
+        given = self.module.modules.given
+        keys = (name if self.module.linted else "", f"{self.module.dotted}.{name}") if given else ()
+        return next((key for key in keys if key in given), "")
 
     def _given(self, name: str, value: object) -> Any:
         """What a spec gives for a name: a plain value, or `{ref: name}` for something of the file."""
@@ -269,9 +273,12 @@ class Namespace(dict[str, Any]):
 
 
 def closed(namespace: Namespace, function: Any, owner: Function | ast.ClassDef | None = None) -> Namespace:
-    """The globals of a function that was made in another, `owner`, with what it took from there."""
+    """The globals of a function that was made in another, `owner`, with what it took from there.
+
+    What a spec gives takes the place of that.
+    """
     inside = Namespace(namespace.module, Scope(), namespace, owner)
-    inside.update(closure(function))
+    inside.update((name, value) for name, value in closure(function).items() if not inside.given_as(name))
     return inside
 
 

@@ -49,6 +49,7 @@ class Needs:
             return ()
         if jit.fn.__closure__:
             namespace = closed(namespace, jit.fn)
+            _give(namespace, jit.fn)
         found: dict[tuple[str, bool], Need] = {}
         body = namespace.module.body(node)
         for name in body.lenient:
@@ -131,6 +132,13 @@ def _constexpr(value: Any) -> Any:
     from triton.language import constexpr
 
     return constexpr(value) if isinstance(value, (bool, int, float, str)) else value
+
+
+def _give(namespace: Namespace, function: Any) -> None:
+    """Put what a spec gives into a function that took it from the one around it: Triton reads it there."""
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__, strict=True):
+        if namespace.given_as(name):
+            cell.cell_contents = _constexpr(namespace[name])
 
 
 def _functions(value: Any) -> Iterator[Any]:

@@ -63,6 +63,9 @@ class _Reader:
             elif host:
                 if isinstance(node, ast.Assign):
                     self.found.assignments.append((node, parents))
+                elif isinstance(node, ast.AnnAssign) and node.value is not None:
+                    plain = ast.Assign([node.target], node.value)
+                    self.found.assignments.append((ast.copy_location(plain, node), parents))
                 self._calls(node)
 
     def _compound(self, node: ast.AST, parents: Parents, host: bool) -> None:
