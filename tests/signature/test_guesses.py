@@ -120,6 +120,46 @@ def through(a, b, BLOCK: tl.constexpr):
     assert (set(kernel.mutated), kernel.unknown) == (written, ())
 
 
+@pytest.mark.parametrize(("test", "unknown"), [
+    ("n.dtype.is_ptr()", ()), ("isinstance(n, tl.tensor) and n.dtype.is_ptr()", ()), ("FLAG", ("n",)),
+])
+def test_what_is_no_pointer_in_a_branch_is_not_stored_through_there(
+        tmp_path: Path, test: str, unknown: tuple[str, ...]) -> None:
+    kernel = _report(tmp_path, f"""@triton.jit
+def fill(n, out, FLAG: tl.constexpr):
+    if {test}:
+        end = tl.load(n)
+    else:
+        end = n
+    for i in range(end):
+        tl.store(out + i, 1.0)
+""")
+    assert (kernel.mutated, kernel.unknown) == (("out",), unknown)
+
+
+def test_an_address_is_an_address_whatever_its_type_is_asked_for(tmp_path: Path) -> None:
+    kernel = _report(tmp_path, """@triton.jit
+def fill(p, out):
+    n = p.to(tl.int64)
+    if n.dtype.is_ptr():
+        tl.store(out, tl.load(n))
+    else:
+        tl.store(n.to(tl.pointer_type(tl.float32)), 1.0)
+""")
+    assert "p" in {*kernel.mutated, *kernel.unknown}
+
+
+def test_a_number_by_its_default_is_none_that_a_passed_function_writes(tmp_path: Path) -> None:
+    kernel = _report(tmp_path, """@triton.jit
+def score(x, out, F: tl.constexpr = None, aux=None, stride=0):
+    v = tl.load(x)
+    if F is not None:
+        v = F(v, aux, stride)
+    tl.store(out, v)
+""")
+    assert (kernel.mutated, kernel.unknown) == (("out",), ("aux",))
+
+
 def test_a_size_that_a_launch_may_leave_out_is_tried_both_ways(tmp_path: Path) -> None:
     kernel = _report(tmp_path, """@triton.jit
 def fill(k, v, width, BLOCK: tl.constexpr, BLOCK_V: tl.constexpr):

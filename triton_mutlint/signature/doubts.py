@@ -12,6 +12,7 @@ from triton_mutlint.model import (
     DescriptorType,
     Doubts,
     LoadedKernel,
+    Parameter,
     PointerType,
     ScalarType,
     SignaturePlan,
@@ -61,7 +62,7 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
             if line:
                 stores[label] = line
             if slot.handed and (guessed or memory):
-                known = guessed and isinstance(dossier.parameter.default, (int, float))  # a number, then
+                known = guessed and _defaults_to_number(dossier.parameter)
                 handed_over(label, slot, guessed, functions, stores, {} if known else handed)
             if guessed and isinstance(element, ScalarType):
                 addresses[label] = _addressed(slot, measured, evidence)
@@ -93,8 +94,8 @@ def held_by(kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences) -> d
         types = list({value_key(v.args[name]): v.args[name] for v in plan.variants}.values())
         values = [t.value for t in types if isinstance(t, ConstexprValue)]
         told = name not in plan.inferred | plan.assumed
-        number = parameter.is_constexpr or (all(isinstance(t, ScalarType) for t in types) and (
-            told or not _is_blank(evidence.dossiers[name].slot)))
+        known = told or _defaults_to_number(parameter) or not _is_blank(evidence.dossiers[name].slot)
+        number = parameter.is_constexpr or (known and all(isinstance(t, ScalarType) for t in types))
         root = frozenset[str]() if number else frozenset((name,))
         if len(types) == 1 and isinstance(types[0], TupleType):
             held[name] = _elements(name, types[0], told)
@@ -125,6 +126,10 @@ def _is_blank(slot: Slot) -> bool:
     """Whether nothing that is done with a parameter says what it is."""
     return not (slot.direct or slot.to_int or slot.arithmetic or slot.integer or slot.weak_int or slot.floating
                 or slot.weak_float or slot.boolean or slot.number or slot.scalar or slot.shape)
+
+
+def _defaults_to_number(parameter: Parameter) -> bool:
+    return isinstance(parameter.default, (int, float))
 
 
 def _memory(type_: ArgType, dossier: Dossier) -> bool:

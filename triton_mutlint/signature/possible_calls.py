@@ -19,6 +19,7 @@ ASM_CALL = "inline_asm_elementwise"
 ASM = frozenset({ASM_CALL, "extern_elementwise"})
 _COMBINING = {"reduce": ("combine_fn", 2), "associative_scan": ("combine_fn", 2), "map_elementwise": ("scalar_fn", 0)}
 _RANGES = frozenset({"range", "static_range"})
+_ANSWERING = frozenset({"len", "isinstance", "issubclass", "hasattr", "callable"})  # with a number or a truth value
 _TYPING = frozenset({"isinstance", "hasattr", "getattr", "type", "num_warps", "num_threads", "num_ctas"})
 LOADS = frozenset({"load", "load_tensor_descriptor", "_experimental_descriptor_load"})
 NUMBERS = frozenset({"dot", "dot_scaled", "program_id", "num_programs", "rand", "randn", "randint", "randint4x",
@@ -161,7 +162,7 @@ class Calls:
             return replace(everything, is_open=True, kinds=(SOME,))
         sized = name == "len" and bool(given) and args[:1] != [] and not args[0].has_length
         self.stores.is_typed |= name in _TYPING or sized
-        if name == "len" and home == "builtins":
+        if name in _ANSWERING and home == "builtins":
             return NOTHING
         if stores(name):
             if not masked_off(name, args, named):

@@ -38,6 +38,7 @@ class Stores:
     def of(self, helper: Helper, env: Env) -> Mapping[str, int]:
         """Walk the kernel's body, its parameters holding what `env` says."""
         body = _Body(self, helper, dict(env))
+        body.passed = env
         body.block(helper.node.body)
         return body.stored
 
@@ -68,6 +69,7 @@ class _Body(Expressions):
         super().__init__(stores, helper.node.lineno)
         self.namespace, self.env = helper.namespace, env
         self.returned: Held | None = None
+        self.passed: Env = {}  # of the kernel: its parameters as they come
 
     # ----------------------------------------------------------------- statements
 
@@ -131,6 +133,9 @@ class _Body(Expressions):
         before = dict(self.env)
         is_left = self.block(node.body)
         then, self.env = self.env, before
+        number = _asked_for_pointer(node.test)
+        if number in self.passed and self.env[number] is self.passed[number]:
+            self.env[number] = replace(self.env[number], roots=frozenset())
         if self.block(node.orelse):
             self.env = then
             return is_left
@@ -188,6 +193,16 @@ class _Body(Expressions):
         value = self.eval(node.value) if node.value is not None else NOTHING
         self.returned = value if self.returned is None else either(self.returned, value)
         return True
+
+
+def _asked_for_pointer(test: ast.expr) -> str:
+    """The name that is no pointer where a test does not hold: `x.dtype.is_ptr()`, after `isinstance(x, tl.tensor)`."""
+    *others, asked = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    match asked:
+        case ast.Call(func=ast.Attribute(ast.Attribute(ast.Name(name), "dtype"), "is_ptr")):
+            tensor = {f"isinstance({name}, {cls})" for cls in ("tl.tensor", "tl.core.tensor", "triton.language.tensor")}
+            return name if all(ast.unparse(other) in tensor for other in others) else ""
+    return ""
 
 
 def _loaded(target: ast.expr) -> ast.expr:
