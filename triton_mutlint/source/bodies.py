@@ -29,7 +29,7 @@ class Body:
     """`uses` holds each outside name once per guardedness, in order, at its first line.
 
     `called` are the last parts of names that may be jit functions. `lenient` are names that Triton may
-    look up all the same (annotations of local names, names that only a comprehension binds).
+    look up all the same (annotations, also where Python keeps them as text; names that only a comprehension binds).
     """
 
     uses: tuple[Use, ...]
@@ -70,8 +70,11 @@ class _Reader:
         return Body(tuple(use for _, use in uses), frozenset(called), frozenset(lenient))
 
     def arguments(self, args: ast.arguments) -> None:
-        self.local.update([a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)])
-        self.local.update([a.arg for a in (args.vararg, args.kwarg) if a])
+        every = [*args.posonlyargs, *args.args, *args.kwonlyargs, *(a for a in (args.vararg, args.kwarg) if a)]
+        self.local.update([a.arg for a in every])
+        for argument in every:
+            if argument.annotation is not None:
+                self.lenient.update(n.id for n in walk(argument.annotation) if isinstance(n, ast.Name))
 
     def statements(self, body: list[ast.stmt]) -> None:
         branches: list[ast.AST] = []
