@@ -99,6 +99,22 @@ def test_a_full_disk_leaves_the_old_entry(store: Store, monkeypatch: pytest.Monk
     assert [path.name for path in entry(store).parent.iterdir()] == ["a"]
 
 
+def test_a_folder_that_cannot_be_searched_holds_nothing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.put("files", "a", b"kept")
+    stat = os.stat
+
+    def refused(path: object, **options: object) -> object:
+        if str(path).startswith(str(store.folder)):
+            raise PermissionError(13, "Permission denied", str(path))
+        return stat(path, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "stat", refused)
+    assert (store.get("files", "a"), store.entries(), store.is_own()) == (None, [], False)
+    store.put("files", "b", b"new")
+    store.trim()
+    assert store.problem == "Permission denied"
+
+
 def test_the_least_used_goes_first(tmp_path: Path) -> None:
     store = Store(tmp_path / "cache", limit=5000)
     for i in range(4):

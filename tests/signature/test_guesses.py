@@ -160,6 +160,15 @@ def score(x, out, F: tl.constexpr = None, aux=None, stride=0):
     assert (kernel.mutated, kernel.unknown) == (("out",), ("aux",))
 
 
+def test_a_tuple_is_as_long_as_its_indices_from_the_end_say(tmp_path: Path) -> None:
+    kernel = _report(tmp_path, """@triton.jit
+def last(ps):
+    tl.store(ps[-1], tl.load(ps[-2]))
+""")
+    assert [p.name for p in kernel.parameters] == ["ps.0", "ps.1"]
+    assert kernel.mutated == ("ps.1",)
+
+
 def test_a_size_that_a_launch_may_leave_out_is_tried_both_ways(tmp_path: Path) -> None:
     kernel = _report(tmp_path, """@triton.jit
 def fill(k, v, width, BLOCK: tl.constexpr, BLOCK_V: tl.constexpr):

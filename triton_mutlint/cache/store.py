@@ -119,8 +119,11 @@ class Store:
         return found
 
     def is_own(self) -> bool:
-        """Whether the folder was made by a store."""
-        return (self.folder / _TAG).is_file()
+        """Whether the folder was made by a store, and can be searched."""
+        try:
+            return (self.folder / _TAG).is_file()
+        except OSError:
+            return False
 
     def _files(self) -> Iterator[Path]:
         if self.is_own():

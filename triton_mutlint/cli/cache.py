@@ -82,6 +82,10 @@ def _store(options: dict[str, Any]) -> Any:
     from triton_mutlint.cli.remembering import cache_folder
 
     folder = cache_folder(options["cache_dir"] or configured(options).cache_dir)
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is no folder: it cannot hold a cache")
+    try:
+        is_other = folder.exists() and not (folder.is_dir() and os.access(folder, os.X_OK))
+    except OSError as error:
+        raise UsageError(f"cannot read {folder}: {error.strerror}") from error
+    if is_other:
+        raise UsageError(f"{folder} is no folder, or not to be searched: it cannot hold a cache")
     return Store(folder)

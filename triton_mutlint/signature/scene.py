@@ -51,7 +51,7 @@ class Scene:
             if not isinstance(type_, TupleType):
                 return None
             index = 0 if key == "*" else type_.fields.index(key) if key in type_.fields else key
-            if not isinstance(index, int) or index >= len(type_.elements):
+            if not isinstance(index, int) or not -len(type_.elements) <= index < len(type_.elements):
                 return None
             type_ = type_.elements[index]
         return type_
