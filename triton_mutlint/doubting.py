@@ -29,15 +29,20 @@ _MEMORY = (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)
 class Addresses:
     """The scalars of one kernel that were tried as pointers."""
 
-    numbers: set[str] = field(default_factory=set)  # Triton takes no pointer for these
     ambiguous: dict[str, None] = field(default_factory=dict)  # written, if they are pointers
 
     def try_them(self, doubts: Doubts, variant: Variant, effects: VariantEffects,
-                 flat: Mapping[str, ArgType], analyze: Analyze) -> None:
-        """Analyses `variant` again with pointers for scalars that are used as addresses and may be ones."""
-        through = _through(effects) | self._widened(doubts, variant, flat, analyze)
-        suspects = [n for n, line in doubts.addresses.items()
-                    if (line or n in through) and n in flat and n not in self.numbers]
+                 flat: Mapping[str, ArgType], analyze: Analyze, casts: bool) -> None:
+        """Analyses `variant` again with pointers for scalars that are used as addresses and may be ones.
+
+        `casts` says that in it numbers are made of addresses, or addresses of numbers.
+        """
+        through = _through(effects)
+        if casts:
+            through |= self._widened(doubts, variant, flat, analyze)
+        if effects.unanalyzable_ops or any(w.via == "loaded" for w in effects.indirect_writes):
+            through |= doubts.kept.keys()
+        suspects = [n for n, line in doubts.addresses.items() if (line or n in through) and n in flat]
         if not suspects:
             return
         for group in [suspects, *([n] for n in suspects)] if len(suspects) > 1 else [suspects]:
@@ -54,13 +59,12 @@ class Addresses:
 
     def _not_a_pointer(self, name: str, doubts: Doubts) -> None:
         """Triton takes no pointer for a scalar: it is none, unless only the other guesses are in the way."""
-        self.numbers.add(name)
         if name not in doubts.numbers:
             self.ambiguous[name] = None
 
     def _widened(self, doubts: Doubts, variant: Variant, flat: Mapping[str, ArgType], analyze: Analyze) -> set[str]:
         """The scalars that something is written through if they are wide enough to be addresses."""
-        names = [n for n in doubts.addresses if n in doubts.narrow and n in flat and n not in self.numbers]
+        names = [n for n in doubts.addresses if n in doubts.narrow and n in flat]
         found: set[str] = set()
         for group in [names, *([n] for n in names)] if len(names) > 1 else [names] if names else []:
             try:
@@ -96,7 +100,7 @@ def _doubts_of(parameter: ParameterReport, doubts: Doubts, hidden: bool, address
                kernel: LoadedKernel) -> Iterator[UnanalyzableOp]:
     name, file = parameter.name, kernel.location.file
     if name in addresses.ambiguous:
-        line = doubts.addresses.get(name) or kernel.location.line
+        line = doubts.addresses.get(name) or doubts.kept.get(name) or kernel.location.line
         reason = f"whether `{name}` is a number or an address is guessed"
         yield UnanalyzableOp("address", "", reason, (name,), Location(file, line),
                              f"give the type of `{name}` in the spec")

@@ -33,6 +33,7 @@ from triton_mutlint.ttir.parser import parse
 
 MAX_REPAIRS = 12
 MAX_REPAIRS_PER_KERNEL = 48
+_CASTS = ("tt.int_to_ptr", "tt.ptr_to_int")
 Types = Mapping[str, ArgType]
 _Found = tuple[Variant, VariantEffects, "Reruns | None"]  # as it was lowered
 Observe = Callable[[LoadedKernel, Variant, VariantEffects], None]
@@ -186,7 +187,8 @@ def _analyze_variant(kernel: LoadedKernel, plan: SignaturePlan, variant: Variant
         def analyze(other: Variant) -> VariantEffects:
             return analyze_text(tools.lowerer.lower(kernel, other, target), tools)
 
-        outcome.addresses.try_them(plan.doubts, current, effects, _flat(current.args), analyze)
+        casts = plan.doubts.casts or any(op in lowered.text for op in _CASTS)
+        outcome.addresses.try_them(plan.doubts, current, effects, _flat(current.args), analyze, casts)
     return current, effects, reruns
 
 

@@ -39,6 +39,7 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
     stores: dict[str, int] = {}
     addresses: dict[str, int] = {}
     handed: dict[str, int] = {}
+    kept: dict[str, int] = {}
     narrow: set[str] = set()
     numbers: set[str] = set()
     untyped: set[str] = set()
@@ -66,7 +67,9 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
                 handed_over(label, slot, guessed, functions, stores, {} if known else handed)
             if guessed and isinstance(element, ScalarType):
                 addresses[label] = _addressed(slot, measured, evidence)
-                if evidence.pointers and _narrow(element, slot):
+                if slot.kept:
+                    kept[label] = slot.kept
+                if _narrow(element, slot):
                     narrow.add(label)
                 if is_number(slot, may_be_address=bool(slot.kept) and evidence.pointers):
                     numbers.add(label)
@@ -75,8 +78,8 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
     is_open = typed or possible.is_typed or _decides(plan, kinds)
     values = tuple(n for n in kernel.parameter_names if n in plan.inferred | plan.assumed
                    and any(isinstance(v.args[n], ConstexprValue) for v in plan.variants))
-    return Doubts(stores, addresses, is_open, frozenset(narrow), frozenset(numbers), handed, frozenset(untyped),
-                  values)
+    return Doubts(stores, addresses, is_open, frozenset(narrow), kept, evidence.pointers, frozenset(numbers), handed,
+                  frozenset(untyped), values)
 
 
 def _types(plan: SignaturePlan) -> Iterator[tuple[str, ArgType]]:

@@ -15,6 +15,7 @@ def load(call: Call) -> Value:
     for slot in pointer.base:
         slot.loaded = slot.loaded or call.line
     other = call.get(2, "other")
+    marks.kept((other,), call.line)  # it may be what is loaded
     if other.const is not NO_CONST and isinstance(other.const, float):
         for slot in pointer.base:
             slot.elem_float = slot.elem_float or (call.line if other.const != 0 else 0)
