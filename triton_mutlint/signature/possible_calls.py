@@ -110,7 +110,7 @@ class Calls:
             method, owner, function = "", NOTHING, self.eval(node.func)
         if any(named_and_home(f.it)[0] == ASM_CALL for f in function.functions):
             self.spelled_out(node, args, named)
-        found = [self.applied(f.it, args, named) for f in function.functions]
+        found = [self.applied(f.it, args, named, method) for f in function.functions]
         if function.is_open or not found:
             found.append(self.unknown(method, owner, args, named, function))
         return either(*found)
@@ -143,8 +143,8 @@ class Calls:
             self.combined(method, (NOTHING, *args), named, given.roots)
         return _loaded(*args, *named.values()) if method == "load" else Held(given.roots)
 
-    def applied(self, target: Any, args: list[Held], named: Mapping[str, Held]) -> Held:
-        """A call of a known object."""
+    def applied(self, target: Any, args: list[Held], named: Mapping[str, Held], method: str = "") -> Held:
+        """A call of a known object; `method` is its name as an attribute, which methods of tensors do not know."""
         if isinstance(target, _Bound):
             target, args = target.method, [target.owner, *args]
         helper = target if isinstance(target, Helper) else self.stores.helper(target)
@@ -157,6 +157,7 @@ class Calls:
         everything = mixed((*args, *named.values()))
         given = everything.roots
         name, home = named_and_home(target)
+        name = method if name == "wrapper" and method else name
         if home.partition(".")[0] not in QUIET:
             self.store(given)
             return replace(everything, is_open=True, kinds=(SOME,))
@@ -239,6 +240,8 @@ def _arguments(helper: Helper, args: list[Held], named: Mapping[str, Held]) -> E
 
 def of_global(found: Any) -> Held:
     """What a name outside of the function holds."""
+    if type(found).__name__ == "constexpr":
+        found = getattr(found, "value", found)
     value = plain(found)
     if isinstance(value, tuple):
         kinds = (Object(type(value)),) if type(value) is not tuple else ()
