@@ -62,12 +62,18 @@ class Specs:
 
 
 def load_file(source: SourceFile, spec: Spec | None, request: Request) -> LoadResult:
-    """What the file holds; whatever its own Python does wrong is a failure in the result."""
+    """What the file holds; whatever its own Python does wrong is a failure in the result.
+
+    Raises UsageError where there is no Triton that can be used.
+    """
     try:
         result = load(source, globals_=spec.globals if spec else {}, true_import=request.true_import,
                       target=_device(spec, request), stubs=request.config.stub_modules)
         return replace(result, failures=tuple((name, shown(failure, request.cwd)) for name, failure in result.failures))
     except Exception as error:  # the file's own Python runs in there; one file must not end the run
+        from triton_mutlint.lowering.triton_api import triton
+
+        triton()  # else the file is not to blame
         failure = unexpected(Stage.LOAD, error, Location(source.display, 1))
         return LoadResult(failures=(("", failure),), sources=(source.path,))
 

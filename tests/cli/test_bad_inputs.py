@@ -128,3 +128,20 @@ def test_pipes_and_devices_are_neither_waited_for_nor_read(named: str, cached: b
         else:
             assert any("`gone`" in line for line in lines)
             assert sum("TML901" in line for line in lines) == 2
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("__version__ = '3.1.0'\n", "triton 3.1.0 is not supported: triton-mutlint needs triton >= 3.6"),
+    ("raise ImportError('libz is missing')\n", "cannot import triton (libz is missing); install it"),
+])
+@pytest.mark.parametrize("command", [["check"], ["list"], ["check", "--jobs", "2"]])
+def test_a_triton_that_cannot_be_used_is_no_fault_of_the_file(
+        tmp_path: Path, text: str, said: str, command: list[str]) -> None:
+    (tmp_path / "triton").mkdir()
+    (tmp_path / "triton" / "__init__.py").write_text(text)
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text("import triton\n@triton.jit\ndef k(x):\n    pass\n")
+    run = subprocess.run([sys.executable, "-m", "triton_mutlint", *command, "a.py", "b.py"], cwd=tmp_path,
+                         env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, timeout=60)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert said in run.stderr
