@@ -18,10 +18,14 @@ from triton_mutlint.spec_change import SpecChange, SpecWriter
 
 @dataclass(frozen=True)
 class InitResult:
-    """What becomes of each spec file, and the arguments that could not be read."""
+    """What becomes of each spec file, the arguments that could not be read, and how many files could not be loaded.
+
+    The remarks of the changes say why those could not.
+    """
 
     changes: tuple[SpecChange, ...]
     failures: tuple[tuple[str, Failure], ...] = ()
+    unloaded: int = 0
 
 
 def init(request: Request, to: Path | None, progress: Progress) -> InitResult:
@@ -44,7 +48,8 @@ def init(request: Request, to: Path | None, progress: Progress) -> InitResult:
     for file in files:
         by_place.setdefault(places[file.source.path], []).append(file)
     changes = tuple(SpecWriter(request, run, seen, path, own).change() for path, own in by_place.items())
-    return InitResult(changes, failures)
+    unloaded = sum(any(not name for name, _ in file.result.failures) for file in files)
+    return InitResult(changes, failures, unloaded)
 
 
 def _destinations(sources: Sequence[SourceFile]) -> Iterator[Path]:

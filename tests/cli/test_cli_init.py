@@ -391,3 +391,11 @@ def test_unreadable_arguments_are_told_and_the_rest_is_done(shell: Shell, here: 
     assert shell("init", "none.py") == 0
     assert shell.out == "no kernels found\n"
     assert not SPEC.exists()
+
+
+def test_a_file_that_cannot_be_parsed_is_told_and_the_rest_is_done(shell: Shell, here: Path) -> None:
+    write(here / "good.py", COPY)
+    write(here / "bad.py", "@triton.jit\ndef k(x):\n  if x:\n   return\n return\n")
+    assert shell("init", ".") == 1
+    assert "bad.py: syntax error" in shell.out
+    assert len(load_spec(SPEC).kernels) == 1

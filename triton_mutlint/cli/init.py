@@ -40,7 +40,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     project's root. What already stands in it keeps its every byte: only kernels and parameters that
     it lacks are added.
 
-    Exit code: 0, or 1 when an argument could not be read.
+    Exit code: 0, or 1 when a file could not be read.
     """
     from triton_mutlint.spec_init import init
 
@@ -54,7 +54,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     for change in result.changes:
         _apply(change, printed=printed, shown=options["dry_run"])
     _report(result, written=not (printed or options["dry_run"]))
-    return int(bool(result.failures))
+    return int(bool(result.failures) or result.unloaded > 0)
 
 
 def _apply(change: SpecChange, *, printed: bool, shown: bool) -> None:
