@@ -169,6 +169,19 @@ def last(ps):
     assert kernel.mutated == ("ps.1",)
 
 
+@pytest.mark.parametrize("test", ["s.dtype == tl.int64", "out.dtype.element_ty == s.dtype"])
+def test_a_scalar_whose_dtype_is_asked_for_is_no_dtype(tmp_path: Path, test: str) -> None:
+    kernel = _report(tmp_path, f"""@triton.jit
+def by_dtype(out, other, s):
+    if {test}:
+        tl.store(out, s)
+    else:
+        tl.store(other, s)
+""")
+    assert kernel.failure is None
+    assert {"out", "other"} == {*kernel.mutated, *kernel.unknown}
+
+
 def test_a_size_that_a_launch_may_leave_out_is_tried_both_ways(tmp_path: Path) -> None:
     kernel = _report(tmp_path, """@triton.jit
 def fill(k, v, width, BLOCK: tl.constexpr, BLOCK_V: tl.constexpr):

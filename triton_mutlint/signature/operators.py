@@ -11,6 +11,7 @@ from triton_mutlint.signature.dtype_names import promoted
 from triton_mutlint.signature.evaluate import Scope
 from triton_mutlint.signature.facts import NO_CONST, NONE, Slot, Slots, Value, every, union
 from triton_mutlint.signature.intrinsic_call import blend, merge
+from triton_mutlint.signature.value_ops import use_dtype
 
 if TYPE_CHECKING:
     from triton_mutlint.signature.helpers import Program
@@ -160,7 +161,7 @@ class Operators:
             return
         if other.is_dtype:
             self.typed = True
-            marks.note(value, "dtype", line)
+            use_dtype(value, line)
             return
         literals = _literals(other)
         for slot in value.bare if literals else ():
