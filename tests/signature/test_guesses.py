@@ -120,21 +120,39 @@ def through(a, b, BLOCK: tl.constexpr):
     assert (set(kernel.mutated), kernel.unknown) == (written, ())
 
 
-@pytest.mark.parametrize(("test", "unknown"), [
-    ("n.dtype.is_ptr()", ()), ("isinstance(n, tl.tensor) and n.dtype.is_ptr()", ()), ("FLAG", ("n",)),
+@pytest.mark.parametrize("use", [
+    "for i in range(end):\n        tl.store(out + i, 1.0)", "tl.store(out + tl.program_id(0) * end, 1.0)",
+    "tl.store(out + tl.arange(0, 16), 1.0, mask=tl.cdiv(end, 2) > 4)",
 ])
-def test_what_is_no_pointer_in_a_branch_is_not_stored_through_there(
-        tmp_path: Path, test: str, unknown: tuple[str, ...]) -> None:
+def test_what_is_counted_or_multiplied_is_no_pointer(tmp_path: Path, use: str) -> None:
     kernel = _report(tmp_path, f"""@triton.jit
-def fill(n, out, FLAG: tl.constexpr):
-    if {test}:
+def fill(n, out, LOADED: tl.constexpr):
+    if LOADED:
         end = tl.load(n)
     else:
         end = n
-    for i in range(end):
-        tl.store(out + i, 1.0)
+    {use}
 """)
-    assert (kernel.mutated, kernel.unknown) == (("out",), unknown)
+    assert (kernel.mutated, kernel.unknown) == (("out",), ())
+
+
+@pytest.mark.parametrize("address", [
+    "(p.to(tl.int64) * 1).to(tl.pointer_type(tl.float32))", "(whole(p) // 4 * 4).to(tl.pointer_type(tl.float32))",
+    "p + whole(p) * 0", "((p.to(tl.int64) >> 4) << 4).to(tl.pointer_type(tl.float32))",
+])
+def test_what_was_made_a_number_stays_an_address_when_it_is_multiplied(tmp_path: Path, address: str) -> None:
+    kernel = _report(tmp_path, f"""@triton.jit
+def whole(p):
+    return p.to(tl.int64)
+
+
+@triton.jit
+def fill(p, out, F: tl.constexpr):
+    if F * F == 1522756:
+        tl.store({address}, 1.0)
+    tl.store(out, tl.load(p))
+""")
+    assert "p" in {*kernel.mutated, *kernel.unknown}
 
 
 def test_an_address_is_an_address_whatever_its_type_is_asked_for(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from triton_mutlint.signature.evaluate import UNKNOWN, dotted
 from triton_mutlint.signature.helpers import Helper, Program
-from triton_mutlint.signature.possible_calls import ASM, FACTS, LOADS, METHODS, NUMBERS, QUIET, stores
+from triton_mutlint.signature.possible_ops import ASM, FACTS, LOADS, METHODS, NUMBERS, QUIET, stores
 from triton_mutlint.signature.python_objects import named_and_home
 
 MAX_DEPTH = 24

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from triton_mutlint.signature.evaluate import COMPARE_TWO, UNKNOWN
@@ -14,7 +14,7 @@ _PLAIN = (int, float, str, type(None))
 
 @dataclass(frozen=True)
 class Held:
-    """`roots` are parameters whose address the value may be, or be made of.
+    """`roots` are parameters whose address the value may be, or be made of: `#p` where it may be a number by now.
 
     `items` are the elements of a tuple: all of them, or the first ones of one that has `roots` of its own, too.
     `functions` are what the value may be as an object, by identity, where `is_open` says that it may also be another.
@@ -32,6 +32,17 @@ class Held:
     def everything(self) -> frozenset[str]:
         """The roots of the value and of all its elements."""
         return self.roots.union(*(item.everything() for item in self.items or ()))
+
+    def converted(self) -> Held:
+        """The same, where a call may have made a number of an address."""
+        items = None if self.items is None else tuple(item.converted() for item in self.items)
+        return replace(self, roots=self.roots | {_number(root) for root in self.roots}, items=items)
+
+    def number(self) -> Held:
+        """The same, where Triton takes no pointer."""
+        if self.items is not None or self.has_objects():
+            return self
+        return replace(self, roots=frozenset(root for root in self.roots if root == _number(root)))
 
     @property
     def is_value(self) -> bool:
@@ -81,6 +92,16 @@ class Object:
         return id(self.it)
 
 
+def _number(root: str) -> str:
+    return root if root.startswith((_NUMBER, MEMORY)) else _NUMBER + root
+
+
+def parameter(root: str) -> str:
+    """The parameter that a root is the address of."""
+    return root.removeprefix(_NUMBER)
+
+
+_NUMBER = "#"
 NOTHING = Held()
 MEMORY = "*"  # stands for the parameters whose addresses were put into memory
 LOADED = Held(frozenset((MEMORY,)))

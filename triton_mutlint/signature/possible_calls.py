@@ -8,32 +8,28 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from triton_mutlint.signature.evaluate import UNKNOWN, plain
-from triton_mutlint.signature.held import LOADED, NOTHING, SOME, Held, Object, constant, either, mixed
+from triton_mutlint.signature.held import LOADED, NOTHING, SOME, Held, Object, constant, either, mixed, parameter
 from triton_mutlint.signature.helpers import Helper
+from triton_mutlint.signature.possible_ops import (
+    ANSWERING,
+    ANY,
+    ASM,
+    ASM_CALL,
+    COMBINING,
+    FACTS,
+    LOADS,
+    METHODS,
+    NUMBERS,
+    QUIET,
+    SIZES,
+    TYPING,
+    WHOLE,
+    loaded,
+    masked_off,
+    of_asm,
+    stores,
+)
 from triton_mutlint.signature.python_objects import fields_of, makes_objects, may_store, member, named_and_home
-
-ANY = "**"  # stands for whichever parameters `*args` and `**kwargs` go to
-_STORING = ("store", "scatter", "atomic_", "_experimental_descriptor_store", "_experimental_device_tensormap")
-QUIET = frozenset({"triton", "builtins", "math", "operator"})  # modules whose other functions store nothing
-ASM_CALL = "inline_asm_elementwise"
-ASM = frozenset({ASM_CALL, "extern_elementwise"})
-_COMBINING = {"reduce": ("combine_fn", 2), "associative_scan": ("combine_fn", 2), "map_elementwise": ("scalar_fn", 0)}
-_RANGES = frozenset({"range", "static_range"})
-_ANSWERING = frozenset({"len", "isinstance", "issubclass", "hasattr", "callable"})  # with a number or a truth value
-_TYPING = frozenset({"isinstance", "hasattr", "getattr", "type", "num_warps", "num_threads", "num_ctas"})
-LOADS = frozenset({"load", "load_tensor_descriptor", "_experimental_descriptor_load"})
-NUMBERS = frozenset({"dot", "dot_scaled", "program_id", "num_programs", "rand", "randn", "randint", "randint4x",
-                     "rand4x", "randn4x"})
-FACTS = frozenset({"dtype", "type", "shape", "block_shape", "strides", "element_ty", "scalar", "numel",
-                   "primitive_bitwidth", "itemsize"})
-_SIZES = frozenset({"shape", "block_shape", "numel", "type", "block_type", "nbytes", "layout"})
-METHODS = frozenset({"to", "cast", "view", "reshape", "expand_dims", "broadcast_to", "trans", "permute", "split",
-                     "load", "gather", "advance", "T", "ravel", "sum", "max", "min", "argmax", "argmin", "reduce",
-                     "associative_scan", "cumsum", "cumprod", "sort", "flip", "histogram", "item", "abs", "ceil",
-                     "floor", "exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "sqrt_rn", "rsqrt", "erf", "sigmoid",
-                     "softmax", "xor_sum", "reduce_or", "cdiv", "logical_and", "logical_or", "is_ptr", "is_floating",
-                     "is_int", "is_block", "startswith", "endswith", "lower", "upper", "format", "get", "index",
-                     "count", "is_fp8", "is_fp16", "is_bf16", "is_fp32", "is_fp64"})
 
 Env = dict[str, Held]
 
@@ -71,7 +67,7 @@ class Calls:
 
     def member(self, owner: Held, name: str) -> Held:
         """`owner.name`."""
-        self.stores.is_sized |= name in _SIZES
+        self.stores.is_sized |= name in SIZES
         names = fields_of(owner.kinds[0].it) if len(owner.kinds) == 1 else ()
         if owner.items is not None and name in names[: len(owner.items)]:
             return owner.items[names.index(name)]
@@ -112,7 +108,7 @@ class Calls:
             self.spelled_out(node, args, named)
         found = [self.applied(f.it, args, named, method) for f in function.functions]
         if function.is_open or not found:
-            found.append(self.unknown(method, owner, args, named, function))
+            found.append(self.unknown(method, owner, args, named, function).converted())
         return either(*found)
 
     def spelled_out(self, node: ast.Call, args: list[Held], named: dict[str, Held]) -> None:
@@ -139,9 +135,9 @@ class Calls:
         if not owner.is_value or method not in METHODS:
             self.store(given.roots | function.everything())
             return replace(given, is_open=True, kinds=given.kinds if method else (SOME,))
-        if method in _COMBINING:
+        if method in COMBINING:
             self.combined(method, (NOTHING, *args), named, given.roots)
-        return _loaded(*args, *named.values()) if method == "load" else Held(given.roots)
+        return loaded(*args, *named.values()) if method == "load" else Held(given.roots)
 
     def applied(self, target: Any, args: list[Held], named: Mapping[str, Held], method: str = "") -> Held:
         """A call of a known object; `method` is its name as an attribute, which methods of tensors do not know."""
@@ -152,18 +148,24 @@ class Calls:
             returned, stored = self.stores.call(helper, _arguments(helper, args, named))
             self.store(stored)
             return returned
+        return self.computed(target, args, named, method).converted()
+
+    def computed(self, target: Any, args: list[Held], named: Mapping[str, Held], method: str) -> Held:
+        """A call of what is no jit function."""
+        name, home = named_and_home(target)
+        if name in WHOLE and home.partition(".")[0] in QUIET:
+            return mixed(value.number() for value in (*args, *named.values()))
         if isinstance(target, type):
             return self.made(target, args, named)
         everything = mixed((*args, *named.values()))
         given = everything.roots
-        name, home = named_and_home(target)
         name = method if name == "wrapper" and method else name
         if home.partition(".")[0] not in QUIET:
             self.store(given)
             return replace(everything, is_open=True, kinds=(SOME,))
         sized = name == "len" and bool(given) and args[:1] != [] and not args[0].has_length
-        self.stores.is_typed |= name in _TYPING or sized
-        if name in _ANSWERING and home == "builtins":
+        self.stores.is_typed |= name in TYPING or sized
+        if name in ANSWERING and home == "builtins":
             return NOTHING
         if stores(name):
             if not masked_off(name, args, named):
@@ -179,7 +181,7 @@ class Calls:
             self.store(given)
         self.combined(name, args, named, given)
         if name in LOADS:
-            return _loaded(*args[1:], *named.values())
+            return loaded(*args[1:], *named.values())
         return NOTHING if name in NUMBERS else Held(given) if home != "builtins" else everything
 
     def made(self, cls: type, args: list[Held], named: Mapping[str, Held]) -> Held:
@@ -206,8 +208,8 @@ class Calls:
                 helper = self.stores.helper(function.it)
                 if helper is not None:
                     self.applied(helper, [Held(given, is_open=True)] * len(helper.node.args.args), {})
-        if name in _COMBINING:
-            key, index = _COMBINING[name]
+        if name in COMBINING:
+            key, index = COMBINING[name]
             combine = named[key] if key in named else args[index] if index < len(args) else NOTHING
             if combine.is_open or not combine.functions:
                 self.store(given)
@@ -215,11 +217,11 @@ class Calls:
     def keep(self, roots: frozenset[str]) -> None:
         """It is put into memory, from where it may be loaded again."""
         for root in roots:
-            self.stores.kept.setdefault(root, self.line)
+            self.stores.kept.setdefault(parameter(root), self.line)
 
     def store(self, roots: frozenset[str]) -> None:
         for root in roots:
-            self.stored.setdefault(root, self.line)
+            self.stored.setdefault(parameter(root), self.line)
 
 
 def _arguments(helper: Helper, args: list[Held], named: Mapping[str, Held]) -> Env:
@@ -249,52 +251,3 @@ def of_global(found: Any) -> Held:
     if value is not UNKNOWN and type(value).__name__ != "dtype":
         return constant(value)
     return Held(is_open=True) if found is UNKNOWN else Held(functions=(Object(found),))
-
-
-def _loaded(*others: Held) -> Held:
-    """What a load gives: what is in memory, or the value given for where it is masked."""
-    return Held(LOADED.roots | mixed(others).roots)
-
-
-def of_asm(args: Sequence[Held], named: Mapping[str, Held]) -> tuple[frozenset[str], Held] | None:
-    """What an inline asm stores through, and what it gives; None where its text is not known or not understood.
-
-    Both are what any target makes of it that understands it.
-    """
-    text, constraints, given, _, _, pack = (
-        named[name] if name in named else args[index] if index < len(args) else NOTHING
-        for index, name in enumerate(("asm", "constraints", "args", "dtype", "is_pure", "pack")))
-    known = isinstance(text.value, str) and isinstance(constraints.value, str) and pack.value == 1
-    if ANY in named or not known or not given.has_length:
-        return None
-    from triton_mutlint.ttir.asm import read_asm  # here: most kernels have no asm
-
-    operands = given.items or ()
-    each = [1] * len(operands)
-    readings = [read_asm(text.value, constraints.value, len(operands), b, each) for b in ("cuda", "hip")]
-    understood = [reading for reading in readings if reading.understood]
-    stored = {i for reading in understood for i in reading.writes | reading.atomics}
-    flows = {i for reading in understood for i in reading.result_flows}
-    result = Held(mixed(operands[i] for i in flows).roots | LOADED.roots)
-    return (mixed(operands[i] for i in stored).roots, result) if understood else None
-
-
-def masked_off(name: str, args: Sequence[Held], named: Mapping[str, Held]) -> bool:
-    """Whether the mask of a store or atomic update is a constant that lets nothing through."""
-    if ANY in named or (name != "store" and not name.startswith("atomic_")) or name == "atomic_cas":
-        return False
-    mask = named["mask"] if "mask" in named else args[2] if len(args) > 2 else NOTHING
-    return mask.value is False
-
-
-def runs_never(target: Any, args: Sequence[Held]) -> bool:
-    """Whether a loop over `target(*args)` has no trips, whatever else is not known."""
-    name, home = named_and_home(target)
-    values = [arg.value for arg in args]
-    if name not in _RANGES or home.partition(".")[0] not in QUIET or not all(type(v) is int for v in values):
-        return False
-    return 0 < len(values) < 4 and values[2:] != [0] and not range(*values)
-
-
-def stores(name: str) -> bool:
-    return name.startswith(_STORING) and not name.endswith(("_load", "_poll"))

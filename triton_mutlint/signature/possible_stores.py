@@ -15,7 +15,8 @@ from typing import Any
 from triton_mutlint.signature.evaluate import UNKNOWN
 from triton_mutlint.signature.held import NOTHING, SOME, Held, either, mixed
 from triton_mutlint.signature.helpers import Helper, Program
-from triton_mutlint.signature.possible_calls import Env, of_global, runs_never
+from triton_mutlint.signature.possible_calls import Env, of_global
+from triton_mutlint.signature.possible_ops import runs_never
 from triton_mutlint.signature.possible_values import Expressions
 
 MAX_DEPTH = 24  # calls within each other
@@ -38,7 +39,6 @@ class Stores:
     def of(self, helper: Helper, env: Env) -> Mapping[str, int]:
         """Walk the kernel's body, its parameters holding what `env` says."""
         body = _Body(self, helper, dict(env))
-        body.passed = env
         body.block(helper.node.body)
         return body.stored
 
@@ -49,7 +49,7 @@ class Stores:
             return self._known[key]
         if key in self._running or len(self._running) >= MAX_DEPTH or self._calls >= MAX_CALLS:
             given = mixed(env.values())
-            return replace(given, is_open=True), given.roots
+            return replace(given.converted(), is_open=True), given.roots
         self._calls += 1
         self._running.add(key)
         body = _Body(self, helper, dict(env))
@@ -69,7 +69,6 @@ class _Body(Expressions):
         super().__init__(stores, helper.node.lineno)
         self.namespace, self.env = helper.namespace, env
         self.returned: Held | None = None
-        self.passed: Env = {}  # of the kernel: its parameters as they come
 
     # ----------------------------------------------------------------- statements
 
@@ -133,9 +132,6 @@ class _Body(Expressions):
         before = dict(self.env)
         is_left = self.block(node.body)
         then, self.env = self.env, before
-        number = _asked_for_pointer(node.test)
-        if number in self.passed and self.env[number] is self.passed[number]:
-            self.env[number] = replace(self.env[number], roots=frozenset())
         if self.block(node.orelse):
             self.env = then
             return is_left
@@ -193,16 +189,6 @@ class _Body(Expressions):
         value = self.eval(node.value) if node.value is not None else NOTHING
         self.returned = value if self.returned is None else either(self.returned, value)
         return True
-
-
-def _asked_for_pointer(test: ast.expr) -> str:
-    """The name that is no pointer where a test does not hold: `x.dtype.is_ptr()`, after `isinstance(x, tl.tensor)`."""
-    *others, asked = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
-    match asked:
-        case ast.Call(func=ast.Attribute(ast.Attribute(ast.Name(name), "dtype"), "is_ptr")):
-            tensor = {f"isinstance({name}, {cls})" for cls in ("tl.tensor", "tl.core.tensor", "triton.language.tensor")}
-            return name if all(ast.unparse(other) in tensor for other in others) else ""
-    return ""
 
 
 def _loaded(target: ast.expr) -> ast.expr:

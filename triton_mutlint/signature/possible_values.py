@@ -63,7 +63,9 @@ class Expressions(Calls):
     def binary(self, node: ast.BinOp) -> Held:
         left, right = self.eval(node.left), self.eval(node.right)
         self.overloaded(left, right)
-        return left + right if isinstance(node.op, ast.Add) else mixed((left, right))
+        if isinstance(node.op, (ast.Add, ast.Sub)):
+            return left + right if isinstance(node.op, ast.Add) else mixed((left, right))
+        return mixed((left.number(), right.number()))  # no pointer is multiplied, shifted or masked
 
     def compare(self, node: ast.Compare) -> Held:
         values = [self.eval(n) for n in (node.left, *node.comparators)]
