@@ -8,8 +8,9 @@ import sys
 def main() -> None:
     """Run the command line with `sys.argv` and exit with its code."""
     try:
-        from triton_mutlint.cli.boundary import run
+        from triton_mutlint.cli.boundary import run, tell_of_crashes
 
+        tell_of_crashes()
         code = run(sys.argv[1:])
     except KeyboardInterrupt:  # before the boundary stood, or while it was closing
         code = 130

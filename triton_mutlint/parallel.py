@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import multiprocessing
 import os
 import signal
@@ -112,6 +113,7 @@ def _serve(work: Callable[[T], Iterator[Item]], pipe: Connection) -> NoReturn:
     """Answer until the other end is closed; never return into the code that forked."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends with its parent, and says nothing
+        faulthandler.disable()  # likewise
         with apart() as inputs:
             while True:
                 task = pipe.recv()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import faulthandler
 import os
 import sys
 from collections.abc import Sequence
@@ -16,6 +17,12 @@ OK, FINDINGS, ERROR, INTERRUPTED = 0, 1, 2, 130
 PROGRAM = "triton-mutlint"
 COMPLETION_VARIABLE = "_TRITON_MUTLINT_COMPLETE"  # a shell asks what may come next
 DEBUG_VARIABLE = "TRITON_MUTLINT_DEBUG"
+
+
+def tell_of_crashes() -> None:
+    """Say on standard error where the process was if native code ends it, as MLIR does where it asserts."""
+    with contextlib.suppress(OSError):  # there may be no standard error
+        faulthandler.enable(os.dup(2), all_threads=False)  # a copy: what lowers is kept off the terminal
 
 
 def run(arguments: Sequence[str]) -> int:
