@@ -74,7 +74,8 @@ class Evaluator(Leaves):
     def _global_call(self, node: ast.Call, target: Any, name: str) -> Value:
         helper = self.program.helper(target, name)
         if helper is not None:
-            args, kwargs = self._arguments(node)
+            formal = helper.node.args
+            args, kwargs = self._arguments(node, 0 if formal.vararg else len(formal.posonlyargs) + len(formal.args))
             return self.program.call(self, helper, node, args, kwargs)
         module = getattr(target, "__module__", "") if not isinstance(target, ModuleType) else ""
         if isinstance(module, str) and module.startswith("triton"):
@@ -122,12 +123,17 @@ class Evaluator(Leaves):
         step = args[2] if len(args) > 2 else kwargs.get("step")
         return INT if step is None else Value(dtype="i32", factors=factors(step))
 
-    def _arguments(self, node: ast.Call) -> tuple[tuple[Value, ...], dict[str, Value]]:
+    def _arguments(self, node: ast.Call, taken: int = 0) -> tuple[tuple[Value, ...], dict[str, Value]]:
+        """The arguments of a call; a tuple that is spread has as many elements as are left of those `taken`."""
         args: list[Value] = []
+        left = range(taken - len(node.args) + 1 - len(node.keywords))
         for argument in node.args:
             if isinstance(argument, ast.Starred):
                 value = self.eval(argument.value)
-                args.extend(value.items.values() if value.items is not None else ())
+                for slot in value.bare if value.items is None and left else ():
+                    slot.length = slot.length or len(left)
+                args.extend(value.items.values() if value.items is not None else
+                            (Value(frozenset(s.child(i) for s in value.base)) for i in left))
             else:
                 args.append(self.eval(argument))
         if not node.keywords:

@@ -82,7 +82,9 @@ class Walker(Evaluator):
                 part = Value(frozenset(s.child(index) for s in value.base))
             else:
                 part = value
-            self.bind(target, part, sources[index] if index < len(sources) else None)
+            inner = sources[index] if index < len(sources) else None
+            nested = whole and isinstance(target, (ast.Tuple, ast.List))
+            self.bind(target, part, source if nested else inner)
 
     # ----------------------------------------------------------------- control flow
 
