@@ -49,7 +49,7 @@ def test_of_either_sign(value: int, mixed: int) -> None:
 
 
 @pytest.mark.parametrize(("value", "lone"), [
-    (D(A, 0), A), (D(A, B), 0), (D(A, A), 0), (D(A | B, A), B), (D(A, A | B), 0), (A, 0), (D(0, A), 0),
+    (D(A, 0), A), (D(A, B), 0), (D(A, A), 0), (D(A | B, A), B), (D(A, A | B), B), (A, 0), (D(0, A), 0),
 ])  # fmt: skip
 def test_what_may_be_all_there_is(value: int, lone: int) -> None:
     assert L.lone(value) == lone

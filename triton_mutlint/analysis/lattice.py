@@ -62,9 +62,9 @@ class Lattice:
         return plus << 2 * self.width | minus << 3 * self.width
 
     def lone(self, value: int) -> int:
-        """The plus roots of `value` that may be all there is: nothing is subtracted, or what is cancels out."""
+        """The roots of a difference that may be all there is: nothing is subtracted, or what is cancels out."""
         plus, minus = self.plus(value), self.minus(value)
-        return plus & ~minus if not minus or plus & minus else 0
+        return plus ^ minus if plus & minus else 0 if minus else plus
 
     def revealed(self, value: int) -> int:
         """`value` with its lone roots strong where something strong would speak for them (`as_address`)."""

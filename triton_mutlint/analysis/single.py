@@ -110,8 +110,8 @@ class SingleOps(State):
             if index < count:
                 value = transfer.join(lattice, operands[:index] + operands[index + 1 :])
                 address = lattice.as_address(operands[index])
-                if op.attrs.get("rmw_op") == "xor":
-                    value = lattice.mixed(value | self.memory.load(address))
+                if op.attrs.get("rmw_op") in ("add", "xor"):
+                    value = self._combined(op, value, self.memory.load(address))
                 self.memory.store(address, value)
         state = 0
         if op.results:
@@ -121,6 +121,12 @@ class SingleOps(State):
             if op.name == "tt.load" and count > 2:
                 state = lattice.either(state, operands[2])  # `other`: what masked lanes yield
         self.set_results(context, op, state)
+
+    def _combined(self, op: Op, value: int, before: int) -> int:
+        """What arithmetic in memory leaves there."""
+        if op.attrs["rmw_op"] == "add":
+            return transfer.addi(self.lattice, (before, value))
+        return self.lattice.mixed(before | value)
 
     def split(self, context: Context, op: Op) -> None:
         """Section 3.8: the halves of a join are told apart again."""

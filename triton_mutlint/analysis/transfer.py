@@ -27,7 +27,7 @@ def addptr(lattice: Lattice, operands: Sequence[int]) -> int:
     base, offset = operands[0], operands[1]
     if not lattice.strong(base):
         return base | offset | lattice.as_address(offset)
-    both = base | offset & lattice.addresses
+    both = base | offset & lattice.addresses | _twice(lattice, base, offset)
     if not both & lattice.differences:
         return both
     if base & lattice.minus(both):
@@ -57,7 +57,7 @@ def blend(lattice: Lattice, operands: Sequence[int]) -> int:
     So bits of an address, though none by themselves, are not hidden by an address beside them; a difference is.
     """
     left, right = operands[0], operands[1]
-    both = left | right
+    both = left | right | _twice(lattice, left, right)
     if not both & lattice.differences:
         return both
     plus = lattice.plus(both)
@@ -143,6 +143,11 @@ def low_bits(lattice: Lattice, operands: Sequence[int]) -> int:
 def _vanishes(lattice: Lattice, base: int, total: int) -> bool:
     """Whether the address `base` may come to nothing in a sum, which is then the rest: n in a + (n - a)."""
     return bool(base & lattice.minus(total)) and not lattice.plus(total)
+
+
+def _twice(lattice: Lattice, one: int, other: int) -> int:
+    """a + a is a multiple of a: the shared roots of a sum are mixed (section 3.1)."""
+    return lattice.difference(0, one & other & lattice.params)
 
 
 def _is_plain_param(lattice: Lattice, value: int) -> bool:
