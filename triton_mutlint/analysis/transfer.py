@@ -25,9 +25,11 @@ def nothing(_: Lattice, __: Sequence[int]) -> int:
 def addptr(lattice: Lattice, operands: Sequence[int]) -> int:
     """Section 3.3: the base decides; an offset counts only if it was made from a parameter's address."""
     base, offset = operands[0], operands[1]
-    if not lattice.strong(base):
+    if not base & lattice.strong_mask:
         return base | offset | lattice.as_address(offset)
-    both = base | offset & lattice.addresses | _twice(lattice, base, offset)
+    both = base | offset & lattice.addresses
+    if shared := base & offset & lattice.params:
+        both |= lattice.difference(0, shared)  # a + a is a multiple of a
     if not both & lattice.differences:
         return both
     if base & lattice.minus(both):
@@ -57,7 +59,9 @@ def blend(lattice: Lattice, operands: Sequence[int]) -> int:
     So bits of an address, though none by themselves, are not hidden by an address beside them; a difference is.
     """
     left, right = operands[0], operands[1]
-    both = left | right | _twice(lattice, left, right)
+    both = left | right
+    if shared := left & right & lattice.params:
+        both |= lattice.difference(0, shared)
     if not both & lattice.differences:
         return both
     plus = lattice.plus(both)
@@ -78,6 +82,8 @@ def subi(lattice: Lattice, operands: Sequence[int], number: bool = False) -> int
     """
     left, right = operands[0], operands[1]
     others = (left | right) & ~lattice.addresses
+    if others == left | right:
+        return others
     ours, theirs, negative = left & lattice.params, right & lattice.params, lattice.minus(right)
     gone = ours & (theirs | lattice.plus(right))
     if gone and not negative & ~gone:
@@ -143,11 +149,6 @@ def low_bits(lattice: Lattice, operands: Sequence[int]) -> int:
 def _vanishes(lattice: Lattice, base: int, total: int) -> bool:
     """Whether the address `base` may come to nothing in a sum, which is then the rest: n in a + (n - a)."""
     return bool(base & lattice.minus(total)) and not lattice.plus(total)
-
-
-def _twice(lattice: Lattice, one: int, other: int) -> int:
-    """a + a is a multiple of a: the shared roots of a sum are mixed (section 3.1)."""
-    return lattice.difference(0, one & other & lattice.params)
 
 
 def _is_plain_param(lattice: Lattice, value: int) -> bool:
