@@ -172,3 +172,40 @@ def test_an_unknown_op_is_unanalyzable_and_so_are_stores_through_its_result() ->
     tt.store %p, %one : !tt.ptr<f32>""")
     assert effects.unknown == {"a", "b"}
     assert [u.op for u in effects.unanalyzable_ops] == ["new.dialect_op", "tt.store"]
+
+
+def test_what_is_not_understood_may_use_both_ends_of_a_difference() -> None:
+    effects = run(AB, """
+    %x = tt.ptr_to_int %a : !tt.ptr<f32> -> i64
+    %y = tt.ptr_to_int %b : !tt.ptr<f32> -> i64
+    %d = arith.subi %x, %y : i64
+    "new.dialect_op"(%d) : (i64) -> ()""")
+    assert effects.unknown == {"a", "b"}
+
+
+def test_a_flag_that_chooses_between_addresses_is_none() -> None:
+    effects = run("%a: !tt.ptr<f32>, %n: i64, %f: i1", """
+    %k = tt.ptr_to_int %a : !tt.ptr<f32> -> i64
+    %c1 = arith.constant 1 : i64
+    %m = arith.extui %f : i1 to i64
+    %o = arith.subi %c1, %m : i64
+    %x = arith.muli %k, %m : i64
+    %y = arith.muli %n, %o : i64
+    %s = arith.addi %x, %y : i64
+    %p = tt.int_to_ptr %s : i64 -> !tt.ptr<f32>
+    tt.store %p, %one : !tt.ptr<f32>""")
+    assert written(effects) == {"a"}
+    assert through(effects) == {("n", "integer")}
+
+
+@pytest.mark.parametrize(("factor", "expected"), [("%c4", {"a"}), ("%n", {"a", "b"})])
+def test_a_factor_that_is_not_known_may_turn_a_difference(factor: str, expected: set[str]) -> None:
+    effects = run("%a: !tt.ptr<f32>, %b: !tt.ptr<f32>, %n: i64", f"""
+    %c4 = arith.constant 4 : i64
+    %x = tt.ptr_to_int %a : !tt.ptr<f32> -> i64
+    %y = tt.ptr_to_int %b : !tt.ptr<f32> -> i64
+    %d = arith.subi %x, %y : i64
+    %m = arith.muli %d, {factor} : i64
+    %p = tt.int_to_ptr %m : i64 -> !tt.ptr<f32>
+    tt.store %p, %one : !tt.ptr<f32>""")
+    assert written(effects) == expected

@@ -39,7 +39,7 @@ def analyze_module(module: Module, owners: Sequence[ArgOwner], backend: str, pla
 def _initial(lattice: Lattice, index: int, owner: ArgOwner, width: Width) -> int:
     if owner.role is ArgRole.ADDRESS:
         return lattice.param(index)
-    if owner.role is not ArgRole.SCALAR:
+    if owner.role is not ArgRole.SCALAR or width is Width.BIT:
         return 0
     root = lattice.integer(index)
     return root if width is Width.FULL else lattice.weaken(root)

@@ -219,7 +219,7 @@ class EffectReader:
 
     def _closure(self, roots: int) -> int:
         """`roots`, and every root that can be loaded through them."""
-        while (found := roots | self._solver.memory.load(roots)) != roots:
+        while (found := roots | self._lattice.reaching(self._solver.memory.load(roots))) != roots:
             roots = found
         return roots
 

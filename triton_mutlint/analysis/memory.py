@@ -6,7 +6,7 @@ from triton_mutlint.analysis.lattice import Lattice, bits
 
 
 class Memory:
-    """One cell per parameter and one for everything else; a cell holds the roots stored there."""
+    """One cell per parameter and one for everything else; a cell holds strong roots and differences."""
 
     def __init__(self, lattice: Lattice) -> None:
         self._lattice = lattice
@@ -17,7 +17,7 @@ class Memory:
 
     def store(self, address: int, value: int) -> None:
         """Store `value` through the strong set `address`."""
-        roots = self._lattice.reaching(value)
+        roots = self._lattice.kept(value)
         if not roots:
             return
         for index in bits(address & self._lattice.params):
@@ -30,7 +30,7 @@ class Memory:
         self._everything |= roots
 
     def load(self, address: int) -> int:
-        """The strong set of what a load through the strong set `address` may yield."""
+        """What a load through the strong set `address` may yield."""
         found = self._lattice.loaded_from(address) | self._elsewhere
         if address & self._lattice.unknown:
             return found | self._everything

@@ -15,8 +15,19 @@ MAX_STEPS = 32  # back from a value to what makes it
 SPLIT = "tt.split"
 SUBTRACT = "arith.subi"
 _SAME_ADDRESS = (*SAME_VALUE, "tt.unsplat")
+# What keeps the sign of an address or a difference: by a constant factor, the second operand or any, or always.
+_BY_SECOND = ("arith.divsi", "arith.divui", "arith.ceildivsi", "arith.ceildivui", "arith.floordivsi", "arith.shli",
+              "arith.shrsi", "arith.shrui")
+_BY_ANY = ("arith.muli", "arith.xori")
+_ALWAYS = """
+    tt.bitcast tt.broadcast tt.cat tt.expand_dims tt.fp_to_fp tt.int_to_ptr tt.join tt.ptr_to_int tt.reshape tt.splat
+    tt.trans tt.unsplat arith.addf arith.addi arith.bitcast arith.convertf arith.extf arith.extsi arith.extui
+    arith.fptosi arith.fptoui arith.index_cast arith.index_castui arith.maximumf arith.maxnumf arith.maxsi arith.maxui
+    arith.minimumf arith.minnumf arith.minsi arith.minui arith.ori arith.sitofp arith.truncf arith.trunci arith.uitofp
+    builtin.unrealized_conversion_cast
+"""
 BY_OP: dict[str, transfer.Transfer] = {
-    "arith.addi": transfer.addi,
+    **dict.fromkeys(("arith.addi", "arith.addf"), transfer.addi),
     **dict.fromkeys(("arith.maxsi", "arith.maxui", "arith.minsi", "arith.minui", "tt.join", "tt.cat"), transfer.either),
     "arith.muli": transfer.muli,
     "arith.ori": transfer.blend,
@@ -40,6 +51,7 @@ def _pure(info: OpInfo) -> transfer.Transfer | None:
 
 
 PURE = {info.name: function for info in rows() if (function := _pure(info)) is not None}
+MIXING = frozenset(i.name for i in rows() if i.name in PURE and i.flow is Flow.ALL) - frozenset(_ALWAYS.split())
 
 
 class SingleOps(State):
@@ -51,19 +63,27 @@ class SingleOps(State):
 
     def remainder(self, context: Context, op: Op) -> None:
         operands = self.states(context, op.operands)
-        function: transfer.Transfer = transfer.join
-        if operands[0] & self.lattice.params and self._is_index(context, op):
-            function = transfer.low_bits
-        self.set_results(context, op, function(self.lattice, operands))
+        state = transfer.join(self.lattice, operands)
+        if state & self.lattice.addresses:
+            limit = self._constant(context, op.operands[1])
+            if limit is None:
+                state = self.lattice.mixed(state)
+            elif operands[0] & self.lattice.params and 0 <= limit < INDEX_LIMIT:
+                state = transfer.low_bits(self.lattice, operands)
+        self.set_results(context, op, state)
 
-    def _is_index(self, context: Context, op: Op) -> bool:
-        """Whether a constant bounds the result of a remainder or mask by a page."""
-        value = constant_behind(op.operands[1], lambda v: self.producer(context, v))
-        return value is not None and 0 <= value < INDEX_LIMIT
+    def keeps_sign(self, context: Context, op: Op) -> bool:
+        """Section 3.1: whether one of the `MIXING` ops leaves an address or a difference what it is, sign and all."""
+        factors = op.operands if op.name in _BY_ANY else op.operands[1:] if op.name in _BY_SECOND else ()
+        constants = [self._constant(context, v) for v in factors]
+        return any(c is not None and c >= 0 for c in constants)
+
+    def _constant(self, context: Context, value: int) -> int | None:
+        return constant_behind(value, lambda v: self.producer(context, v))
 
     def subtract(self, context: Context, op: Op) -> None:
         operands = self.states(context, op.operands)
-        number = not self._is_address(context, op.operands[1], MAX_STEPS)
+        number = bool(operands[1] & self.lattice.params) and not self._is_address(context, op.operands[1], MAX_STEPS)
         self.set_results(context, op, transfer.subi(self.lattice, operands, number))
 
     def _is_address(self, context: Context, value: int, steps: int) -> bool:
@@ -89,7 +109,10 @@ class SingleOps(State):
         for index in info.changes:
             if index < count:
                 value = transfer.join(lattice, operands[:index] + operands[index + 1 :])
-                self.memory.store(lattice.as_address(operands[index]), value)
+                address = lattice.as_address(operands[index])
+                if op.attrs.get("rmw_op") in ("add", "xor"):
+                    value = self._combined(op, value, self.memory.load(address))
+                self.memory.store(address, value)
         state = 0
         if op.results:
             for index in info.fetches:
@@ -98,6 +121,12 @@ class SingleOps(State):
             if op.name == "tt.load" and count > 2:
                 state = lattice.either(state, operands[2])  # `other`: what masked lanes yield
         self.set_results(context, op, state)
+
+    def _combined(self, op: Op, value: int, before: int) -> int:
+        """What arithmetic in memory leaves there."""
+        if op.attrs["rmw_op"] == "add":
+            return transfer.addi(self.lattice, (before, value))
+        return self.lattice.mixed(before | value)
 
     def split(self, context: Context, op: Op) -> None:
         """Section 3.8: the halves of a join are told apart again."""
@@ -113,16 +142,17 @@ class SingleOps(State):
         if not reading.understood:
             self.unknown(context, op)
             return
-        everything = transfer.join(self.lattice, operands)
+        everything = self.lattice.mixed(transfer.join(self.lattice, operands))
         for index in reading.writes | reading.atomics:
             self.memory.store(self.lattice.as_address(operands[index]), everything)
         state = transfer.either(self.lattice, [operands[i] for i in reading.result_flows])
         for index in reading.reads | reading.atomics:
             state = self.lattice.either(state, self.memory.load(self.lattice.as_address(operands[index])))
-        self.set_results(context, op, state)
+        self.set_results(context, op, self.lattice.mixed(state))
 
     def extern(self, context: Context, op: Op) -> None:
         if not self.opaque.is_pure(op):
             self.unknown(context, op)
             return
-        self.set_results(context, op, transfer.either(self.lattice, self.states(context, op.operands)))
+        state = transfer.either(self.lattice, self.states(context, op.operands))
+        self.set_results(context, op, self.lattice.mixed(state))

@@ -10,7 +10,7 @@ from triton_mutlint.analysis.contexts import Context, Contexts
 from triton_mutlint.analysis.control import entry_block
 from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.opaque import OpaqueReader
-from triton_mutlint.analysis.single import PURE, REMAINDERS, SPLIT, SUBTRACT, SingleOps
+from triton_mutlint.analysis.single import MIXING, PURE, REMAINDERS, SPLIT, SUBTRACT, SingleOps
 from triton_mutlint.ttir.ir import Module, Op, Region
 from triton_mutlint.ttir.ops import lookup
 
@@ -50,7 +50,7 @@ class Solver(SingleOps):
         self.region(context, context.function.body)
 
     def region(self, context: Context, region: Region) -> None:
-        values = context.values
+        values, addresses = context.values, self.lattice.addresses
         for index in self.flow.blocks(region):
             for op in region.blocks[index].ops:
                 function = PURE.get(op.name)
@@ -59,6 +59,8 @@ class Solver(SingleOps):
                     continue
                 operands = [values[v] for v in op.operands]
                 if any(operands) and (state := function(self.lattice, operands)):  # of nothing comes nothing
+                    if state & addresses and op.name in MIXING and not self.keeps_sign(context, op):
+                        state = self.lattice.mixed(state)
                     for result in op.results:
                         self.set(context, result, state)
 
@@ -162,7 +164,7 @@ class Solver(SingleOps):
 
     def unknown(self, context: Context, op: Op) -> None:
         """Section 6: an op without a table row may pass on or store any operand."""
-        state = transfer.join(self.lattice, self.states(context, op.operands))
+        state = self.lattice.mixed(transfer.join(self.lattice, self.states(context, op.operands)))
         for address in self.states(context, op.operands):
             if roots := self.lattice.reaching(address):
                 self.memory.store(roots, state)

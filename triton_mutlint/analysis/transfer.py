@@ -25,22 +25,31 @@ def nothing(_: Lattice, __: Sequence[int]) -> int:
 def addptr(lattice: Lattice, operands: Sequence[int]) -> int:
     """Section 3.3: the base decides; an offset counts only if it was made from a parameter's address."""
     base, offset = operands[0], operands[1]
-    strong = lattice.strong(base)
-    if not strong:
+    if not base & lattice.strong_mask:
         return base | offset | lattice.as_address(offset)
-    kept = offset & (lattice.params | lattice.differences)
-    return base | kept | _cancelled(lattice, strong, offset)
+    both = base | offset & lattice.addresses
+    if shared := base & offset & lattice.params:
+        both |= lattice.difference(0, shared)  # a + a is a multiple of a
+    if not both & lattice.differences:
+        return both
+    if base & lattice.minus(both):
+        both |= lattice.plus(both)
+    if _vanishes(lattice, base, both):
+        both |= lattice.strong(offset)
+        both |= 0 if offset & lattice.params else lattice.weak(offset)
+    return both
 
 
 def addi(lattice: Lattice, operands: Sequence[int]) -> int:
     """Section 3.4: address + offset is that address, wherever the offset came from."""
     left, right = operands[0], operands[1]
+    both = left | right
+    if not both & lattice.addresses:
+        return both
     both = blend(lattice, operands)
-    both |= _cancelled(lattice, lattice.strong(both), both)
-    if _is_plain_param(lattice, left) and not right & lattice.params:
-        return lattice.weaken(both)
-    if _is_plain_param(lattice, right) and not left & lattice.params:
-        return lattice.weaken(both)
+    for base, offset in ((left, right), (right, left)):
+        if _is_plain_param(lattice, base) and not offset & lattice.params:
+            return both if _vanishes(lattice, base, both) else lattice.weaken(both)
     return both
 
 
@@ -50,9 +59,20 @@ def blend(lattice: Lattice, operands: Sequence[int]) -> int:
     So bits of an address, though none by themselves, are not hidden by an address beside them; a difference is.
     """
     left, right = operands[0], operands[1]
-    if lattice.minus(left) or lattice.minus(right):
-        return left | right
-    return lattice.either(left, right)
+    both = left | right
+    if shared := left & right & lattice.params:
+        both |= lattice.difference(0, shared)
+    if not both & lattice.differences:
+        return both
+    plus = lattice.plus(both)
+    for one, other in ((left, right), (right, left)):
+        if one & lattice.minus(other):  # a + (b - a) is b
+            both |= plus
+        if lattice.strong(one) and not lattice.strong(other):
+            both |= lattice.lone(other)
+        if _vanishes(lattice, one, both) and not other & lattice.params:
+            both |= lattice.weak(other)
+    return lattice.revealed(both)
 
 
 def subi(lattice: Lattice, operands: Sequence[int], number: bool = False) -> int:
@@ -61,29 +81,44 @@ def subi(lattice: Lattice, operands: Sequence[int], number: bool = False) -> int
     `number`: what is subtracted may be a number on some path, which leaves an address.
     """
     left, right = operands[0], operands[1]
-    ours, theirs = left & lattice.params, right & lattice.params
-    difference = lattice.difference(lattice.plus(left) | lattice.minus(right),
-                                    lattice.minus(left) | lattice.plus(right))
-    plain = (left | right) & ~lattice.differences
-    if ours and theirs:
-        others = plain & ~lattice.params | lattice.weak(left) | (ours if number else 0)
-        return others | difference | lattice.difference(ours, theirs)
+    others = (left | right) & ~lattice.addresses
+    if others == left | right:
+        return others
+    ours, theirs, negative = left & lattice.params, right & lattice.params, lattice.minus(right)
+    gone = ours & (theirs | lattice.plus(right))
+    if gone and not negative & ~gone:
+        others |= lattice.weak(right)  # a - (a - n) is n
+    elif not theirs and _is_plain_param(lattice, left):
+        others = lattice.weaken(others)
+    kept = ours
+    plus, minus = lattice.plus(left) | negative, lattice.minus(left) | lattice.plus(right)
     if theirs:
-        return plain | difference | lattice.weak(left)
-    if ours & lattice.plus(right):
-        plain |= lattice.minus(right)
-    return (lattice.weaken(plain) if _is_plain_param(lattice, left) else plain) | difference
+        others |= lattice.weak(left)
+        if not ours or ours & lattice.minus(left):
+            kept |= theirs
+        elif not number:
+            kept = 0
+        plus, minus = plus | ours, minus | theirs
+    if gone:
+        kept |= negative  # a - (a - b) is b
+    elif lattice.strong(right):
+        kept |= negative & ~lattice.plus(right)
+    return lattice.revealed(others | kept | lattice.difference(plus, minus))
 
 
 def muli(lattice: Lattice, operands: Sequence[int]) -> int:
-    """Section 3.6: an address is not a product."""
-    return lattice.weaken(join(lattice, operands))
+    """Section 3.6: an address is not a product, though a choice of addresses times 0 or 1 is."""
+    one, other = operands[0], operands[1]
+    one = one if one & lattice.params else lattice.weaken(one)
+    return one | (other if other & lattice.params else lattice.weaken(other))
 
 
 def int_to_ptr(lattice: Lattice, operands: Sequence[int]) -> int:
     """Section 3.7: data that is cast to a pointer was an address."""
     value = operands[0]
-    return value | lattice.as_address(value)
+    if lattice.strong(value):
+        return value
+    return value & ~lattice.difference(lattice.params, 0) | lattice.as_address(value)
 
 
 def first(_: Lattice, operands: Sequence[int]) -> int:
@@ -111,9 +146,9 @@ def low_bits(lattice: Lattice, operands: Sequence[int]) -> int:
     return value ^ params | lattice.difference(params, 0)
 
 
-def _cancelled(lattice: Lattice, strong: int, offset: int) -> int:
-    """a + (b - a) is b: the plus roots of `offset` if one of its minus roots is among `strong`."""
-    return lattice.plus(offset) if strong & lattice.minus(offset) else 0
+def _vanishes(lattice: Lattice, base: int, total: int) -> bool:
+    """Whether the address `base` may come to nothing in a sum, which is then the rest: n in a + (n - a)."""
+    return bool(base & lattice.minus(total)) and not lattice.plus(total)
 
 
 def _is_plain_param(lattice: Lattice, value: int) -> bool:
