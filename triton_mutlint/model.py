@@ -283,7 +283,8 @@ class Doubts:
     `open` says that guesses decide which of those stores are compiled. `addresses` holds the scalars
     that may be addresses for all that is known, each with the line where they are used as such (0: nowhere).
     `narrow` holds those that are guessed too narrow to carry an address to where one is made of a number, and
-    `kept` those that are put into memory, each with the line. `casts` says that the source makes pointers of numbers.
+    `kept` those that are put into memory as wide integers, each with the line. `casts` says that the source makes
+    pointers of numbers.
     `numbers` holds those that cannot be addresses, by what is done with them.
     `handed` holds the parameters that go to a function which is itself a parameter, and a guessed one.
     `untyped` holds scalars that `stores` has for what they may be: nothing says that they are numbers.

@@ -155,6 +155,15 @@ def fill(p, out, F: tl.constexpr):
     assert "p" in {*kernel.mutated, *kernel.unknown}
 
 
+def test_a_value_that_is_put_into_tensors_of_a_table_is_no_address(tmp_path: Path) -> None:
+    kernel = _report(tmp_path, """@triton.jit
+def fill(table, value):
+    tl.store(tl.load(table + tl.program_id(0)).to(tl.pointer_type(tl.float32)), value)
+""")
+    assert (kernel.mutated, kernel.unknown) == ((), ())
+    assert [w.through for w in kernel.indirect_writes] == ["table"]
+
+
 def test_an_address_is_an_address_whatever_its_type_is_asked_for(tmp_path: Path) -> None:
     kernel = _report(tmp_path, """@triton.jit
 def fill(p, out):

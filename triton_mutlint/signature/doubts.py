@@ -67,7 +67,7 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
                 handed_over(label, slot, guessed, functions, stores, {} if known else handed)
             if guessed and isinstance(element, ScalarType):
                 addresses[label] = _addressed(slot, measured, evidence)
-                if slot.kept:
+                if slot.kept and slot.to_int:
                     kept[label] = slot.kept
                 if _narrow(element, slot):
                     narrow.add(label)
