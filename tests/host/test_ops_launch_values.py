@@ -49,6 +49,13 @@ def by_flag_through_a_table(x, out, table, FLAG: tl.constexpr):
     tl.store(tl.load(table).to(tl.pointer_type(tl.float32)), 1.0)
 
 
+@triton.jit
+def each(pointers, out):
+    for i in tl.static_range(len(pointers)):
+        tl.store(pointers[i], 1.0)
+    tl.store(out, 2.0)
+
+
 @torch.library.custom_op("a::launched", mutates_args=())
 def launched(x: torch.Tensor, out: torch.Tensor, table: torch.Tensor) -> None:
     {launch}
@@ -72,6 +79,8 @@ def op_of(tmp_path: Path, launch: str) -> OpReport:
     ("by_flag[(1,)](x, out, FLAG=bool(x.shape[0]))", {"x", "out"}, set()),
     ("by_flag_and_level[(1,)](x, out, FLAG=False, LEVEL=x.shape[0])", {"out"}, {"x"}),
     ("by_flag_and_level[(1,)](x, out, FLAG=True, LEVEL=x.shape[0])", {"x", "out"}, set()),
+    ("each[(1,)]((x, x, x, x), out)", {"x", "out"}, set()),
+    ("each[(1,)]((x, x, x, x, x, x, table), out)", {"x", "out"}, {"table"}),  # more than were guessed
 ])
 def test_what_the_launch_fixes_decides(launch: str, written: set[str], unknown: set[str], tmp_path: Path) -> None:
     op = op_of(tmp_path, launch)

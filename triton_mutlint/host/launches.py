@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
 from triton_mutlint.host.arguments import Arguments, bind, parameters
 from triton_mutlint.host.core import Activation
 from triton_mutlint.host.functions import FunctionsMixin
+from triton_mutlint.host.launch_values import fixed, switched_off, told
 from triton_mutlint.host.state import State
 from triton_mutlint.host.values import NONE, UNSEEN, Cell, KernelMethod, KernelValue, Kind, Value, join
-from triton_mutlint.model import (
-    Access,
-    AccessKind,
-    ConstexprValue,
-    KernelReport,
-    Mutation,
-    ParameterKind,
-    ParameterReport,
-    Status,
-)
+from triton_mutlint.model import Access, AccessKind, KernelReport, Mutation, ParameterReport, Status
 from triton_mutlint.source.walking import dotted
 from triton_mutlint.unexplored import may_branch_otherwise
 
+_WRITTEN = (Mutation.WRITTEN, Mutation.CONDITIONAL)
 _WRITES = (AccessKind.WRITE, AccessKind.ATOMIC)
 # Methods that run no kernel.
 _IDLE = frozenset({"warmup", "cache_clear", "preload", "add_pre_run_hook", "get_best_config", "prune_configs",
@@ -72,22 +65,45 @@ class LaunchesMixin(FunctionsMixin):
         names, keyword_only = parameters(kernel.node.args)
         bound = bind(names, keyword_only, arguments)
         self._tuning(kernel, bound.values, node, state, here)
-        fixed = _fixed(verdict, bound.values)
+        held, written = fixed(verdict, bound.values), set[str]()
         for parameter in verdict.parameters:
             base, *fields = parameter.name.split(".")
             if base not in bound.values:
                 continue
             value = self._part(bound.values[base], fields, state)
-            if not _switched_off(parameter, fixed):
+            if not switched_off(parameter, held):
                 self._passed(verdict, parameter, value, node, state, here)
-            elif may_branch_otherwise(verdict, kernel.node, fixed):
+                written |= {parameter.name} if parameter.mutation in _WRITTEN else set()
+            elif may_branch_otherwise(verdict, kernel.node, held):
                 text = f"`{verdict.name}` may write `{parameter.name}`: guessed compile-time values decide"
                 self.effects.gap(self.effect(text, node, here, verdict.name), state, [value])
             self._behind(verdict, parameter, value, node, here)
+        self._beyond(verdict, kernel, bound.values, written, node, state, here)
         if bound.extra_rest is not None or kernel.node.args.vararg is not None:
             spare = [v for v in (*bound.spare, bound.extra_rest) if v is not None]
             what = f"launch of `{kernel.node.name}`: which argument falls to which parameter is not known"
             self.effects.gap(self.effect(what, node, here, kernel.node.name), state, spare)
+
+    def _beyond(self, verdict: KernelReport, kernel: KernelValue, given: Mapping[str, Value], written: Set[str],
+                node: ast.AST, state: State, here: Activation) -> None:
+        """What a launch may do that no analysed variant does, where its values are those of none."""
+        if not any(state.reach(given.values())):
+            return
+        found = self.world.kernels.beyond(kernel.module, verdict, {n: told(v, state) for n, v in given.items()})
+        if found is None:
+            text = f"launch of `{verdict.name}`: with which of the analysed variants it goes is not known"
+            self.effects.gap(self.effect(text, node, here, verdict.name), state, given.values())
+            return
+        as_here = f"when it is launched with {found.values}" if found.values else "as it is launched here"
+        for label in sorted(found.stores - written):
+            base, *fields = label.split(".")
+            if base in given:
+                text = f"`{verdict.name}` may write `{label}` {as_here}: no analysed variant has that"
+                value = self._part(given[base], fields, state) if fields else given[base]
+                self.effects.gap(self.effect(text, node, here, verdict.name), state, [value])
+        if found.behind and not verdict.indirect_writes:
+            text = f"`{verdict.name}` may write through addresses in memory {as_here}: no analysed variant has that"
+            self.effects.blind[self.effect(text, node, here, verdict.name)] = None
 
     def _part(self, value: Value, fields: list[str], state: State) -> Value:
         """The element of a tuple argument that a parameter such as `ptrs.0` stands for."""
@@ -107,7 +123,7 @@ class LaunchesMixin(FunctionsMixin):
                 here: Activation) -> None:
         """One argument of a launch."""
         kernel, name = verdict.name, parameter.name
-        if parameter.mutation in (Mutation.WRITTEN, Mutation.CONDITIONAL):
+        if parameter.mutation in _WRITTEN:
             access = next((a for a in parameter.accesses if a.kind in _WRITES), None)
             self.effects.write(value, self.effect(f"`{kernel}` writes `{name}`", node, here, kernel, access))
         elif parameter.mutation is Mutation.UNKNOWN:
@@ -174,24 +190,6 @@ class LaunchesMixin(FunctionsMixin):
 def _reason(verdict: KernelReport) -> str:
     message = verdict.failure.message.splitlines()[0] if verdict.failure is not None else "no reason is known"
     return f"it could not be analysed ({message})"
-
-
-def _fixed(verdict: KernelReport, given: Mapping[str, Value]) -> dict[str, str]:
-    """The compile-time values that the launch itself fixes, as reports print them, where they were analysed."""
-    values = {p.name: p.type.split(" | ") for p in verdict.parameters if p.kind is ParameterKind.CONSTEXPR}
-    if any(", " in value for several in values.values() if len(several) > 1 for value in several):
-        return {}  # conditions are not told apart then
-    found = {name: given[name].constant for name in values if name in given}
-    texts = {name: str(ConstexprValue(held[1])) for name, held in found.items() if held is not None}
-    return {name: text for name, text in texts.items() if text in values[name]}
-
-
-def _switched_off(parameter: ParameterReport, fixed: Mapping[str, str]) -> bool:
-    """Whether no analysed variant with the values that the launch fixes writes the parameter."""
-    if parameter.mutation is not Mutation.CONDITIONAL:
-        return False
-    conditions = [dict(part.split("=", 1) for part in when.split(", ") if "=" in part) for when in parameter.when]
-    return all(any(needed.get(name, text) != text for name, text in fixed.items()) for needed in conditions)
 
 
 def _warms_up(arguments: Arguments) -> bool:

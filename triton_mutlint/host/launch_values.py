@@ -1,0 +1,55 @@
+"""The values that a launch passes: which of them are known, and what they rule out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from triton_mutlint.host.state import State
+from triton_mutlint.host.values import KernelValue, Kind, Value
+from triton_mutlint.model import (
+    ConstexprValue,
+    KernelReport,
+    LaunchArgument,
+    Mutation,
+    ParameterKind,
+    ParameterReport,
+)
+
+
+def fixed(verdict: KernelReport, given: Mapping[str, Value]) -> dict[str, str]:
+    """The compile-time values that the launch itself fixes, as reports print them, where they were analysed."""
+    values = {p.name: p.type.split(" | ") for p in verdict.parameters if p.kind is ParameterKind.CONSTEXPR}
+    if any(", " in value for several in values.values() if len(several) > 1 for value in several):
+        return {}  # conditions are not told apart then
+    found = {name: given[name].constant for name in values if name in given}
+    texts = {name: str(ConstexprValue(held[1])) for name, held in found.items() if held is not None}
+    return {name: text for name, text in texts.items() if text in values[name]}
+
+
+def switched_off(parameter: ParameterReport, fixed: Mapping[str, str]) -> bool:
+    """Whether no analysed variant with the values that the launch fixes writes the parameter."""
+    if parameter.mutation is not Mutation.CONDITIONAL:
+        return False
+    conditions = [dict(part.split("=", 1) for part in when.split(", ") if "=" in part) for when in parameter.when]
+    return all(any(needed.get(name, text) != text for name, text in fixed.items()) for needed in conditions)
+
+
+def told(value: Value, state: State) -> LaunchArgument:
+    """What is known of an argument."""
+    if value.constant is not None:
+        return LaunchArgument(constant=value.constant)
+    alone = not value.kind and not value.roots
+    if alone and not value.cells and len(value.things) == 1:
+        (one,) = value.things
+        if isinstance(one, KernelValue) and one.node in one.module.tree.body:  # a factory's products share a `def`
+            return LaunchArgument(function=(str(one.module.path), one.node.name, one.node.lineno))
+    contents = state.contents(value)
+    if alone and not value.things and len(value.cells) == len(contents) == 1 and contents[0].kind == "tuple":
+        listed = contents[0].listed() if contents[0].owner is None else None
+        if listed is not None:
+            return LaunchArgument(items=tuple(told(element, state) for element in listed))
+    simple = not value.things and not value.cells
+    return LaunchArgument(
+        is_tensor=simple and value.kind == Kind.TENSOR, is_present=simple and value.some,
+        is_number=simple and value.kind == Kind.PLAIN and not value.roots,
+    )
