@@ -41,6 +41,11 @@ class Effects:
         for name in value.carried:
             self.written.setdefault(name, {})[effect] = None
 
+    def lost(self, effect: HostEffect) -> None:
+        """A write through an address of which nothing is known."""
+        self.gaps[effect] = None
+        self.blind[effect] = None
+
     def gap(self, effect: HostEffect, state: State, values: Iterable[Value]) -> None:
         """Code that is not understood was given `values`; harmless where no argument can be reached from them."""
         same, maybe = state.reach(values)

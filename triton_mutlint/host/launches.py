@@ -12,7 +12,16 @@ from triton_mutlint.host.functions import FunctionsMixin
 from triton_mutlint.host.launch_values import fixed, switched_off, told
 from triton_mutlint.host.state import State
 from triton_mutlint.host.values import NONE, UNSEEN, Cell, KernelMethod, KernelValue, Kind, Value, join
-from triton_mutlint.model import Access, AccessKind, KernelReport, Mutation, ParameterReport, Status
+from triton_mutlint.model import (
+    Access,
+    AccessKind,
+    HostEffect,
+    KernelReport,
+    Mutation,
+    ParameterKind,
+    ParameterReport,
+    Status,
+)
 from triton_mutlint.source.walking import dotted
 from triton_mutlint.unexplored import may_branch_otherwise
 
@@ -103,7 +112,7 @@ class LaunchesMixin(FunctionsMixin):
                 self.effects.gap(self.effect(text, node, here, verdict.name), state, [value])
         if found.behind and not verdict.indirect_writes:
             text = f"`{verdict.name}` may write through addresses in memory {as_here}: no analysed variant has that"
-            self.effects.blind[self.effect(text, node, here, verdict.name)] = None
+            self.effects.lost(self.effect(text, node, here, verdict.name))
 
     def _part(self, value: Value, fields: list[str], state: State) -> Value:
         """The element of a tuple argument that a parameter such as `ptrs.0` stands for."""
@@ -125,7 +134,10 @@ class LaunchesMixin(FunctionsMixin):
         kernel, name = verdict.name, parameter.name
         if parameter.mutation in _WRITTEN:
             access = next((a for a in parameter.accesses if a.kind in _WRITES), None)
-            self.effects.write(value, self.effect(f"`{kernel}` writes `{name}`", node, here, kernel, access))
+            found = self.effect(f"`{kernel}` writes `{name}`", node, here, kernel, access)
+            self.effects.write(value, found)
+            if parameter.kind is ParameterKind.POINTER:
+                self._by_address(value, Kind.PLAIN, found)
         elif parameter.mutation is Mutation.UNKNOWN:
             text = f"`{kernel}` may write `{name}`: its analysis could not tell"
             self.effects.gap(self.effect(text, node, here, kernel), state, [value])
@@ -139,11 +151,20 @@ class LaunchesMixin(FunctionsMixin):
                 access = Access(AccessKind.WRITE, indirect.op, indirect.location)
                 text = f"`{kernel}` writes through the addresses in `{name}`"
                 found = self.effect(text, node, here, kernel, access)
-                if value.carried:
+                if indirect.via == "integer":  # which may as well be passed the tensor whose address it is to be
+                    self.effects.write(value, found)
+                    self._by_address(value, Kind.PLAIN | Kind.OTHER, found)
+                elif value.carried:
                     self.effects.write_behind(value, found)
                 else:
-                    self.effects.gaps[found] = None
-                    self.effects.blind[found] = None
+                    self.effects.lost(found)
+
+    def _by_address(self, value: Value, numbers: Kind, effect: HostEffect) -> None:
+        """A write through the address that a value is, where it is a number: as those of `numbers` are taken to be."""
+        if value.carried and value.kind & numbers:
+            self.effects.write_behind(value, effect)
+        elif value.kind and not value.kind & ~numbers and value.constant is None and not value.roots:
+            self.effects.lost(effect)
 
     # ------------------------------------------------------------------ what tuning does
 
