@@ -27,7 +27,8 @@ class LaunchPlans:
         """What a launch may do that no variant in the kernel's plan does; None where it cannot be told."""
         try:
             kernel, plan = self._planned(source, verdict)
-            return beyond(kernel, plan, visible(self._files[source.path].result), given)
+            helpers = visible(self._files[source.path].result)
+            return beyond(kernel, plan, helpers, given, verdict.analyzed_variants == verdict.total_variants)
         except Exception:  # the kernel's own heuristics and globals run in there
             return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 
 from triton_mutlint.host.modules import HostModule
@@ -44,14 +44,15 @@ class OpKernels:
             self._met[place, names] = found or self._analyzed(module, node, names) or _untold(known)
         return self._met[place, names]
 
-    def beyond(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument]) -> Beyond | None:
+    def beyond(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument],
+               doubtful: Set[str]) -> Beyond | None:
         """What a launch may do that the verdict does not say: a spec does not give its values.
 
-        What was guessed is no matter: verdicts hold whatever it is, but for the length of a tuple. None where it
-        cannot be told.
+        What was guessed is no matter: verdicts hold whatever it is, but for the length of a tuple, and for parameters
+        that are `doubtful`: only the launch's own values rule them out. None where it cannot be told.
         """
-        longer = _of_other_lengths(verdict, given)
-        if verdict.origin is Origin.INFERRED and not longer:
+        asked = {*doubtful, *_of_other_lengths(verdict, given)}
+        if verdict.origin is Origin.INFERRED and not asked:
             return Beyond()
         key = (verdict.location, verdict.name, *given.items())
         if key not in self._beyond:
@@ -60,7 +61,8 @@ class OpKernels:
         found = self._beyond[key]
         if found is None or verdict.origin is not Origin.INFERRED:
             return found
-        return replace(found, stores=frozenset(s for s in found.stores if s.partition(".")[0] in longer), behind=False)
+        stores = frozenset(name for name in found.stores if {name, name.partition(".")[0]} & asked)
+        return replace(found, stores=stores, behind=False)
 
     def _analyzed(self, module: HostModule, node: ast.FunctionDef,
                   names: frozenset[str]) -> tuple[KernelReport, ...] | str:

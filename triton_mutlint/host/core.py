@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -33,8 +33,12 @@ class Kernels(Protocol):
         There are several verdicts where it may be any of several jit functions; `names` are its own.
         """
 
-    def beyond(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument]) -> Beyond | None:
-        """What a launch may do that the verdict does not say, given its arguments; None where it cannot be told."""
+    def beyond(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument],
+               doubtful: Set[str]) -> Beyond | None:
+        """What a launch may do that the verdict does not say, given its arguments; None where it cannot be told.
+
+        `doubtful` parameters are not written with the launch's values, unless guessed ones bring it about.
+        """
 
 
 @dataclass

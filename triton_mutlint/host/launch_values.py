@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from triton_mutlint.host.state import State
 from triton_mutlint.host.values import KernelValue, Kind, Value
@@ -16,14 +16,24 @@ from triton_mutlint.model import (
 )
 
 
-def fixed(verdict: KernelReport, given: Mapping[str, Value]) -> dict[str, str]:
-    """The compile-time values that the launch itself fixes, as reports print them, where they were analysed."""
+def fixed(verdict: KernelReport, given: Mapping[str, Value], meaning: Callable[[str], Value]) -> dict[str, str]:
+    """The compile-time values that the launch itself fixes, as reports print them, where they were analysed.
+
+    `meaning` says what a name stands for in the kernel's file.
+    """
     values = {p.name: p.type.split(" | ") for p in verdict.parameters if p.kind is ParameterKind.CONSTEXPR}
     if any(", " in value for several in values.values() if len(several) > 1 for value in several):
         return {}  # conditions are not told apart then
-    found = {name: given[name].constant for name in values if name in given}
-    texts = {name: str(ConstexprValue(held[1])) for name, held in found.items() if held is not None}
+    texts = {name: _text(given[name], several, meaning) for name, several in values.items() if name in given}
     return {name: text for name, text in texts.items() if text in values[name]}
+
+
+def _text(value: Value, several: Sequence[str], meaning: Callable[[str], Value]) -> str:
+    """How reports print a value, if it is one of several: a jit function by a name of it."""
+    if value.constant is not None:
+        return str(ConstexprValue(value.constant[1]))
+    is_function = len(value.things) == 1 and all(isinstance(t, KernelValue) for t in value.things)
+    return next((text for text in several if is_function and meaning(text) == value), "")
 
 
 def switched_off(parameter: ParameterReport, fixed: Mapping[str, str]) -> bool:

@@ -74,7 +74,8 @@ class LaunchesMixin(FunctionsMixin):
         names, keyword_only = parameters(kernel.node.args)
         bound = bind(names, keyword_only, arguments)
         self._tuning(kernel, bound.values, node, state, here)
-        held, written = fixed(verdict, bound.values), set[str]()
+        held = fixed(verdict, bound.values, lambda name: self.module_name(kernel.module, name, settled=True))
+        written, doubtful = set[str](), set[str]()
         for parameter in verdict.parameters:
             base, *fields = parameter.name.split(".")
             if base not in bound.values:
@@ -84,21 +85,21 @@ class LaunchesMixin(FunctionsMixin):
                 self._passed(verdict, parameter, value, node, state, here)
                 written |= {parameter.name} if parameter.mutation in _WRITTEN else set()
             elif may_branch_otherwise(verdict, kernel.node, held):
-                text = f"`{verdict.name}` may write `{parameter.name}`: guessed compile-time values decide"
-                self.effects.gap(self.effect(text, node, here, verdict.name), state, [value])
+                doubtful.add(parameter.name)
             self._behind(verdict, parameter, value, node, here)
-        self._beyond(verdict, kernel, bound.values, written, node, state, here)
+        self._beyond(verdict, kernel, bound.values, written, doubtful, node, state, here)
         if bound.extra_rest is not None or kernel.node.args.vararg is not None:
             spare = [v for v in (*bound.spare, bound.extra_rest) if v is not None]
             what = f"launch of `{kernel.node.name}`: which argument falls to which parameter is not known"
             self.effects.gap(self.effect(what, node, here, kernel.node.name), state, spare)
 
     def _beyond(self, verdict: KernelReport, kernel: KernelValue, given: Mapping[str, Value], written: Set[str],
-                node: ast.AST, state: State, here: Activation) -> None:
+                doubtful: Set[str], node: ast.AST, state: State, here: Activation) -> None:
         """What a launch may do that no analysed variant does, where its values are those of none."""
         if not any(state.reach(given.values())):
             return
-        found = self.world.kernels.beyond(kernel.module, verdict, {n: told(v, state) for n, v in given.items()})
+        arguments = {name: told(value, state) for name, value in given.items()}
+        found = self.world.kernels.beyond(kernel.module, verdict, arguments, doubtful)
         if found is None:
             text = f"launch of `{verdict.name}`: with which of the analysed variants it goes is not known"
             self.effects.gap(self.effect(text, node, here, verdict.name), state, given.values())

@@ -37,9 +37,14 @@ Given = Mapping[str, LaunchArgument]
 _SHOWN = 3  # values that messages name
 
 
-def beyond(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, LoadedKernel], given: Given) -> Beyond:
-    """What a launch may store through, if none of the variants in `plan` is that launch's; nothing otherwise."""
-    return _Launch(kernel, plan, gather(kernel, helpers, ()), given).beyond()
+def beyond(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, LoadedKernel], given: Given,
+           are_all_analysed: bool) -> Beyond:
+    """What a launch may store through, if none of the variants in `plan` is that launch's; nothing otherwise.
+
+    Where some were left out, or others analysed in their place, they say nothing.
+    """
+    launch = _Launch(kernel, plan, gather(kernel, helpers, ()), given)
+    return launch.beyond(are_all_analysed and not plan.inferred | plan.assumed)
 
 
 class _Launch:
@@ -53,11 +58,12 @@ class _Launch:
         configs = kernel.autotune.configs if kernel.autotune else ()
         self._tuned = {name for config in configs for name in config.kwargs}
 
-    def beyond(self) -> Beyond:
+    def beyond(self, speaks: bool) -> Beyond:
+        """What the launch may store through; `speaks` says that the verdict rests on each of the variants."""
         fitting = {p.name: frozenset(n for n, v in enumerate(self._plan.variants) if self._fits(v.args[p.name], p))
                for p in self._kernel.parameters}
         shared = frozenset(range(len(self._plan.variants))).intersection(*fitting.values())
-        if shared and not self._evidence.typed:
+        if shared and speaks and not self._evidence.typed:
             return Beyond()
         possible = Stores(self._evidence.program)
         held = {p.name: self._held(p) for p in self._kernel.parameters}
