@@ -11,7 +11,7 @@ from triton_mutlint.host.core import Activation
 from triton_mutlint.host.functions import FunctionsMixin
 from triton_mutlint.host.launch_values import fixed, switched_off, told
 from triton_mutlint.host.state import State
-from triton_mutlint.host.values import NONE, UNSEEN, Cell, KernelMethod, KernelValue, Kind, Value, join
+from triton_mutlint.host.values import NONE, UNSEEN, Cell, FunctionValue, KernelMethod, KernelValue, Kind, Value, join
 from triton_mutlint.model import (
     Access,
     AccessKind,
@@ -171,9 +171,12 @@ class LaunchesMixin(FunctionsMixin):
 
     def _tuning(self, kernel: KernelValue, given: Mapping[str, Value], node: ast.AST, state: State,
                 here: Activation) -> None:
-        """Autotuning zeroes what `reset_to_zero` names, and calls hooks with the kernel's arguments."""
+        """Autotuning zeroes what `reset_to_zero` names, and calls hooks with the kernel's arguments; so do heuristics.
+
+        Of functions that are not first-party it is taken that they write nothing.
+        """
         for decorator in kernel.node.decorator_list:
-            if isinstance(decorator, ast.Call) and dotted(decorator.func)[-1:] == ("autotune",):
+            if isinstance(decorator, ast.Call) and dotted(decorator.func)[-1:] in (("autotune",), ("heuristics",)):
                 for keyword in decorator.keywords:
                     if keyword.arg == "reset_to_zero":
                         self._reset(keyword.value, given, kernel.node.name, node, here)
@@ -191,7 +194,7 @@ class LaunchesMixin(FunctionsMixin):
                 self.effects.write(value, self.effect(text, node, here, kernel))
 
     def _hooks(self, decorator: ast.Call, kernel: KernelValue) -> Value:
-        """The functions that autotuning calls: its own hooks, and those of its configs."""
+        """The functions that autotuning calls: its own hooks, and those of its configs; and heuristics."""
         known = self.world.shared.hooks
         if id(decorator) not in known:
             known[id(decorator)], _ = self.apart(
@@ -199,6 +202,10 @@ class LaunchesMixin(FunctionsMixin):
         return known[id(decorator)]
 
     def _found_hooks(self, decorator: ast.Call, state: State, outside: Activation) -> Value:
+        if dotted(decorator.func)[-1:] == ("heuristics",):
+            written = (*decorator.args, *(k.value for k in decorator.keywords))
+            things = state.elements(join(*(self.evaluate(values, state, outside) for values in written))).things
+            return Value(things=frozenset(t for t in things if isinstance(t, FunctionValue)))
         given = {k.arg: self.evaluate(k.value, state, outside) for k in decorator.keywords
                  if k.arg in ("configs", "pre_hook", "post_hook")}
         configs = self.evaluate(decorator.args[0], state, outside) if decorator.args else given.get("configs", Value())
