@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,13 +22,19 @@ class LaunchPlans:
     _files: dict[Path, LintedFile] = field(default_factory=dict)
     _plans: dict[tuple[Path, int, str], tuple[LoadedKernel, SignaturePlan]] = field(default_factory=dict)
 
-    def beyond(self, source: SourceFile, verdict: KernelReport,
-               given: Mapping[str, LaunchArgument]) -> Beyond | None:
-        """What a launch may do that no variant in the kernel's plan does; None where it cannot be told."""
+    def beyond(self, source: SourceFile, verdict: KernelReport, given: Mapping[str, LaunchArgument],
+               asked: Set[str]) -> Beyond | None:
+        """What a launch may do that no variant in the kernel's plan does, and to the parameters that are asked for.
+
+        None where it cannot be told.
+        """
         try:
             kernel, plan = self._planned(source, verdict)
             helpers = visible(self._files[source.path].result)
-            return beyond(kernel, plan, helpers, given, verdict.analyzed_variants == verdict.total_variants)
+            found = beyond(kernel, plan, helpers, given)
+            if found.like_variant and verdict.analyzed_variants == verdict.total_variants:
+                return Beyond(found.of(asked))
+            return found
         except Exception:  # the kernel's own heuristics and globals run in there
             return None
 

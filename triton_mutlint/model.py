@@ -358,12 +358,19 @@ class Beyond:
     """What a launch may do that no analysed variant does: its values are those of none of them.
 
     `stores` are the parameters that the source may store through then (`ptrs.2` is an element of a tuple), `behind`
-    says that it may through addresses in memory. `values` names the values that no variant has.
+    says that it may through addresses in memory. `values` names the values that no variant has; `like_variant` says
+    that it is the launch of one after all.
     """
 
     stores: frozenset[str] = frozenset()
     behind: bool = False
     values: str = ""
+    like_variant: bool = False
+
+    def of(self, parameters: Set[str]) -> frozenset[str]:
+        """What it may store through of some parameters; an element of a tuple counts as any of its."""
+        owners = {name.partition(".")[0] for name in parameters}
+        return frozenset(name for name in self.stores if name.partition(".")[0] in owners)
 
 
 # --------------------------------------------------------------------------- targets and modules

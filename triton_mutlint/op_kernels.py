@@ -11,7 +11,7 @@ from triton_mutlint.model import Beyond, KernelReport, LaunchArgument, Origin, S
 from triton_mutlint.source.closures import Differing, differing
 
 Analyze = Callable[[SourceFile], Iterable[KernelReport]]
-Reach = Callable[[SourceFile, KernelReport, Mapping[str, LaunchArgument]], "Beyond | None"]
+Reach = Callable[[SourceFile, KernelReport, Mapping[str, LaunchArgument], Set[str]], "Beyond | None"]
 Place = tuple[str, int]
 
 
@@ -45,24 +45,24 @@ class OpKernels:
         return self._met[place, names]
 
     def beyond(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument],
-               doubtful: Set[str]) -> Beyond | None:
+               ruled_out: Set[str]) -> Beyond | None:
         """What a launch may do that the verdict does not say: a spec does not give its values.
 
-        What was guessed is no matter: verdicts hold whatever it is, but for the length of a tuple, and for parameters
-        that are `doubtful`: only the launch's own values rule them out. None where it cannot be told.
+        What was guessed is no matter: verdicts hold whatever it is, but for the length of a tuple. Of the parameters
+        that the launch's values seem to rule out, those are named that it may store through all the same. None where
+        it cannot be told.
         """
-        asked = {*doubtful, *_of_other_lengths(verdict, given)}
+        asked = {*ruled_out, *_of_other_lengths(verdict, given)}
         if verdict.origin is Origin.INFERRED and not asked:
             return Beyond()
-        key = (verdict.location, verdict.name, *given.items())
+        key = (verdict.location, verdict.name, frozenset(ruled_out), *given.items())
         if key not in self._beyond:
             source = SourceFile(module.path, module.display, module.text)
-            self._beyond[key] = self.reach(source, verdict, given)
+            self._beyond[key] = self.reach(source, verdict, given, ruled_out)
         found = self._beyond[key]
         if found is None or verdict.origin is not Origin.INFERRED:
             return found
-        stores = frozenset(name for name in found.stores if {name, name.partition(".")[0]} & asked)
-        return replace(found, stores=stores, behind=False)
+        return replace(found, stores=found.of(asked), behind=False)
 
     def _analyzed(self, module: HostModule, node: ast.FunctionDef,
                   names: frozenset[str]) -> tuple[KernelReport, ...] | str:

@@ -29,6 +29,13 @@ def to_number(address: tl.int64, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def to_pointer_by_flag(dst, BLOCK: tl.constexpr, flag=True):
+    p = dst.to(tl.int64).to(tl.pointer_type(tl.float32))
+    if flag:
+        tl.store(p + tl.arange(0, BLOCK), 1.0)
+
+
+@triton.jit
 def through_table(table, BLOCK: tl.constexpr):
     p = tl.load(table).to(tl.pointer_type(tl.float32))
     tl.store(p + tl.arange(0, BLOCK), 1.0)
@@ -47,7 +54,7 @@ def op_of(tmp_path: Path, launch: str) -> OpReport:
     return op
 
 
-@pytest.mark.parametrize("kernel", ["to_pointer", "to_number"])
+@pytest.mark.parametrize("kernel", ["to_pointer", "to_number", "to_pointer_by_flag"])
 @pytest.mark.parametrize("passed", [
     "x", "x.view(-1)", "x.data_ptr()", "int(x.data_ptr())", "x.data_ptr() + 4 * x.storage_offset()",
     "[t.data_ptr() for t in (x,)][0]", f"{TABLE}.item()", f"{TABLE}.tolist()[0]", "max(x.data_ptr(), n)",
@@ -66,7 +73,7 @@ def test_something_else(kernel: str, passed: str, tmp_path: Path) -> None:
     assert op.complete
 
 
-@pytest.mark.parametrize("kernel", ["to_pointer", "to_number"])
+@pytest.mark.parametrize("kernel", ["to_pointer", "to_number", "to_pointer_by_flag"])
 def test_an_address_from_elsewhere(kernel: str, tmp_path: Path) -> None:
     """It may be that of any argument whose address was taken."""
     op = op_of(tmp_path, f"{kernel}[(1,)](n, BLOCK=16)")

@@ -57,6 +57,24 @@ def each(pointers, out):
 
 
 @triton.jit
+def at_run_time(x, out, flag=False, level=0):
+    if flag:
+        tl.store(x, 1.0)
+    elif level == 7:
+        tl.store(x, 2.0)
+    tl.store(out, 2.0)
+
+
+@triton.jit
+def at_run_time_in_a_loop(x, out, flag):
+    for _ in range(3):
+        if flag:
+            tl.store(x, 1.0)
+        flag = flag + 1
+    tl.store(out, 2.0)
+
+
+@triton.jit
 def first(x, out, BLOCK: tl.constexpr):
     tl.store(x + tl.arange(0, BLOCK), 1.0)
 
@@ -123,6 +141,14 @@ def op_of(tmp_path: Path, launch: str) -> OpReport:
     ("by_flag[(1,)](x, out, FLAG=bool(x.shape[0]))", {"x", "out"}, set()),
     ("by_flag_and_level[(1,)](x, out, FLAG=False, LEVEL=x.shape[0])", {"out"}, {"x"}),
     ("by_flag_and_level[(1,)](x, out, FLAG=True, LEVEL=x.shape[0])", {"x", "out"}, set()),
+    ("at_run_time[(1,)](x, out)", {"out"}, set()),
+    ("at_run_time[(1,)](x, out, False, 3)", {"out"}, set()),
+    ("at_run_time[(1,)](x, out, flag=True)", {"x", "out"}, set()),
+    ("at_run_time[(1,)](x, out, level=7)", {"x", "out"}, set()),
+    ("at_run_time[(1,)](x, out, level=x.shape[0])", {"x", "out"}, set()),
+    ("at_run_time[(1,)](x, out, flag=bool(x.shape[0]))", {"x", "out"}, set()),
+    ("at_run_time[(1,)](x, out, **{'flag': True} if x.shape[0] else {})", {"x", "out"}, set()),
+    ("at_run_time_in_a_loop[(1,)](x, out, 0)", {"x", "out"}, set()),
     ("by_function[(1,)](x, out, first, 128)", {"x"}, set()),
     ("by_function[(1,)](x, out, second, 128)", {"out"}, set()),
     ("by_function[(1,)](x, out, F=renamed, BLOCK=x.shape[0])", {"out"}, set()),

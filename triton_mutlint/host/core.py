@@ -34,10 +34,10 @@ class Kernels(Protocol):
         """
 
     def beyond(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument],
-               doubtful: Set[str]) -> Beyond | None:
+               ruled_out: Set[str]) -> Beyond | None:
         """What a launch may do that the verdict does not say, given its arguments; None where it cannot be told.
 
-        `doubtful` parameters are not written with the launch's values, unless guessed ones bring it about.
+        Of the parameters that its values seem to rule out, those are named that it may store through all the same.
         """
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping, Sequence
 
+from triton_mutlint.host.arguments import defaults
 from triton_mutlint.host.state import State
 from triton_mutlint.host.values import KernelValue, Kind, Value
 from triton_mutlint.model import (
@@ -42,6 +44,23 @@ def switched_off(parameter: ParameterReport, fixed: Mapping[str, str]) -> bool:
         return False
     conditions = [dict(part.split("=", 1) for part in when.split(", ") if "=" in part) for when in parameter.when]
     return all(any(needed.get(name, text) != text for name, text in fixed.items()) for needed in conditions)
+
+
+def fixes_a_branch(kernel: ast.FunctionDef, given: Mapping[str, Value]) -> bool:
+    """Whether a launch passes, or leaves at its default, a flag or number that the kernel tests."""
+    left = {name: default.value for name, default in defaults(kernel.args).items()
+            if name not in given and isinstance(default, ast.Constant)}
+    passed = {name: value.constant[1] for name, value in given.items() if value.constant is not None}
+    known = {name for name, value in {**left, **passed}.items() if isinstance(value, (bool, int))}
+    run_time = known - {a.arg for a in _all(kernel.args) if a.annotation is not None and "constexpr" in
+                        ast.unparse(a.annotation)}
+    tests = (node.test for node in ast.walk(kernel) if isinstance(node, (ast.If, ast.IfExp)))
+    return bool(run_time) and any(
+        isinstance(name, ast.Name) and name.id in run_time for test in tests for name in ast.walk(test))
+
+
+def _all(takes: ast.arguments) -> tuple[ast.arg, ...]:
+    return (*takes.posonlyargs, *takes.args, *takes.kwonlyargs)
 
 
 def told(value: Value, state: State) -> LaunchArgument:

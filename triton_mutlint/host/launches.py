@@ -9,12 +9,13 @@ from dataclasses import replace
 from triton_mutlint.host.arguments import Arguments, bind, parameters
 from triton_mutlint.host.core import Activation
 from triton_mutlint.host.functions import FunctionsMixin
-from triton_mutlint.host.launch_values import fixed, switched_off, told
+from triton_mutlint.host.launch_values import fixed, fixes_a_branch, switched_off, told
 from triton_mutlint.host.state import State
 from triton_mutlint.host.values import NONE, UNSEEN, Cell, FunctionValue, KernelMethod, KernelValue, Kind, Value, join
 from triton_mutlint.model import (
     Access,
     AccessKind,
+    Beyond,
     HostEffect,
     KernelReport,
     Mutation,
@@ -75,31 +76,39 @@ class LaunchesMixin(FunctionsMixin):
         bound = bind(names, keyword_only, arguments)
         self._tuning(kernel, bound.values, node, state, here)
         held = fixed(verdict, bound.values, lambda name: self.module_name(kernel.module, name, settled=True))
-        written, doubtful = set[str](), set[str]()
+        off = {p.name for p in verdict.parameters if switched_off(p, held)}
+        ruled_out = off if may_branch_otherwise(verdict, kernel.node, held) else set[str]()
+        if bound.extra_rest is None and bound.spare_rest is None and fixes_a_branch(kernel.node, bound.values):
+            ruled_out = {*ruled_out, *(p.name for p in verdict.parameters if p.mutation in _WRITTEN)}
+        found = self._beyond(verdict, kernel, bound.values, ruled_out, state)
+        written = set[str]()
         for parameter in verdict.parameters:
             base, *fields = parameter.name.split(".")
             if base not in bound.values:
                 continue
             value = self._part(bound.values[base], fields, state)
-            if not switched_off(parameter, held):
+            is_left = found is None or parameter.name not in ruled_out or found.of({base})
+            if parameter.name not in off and is_left:
                 self._passed(verdict, parameter, value, node, state, here)
                 written |= {parameter.name} if parameter.mutation in _WRITTEN else set()
-            elif may_branch_otherwise(verdict, kernel.node, held):
-                doubtful.add(parameter.name)
             self._behind(verdict, parameter, value, node, here)
-        self._beyond(verdict, kernel, bound.values, written, doubtful, node, state, here)
+        self._otherwise(verdict, bound.values, found, written, node, state, here)
         if bound.extra_rest is not None or kernel.node.args.vararg is not None:
             spare = [v for v in (*bound.spare, bound.extra_rest) if v is not None]
             what = f"launch of `{kernel.node.name}`: which argument falls to which parameter is not known"
             self.effects.gap(self.effect(what, node, here, kernel.node.name), state, spare)
 
-    def _beyond(self, verdict: KernelReport, kernel: KernelValue, given: Mapping[str, Value], written: Set[str],
-                doubtful: Set[str], node: ast.AST, state: State, here: Activation) -> None:
-        """What a launch may do that no analysed variant does, where its values are those of none."""
+    def _beyond(self, verdict: KernelReport, kernel: KernelValue, given: Mapping[str, Value], ruled_out: Set[str],
+                state: State) -> Beyond | None:
+        """What a launch may do that the verdict does not say, and what of `ruled_out` it may write all the same."""
         if not any(state.reach(given.values())):
-            return
+            return Beyond(stores=frozenset(ruled_out))
         arguments = {name: told(value, state) for name, value in given.items()}
-        found = self.world.kernels.beyond(kernel.module, verdict, arguments, doubtful)
+        return self.world.kernels.beyond(kernel.module, verdict, arguments, ruled_out)
+
+    def _otherwise(self, verdict: KernelReport, given: Mapping[str, Value], found: Beyond | None, written: Set[str],
+                   node: ast.AST, state: State, here: Activation) -> None:
+        """Note what a launch may do that no analysed variant does."""
         if found is None:
             text = f"launch of `{verdict.name}`: with which of the analysed variants it goes is not known"
             self.effects.gap(self.effect(text, node, here, verdict.name), state, given.values())

@@ -37,14 +37,9 @@ Given = Mapping[str, LaunchArgument]
 _SHOWN = 3  # values that messages name
 
 
-def beyond(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, LoadedKernel], given: Given,
-           are_all_analysed: bool) -> Beyond:
-    """What a launch may store through, if none of the variants in `plan` is that launch's; nothing otherwise.
-
-    Where some were left out, or others analysed in their place, they say nothing.
-    """
-    launch = _Launch(kernel, plan, gather(kernel, helpers, ()), given)
-    return launch.beyond(are_all_analysed and not plan.inferred | plan.assumed)
+def beyond(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, LoadedKernel], given: Given) -> Beyond:
+    """What a launch may store through, and whether it is that of a variant in `plan`."""
+    return _Launch(kernel, plan, gather(kernel, helpers, ()), given).beyond()
 
 
 class _Launch:
@@ -58,20 +53,19 @@ class _Launch:
         configs = kernel.autotune.configs if kernel.autotune else ()
         self._tuned = {name for config in configs for name in config.kwargs}
 
-    def beyond(self, speaks: bool) -> Beyond:
-        """What the launch may store through; `speaks` says that the verdict rests on each of the variants."""
+    def beyond(self) -> Beyond:
         fitting = {p.name: frozenset(n for n, v in enumerate(self._plan.variants) if self._fits(v.args[p.name], p))
                for p in self._kernel.parameters}
         shared = frozenset(range(len(self._plan.variants))).intersection(*fitting.values())
-        if shared and speaks and not self._evidence.typed:
-            return Beyond()
+        told = not self._plan.inferred | self._plan.assumed and not self._evidence.typed
         possible = Stores(self._evidence.program)
         held = {p.name: self._held(p) for p in self._kernel.parameters}
         stored = frozenset(possible.of(Helper.of(self._kernel), held))
         if MEMORY in stored:
             stored |= possible.kept.keys()
         odd = [_shown(name, self._given[name]) for name, found in fitting.items() if not found and name in self._given]
-        return Beyond(stored - {MEMORY}, self._behind(MEMORY in stored), ", ".join(odd[:_SHOWN]))
+        behind, values = self._behind(MEMORY in stored), ", ".join(odd[:_SHOWN])
+        return Beyond(stored - {MEMORY}, behind, values, like_variant=bool(shared) and told)
 
     def _behind(self, loaded: bool) -> bool:
         """Whether what is stored through is an address that was in memory, if it is made of what was there."""
@@ -106,8 +100,8 @@ class _Launch:
         if given is None:
             if name in self._tuned or name in self._kernel.heuristics or not parameter.has_default:
                 return Held(is_open=True)
-            default = of_global(unwrap_constexpr(parameter.default))
-            return default if name in self._values or default.value is None else NOTHING
+            default = unwrap_constexpr(parameter.default)
+            return of_global(default) if name in self._values or _decides(default) else NOTHING
         named = [t for t in self._types[name] if isinstance(t, TupleType) and t.fields]
         if named and given.constant is None and given.items is None:
             return elements(name, named[0], True)
@@ -116,15 +110,21 @@ class _Launch:
     def _of(self, label: str, given: LaunchArgument, is_value: bool) -> Held:
         if given.items is not None:
             return Held(items=tuple(self._of(f"{label}.{i}", g, is_value) for i, g in enumerate(given.items)))
-        if given.constant is not None and (is_value or given.constant[1] is None):
+        if given.constant is not None and (is_value or _decides(given.constant[1])):
             return of_global(given.constant[1])
         functions = [t for t in self._types.get(label, ()) if _is_of(t, given, self._evidence.program)]
         if given.function is not None and functions and isinstance(functions[0], ConstexprValue):
             return of_global(functions[0].value)
-        if given.is_number or given.constant is not None:
+        may_be_address = any(isinstance(t, PointerType) for t in self._types.get(label, ()))
+        if given.constant is not None or (given.is_number and not may_be_address):
             return NOTHING
         root = frozenset[str]() if is_value else frozenset((label,))
         return Held(root, is_open=not given.is_tensor)
+
+
+def _decides(value: object) -> bool:
+    """Whether a run-time argument that is this value decides as it does in the source: no rounding changes it."""
+    return value is None or isinstance(value, bool | int)
 
 
 def _is_of(type_: ArgType, given: LaunchArgument, program: Program, may_be_none: bool = False) -> bool:
