@@ -11,6 +11,8 @@ from triton_mutlint.model import OpMutation, OpReport
 from triton_mutlint.request import Request
 
 TEXT = '''
+from typing import NamedTuple
+
 import torch
 import triton
 import triton.language as tl
@@ -62,6 +64,18 @@ def at_run_time(x, out, flag=False, level=0):
         tl.store(x, 1.0)
     elif level == 7:
         tl.store(x, 2.0)
+    tl.store(out, 2.0)
+
+
+class Pair(NamedTuple):
+    source: torch.Tensor
+    target: torch.Tensor
+
+
+@triton.jit
+def through_fields(pair, out, flag=False):
+    if flag:
+        tl.store(pair.target, tl.load(pair.source))
     tl.store(out, 2.0)
 
 
@@ -149,6 +163,8 @@ def op_of(tmp_path: Path, launch: str) -> OpReport:
     ("at_run_time[(1,)](x, out, flag=bool(x.shape[0]))", {"x", "out"}, set()),
     ("at_run_time[(1,)](x, out, **{'flag': True} if x.shape[0] else {})", {"x", "out"}, set()),
     ("at_run_time_in_a_loop[(1,)](x, out, 0)", {"x", "out"}, set()),
+    ("through_fields[(1,)](Pair(table, x), out)", {"out"}, set()),
+    ("through_fields[(1,)](Pair(table, x), out, True)", {"x", "out"}, set()),
     ("by_function[(1,)](x, out, first, 128)", {"x"}, set()),
     ("by_function[(1,)](x, out, second, 128)", {"out"}, set()),
     ("by_function[(1,)](x, out, F=renamed, BLOCK=x.shape[0])", {"out"}, set()),

@@ -104,7 +104,7 @@ class _Launch:
             return of_global(default) if name in self._values or _decides(default) else NOTHING
         named = [t for t in self._types[name] if isinstance(t, TupleType) and t.fields]
         if named and given.constant is None and given.items is None:
-            return elements(name, named[0], True)
+            return elements(name, named[0], False)
         return self._of(name, given, name in self._values)
 
     def _of(self, label: str, given: LaunchArgument, is_value: bool) -> Held:
@@ -136,7 +136,8 @@ def _is_of(type_: ArgType, given: LaunchArgument, program: Program, may_be_none:
         return _is_value(type_, given, program)
     if isinstance(type_, TupleType):
         if type_.fields:
-            return given.constant is None and given.items is None and not given.is_tensor
+            values = any(isinstance(element, ConstexprValue) for element in type_.elements)  # it may have others
+            return not values and given.constant is None and given.items is None and not given.is_tensor
         return given.items is not None and len(given.items) == len(type_.elements) and all(
             _is_of(t, item, program, may_be_none) for t, item in zip(type_.elements, given.items, strict=True))
     if isinstance(type_, ScalarType):
