@@ -169,6 +169,7 @@ def op_of(tmp_path: Path, launch: str) -> OpReport:
     ("converted[(1,)](x, out, 1024)", {"out"}, set()),
     ("tuned[(1,)](x, out)", {"out"}, {"x"}),
     ("worked_out[(1,)](x, out, n)", {"out"}, {"x"}),
+    ("worked_out[(1,)](x, out, n, FLAG=False)", {"out"}, {"x"}),
     ("by_function[(1,)](x, out, second)", {"out"}, set()),
     ("by_function[(1,)](x, out, first)", {"out"}, {"x"}),
     ("by_function[(1,)](x, out, [first, second][n])", {"out"}, {"x"}),

@@ -88,6 +88,14 @@ def at_run_time_in_a_loop(x, out, flag):
     tl.store(out, 2.0)
 
 
+@triton.heuristics({"FLAG": lambda args: args["n"] > 8})
+@triton.jit
+def worked_out(x, out, n, FLAG: tl.constexpr):
+    if FLAG:
+        tl.store(x, 1.0)
+    tl.store(out, 2.0)
+
+
 @triton.jit
 def first(x, out, BLOCK: tl.constexpr):
     tl.store(x + tl.arange(0, BLOCK), 1.0)
@@ -165,6 +173,7 @@ def op_of(tmp_path: Path, launch: str) -> OpReport:
     ("at_run_time_in_a_loop[(1,)](x, out, 0)", {"x", "out"}, set()),
     ("through_fields[(1,)](Pair(table, x), out)", {"out"}, set()),
     ("through_fields[(1,)](Pair(table, x), out, True)", {"x", "out"}, set()),
+    ("worked_out[(1,)](x, out, 9, FLAG=False)", {"x", "out"}, set()),  # the heuristic's value takes its place
     ("by_function[(1,)](x, out, first, 128)", {"x"}, set()),
     ("by_function[(1,)](x, out, second, 128)", {"out"}, set()),
     ("by_function[(1,)](x, out, F=renamed, BLOCK=x.shape[0])", {"out"}, set()),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
-from triton_mutlint.host.arguments import defaults
+from triton_mutlint.host.arguments import Arguments, defaults
 from triton_mutlint.host.state import State
 from triton_mutlint.host.values import KernelValue, Kind, Value
 from triton_mutlint.model import (
@@ -16,6 +17,7 @@ from triton_mutlint.model import (
     ParameterKind,
     ParameterReport,
 )
+from triton_mutlint.source.walking import dotted
 
 
 def fixed(verdict: KernelReport, given: Mapping[str, Value], meaning: Callable[[str], Value]) -> dict[str, str]:
@@ -61,6 +63,14 @@ def fixes_a_branch(kernel: ast.FunctionDef, given: Mapping[str, Value]) -> bool:
 
 def _all(takes: ast.arguments) -> tuple[ast.arg, ...]:
     return (*takes.posonlyargs, *takes.args, *takes.kwonlyargs)
+
+
+def without_what_heuristics_set(kernel: ast.FunctionDef, arguments: Arguments) -> Arguments:
+    """The arguments of a launch without those by name that a heuristic gives another value."""
+    written = (e for d in kernel.decorator_list if isinstance(d, ast.Call) and dotted(d.func)[-1:] == ("heuristics",)
+               for e in (*d.args, *(k.value for k in d.keywords)) if isinstance(e, ast.Dict))
+    names = {key.value for values in written for key in values.keys if isinstance(key, ast.Constant)}
+    return replace(arguments, named={n: v for n, v in arguments.named.items() if n not in names})
 
 
 def told(value: Value, state: State) -> LaunchArgument:

@@ -9,7 +9,13 @@ from dataclasses import replace
 from triton_mutlint.host.arguments import Arguments, bind, parameters
 from triton_mutlint.host.core import Activation
 from triton_mutlint.host.functions import FunctionsMixin
-from triton_mutlint.host.launch_values import fixed, fixes_a_branch, switched_off, told
+from triton_mutlint.host.launch_values import (
+    fixed,
+    fixes_a_branch,
+    switched_off,
+    told,
+    without_what_heuristics_set,
+)
 from triton_mutlint.host.state import State
 from triton_mutlint.host.values import NONE, UNSEEN, Cell, FunctionValue, KernelMethod, KernelValue, Kind, Value, join
 from triton_mutlint.model import (
@@ -73,7 +79,7 @@ class LaunchesMixin(FunctionsMixin):
     def _launched(self, verdict: KernelReport, kernel: KernelValue, arguments: Arguments, node: ast.AST, state: State,
                   here: Activation) -> None:
         names, keyword_only = parameters(kernel.node.args)
-        bound = bind(names, keyword_only, arguments)
+        bound = bind(names, keyword_only, without_what_heuristics_set(kernel.node, arguments))
         self._tuning(kernel, bound.values, node, state, here)
         held = fixed(verdict, bound.values, lambda name: self.module_name(kernel.module, name, settled=True))
         off = {p.name for p in verdict.parameters if switched_off(p, held)}

@@ -77,12 +77,14 @@ class _Launch:
 
     def _fits(self, type_: ArgType, parameter: Parameter) -> bool:
         given = self._given.get(parameter.name)
+        if parameter.name in self._kernel.heuristics:  # whatever the launch passes
+            return False
         if given is not None:
             slot = self._evidence.dossiers[parameter.name].slot
             return _is_of(type_, given, self._evidence.program, bool(slot.none_test or slot.branch))
         if parameter.name in self._tuned:  # any of its values, then
             return self._has_all_configs(parameter.name)
-        if parameter.name in self._kernel.heuristics or not parameter.has_default:
+        if not parameter.has_default:
             return False
         default = unwrap_constexpr(parameter.default)
         return _is_of(type_, LaunchArgument((type(default), default)), self._evidence.program)
@@ -97,9 +99,9 @@ class _Launch:
 
     def _held(self, parameter: Parameter) -> Held:
         name, given = parameter.name, self._given.get(parameter.name)
+        if name in self._kernel.heuristics or (given is None and (name in self._tuned or not parameter.has_default)):
+            return Held(is_open=True)
         if given is None:
-            if name in self._tuned or name in self._kernel.heuristics or not parameter.has_default:
-                return Held(is_open=True)
             default = unwrap_constexpr(parameter.default)
             return of_global(default) if name in self._values or _decides(default) else NOTHING
         named = [t for t in self._types[name] if isinstance(t, TupleType) and t.fields]
