@@ -14,6 +14,7 @@ from triton_mutlint.contracts.allowed import check_allowed
 from triton_mutlint.file_work import At, Item, Loaded, Part, Read, Reported, lint_files, unloaded_kernels
 from triton_mutlint.inputs import current, spoils
 from triton_mutlint.judging import LintedFile, findings_of
+from triton_mutlint.launch_plans import LaunchPlans
 from triton_mutlint.lowering import Lowerer, parse_target, resolve_targets
 from triton_mutlint.lowering.triton_api import column_base, locates_calls, triton_version
 from triton_mutlint.model import (
@@ -157,22 +158,26 @@ class Run:
     def _ops(self, files: Sequence[LintedFile],
              reports: Sequence[KernelReport]) -> tuple[tuple[OpReport, ...], tuple[str, ...]]:
         """The torch ops that the files register, each followed to the kernels that it launches, and notes."""
-        registrars = self._request.config.registrars
+        request, registrars = self._request, self._request.config.registrars
         holding = [f.source for f in files if has_ops(f.source.text, registrars)]
         if not holding:
             return (), ()
         from triton_mutlint.host.run import analyze_ops
 
         known = {f.source.path: (f.source.display, f.source.text, self._trees.get(str(f.source.path))) for f in files}
-        kernels = OpKernels(reports, self._named)
-        return analyze_ops(holding, self._request.cwd, known, registrars, kernels, self._request.timeout)
+        kernels = OpKernels(reports, self._named, LaunchPlans(self._loaded, request.max_variants).beyond)
+        return analyze_ops(holding, request.cwd, known, registrars, kernels, request.timeout)
 
     def _named(self, source: SourceFile) -> list[KernelReport]:
         """Verdicts on the kernels that `source` names: ones that an op launches in a file that was not linted."""
         self._progress(0, 0, f"{source.display}: {', '.join(sorted(source.kernels))}")
-        file = self._lint(self._load(source, self._specs.of(source)), 0, 0)
+        file = self._lint(self._loaded(source), 0, 0)
         self._used_targets.update(dict.fromkeys(t for _, report in file.reports for t in report.targets))
         return [report for _, report in file.reports]
+
+    def _loaded(self, source: SourceFile) -> LintedFile:
+        """A file that an op leads to, with its own spec."""
+        return self._load(source, self._specs.of(source))
 
     def _helpers(self, files: Sequence[LintedFile]) -> tuple[str, ...]:
         """A line per helper, where they are asked for."""

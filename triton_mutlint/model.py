@@ -340,6 +340,43 @@ class SignaturePlan:
     siblings: tuple[Sibling, ...] = ()  # as `variants`
 
 
+@dataclass(frozen=True)
+class LaunchArgument:
+    """What a launch in host code passes for one parameter, as far as that is known.
+
+    `constant` is (type, value); `items` are the elements of a tuple of known length; `function` is a jit function by
+    the file, the name and the line of its `def`. `is_tensor` says that it is a tensor, or None unless it `is_present`,
+    `is_number` that it is a number, a text or the like, and carries no address.
+    """
+
+    constant: tuple[type, object] | None = None
+    items: tuple[LaunchArgument, ...] | None = None
+    function: tuple[str, str, int] | None = None
+    is_tensor: bool = False
+    is_present: bool = False
+    is_number: bool = False
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """What a launch may do that no analysed variant does: its values are those of none of them.
+
+    `stores` are the parameters that the source may store through then (`ptrs.2` is an element of a tuple), `behind`
+    says that it may through addresses in memory. `values` names the values that no variant has; `like_variant` says
+    that it is the launch of one after all.
+    """
+
+    stores: frozenset[str] = frozenset()
+    behind: bool = False
+    values: str = ""
+    like_variant: bool = False
+
+    def of(self, parameters: Set[str]) -> frozenset[str]:
+        """What it may store through of some parameters; an element of a tuple counts as any of its."""
+        owners = {name.partition(".")[0] for name in parameters}
+        return frozenset(name for name in self.stores if name.partition(".")[0] in owners)
+
+
 # --------------------------------------------------------------------------- targets and modules
 
 

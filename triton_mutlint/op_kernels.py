@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Set
+from dataclasses import dataclass, field, replace
 
 from triton_mutlint.host.modules import HostModule
-from triton_mutlint.model import KernelReport, SourceFile
+from triton_mutlint.model import Beyond, KernelReport, LaunchArgument, Origin, SourceFile
 from triton_mutlint.source.closures import Differing, differing
 
 Analyze = Callable[[SourceFile], Iterable[KernelReport]]
+Reach = Callable[[SourceFile, KernelReport, Mapping[str, LaunchArgument], Set[str]], "Beyond | None"]
 Place = tuple[str, int]
 
 
 @dataclass
 class OpKernels:
-    """Kernels by where they stand. `analyze` gives the verdicts on the kernels that a source file names."""
+    """Kernels by where they stand. `analyze` gives the verdicts on the kernels that a source file names, `reach` what
+    a launch with other values than were analysed may store through."""
 
     reports: Iterable[KernelReport]
     analyze: Analyze
+    reach: Reach
     _known: dict[Place, list[KernelReport]] = field(default_factory=dict)
     _met: dict[tuple[Place, frozenset[str]], tuple[KernelReport, ...] | str] = field(default_factory=dict)
+    _beyond: dict[tuple[object, ...], Beyond | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for report in self.reports:
@@ -40,6 +44,26 @@ class OpKernels:
             self._met[place, names] = found or self._analyzed(module, node, names) or _untold(known)
         return self._met[place, names]
 
+    def beyond(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument],
+               ruled_out: Set[str]) -> Beyond | None:
+        """What a launch may do that the verdict does not say: a spec does not give its values.
+
+        What was guessed is no matter: verdicts hold whatever it is, but for the length of a tuple. Of the parameters
+        that the launch's values seem to rule out, those are named that it may store through all the same. None where
+        it cannot be told.
+        """
+        asked = {*ruled_out, *_of_other_lengths(verdict, given)}
+        if verdict.origin is Origin.INFERRED and not asked:
+            return Beyond()
+        key = (verdict.location, verdict.name, frozenset(ruled_out), *given.items())
+        if key not in self._beyond:
+            source = SourceFile(module.path, module.display, module.text)
+            self._beyond[key] = self.reach(source, verdict, given, ruled_out)
+        found = self._beyond[key]
+        if found is None or verdict.origin is not Origin.INFERRED:
+            return found
+        return replace(found, stores=found.of(asked), behind=False)
+
     def _analyzed(self, module: HostModule, node: ast.FunctionDef,
                   names: frozenset[str]) -> tuple[KernelReport, ...] | str:
         """The same for a kernel that the run has no verdict on."""
@@ -51,6 +75,17 @@ class OpKernels:
         if len(found) == 1 and found[0].failure is not None:
             return found[0].failure.message.splitlines()[0]
         return _untold(here)
+
+
+def _of_other_lengths(verdict: KernelReport, given: Mapping[str, LaunchArgument]) -> set[str]:
+    """The parameters for which a launch passes tuples that may have other elements than the analysed ones."""
+    analysed: dict[str, set[str]] = {}
+    for parameter in verdict.parameters:
+        name, *fields = parameter.name.split(".")
+        if fields and fields[0].isdigit():
+            analysed.setdefault(name, set()).add(fields[0])
+    lengths = {name: len(given[name].items or ()) for name in analysed if name in given}
+    return {name for name, length in lengths.items() if length != len(analysed[name])}
 
 
 def _launched(reports: Iterable[KernelReport], module: HostModule, node: ast.FunctionDef,

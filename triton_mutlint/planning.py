@@ -108,20 +108,25 @@ def entry_of(spec: Spec | None, kernel: LoadedKernel) -> KernelSpec | None:
     return spec.entry_for(kernel.path, kernel.name, kernel.qualname, kernel.location.line)
 
 
+def visible(result: LoadResult) -> dict[str, LoadedKernel]:
+    """The jit functions that a kernel of `result` may call, by name."""
+    return {h.name: h for h in (*result.helpers, *result.kernels)}
+
+
 def plan_kernel(
     kernel: LoadedKernel, entry: KernelSpec | None, spec: Spec | None, result: LoadResult, max_variants: int
 ) -> SignaturePlan:
     """The variants to analyse of a kernel of `result`; raises StageError, as `build_plan` does."""
-    visible = {h.name: h for h in (*result.helpers, *result.kernels)}
+    helpers = visible(result)
 
     def guess(asked: LoadedKernel, known: Mapping[str, ArgType]) -> Mapping[str, Inferred]:
-        return infer(asked, known, helpers=visible) if len(known) < len(asked.parameters) else {}
+        return infer(asked, known, helpers=helpers) if len(known) < len(asked.parameters) else {}
 
     plan = build_plan(kernel, entry, spec, inferred=guess, max_variants=max_variants)
-    plan = replace(plan, siblings=siblings(kernel, plan, visible))
+    plan = replace(plan, siblings=siblings(kernel, plan, helpers))
     if not plan.inferred | plan.assumed and len(plan.variants) == plan.total and not differ_in_options(kernel):
         return plan
-    return replace(plan, doubts=doubts(kernel, plan, visible))
+    return replace(plan, doubts=doubts(kernel, plan, helpers))
 
 
 def unexpected(stage: Stage, error: Exception, location: Location) -> Failure:

@@ -11,6 +11,8 @@ from triton_mutlint.model import OpMutation, OpReport
 from triton_mutlint.request import Request
 
 TEXT = '''
+from typing import NamedTuple
+
 import torch
 import triton
 import triton.language as tl
@@ -49,13 +51,102 @@ def by_flag_through_a_table(x, out, table, FLAG: tl.constexpr):
     tl.store(tl.load(table).to(tl.pointer_type(tl.float32)), 1.0)
 
 
+@triton.jit
+def each(pointers, out):
+    for i in tl.static_range(len(pointers)):
+        tl.store(pointers[i], 1.0)
+    tl.store(out, 2.0)
+
+
+@triton.jit
+def at_run_time(x, out, flag=False, level=0):
+    if flag:
+        tl.store(x, 1.0)
+    elif level == 7:
+        tl.store(x, 2.0)
+    tl.store(out, 2.0)
+
+
+class Pair(NamedTuple):
+    source: torch.Tensor
+    target: torch.Tensor
+
+
+@triton.jit
+def through_fields(pair, out, flag=False):
+    if flag:
+        tl.store(pair.target, tl.load(pair.source))
+    tl.store(out, 2.0)
+
+
+@triton.jit
+def at_run_time_in_a_loop(x, out, flag):
+    for _ in range(3):
+        if flag:
+            tl.store(x, 1.0)
+        flag = flag + 1
+    tl.store(out, 2.0)
+
+
+@triton.heuristics({"FLAG": lambda args: args["n"] > 8})
+@triton.jit
+def worked_out(x, out, n, FLAG: tl.constexpr):
+    if FLAG:
+        tl.store(x, 1.0)
+    tl.store(out, 2.0)
+
+
+@triton.jit
+def first(x, out, BLOCK: tl.constexpr):
+    tl.store(x + tl.arange(0, BLOCK), 1.0)
+
+
+@triton.jit
+def second(x, out, BLOCK: tl.constexpr):
+    tl.store(out + tl.arange(0, BLOCK), 1.0)
+
+
+@triton.jit
+def by_function(x, out, F: tl.constexpr, BLOCK: tl.constexpr):
+    F(x, out, BLOCK)
+
+
+@triton.jit
+def by_function_and_level(x, out, F: tl.constexpr, LEVEL: tl.constexpr):
+    F(x, out, 16)
+    if LEVEL * LEVEL == 49:
+        tl.store(x, 1.0)
+
+
+def launch_with_both():
+    by_function[(1,)](None, None, first, 16)
+    by_function[(1,)](None, None, second, 16)
+    by_function_and_level[(1,)](None, None, first, 2)
+    by_function_and_level[(1,)](None, None, second, 2)
+
+
+renamed = second
+
+
 @torch.library.custom_op("a::launched", mutates_args=())
 def launched(x: torch.Tensor, out: torch.Tensor, table: torch.Tensor) -> None:
     {launch}
 '''
 
 
+OTHER = '''
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def second(x, out, BLOCK: tl.constexpr):
+    tl.store(x, 1.0)
+'''
+
+
 def op_of(tmp_path: Path, launch: str) -> OpReport:
+    (tmp_path / "other.py").write_text(OTHER)
     (tmp_path / "ops.py").write_text(TEXT.replace("{launch}", launch))
     (op,) = run(Request(("ops.py",), tmp_path, targets=("cuda:90",))).ops
     return op
@@ -72,6 +163,27 @@ def op_of(tmp_path: Path, launch: str) -> OpReport:
     ("by_flag[(1,)](x, out, FLAG=bool(x.shape[0]))", {"x", "out"}, set()),
     ("by_flag_and_level[(1,)](x, out, FLAG=False, LEVEL=x.shape[0])", {"out"}, {"x"}),
     ("by_flag_and_level[(1,)](x, out, FLAG=True, LEVEL=x.shape[0])", {"x", "out"}, set()),
+    ("at_run_time[(1,)](x, out)", {"out"}, set()),
+    ("at_run_time[(1,)](x, out, False, 3)", {"out"}, set()),
+    ("at_run_time[(1,)](x, out, flag=True)", {"x", "out"}, set()),
+    ("at_run_time[(1,)](x, out, level=7)", {"x", "out"}, set()),
+    ("at_run_time[(1,)](x, out, level=x.shape[0])", {"x", "out"}, set()),
+    ("at_run_time[(1,)](x, out, flag=bool(x.shape[0]))", {"x", "out"}, set()),
+    ("at_run_time[(1,)](x, out, **{'flag': True} if x.shape[0] else {})", {"x", "out"}, set()),
+    ("at_run_time_in_a_loop[(1,)](x, out, 0)", {"x", "out"}, set()),
+    ("through_fields[(1,)](Pair(table, x), out)", {"out"}, set()),
+    ("through_fields[(1,)](Pair(table, x), out, True)", {"x", "out"}, set()),
+    ("worked_out[(1,)](x, out, 9, FLAG=False)", {"x", "out"}, set()),  # the heuristic's value takes its place
+    ("by_function[(1,)](x, out, first, 128)", {"x"}, set()),
+    ("by_function[(1,)](x, out, second, 128)", {"out"}, set()),
+    ("by_function[(1,)](x, out, F=renamed, BLOCK=x.shape[0])", {"out"}, set()),
+    ("by_function[(1,)](x, out, [first, second][x.shape[0]], 128)", {"x", "out"}, set()),
+    ("from other import second; by_function[(1,)](x, out, second, 128)", {"x", "out"}, set()),  # of the same name
+    ("by_function_and_level[(1,)](x, out, second, x.shape[0])", {"out"}, {"x"}),
+    ("by_function_and_level[(1,)](x, out, first, 3); by_function_and_level[(1,)](table, out, second, 3)",
+     {"x", "out"}, set()),
+    ("each[(1,)]((x, x, x, x), out)", {"x", "out"}, set()),
+    ("each[(1,)]((x, x, x, x, x, x, table), out)", {"x", "out"}, {"table"}),  # more than were guessed
 ])
 def test_what_the_launch_fixes_decides(launch: str, written: set[str], unknown: set[str], tmp_path: Path) -> None:
     op = op_of(tmp_path, launch)
@@ -79,6 +191,21 @@ def test_what_the_launch_fixes_decides(launch: str, written: set[str], unknown: 
     assert found[OpMutation.WRITTEN] | found[OpMutation.MAYBE] == written
     assert found[OpMutation.UNKNOWN] == unknown
     assert op.complete is not bool(unknown)
+
+
+@pytest.mark.parametrize(("launch", "unknown"), [
+    ("by_flag[(1,)](x if flag else table, out, FLAG=not flag)", set()),
+    ("by_flag_and_level[(1,)](x if flag else table, out, FLAG=not flag, LEVEL=x.shape[0])", {"x"}),
+])
+def test_a_flag_of_the_op_decides_on_both(launch: str, unknown: set[str], tmp_path: Path) -> None:
+    """What is passed, and whether it is written: what one choice of the flag rules out is no finding."""
+    text = TEXT.replace("table: torch.Tensor) -> None", "table: torch.Tensor, flag: bool) -> None")
+    (tmp_path / "ops.py").write_text(text.replace("{launch}", launch))
+    report = run(Request(("ops.py",), tmp_path, targets=("cuda:90",)))
+    (op,) = report.ops
+    assert op.mutated == ("out", "table")
+    assert set(op.unknown) == unknown
+    assert {f.parameter for f in report.findings if f.rule == "TML103"} == {"out", "table"}
 
 
 def test_addresses_in_an_argument_that_is_not_written_are_followed(tmp_path: Path) -> None:

@@ -64,6 +64,8 @@ def _followed(op: OpRegistration, names: Sequence[str], world: World) -> tuple[E
             refined = _refined(op, names, world, chosen)
             if _wrote(refined) <= _wrote(merged) and len(refined.gaps) <= len(merged.gaps):
                 merged = refined
+            else:
+                merged.narrow(refined)
     if op.form is Form.TRITON_OP and merged.unwrapped:
         traced, _, _ = _effects(op, names, world.traced(), {}, tracing=True)
         merged.unwrapped = traced.unwrapped

@@ -41,7 +41,7 @@ from triton_mutlint.host.values import (
     weakened,
 )
 
-_RUNS = frozenset({"run", "warmup"})
+_COPYING = frozenset({"real", "imag", "flat"})  # assignment copies into the tensor, or into the array
 # Methods of containers; those of a first-party class come before them.
 CONTAINER = frozenset({
     "append", "extend", "insert", "pop", "remove", "clear", "copy", "get", "items", "keys", "values", "update",
@@ -270,10 +270,13 @@ class AttributesMixin(InstancesMixin):
                 old = Value() if len(owner.cells) == 1 or content is None else content.get(name) or Value()
                 state.change(one, name, join(old, value))
         text = f"`{text_of(node)} = …`"
-        if name == "data":
+        if name == "data" or name in _COPYING:
             self.effects.write(owner, self.effect(text, node, here))
+        if name == "data":
             if not owner.roots:  # other names may be of the same tensor
                 self.escape(value, f"{text} shares it", node, state, here)
+        elif name in _COPYING and (owner.kind == Kind.TENSOR or is_array(owner)):
+            return
         elif owner.things or owner.kind & (Kind.TENSOR | Kind.OTHER) or owner.roots or not owner.cells:
             self.escape(value, f"{text} puts it where it is not followed", node, state, here)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -15,7 +15,7 @@ from triton_mutlint.host.model import HostFunction, OpRegistration
 from triton_mutlint.host.modules import HostModule, HostModules
 from triton_mutlint.host.state import State
 from triton_mutlint.host.values import UNSEEN, Cell, CellId, ClassValue, ScopeId, Value
-from triton_mutlint.model import Access, Frame, HostEffect, KernelReport, Location
+from triton_mutlint.model import Access, Beyond, Frame, HostEffect, KernelReport, LaunchArgument, Location
 
 STEPS = 20_000  # statements interpreted for one op, at most
 APART = 500  # of them for something that no op argument reaches
@@ -31,6 +31,13 @@ class Kernels(Protocol):
         """What a jit function made by `node` writes, or why that is not known.
 
         There are several verdicts where it may be any of several jit functions; `names` are its own.
+        """
+
+    def beyond(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument],
+               ruled_out: Set[str]) -> Beyond | None:
+        """What a launch may do that the verdict does not say, given its arguments; None where it cannot be told.
+
+        Of the parameters that its values seem to rule out, those are named that it may store through all the same.
         """
 
 

@@ -41,6 +41,11 @@ class Effects:
         for name in value.carried:
             self.written.setdefault(name, {})[effect] = None
 
+    def lost(self, effect: HostEffect) -> None:
+        """A write through an address of which nothing is known."""
+        self.gaps[effect] = None
+        self.blind[effect] = None
+
     def gap(self, effect: HostEffect, state: State, values: Iterable[Value]) -> None:
         """Code that is not understood was given `values`; harmless where no argument can be reached from them."""
         same, maybe = state.reach(values)
@@ -48,6 +53,21 @@ class Effects:
             self.gaps[effect] = None
         for name in same | maybe:
             self.unknown.setdefault(name, {})[effect] = None
+
+    def narrow(self, other: Effects) -> None:
+        """Take back writes that a second look did not find: what it found in their place holds.
+
+        Each of the two has all that may happen.
+        """
+        other.settle()
+        for name in {*self.written, *self.maybe} - {*other.written, *other.maybe}:
+            self.written.pop(name, None)
+            self.maybe.pop(name, None)
+            instead = other.unknown.get(name, {})
+            self.unknown.setdefault(name, {}).update(instead)
+            self.gaps.update(instead)
+            if not self.unknown[name]:
+                del self.unknown[name]
 
     def settle(self) -> None:
         """A write through an address that was lost sight of may be one to any argument whose address was taken."""

@@ -378,7 +378,7 @@ def _folded(op: ast.operator | ast.cmpop, left: Value, right: Value) -> Value | 
 
 
 def _result(values: list[Value]) -> Value:
-    """What arithmetic gives: a new tensor, or something plain."""
-    if any(v.kind & Kind.TENSOR or v.roots for v in values):
+    """What arithmetic gives: a new tensor, or something plain, such as an address and an offset."""
+    if any(v.kind & Kind.TENSOR or v.same or v.maybe or v.unsure for v in values):
         return TENSOR
     return PLAIN if all(map(is_plain, values)) else Value(kind=Kind.PLAIN | Kind.OTHER)

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
 from triton_mutlint.host.arguments import Arguments, bind, parameters
 from triton_mutlint.host.core import Activation
 from triton_mutlint.host.functions import FunctionsMixin
+from triton_mutlint.host.launch_values import (
+    fixed,
+    fixes_a_branch,
+    switched_off,
+    told,
+    without_what_heuristics_set,
+)
 from triton_mutlint.host.state import State
-from triton_mutlint.host.values import NONE, UNSEEN, Cell, KernelMethod, KernelValue, Kind, Value, join
+from triton_mutlint.host.values import NONE, UNSEEN, Cell, FunctionValue, KernelMethod, KernelValue, Kind, Value, join
 from triton_mutlint.model import (
     Access,
     AccessKind,
-    ConstexprValue,
+    Beyond,
+    HostEffect,
     KernelReport,
     Mutation,
     ParameterKind,
@@ -24,6 +32,7 @@ from triton_mutlint.model import (
 from triton_mutlint.source.walking import dotted
 from triton_mutlint.unexplored import may_branch_otherwise
 
+_WRITTEN = (Mutation.WRITTEN, Mutation.CONDITIONAL)
 _WRITES = (AccessKind.WRITE, AccessKind.ATOMIC)
 # Methods that run no kernel.
 _IDLE = frozenset({"warmup", "cache_clear", "preload", "add_pre_run_hook", "get_best_config", "prune_configs",
@@ -70,24 +79,56 @@ class LaunchesMixin(FunctionsMixin):
     def _launched(self, verdict: KernelReport, kernel: KernelValue, arguments: Arguments, node: ast.AST, state: State,
                   here: Activation) -> None:
         names, keyword_only = parameters(kernel.node.args)
-        bound = bind(names, keyword_only, arguments)
+        bound = bind(names, keyword_only, without_what_heuristics_set(kernel.node, arguments))
         self._tuning(kernel, bound.values, node, state, here)
-        fixed = _fixed(verdict, bound.values)
+        held = fixed(verdict, bound.values, lambda name: self.module_name(kernel.module, name, settled=True))
+        off = {p.name for p in verdict.parameters if switched_off(p, held)}
+        ruled_out = off if may_branch_otherwise(verdict, kernel.node, held) else set[str]()
+        if bound.extra_rest is None and bound.spare_rest is None and fixes_a_branch(kernel.node, bound.values):
+            ruled_out = {*ruled_out, *(p.name for p in verdict.parameters if p.mutation in _WRITTEN)}
+        found = self._beyond(verdict, kernel, bound.values, ruled_out, state)
+        written = set[str]()
         for parameter in verdict.parameters:
             base, *fields = parameter.name.split(".")
             if base not in bound.values:
                 continue
             value = self._part(bound.values[base], fields, state)
-            if not _switched_off(parameter, fixed):
+            is_left = found is None or parameter.name not in ruled_out or found.of({base})
+            if parameter.name not in off and is_left:
                 self._passed(verdict, parameter, value, node, state, here)
-            elif may_branch_otherwise(verdict, kernel.node, fixed):
-                text = f"`{verdict.name}` may write `{parameter.name}`: guessed compile-time values decide"
-                self.effects.gap(self.effect(text, node, here, verdict.name), state, [value])
+                written |= {parameter.name} if parameter.mutation in _WRITTEN else set()
             self._behind(verdict, parameter, value, node, here)
+        self._otherwise(verdict, bound.values, found, written, node, state, here)
         if bound.extra_rest is not None or kernel.node.args.vararg is not None:
             spare = [v for v in (*bound.spare, bound.extra_rest) if v is not None]
             what = f"launch of `{kernel.node.name}`: which argument falls to which parameter is not known"
             self.effects.gap(self.effect(what, node, here, kernel.node.name), state, spare)
+
+    def _beyond(self, verdict: KernelReport, kernel: KernelValue, given: Mapping[str, Value], ruled_out: Set[str],
+                state: State) -> Beyond | None:
+        """What a launch may do that the verdict does not say, and what of `ruled_out` it may write all the same."""
+        if not any(state.reach(given.values())):
+            return Beyond(stores=frozenset(ruled_out))
+        arguments = {name: told(value, state) for name, value in given.items()}
+        return self.world.kernels.beyond(kernel.module, verdict, arguments, ruled_out)
+
+    def _otherwise(self, verdict: KernelReport, given: Mapping[str, Value], found: Beyond | None, written: Set[str],
+                   node: ast.AST, state: State, here: Activation) -> None:
+        """Note what a launch may do that no analysed variant does."""
+        if found is None:
+            text = f"launch of `{verdict.name}`: with which of the analysed variants it goes is not known"
+            self.effects.gap(self.effect(text, node, here, verdict.name), state, given.values())
+            return
+        as_here = f"when it is launched with {found.values}" if found.values else "as it is launched here"
+        for label in sorted(found.stores - written):
+            base, *fields = label.split(".")
+            if base in given:
+                text = f"`{verdict.name}` may write `{label}` {as_here}: no analysed variant has that"
+                value = self._part(given[base], fields, state) if fields else given[base]
+                self.effects.gap(self.effect(text, node, here, verdict.name), state, [value])
+        if found.behind and not verdict.indirect_writes:
+            text = f"`{verdict.name}` may write through addresses in memory {as_here}: no analysed variant has that"
+            self.effects.lost(self.effect(text, node, here, verdict.name))
 
     def _part(self, value: Value, fields: list[str], state: State) -> Value:
         """The element of a tuple argument that a parameter such as `ptrs.0` stands for."""
@@ -107,9 +148,12 @@ class LaunchesMixin(FunctionsMixin):
                 here: Activation) -> None:
         """One argument of a launch."""
         kernel, name = verdict.name, parameter.name
-        if parameter.mutation in (Mutation.WRITTEN, Mutation.CONDITIONAL):
+        if parameter.mutation in _WRITTEN:
             access = next((a for a in parameter.accesses if a.kind in _WRITES), None)
-            self.effects.write(value, self.effect(f"`{kernel}` writes `{name}`", node, here, kernel, access))
+            found = self.effect(f"`{kernel}` writes `{name}`", node, here, kernel, access)
+            self.effects.write(value, found)
+            if parameter.kind is ParameterKind.POINTER:
+                self._by_address(value, Kind.PLAIN, found)
         elif parameter.mutation is Mutation.UNKNOWN:
             text = f"`{kernel}` may write `{name}`: its analysis could not tell"
             self.effects.gap(self.effect(text, node, here, kernel), state, [value])
@@ -123,19 +167,31 @@ class LaunchesMixin(FunctionsMixin):
                 access = Access(AccessKind.WRITE, indirect.op, indirect.location)
                 text = f"`{kernel}` writes through the addresses in `{name}`"
                 found = self.effect(text, node, here, kernel, access)
-                if value.carried:
+                if indirect.via == "integer":  # which may as well be passed the tensor whose address it is to be
+                    self.effects.write(value, found)
+                    self._by_address(value, Kind.PLAIN | Kind.OTHER, found)
+                elif value.carried:
                     self.effects.write_behind(value, found)
                 else:
-                    self.effects.gaps[found] = None
-                    self.effects.blind[found] = None
+                    self.effects.lost(found)
+
+    def _by_address(self, value: Value, numbers: Kind, effect: HostEffect) -> None:
+        """A write through the address that a value is, where it is a number: as those of `numbers` are taken to be."""
+        if value.carried and value.kind & numbers:
+            self.effects.write_behind(value, effect)
+        elif value.kind and not value.kind & ~numbers and value.constant is None and not value.roots:
+            self.effects.lost(effect)
 
     # ------------------------------------------------------------------ what tuning does
 
     def _tuning(self, kernel: KernelValue, given: Mapping[str, Value], node: ast.AST, state: State,
                 here: Activation) -> None:
-        """Autotuning zeroes what `reset_to_zero` names, and calls hooks with the kernel's arguments."""
+        """Autotuning zeroes what `reset_to_zero` names, and calls hooks with the kernel's arguments; so do heuristics.
+
+        Of functions that are not first-party it is taken that they write nothing.
+        """
         for decorator in kernel.node.decorator_list:
-            if isinstance(decorator, ast.Call) and dotted(decorator.func)[-1:] == ("autotune",):
+            if isinstance(decorator, ast.Call) and dotted(decorator.func)[-1:] in (("autotune",), ("heuristics",)):
                 for keyword in decorator.keywords:
                     if keyword.arg == "reset_to_zero":
                         self._reset(keyword.value, given, kernel.node.name, node, here)
@@ -153,7 +209,7 @@ class LaunchesMixin(FunctionsMixin):
                 self.effects.write(value, self.effect(text, node, here, kernel))
 
     def _hooks(self, decorator: ast.Call, kernel: KernelValue) -> Value:
-        """The functions that autotuning calls: its own hooks, and those of its configs."""
+        """The functions that autotuning calls: its own hooks, and those of its configs; and heuristics."""
         known = self.world.shared.hooks
         if id(decorator) not in known:
             known[id(decorator)], _ = self.apart(
@@ -161,6 +217,10 @@ class LaunchesMixin(FunctionsMixin):
         return known[id(decorator)]
 
     def _found_hooks(self, decorator: ast.Call, state: State, outside: Activation) -> Value:
+        if dotted(decorator.func)[-1:] == ("heuristics",):
+            written = (*decorator.args, *(k.value for k in decorator.keywords))
+            things = state.elements(join(*(self.evaluate(values, state, outside) for values in written))).things
+            return Value(things=frozenset(t for t in things if isinstance(t, FunctionValue)))
         given = {k.arg: self.evaluate(k.value, state, outside) for k in decorator.keywords
                  if k.arg in ("configs", "pre_hook", "post_hook")}
         configs = self.evaluate(decorator.args[0], state, outside) if decorator.args else given.get("configs", Value())
@@ -174,24 +234,6 @@ class LaunchesMixin(FunctionsMixin):
 def _reason(verdict: KernelReport) -> str:
     message = verdict.failure.message.splitlines()[0] if verdict.failure is not None else "no reason is known"
     return f"it could not be analysed ({message})"
-
-
-def _fixed(verdict: KernelReport, given: Mapping[str, Value]) -> dict[str, str]:
-    """The compile-time values that the launch itself fixes, as reports print them, where they were analysed."""
-    values = {p.name: p.type.split(" | ") for p in verdict.parameters if p.kind is ParameterKind.CONSTEXPR}
-    if any(", " in value for several in values.values() if len(several) > 1 for value in several):
-        return {}  # conditions are not told apart then
-    found = {name: given[name].constant for name in values if name in given}
-    texts = {name: str(ConstexprValue(held[1])) for name, held in found.items() if held is not None}
-    return {name: text for name, text in texts.items() if text in values[name]}
-
-
-def _switched_off(parameter: ParameterReport, fixed: Mapping[str, str]) -> bool:
-    """Whether no analysed variant with the values that the launch fixes writes the parameter."""
-    if parameter.mutation is not Mutation.CONDITIONAL:
-        return False
-    conditions = [dict(part.split("=", 1) for part in when.split(", ") if "=" in part) for when in parameter.when]
-    return all(any(needed.get(name, text) != text for name, text in fixed.items()) for needed in conditions)
 
 
 def _warms_up(arguments: Arguments) -> bool:

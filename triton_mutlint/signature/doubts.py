@@ -101,7 +101,7 @@ def held_by(kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences) -> d
         number = parameter.is_constexpr or (known and all(isinstance(t, ScalarType) for t in types))
         root = frozenset[str]() if number else frozenset((name,))
         if len(types) == 1 and isinstance(types[0], TupleType):
-            held[name] = _elements(name, types[0], told)
+            held[name] = elements(name, types[0], told)
         elif told and len(values) == len(types) == 1:
             held[name] = of_global(values[0])
         else:
@@ -110,13 +110,13 @@ def held_by(kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences) -> d
     return held
 
 
-def _elements(label: str, type_: TupleType, told: bool) -> Held:
+def elements(label: str, type_: TupleType, told: bool) -> Held:
     """A tuple: other launches may pass a longer one, unless its type is told."""
     items = []
     for key, element in zip(type_.labels, type_.elements, strict=True):
         part = f"{label}.{key}"
         if isinstance(element, TupleType):
-            items.append(_elements(part, element, told))
+            items.append(elements(part, element, told))
         elif told and isinstance(element, ConstexprValue):
             items.append(of_global(element.value))
         else:
