@@ -78,6 +78,8 @@ NO, YES = "tl.constexpr(False)", "tl.constexpr(True)"
     (f"T = {{(16, f): make(f, {NO}) for f in (relu, neg)}}", {"T.0": ("out",), "T.1": ("out",)}),
     ("T = [make(relu, tl.constexpr(b)) for b in (False, True)]", {"T.0": ("out",), "T.1": ("out", "aux")}),
     (f"T = (make(relu, {NO}), [make(neg, {YES})])", {"T.0": ("out",), "T.1.0": ("out", "aux")}),
+    (f"T = {{}}\nT['a'] = make(relu, {NO})\nfor f in (neg,):\n    T[0] = make(f, {YES})",
+     {"T.a": ("out",), "T.0": ("out", "aux")}),
     (f"class C:\n    k = make(relu, {NO})\n    T = [make(neg, {YES})]", {"C.k": ("out",), "C.T.0": ("out", "aux")}),
 ])
 def test_products_in_tables_and_classes(tmp_path: Path, text: str, names: dict[str, tuple[str, ...]]) -> None:
@@ -102,7 +104,7 @@ def test_verdicts_of_products_are_kept_apart(tmp_path: Path) -> None:
 
 
 def test_a_factory_that_makes_more_is_not_passed_over(load_text: Load) -> None:
-    result = load_text(HELPERS + MAKE + "k = make(relu, tl.constexpr(False))\nTABLE = {}\nTABLE[0] = make(neg, True)\n")
+    result = load_text(HELPERS + MAKE + "k = make(relu, tl.constexpr(False))\nTABLE = []\nTABLE.append(make(neg, True))\n")
     assert [k.name for k in result.kernels] == ["k"]
     assert [name for name, _ in result.failures] == ["fused"]
 
@@ -209,7 +211,7 @@ def test_a_jit_function_given_by_the_spec(tmp_path: Path, given: str) -> None:
 @pytest.mark.parametrize("helpers", ["", HELPERS])
 def test_an_import_that_shows_no_product_says_what_would(tmp_path: Path, helpers: str) -> None:
     name = f"table_of_products_{len(helpers)}.py"
-    (tmp_path / name).write_text(f"{HEADER}{helpers}{MAKE}TABLE = {{}}\nTABLE[0] = make(None, True)\n")
+    (tmp_path / name).write_text(f"{HEADER}{helpers}{MAKE}TABLE = []\nTABLE.append(make(None, True))\n")
     report = lint(tmp_path, "", name, true_import=True)
     (finding,) = report.findings
     assert "`kernel = make(…)`" in finding.help

@@ -57,7 +57,8 @@ def made_by_calls(file: Outline) -> Iterator[Making]:
         makers = [maker for maker in makers if known[maker]]
         if makers:
             target = node.targets[0]
-            names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+            table = target.value if isinstance(target, ast.Subscript) else target  # `TABLE["a"] = make(…)`
+            names = table.elts if isinstance(table, (ast.Tuple, ast.List)) else [table]
             yield Making(node, parents, tuple(n.id for n in names if isinstance(n, ast.Name)), tuple(makers))
 
 
