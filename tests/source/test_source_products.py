@@ -104,7 +104,8 @@ def test_verdicts_of_products_are_kept_apart(tmp_path: Path) -> None:
 
 
 def test_a_factory_that_makes_more_is_not_passed_over(load_text: Load) -> None:
-    result = load_text(HELPERS + MAKE + "k = make(relu, tl.constexpr(False))\nTABLE = []\nTABLE.append(make(neg, True))\n")
+    made = "k = make(relu, tl.constexpr(False))\nTABLE = []\nTABLE.append(make(neg, True))\n"
+    result = load_text(HELPERS + MAKE + made)
     assert [k.name for k in result.kernels] == ["k"]
     assert [name for name, _ in result.failures] == ["fused"]
 
