@@ -136,6 +136,21 @@ def fill(n, out, LOADED: tl.constexpr):
     assert (kernel.mutated, kernel.unknown) == (("out",), ())
 
 
+@pytest.mark.parametrize("test", ["n.dtype.is_ptr()", "isinstance(n, tl.tensor) and n.dtype.is_ptr()"])
+def test_what_a_test_shows_to_be_no_pointer_is_none(tmp_path: Path, test: str) -> None:
+    kernel = _report(tmp_path, f"""@triton.jit
+def fill(n, out, WIDE: tl.constexpr):
+    if {test}:
+        end = tl.load(n)
+    else:
+        end = n
+    if WIDE:
+        end = end.to(tl.int64)
+    tl.store(out + end, 1.0)
+""")
+    assert (kernel.mutated, kernel.unknown) == (("out",), ())
+
+
 @pytest.mark.parametrize("address", [
     "(p.to(tl.int64) * 1).to(tl.pointer_type(tl.float32))", "(whole(p) // 4 * 4).to(tl.pointer_type(tl.float32))",
     "p + whole(p) * 0", "((p.to(tl.int64) >> 4) << 4).to(tl.pointer_type(tl.float32))",
