@@ -67,6 +67,13 @@ def at_run_time(x, out, flag=False, level=0):
     tl.store(out, 2.0)
 
 
+@triton.jit
+def narrow_at_run_time(x, out, flag: tl.int8):
+    if flag == 0:
+        tl.store(x, 1.0)
+    tl.store(out, 2.0)
+
+
 class Pair(NamedTuple):
     source: torch.Tensor
     target: torch.Tensor
@@ -145,10 +152,27 @@ def second(x, out, BLOCK: tl.constexpr):
 '''
 
 
+SETS = """
+import state
+import triton
+
+
+@triton.jit
+def nothing(x):
+    pass
+
+
+def switch_on():
+    state.FLAG = 1
+"""
+
+
 def op_of(tmp_path: Path, launch: str) -> OpReport:
     (tmp_path / "other.py").write_text(OTHER)
+    (tmp_path / "state.py").write_text("QUIET = 0\nFLAG = 0\n")
+    (tmp_path / "sets.py").write_text(SETS)
     (tmp_path / "ops.py").write_text(TEXT.replace("{launch}", launch))
-    (op,) = run(Request(("ops.py",), tmp_path, targets=("cuda:90",))).ops
+    (op,) = run(Request(("ops.py", "sets.py"), tmp_path, targets=("cuda:90",))).ops
     return op
 
 
@@ -165,6 +189,10 @@ def op_of(tmp_path: Path, launch: str) -> OpReport:
     ("by_flag_and_level[(1,)](x, out, FLAG=True, LEVEL=x.shape[0])", {"x", "out"}, set()),
     ("at_run_time[(1,)](x, out)", {"out"}, set()),
     ("at_run_time[(1,)](x, out, False, 3)", {"out"}, set()),
+    ("at_run_time[(1,)](x, out, False, -1)", {"x", "out"}, set()),  # compared without its sign to a large one
+    ("narrow_at_run_time[(1,)](x, out, 256)", {"x", "out"}, set()),
+    ("import state; at_run_time[(1,)](x, out, state.QUIET)", {"out"}, set()),
+    ("import state; at_run_time[(1,)](x, out, state.FLAG)", {"x", "out"}, set()),  # another file sets it
     ("at_run_time[(1,)](x, out, flag=True)", {"x", "out"}, set()),
     ("at_run_time[(1,)](x, out, level=7)", {"x", "out"}, set()),
     ("at_run_time[(1,)](x, out, level=x.shape[0])", {"x", "out"}, set()),

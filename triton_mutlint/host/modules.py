@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from triton_mutlint.model import StageError
@@ -132,6 +133,16 @@ class HostModule:
 Resolved = HostModule | Definition | External
 
 
+# An attribute of what has a name gets a new value (`m.FLAG = 1`).
+_SET = re.compile(r"^[ \t]*(?!self\.|cls\.)\w+\.(\w+)[ \t]*[-+*/|&]?=(?!=)", re.MULTILINE)
+
+
+@lru_cache(maxsize=4096)
+def _set_in(text: str) -> frozenset[str]:
+    """The names of attributes that a text assigns, of a module maybe."""
+    return frozenset(_SET.findall(text))
+
+
 class HostModules:
     """The first-party files of one run; each is read and parsed once."""
 
@@ -159,6 +170,15 @@ class HostModules:
         return bool(names & module.changed) or any(
             other is not None and other is not module and names & other.changed_elsewhere
             for other in self._modules.values())
+
+    def is_rebound(self, names: frozenset[str]) -> bool:
+        """Whether a file, of those linted or read, gives a variable of another module one of `names` a new value."""
+        read = (module.text for path, module in self._modules.items() if module is not None and path not in self._known)
+        return not names.isdisjoint(self._rebound) or any(not names.isdisjoint(_set_in(text)) for text in read)
+
+    @cached_property
+    def _rebound(self) -> frozenset[str]:
+        return frozenset[str]().union(*(_set_in(text) for _, text, _ in self._known.values()))
 
     def is_field_changed(self, name: str) -> bool:
         """Whether code of the files that were read changes in place what an attribute of that name holds."""

@@ -100,7 +100,8 @@ class NamesMixin(LastingMixin):
             finally:
                 self.evaluating.discard(key)
         value = self.globals[key]
-        if module.rebound and module.names_of(node) & module.rebound:
+        names = module.names_of(node)
+        if names & module.rebound or (value.constant is not None and self.world.modules.is_rebound(names)):
             value = join(value, UNSEEN)
         for position in index:
             value = self.module_state.element(value, position) if value.cells else UNSEEN

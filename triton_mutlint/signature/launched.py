@@ -35,6 +35,7 @@ from triton_mutlint.signature.variants import value_key
 
 Given = Mapping[str, LaunchArgument]
 _SHOWN = 3  # values that messages name
+_SMALL = 1 << 16  # below it a number is the same in all types of 32 bits, with a sign or without
 
 
 def beyond(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, LoadedKernel], given: Given) -> Beyond:
@@ -103,16 +104,24 @@ class _Launch:
             return Held(is_open=True)
         if given is None:
             default = unwrap_constexpr(parameter.default)
-            return of_global(default) if name in self._values or _decides(default) else NOTHING
+            return of_global(default) if name in self._values or self._decides(name, default) else NOTHING
         named = [t for t in self._types[name] if isinstance(t, TupleType) and t.fields]
         if named and given.constant is None and given.items is None:
             return elements(name, named[0], False)
         return self._of(name, given, name in self._values)
 
+    def _decides(self, label: str, value: object) -> bool:
+        """Whether a run-time argument that is this value decides as it does in the source.
+
+        Others may be rounded, wrapped or compared without their sign, by their annotated type or by what they meet.
+        """
+        annotated = any(p.annotation for p in self._kernel.parameters if p.name == label.partition(".")[0])
+        return value is None or (isinstance(value, bool | int) and 0 <= value < _SMALL and not annotated)
+
     def _of(self, label: str, given: LaunchArgument, is_value: bool) -> Held:
         if given.items is not None:
             return Held(items=tuple(self._of(f"{label}.{i}", g, is_value) for i, g in enumerate(given.items)))
-        if given.constant is not None and (is_value or _decides(given.constant[1])):
+        if given.constant is not None and (is_value or self._decides(label, given.constant[1])):
             return of_global(given.constant[1])
         functions = [t for t in self._types.get(label, ()) if _is_of(t, given, self._evidence.program)]
         if given.function is not None and functions and isinstance(functions[0], ConstexprValue):
@@ -122,11 +131,6 @@ class _Launch:
             return NOTHING
         root = frozenset[str]() if is_value else frozenset((label,))
         return Held(root, is_open=not given.is_tensor)
-
-
-def _decides(value: object) -> bool:
-    """Whether a run-time argument that is this value decides as it does in the source: no rounding changes it."""
-    return value is None or isinstance(value, bool | int)
 
 
 def _is_of(type_: ArgType, given: LaunchArgument, program: Program, may_be_none: bool = False) -> bool:
