@@ -80,6 +80,10 @@ NO, YES = "tl.constexpr(False)", "tl.constexpr(True)"
     (f"T = (make(relu, {NO}), [make(neg, {YES})])", {"T.0": ("out",), "T.1.0": ("out", "aux")}),
     (f"T = {{}}\nT['a'] = make(relu, {NO})\nfor f in (neg,):\n    T[0] = make(f, {YES})",
      {"T.a": ("out",), "T.0": ("out", "aux")}),
+    (f"T = {{'x y': make(relu, {NO}), 'a': make(neg, {YES})}}", {"T.0": ("out",), "T.1": ("out", "aux")}),
+    (f"T = {{'0': make(relu, {NO}), 0: make(neg, {YES})}}", {"T.0": ("out",), "T.1": ("out", "aux")}),
+    (f"T = {{**dict(a=make(relu, {NO})), **{{'b': make(neg, {YES})}}}}", {"T.a": ("out",), "T.b": ("out", "aux")}),
+    (f"T = {{}}\nT['a'], T['b'] = make(relu, {NO}), make(neg, {YES})", {"T.a": ("out",), "T.b": ("out", "aux")}),
     (f"class C:\n    k = make(relu, {NO})\n    T = [make(neg, {YES})]", {"C.k": ("out",), "C.T.0": ("out", "aux")}),
 ])
 def test_products_in_tables_and_classes(tmp_path: Path, text: str, names: dict[str, tuple[str, ...]]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from triton_mutlint.source.stubs import Missing, find_missing
 from triton_mutlint.source.tuning import Tuning
 from triton_mutlint.source.walking import dotted
 
+_WORD = re.compile(r"(?!\d)[\w-]+")
 _SHIM = "make the file import triton itself, or run with the real triton first in the path"
 
 
@@ -198,14 +200,21 @@ def _products(module: SlicedModule, found: list[Candidate]) -> list[Candidate]:
 def _elements(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """A value, or what a container of that name holds: `KERNELS.relu`, `KERNELS.0`."""
     if issubclass(type(value), dict):
-        items = [(key if isinstance(key, (str, int)) else i, v) for i, (key, v) in enumerate(value.items())]
+        labels = _labels([*value])
     elif issubclass(type(value), (list, tuple)):
-        items = list(enumerate(value))
+        labels = [str(index) for index in range(len(value))]
     else:
         yield name, value
         return
-    for key, element in items:
-        yield from _elements(f"{name}.{key}", element)
+    elements = value.values() if issubclass(type(value), dict) else value
+    for label, element in zip(labels, elements, strict=True):
+        yield from _elements(f"{name}.{label}", element)
+
+
+def _labels(keys: list[Any]) -> list[str]:
+    """What the elements of a dict are called: by their keys, if all are words or whole numbers, else by place."""
+    plain = all(type(key) is int or (isinstance(key, str) and _WORD.fullmatch(key)) for key in keys)
+    return [str(key if plain else place) for place, key in enumerate(keys)]
 
 
 def _product(module: SlicedModule, name: str, function: FoundFunction, value: Any, jit: Any) -> Candidate:

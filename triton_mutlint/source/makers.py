@@ -57,15 +57,19 @@ def made_by_calls(file: Outline) -> Iterator[Making]:
         makers = [maker for maker in makers if known[maker]]
         if makers:
             target = node.targets[0]
-            table = target.value if isinstance(target, ast.Subscript) else target  # `TABLE["a"] = make(…)`
-            names = table.elts if isinstance(table, (ast.Tuple, ast.List)) else [table]
-            yield Making(node, parents, tuple(n.id for n in names if isinstance(n, ast.Name)), tuple(makers))
+            targets = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+            named = (t.value if isinstance(t, ast.Subscript) else t for t in targets)  # `TABLE["a"] = make(…)`
+            names = dict.fromkeys(n.id for n in named if isinstance(n, ast.Name))
+            yield Making(node, parents, tuple(names), tuple(makers))
 
 
 def _calls(value: ast.expr) -> Iterator[ast.Call]:
     """The calls that give a value, or the elements of one."""
     if isinstance(value, ast.Call):
         yield value
+        if isinstance(value.func, ast.Name) and value.func.id == "dict":
+            for keyword in value.keywords:
+                yield from _calls(keyword.value)
     elif isinstance(value, (ast.Tuple, ast.List)):
         for element in value.elts:
             yield from _calls(element)
