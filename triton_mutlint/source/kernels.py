@@ -213,8 +213,8 @@ def _elements(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 def _labels(keys: list[Any]) -> list[str]:
     """What the elements of a dict are called: by their keys, if all are words or whole numbers, else by place."""
-    plain = all(type(key) is int or (isinstance(key, str) and _WORD.fullmatch(key)) for key in keys)
-    return [str(key if plain else place) for place, key in enumerate(keys)]
+    words = [str(key) for key in keys if isinstance(key, int) or (isinstance(key, str) and _WORD.fullmatch(key))]
+    return words if len({*words}) == len(keys) else [str(place) for place in range(len(keys))]
 
 
 def _product(module: SlicedModule, name: str, function: FoundFunction, value: Any, jit: Any) -> Candidate:
