@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from triton_mutlint.host.arguments import Arguments, defaults
+from triton_mutlint.host.op_functions import parameters
 from triton_mutlint.host.state import State
 from triton_mutlint.host.values import KernelValue, Kind, Value
 from triton_mutlint.model import (
@@ -54,15 +55,11 @@ def fixes_a_branch(kernel: ast.FunctionDef, given: Mapping[str, Value]) -> bool:
             if name not in given and isinstance(default, ast.Constant)}
     passed = {name: value.constant[1] for name, value in given.items() if value.constant is not None}
     known = {name for name, value in {**left, **passed}.items() if isinstance(value, (bool, int))}
-    run_time = known - {a.arg for a in _all(kernel.args) if a.annotation is not None and "constexpr" in
+    run_time = known - {a.arg for a in parameters(kernel) if a.annotation is not None and "constexpr" in
                         ast.unparse(a.annotation)}
     tests = (node.test for node in ast.walk(kernel) if isinstance(node, (ast.If, ast.IfExp)))
     return bool(run_time) and any(
         isinstance(name, ast.Name) and name.id in run_time for test in tests for name in ast.walk(test))
-
-
-def _all(takes: ast.arguments) -> tuple[ast.arg, ...]:
-    return (*takes.posonlyargs, *takes.args, *takes.kwonlyargs)
 
 
 def without_what_heuristics_set(kernel: ast.FunctionDef, arguments: Arguments) -> Arguments:

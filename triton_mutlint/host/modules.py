@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 
 from triton_mutlint.model import StageError
@@ -137,12 +137,6 @@ Resolved = HostModule | Definition | External
 _SET = re.compile(r"^[ \t]*(?!self\.|cls\.)\w+\.(\w+)[ \t]*[-+*/|&]?=(?!=)", re.MULTILINE)
 
 
-@lru_cache(maxsize=4096)
-def _set_in(text: str) -> frozenset[str]:
-    """The names of attributes that a text assigns, of a module maybe."""
-    return frozenset(_SET.findall(text))
-
-
 class HostModules:
     """The first-party files of one run; each is read and parsed once."""
 
@@ -151,11 +145,14 @@ class HostModules:
         self._cwd, self._known = cwd, known or {}
         self._finder = Finder()
         self._modules: dict[Path, HostModule | None] = {}
+        self._set = {name for _, text, _ in self._known.values() for name in _SET.findall(text)}
 
     def module(self, path: Path) -> HostModule | None:
         """The file at `path`; None where it cannot be read or parsed."""
         if path not in self._modules:
-            self._modules[path] = self._read(path)
+            module = self._modules[path] = self._read(path)
+            if module is not None and path not in self._known:
+                self._set.update(_SET.findall(module.text))
         return self._modules[path]
 
     def read_imports(self, module: HostModule) -> None:
@@ -173,12 +170,7 @@ class HostModules:
 
     def is_rebound(self, names: frozenset[str]) -> bool:
         """Whether a file, of those linted or read, gives a variable of another module one of `names` a new value."""
-        read = (module.text for path, module in self._modules.items() if module is not None and path not in self._known)
-        return not names.isdisjoint(self._rebound) or any(not names.isdisjoint(_set_in(text)) for text in read)
-
-    @cached_property
-    def _rebound(self) -> frozenset[str]:
-        return frozenset[str]().union(*(_set_in(text) for _, text, _ in self._known.values()))
+        return not names.isdisjoint(self._set)
 
     def is_field_changed(self, name: str) -> bool:
         """Whether code of the files that were read changes in place what an attribute of that name holds."""

@@ -26,7 +26,7 @@ from triton_mutlint.signature.helpers import Helper
 from triton_mutlint.signature.passed_functions import Functions, handed_over, is_number
 from triton_mutlint.signature.possible_calls import of_global
 from triton_mutlint.signature.possible_stores import Stores
-from triton_mutlint.signature.variants import value_key
+from triton_mutlint.signature.variants import types_of
 
 _NUMBER = re.compile(r"\b(int|float|bool|u?int\d+|float\d+|bfloat16|[iuf]\d+|fp\d+|bf16)(_t)?\b")
 _OTHER = re.compile(r"\*|[Tt]ensor|[Pp]ointer|ptr")
@@ -85,7 +85,7 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
 def _types(plan: SignaturePlan) -> Iterator[tuple[str, ArgType]]:
     """What each parameter is: for those that are a tuple in some variant, in each of them."""
     for name, first in plan.variants[0].args.items():
-        types = {value_key(v.args[name]): v.args[name] for v in plan.variants}.values()
+        types = types_of(plan, name)
         yield from ((name, t) for t in types if t is first or any(isinstance(t, TupleType) for t in types))
 
 
@@ -94,7 +94,7 @@ def held_by(kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences) -> d
     held = {}
     for parameter in kernel.parameters:
         name = parameter.name
-        types = list({value_key(v.args[name]): v.args[name] for v in plan.variants}.values())
+        types = types_of(plan, name)
         values = [t.value for t in types if isinstance(t, ConstexprValue)]
         told = name not in plan.inferred | plan.assumed
         known = told or _defaults_to_number(parameter) or not _is_blank(evidence.dossiers[name].slot)

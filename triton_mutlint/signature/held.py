@@ -35,6 +35,8 @@ class Held:
 
     def converted(self) -> Held:
         """The same, where a call may have made a number of an address."""
+        if not self.roots and self.items is None:
+            return self
         items = None if self.items is None else tuple(item.converted() for item in self.items)
         return replace(self, roots=self.roots | {_number(root) for root in self.roots}, items=items)
 

@@ -31,7 +31,7 @@ from triton_mutlint.signature.helpers import Helper, Program
 from triton_mutlint.signature.possible_calls import of_global
 from triton_mutlint.signature.possible_stores import Stores
 from triton_mutlint.signature.values import unwrap_constexpr
-from triton_mutlint.signature.variants import value_key
+from triton_mutlint.signature.variants import types_of, value_key
 
 Given = Mapping[str, LaunchArgument]
 _SHOWN = 3  # values that messages name
@@ -48,8 +48,7 @@ class _Launch:
 
     def __init__(self, kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences, given: Given) -> None:
         self._kernel, self._plan, self._evidence, self._given = kernel, plan, evidence, given
-        self._types = {name: list({value_key(v.args[name]): v.args[name] for v in plan.variants}.values())
-                       for name in kernel.parameter_names}
+        self._types = {name: types_of(plan, name) for name in kernel.parameter_names}
         self._values = value_parameters(kernel)
         configs = kernel.autotune.configs if kernel.autotune else ()
         self._tuned = {name for config in configs for name in config.kwargs}

@@ -49,12 +49,10 @@ def of_asm(args: Sequence[Held], named: Mapping[str, Held]) -> tuple[frozenset[s
     known = isinstance(text.value, str) and isinstance(constraints.value, str) and pack.value == 1
     if ANY in named or not known or not given.has_length:
         return None
-    from triton_mutlint.ttir.asm import read_asm  # here: most kernels have no asm
+    from triton_mutlint.ttir.asm import read_on_any  # here: most kernels have no asm
 
     operands = given.items or ()
-    each = [1] * len(operands)
-    readings = [read_asm(text.value, constraints.value, len(operands), b, each) for b in ("cuda", "hip")]
-    understood = [reading for reading in readings if reading.understood]
+    understood = read_on_any(text.value, constraints.value, len(operands), [1] * len(operands))
     stored = {i for reading in understood for i in reading.writes | reading.atomics}
     flows = {i for reading in understood for i in reading.result_flows}
     result = Held(mixed(operands[i] for i in flows).roots | LOADED.roots)

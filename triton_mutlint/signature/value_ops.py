@@ -135,9 +135,9 @@ def _asm_effects(code: object, constraints: object, operands: int) -> tuple[froz
     everything = frozenset(range(operands))
     if not isinstance(code, str) or not isinstance(constraints, str):
         return everything, frozenset()
-    from triton_mutlint.ttir.asm import read_asm  # here: most kernels have no asm
+    from triton_mutlint.ttir.asm import read_on_any  # here: most kernels have no asm
 
-    readings = [r for b in ("cuda", "hip") if (r := read_asm(code, constraints, operands, b)).understood]
+    readings = read_on_any(code, constraints, operands)
     if not readings:
         return everything, everything if _MEMORY.search(code) else frozenset()
     written = frozenset[int]().union(*(r.writes | r.atomics for r in readings))

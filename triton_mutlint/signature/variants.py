@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, islice, product
 
-from triton_mutlint.model import ArgType, Variant
+from triton_mutlint.model import ArgType, SignaturePlan, Variant
 
 Index = tuple[int, ...]  # per factor, which of its alternatives
 FLAG = 3  # alternatives that a flag or an optional pointer has at most
@@ -73,6 +73,11 @@ def _at_distance(sizes: Sequence[int], distance: int) -> Iterator[Index]:
 def key(args: Mapping[str, ArgType]) -> tuple[tuple[str, str, str], ...]:
     """Tells argument sets apart; unlike `==` it keeps `1`, `1.0` and `True` apart."""
     return tuple((name, *value_key(arg)) for name, arg in args.items())
+
+
+def types_of(plan: SignaturePlan, name: str) -> list[ArgType]:
+    """What a parameter is in the variants of a plan, each type once."""
+    return list({value_key(v.args[name]): v.args[name] for v in plan.variants}.values())
 
 
 def value_key(arg: ArgType) -> tuple[str, str]:

@@ -200,14 +200,13 @@ def _products(module: SlicedModule, found: list[Candidate]) -> list[Candidate]:
 def _elements(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """A value, or what a container of that name holds: `KERNELS.relu`, `KERNELS.0`."""
     if issubclass(type(value), dict):
-        labels = _labels([*value])
+        items = zip(_labels([*value]), value.values(), strict=True)
     elif issubclass(type(value), (list, tuple)):
-        labels = [str(index) for index in range(len(value))]
+        items = zip(map(str, range(len(value))), value, strict=True)
     else:
         yield name, value
         return
-    elements = value.values() if issubclass(type(value), dict) else value
-    for label, element in zip(labels, elements, strict=True):
+    for label, element in items:
         yield from _elements(f"{name}.{label}", element)
 
 

@@ -74,6 +74,14 @@ def read_asm(
         return AsmReading(understood=False, reason=str(error))
 
 
+def read_on_any(
+    text: str, constraints: str, n_operands: int, registers: Sequence[int] | None = None
+) -> list[AsmReading]:
+    """What each target that understands the asm makes of it; empty if none does."""
+    readings = (read_asm(text, constraints, n_operands, backend, registers) for backend in _DECODERS)
+    return [reading for reading in readings if reading.understood]
+
+
 def _name_register(match: re.Match[str]) -> str:
     number = match[1] or match[2]
     if number:
