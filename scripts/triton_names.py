@@ -40,13 +40,19 @@ print(json.dumps([triton.__version__, sorted(found)]))
 """
 
 
+def names_of(interpreter: str) -> tuple[str, set[str]]:
+    """The version of Triton that an interpreter has, and the names in it."""
+    asked = subprocess.run([interpreter, "-c", _ASK], capture_output=True, text=True, check=True)  # noqa: S603
+    version, found = json.loads(asked.stdout)
+    return version, set(found)
+
+
 def table(interpreters: list[str]) -> dict[str, dict[str, list[str]] | list[str]]:
     """`names`: for each name that some version lacks, the (minor) versions that have it; `versions`: all."""
     names: dict[str, set[str]] = {}
     for interpreter in interpreters:
-        asked = subprocess.run([interpreter, "-c", _ASK], capture_output=True, text=True, check=True)  # noqa: S603
-        version, found = json.loads(asked.stdout)
-        names[".".join(version.split(".")[:2])] = set(found)
+        version, found = names_of(interpreter)
+        names[".".join(version.split(".")[:2])] = found
     versions = sorted(names, key=lambda text: tuple(map(int, text.split("."))))
     everywhere = set.intersection(*names.values())
     return {"versions": versions, "names": {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import sys
@@ -78,7 +79,7 @@ def hint(module: str, name: str, written: str = "") -> str:
     close = get_close_matches(name, [n for n in dir(there) if not n.startswith("_")], 1, 0.75) if there else []
     if close:
         return f"did you mean `{'.'.join([*(written or module + '.' + name).split('.')[:-1], *close])}`?"
-    if hasattr(sys.modules.get(_LIBDEVICE), name):
+    if hasattr(importlib.import_module(_LIBDEVICE), name):
         return f"did you mean `{_LIBDEVICE}.{name}`?"
     return ANOTHER
 
