@@ -55,13 +55,14 @@ matrix: $(MATRIX:%=matrix-%)
 oldest: matrix-$(OLDEST)
 
 matrix-%: .matrix/%/.installed
-	PYTHONPATH=$(CURDIR) .matrix/$*/bin/python -m pytest $(BOOKS)
+	.matrix/$*/bin/python -m pytest $(BOOKS)
 
 .PRECIOUS: .matrix/%/.installed
 .matrix/%/.installed: pyproject.toml
 	$(PYTHON) -m venv .matrix/$*
 	.matrix/$*/bin/pip install -q --no-deps triton==$*
 	.matrix/$*/bin/pip install -q setuptools click rich pyyaml tomli pytest jsonschema hypothesis numpy libcst
+	.matrix/$*/bin/pip install -q --no-deps -e .
 	touch $@
 
 # Asks each Triton of the matrix for its public names: messages say which versions have what a kernel lacks.

@@ -12,7 +12,7 @@ import pytest
 from triton_mutlint.basics import UsageError
 from triton_mutlint.engine import run
 from triton_mutlint.lowering import triton_api
-from triton_mutlint.lowering.surroundings import surrounded
+from triton_mutlint.source.surroundings import surrounded
 from triton_mutlint.lowering.target import parse_target
 from triton_mutlint.model import Location, Report, Stage
 from triton_mutlint.planning import unexpected

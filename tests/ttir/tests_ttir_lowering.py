@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -50,9 +51,8 @@ class Lowering:
         source = ASTSource(kernel, signature, constants, {})
         generators = self.backend.get_codegen_implementation(self.options)
         try:
-            return source.make_ir(
-                self.target, self.options, generators, self.backend.get_module_map(), self.context
-            )
+            target = (self.target,) if "target" in inspect.signature(source.make_ir).parameters else ()  # from 3.5 on
+            return source.make_ir(*target, self.options, generators, self.backend.get_module_map(), self.context)
         except CompilationError as error:
             if required:
                 raise

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+from triton_mutlint.lowering import triton_api
 from triton_mutlint.lowering.absent import hint_of
 from triton_mutlint.model import ArgType, LoadedKernel
 
@@ -19,6 +20,8 @@ _OTHER_TRITON = re.compile(
 # By what a function refuses: 3.3 passes `_builder` to those that build a call's ops, later versions `_semantic`.
 _WANTED = {"_builder": "3.4 or newer", "_semantic": "3.3, or a later version than this"}
 _KEYWORD = re.compile(r"^(?:TypeError: )?\w+\(\) got an unexpected keyword argument '(_builder|_semantic)'")
+_UNDEFINED = re.compile(r"^NameError: (\w+) is not defined")
+_FOREIGN = re.compile(r"Cannot access global variable (\w+)")
 _REFUSED = re.compile(r"unsupported AST node type|object is not callable")
 
 
@@ -35,6 +38,9 @@ def advice(kernel: LoadedKernel, message: str, line: int | None, args: Mapping[s
     if keyword:
         wanted = _WANTED[keyword[1]]
         return f"analyse it with Triton {wanted}: the function is written for what that passes to it"
+    older = _older(kernel, message)
+    if older is not None:
+        return older
     if _OTHER_TRITON.search(message):
         return "analyse it with the Triton version that it is written for"
     if "Cannot access global variable" in message:
@@ -51,6 +57,17 @@ def advice(kernel: LoadedKernel, message: str, line: int | None, args: Mapping[s
     if not shown:
         return f"give the argument types {place} (`triton-mutlint init` writes a first version)"
     return f"give other arguments {place}; it was lowered with {', '.join(shown)}"
+
+
+def _older(kernel: LoadedKernel, message: str) -> str | None:
+    """What to do where an old Triton does not know a value that the kernel's file gives."""
+    have, undefined = triton_api.version(), _UNDEFINED.search(message)
+    if have < (3, 4) and undefined and undefined[1] in kernel.namespace:
+        return "analyse it with Triton 3.4 or newer: before, kernels read nothing of the function that makes them"
+    foreign = _FOREIGN.search(message)
+    if have < (3, 5) and foreign and isinstance(kernel.namespace.get(foreign[1]), type):
+        return "analyse it with Triton 3.5 or newer, which has aggregates: before, a kernel cannot use a class"
+    return None
 
 
 def _reaching(kernel: LoadedKernel, line: int) -> list[str]:

@@ -1,7 +1,7 @@
 """Notes launches inside a program that is being recorded: the only code that knows where Triton launches.
 
 Standard library only, and nothing of this package: it is also loaded by file into programs whose Python
-does not have it. Acts where Triton (3.6 to 3.9) finds no compiled kernel for a launch, so a launch that was
+does not have it. Acts where Triton (3.3 to 3.9) finds no compiled kernel for a launch, so a launch that was
 seen before costs nothing; under the interpreter, which compiles nothing, what was seen is looked up.
 """
 
@@ -77,7 +77,8 @@ class _Notebook:
 
     def patch_jit(self, module: Any) -> None:
         """Look at each launch for which Triton has no compiled kernel."""
-        compile_ = module.JITFunction._do_compile
+        name = "_do_compile" if hasattr(module.JITFunction, "_do_compile") else "_call_hook"  # before and after, up to 3.4
+        compile_ = getattr(module.JITFunction, name)
         if hasattr(compile_, _MARK):
             return
 
@@ -85,12 +86,12 @@ class _Notebook:
             frame = sys._getframe(1)
             held = frame.f_locals if frame.f_code.co_name == "run" else {}
             bound = held.get("bound_args")
-            if isinstance(bound, dict) and not held.get("warmup"):
+            if isinstance(bound, dict) and not held.get("warmup") and held.get("kernel") is None:
                 self._note(jit.fn, bound, _constexprs(jit), held.get("grid"))
             return compile_(jit, *args, **kwargs)
 
         setattr(_do_compile, _MARK, True)
-        module.JITFunction._do_compile = _do_compile
+        setattr(module.JITFunction, name, _do_compile)
 
     def patch_interpreter(self, module: Any) -> None:
         """Look at each launch in the interpreter."""

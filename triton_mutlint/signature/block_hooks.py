@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import Any
 
 from triton_mutlint.model import ArgType, ConstexprValue, DescriptorType
@@ -18,7 +19,7 @@ def with_block_shapes(configs: tuple[Config, ...], guesses: Mapping[str, tuple[A
     """
     single = {name: values[0] for name, values in guesses.items() if len(values) == 1}
     descriptors = {name: type_ for name, type_ in single.items() if isinstance(type_, DescriptorType)}
-    if not descriptors:
+    if not descriptors or find_spec("triton.tools.tensor_descriptor") is None:  # before Triton 3.4 there are none
         return configs
     plain = {name: v[0].value for name, v in guesses.items() if isinstance(v[0], ConstexprValue)}
     return tuple(_hooked(config, descriptors, plain) if config.hook else config for config in configs)

@@ -272,6 +272,8 @@ def _needed(kernel: str, need: Need, location: Location) -> Failure:
 
 def _another_triton(need: Need) -> str | None:
     """What to do about a value if only another Triton gives it."""
+    if "triton" not in need.reason:
+        return None
     from triton_mutlint.lowering.absent import hint, hint_of  # it imports what asks here
 
     if "in the installed triton" not in need.reason:

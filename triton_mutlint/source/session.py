@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 from triton_mutlint.capture import OutputSink
 from triton_mutlint.inputs import environment, note_data, refuse_irregular
 from triton_mutlint.source.outline import FoundFunction
+from triton_mutlint.source.surroundings import surrounded, without_registered
 from triton_mutlint.source.text import split_lines
 from triton_mutlint.source.tracing import PRIVATE, traced
 from triton_mutlint.watchdog import watched
@@ -216,8 +217,6 @@ def _fast_yaml() -> Iterator[None]:
 @contextlib.contextmanager
 def _triton_patches(driver: StandInDriver, sources: SourceRegistry) -> Iterator[None]:
     """Triton with the stand-in driver, reading sources from the registry, its interpreter off."""
-    from triton_mutlint.lowering.surroundings import surrounded, without_registered  # it imports what asks here
-
     with surrounded(driver, sources.inspect), without_registered(PRIVATE):
         yield
 

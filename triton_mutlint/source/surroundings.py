@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.lowering.triton_api import triton
-
 _INTERPRET = "TRITON_INTERPRET"
 
 
@@ -37,7 +35,7 @@ def surrounded(driver: Any, inspect: ModuleType) -> Iterator[None]:
 @contextlib.contextmanager
 def _compiling() -> Iterator[None]:
     """In this block, `triton.jit` makes compiled functions, also under TRITON_INTERPRET=1."""
-    knobs = getattr(triton(), "knobs", None)
+    knobs = getattr(importlib.import_module("triton"), "knobs", None)
     if knobs is None:  # before 3.4 the decorator reads the variable itself
         given = os.environ.pop(_INTERPRET, None)
         try:
