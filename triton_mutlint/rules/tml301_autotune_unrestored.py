@@ -78,6 +78,7 @@ from triton_mutlint.model import (
     Severity,
 )
 from triton_mutlint.model import Related as Note
+from triton_mutlint.rules.absent_arguments import absence
 from triton_mutlint.rules.access_calls import AccessCalls
 from triton_mutlint.rules.autotune_names import faults, may_prune_to_hooks, replaced
 from triton_mutlint.rules.fresh_zeros import gets_zeros
@@ -86,6 +87,7 @@ from triton_mutlint.rules.rerun import Rerun, rerun_of
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
 
+_ABSENT = "some launch passes None, which `restore_value` and `reset_to_zero` do not take before Triton 3.8"
 _CERTAIN = (Rerun.ACCUMULATED, Rerun.IN_PLACE, Rerun.POLLED)
 _WHY = {
     Rerun.ACCUMULATED: "accumulates into {}",
@@ -125,7 +127,8 @@ def _unrestored(subject: KernelSubject, autotune: Autotune, place: Location) -> 
         rerun, base = rerun_of(parameter, calls, tuned), parameter.name.partition(".")[0]
         if rerun is not Rerun.SAFE and base not in reported and not protection.suffices(base, rerun):
             exposed.append((parameter, rerun))
-    restorable = [p.name for p, r in exposed if r in _CERTAIN and _is_plain(p) and not _is_zeroed(subject, p, r)]
+    restorable = [p.name for p, r in exposed if r in _CERTAIN and _is_plain(p) and not _is_zeroed(subject, p, r)
+                  and not _may_be_none(subject, p)]
     for parameter, rerun in exposed:
         unread = protection.perhaps(parameter.name.partition(".")[0], rerun) if _is_plain(parameter) else ""
         finding = _finding(subject, autotune, parameter, rerun, restorable, place)
@@ -158,13 +161,20 @@ def _finding(subject: KernelSubject, autotune: Autotune, parameter: ParameterRep
     zeros = _is_zeroed(subject, parameter, rerun)
     what = _WHY[rerun].format(f"`{parameter.name}`")
     unless = ", unless a hook undoes that" if excused else _UNLESS.get(rerun, "")
+    changes = () if hooked or rerun not in _CERTAIN else tuple(_changes(subject, autotune, parameter, place, zeros))
+    unfixed = _ABSENT if not changes and _may_be_none(subject, parameter) else ""
     return RULE.finding(
         f"`{subject.report.name}` {what}{condition}, {_outcome(autotune, parameter)}{unless}",
         place, kernel=subject.report, parameter=parameter.name, related=_accesses(parameter),
         help=_advice(subject, autotune, parameter, rerun, restorable, zeros),
         severity=None if rerun in _CERTAIN and not excused else Severity.INFO,
-        changes=() if hooked or rerun not in _CERTAIN else _changes(subject, autotune, parameter, place, zeros),
+        changes=changes, unfixed=unfixed,
     )
+
+
+def _may_be_none(subject: KernelSubject, parameter: ParameterReport) -> bool:
+    """Whether Triton before 3.8 could fail to copy the argument: some launch passes None for it."""
+    return "None" in parameter.type.split(" | ") or absence(subject, parameter.name) is not None
 
 
 def _is_zeroed(subject: KernelSubject, parameter: ParameterReport, rerun: Rerun) -> bool:
@@ -176,7 +186,7 @@ def _changes(subject: KernelSubject, autotune: Autotune, parameter: ParameterRep
              zeros: bool) -> Iterator[Change]:
     """Restoring is right whatever callers pass, zeroing if all pass zeros; neither takes `None` before Triton 3.8."""
     name = parameter.name
-    if not _is_plain(parameter) or "None" in parameter.type.split(" | "):
+    if not _is_plain(parameter) or _may_be_none(subject, parameter):
         return
     kind = ListKind.RESET_TO_ZERO if zeros else ListKind.RESTORE_VALUE
     yield Change(kind, name, True, place, tuple(p.name for p in subject.report.parameters))
@@ -204,6 +214,9 @@ def _advice(subject: KernelSubject, autotune: Autotune, parameter: ParameterRepo
         return "`restore_value` cannot hold a tensor descriptor: copy and put back `desc.base` in hooks"
     if "." in parameter.name:
         return "`restore_value` cannot hold an element of a tuple: pass the pointer by itself, or use hooks"
+    if absence(subject, parameter.name) is not None and not (autotune.has_pre_hook or autotune.has_post_hook):
+        return f"some launch passes None for `{parameter.name}`, which `restore_value` does not take before Triton " \
+               "3.8: copy and put it back in hooks that ask for None"
     if autotune.has_pre_hook or autotune.has_post_hook:
         return f"make sure that the hooks restore `{parameter.name}`: with them, `restore_value` would do nothing"
     names = list(dict.fromkeys((*_clonable(subject, autotune.restore_value), *restorable, parameter.name)))
