@@ -215,8 +215,7 @@ def _advice(subject: KernelSubject, autotune: Autotune, parameter: ParameterRepo
     if "." in parameter.name:
         return "`restore_value` cannot hold an element of a tuple: pass the pointer by itself, or use hooks"
     if absence(subject, parameter.name) is not None and not (autotune.has_pre_hook or autotune.has_post_hook):
-        return f"some launch passes None for `{parameter.name}`, which `restore_value` does not take before Triton " \
-               "3.8: copy and put it back in hooks that ask for None"
+        return f"copy and put back `{parameter.name}` in hooks that ask for None: {_ABSENT}"
     if autotune.has_pre_hook or autotune.has_post_hook:
         return f"make sure that the hooks restore `{parameter.name}`: with them, `restore_value` would do nothing"
     names = list(dict.fromkeys((*_clonable(subject, autotune.restore_value), *restorable, parameter.name)))

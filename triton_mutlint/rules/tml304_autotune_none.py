@@ -83,16 +83,18 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
 
 def _finding(subject: KernelSubject, argument: str, name: str, found: Absence, place: Location) -> Finding:
     if found.is_left_out:
-        how = "a launch leaves out, as its default is None" if found.is_launch else "may be left out: its default is None"
+        how = "a launch leaves out" if found.is_launch else "a launch may leave out"
+        how = f"{how}, as its default is None"
         outcome = "tuning such a launch ends with a KeyError"
     else:
         how = "a launch passes as None"
-        outcome = f"tuning such a launch ends with an AttributeError before Triton 3.8, as None has no {_METHODS[argument]}"
+        outcome = f"before Triton 3.8, tuning ends with an AttributeError, as None has no {_METHODS[argument]}"
     said = f"`{argument}` of `{subject.report.name}` names `{name}`, which {how}: {outcome}"
     note = Related("launched here" if found.is_launch else "declared here", found.place)
     return RULE.finding(
         said, place, kernel=subject.report, parameter=name, related=[note],
-        help=f"pass a tensor in place of None, or take `{name}` out of `{argument}` and handle it in hooks that ask for None",
+        help=f"pass a tensor in place of None, or take `{name}` out of `{argument}` and handle it in hooks that ask "
+             "for None",
         unfixed="what launches should pass in place of None is not known",
     )
 
