@@ -57,12 +57,16 @@ class Stage(str, Enum):
 
 @dataclass(frozen=True)
 class Failure:
-    """Why one file or kernel has no verdict; a result, not an exception."""
+    """Why one file or kernel has no verdict; a result, not an exception.
+
+    `crashed` says that it ended the process that was at work on it.
+    """
 
     stage: Stage
     message: str
     location: Location | None = None
     hint: str = ""  # what the user can add or change to fix it
+    crashed: bool = False
 
 
 class StageError(MutlintError):

@@ -32,7 +32,9 @@ WAYS = {"found": ("triton-mutlint.yaml", ()), "named": ("own.yaml", ("--spec", "
 
 
 @pytest.fixture(params=WAYS)
-def spec(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, tuple[str, ...]]:
+def spec(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> tuple[Path, tuple[str, ...]]:
     """The spec's file, and the options that name it."""
     name, options = WAYS[request.param]
     (tmp_path / ".git").mkdir()

@@ -30,6 +30,7 @@ class Rule:
 
     `check` looks at one kernel, `check_run` at the whole run; a rule has one of them. `applies` is
     false for a run that lacks what the rule compares with: then it finds nothing, which says nothing.
+    `has_strict` says that `--strict`, and a severity that the configuration sets, hold for its milder findings too.
     """
 
     code: str
@@ -39,6 +40,7 @@ class Rule:
     check: KernelCheck = _no_kernel_findings
     check_run: RunCheck = _no_run_findings
     applies: Callable[[RunSubject], bool] = _always
+    has_strict: bool = False
 
     @property
     def summary(self) -> str:

@@ -101,7 +101,13 @@ def _gone(key: Key, entry: Entry, snapshot: Snapshot) -> Finding:
 def _compare(subject: KernelSubject, snapshot: Snapshot, entry: Entry | None) -> Iterator[Finding]:
     report, now = subject.report, contract_of(subject.report)
     if not now.analyzed:
-        return  # why is a finding of its own
+        if entry is not None and entry.contract.analyzed:
+            yield RULE.finding(
+                f"`{report.name}` has a verdict in the snapshot and none now", report.location, kernel=report,
+                related=[Related("the snapshot's entry", Location(snapshot.file, entry.line))],
+                help="give the kernel's arguments in a spec, so that it can be analysed again",
+            )
+        return
     if entry is None or not entry.contract.analyzed:
         state = "is not in the snapshot yet" if entry is None else "has no verdict in the snapshot"
         yield RULE.finding(f"`{report.name}` {state}", report.location, kernel=report, severity=Severity.INFO,
