@@ -697,6 +697,12 @@ class Change:
 
 @dataclass(frozen=True)
 class Finding:
+    """What a rule says of one place.
+
+    `subject` is the place of the declaration, decorator or signature that the finding is about, where it is one of
+    several parameters: text tells of those of one subject together.
+    """
+
     rule: str  # "TML101"
     name: str  # "undeclared-mutation"
     severity: Severity
@@ -711,6 +717,7 @@ class Finding:
     suppressed_by: str = ""  # "comment", "spec" or "baseline"
     changes: tuple[Change, ...] = ()  # what would settle it
     unfixed: str = ""  # why `--fix` leaves it, where one might expect that it does not
+    subject: Location | None = None
 
 
 @dataclass(frozen=True)

@@ -52,11 +52,12 @@ class Rule:
         related: Iterable[Related] = (), help: str = "",  # noqa: A002 - the field's name
         severity: Severity | None = None,
         changes: Iterable[Change] = (), op: OpReport | None = None, unfixed: str = "",
+        subject: Location | None = None,
     ) -> Finding:
         """A finding of this rule; `severity` only where it differs from the rule's own."""
         return Finding(
             self.code, self.name, severity or self.default_severity, message, location,
             kernel=kernel.name if kernel else None, op=op.name if op else None,
             parameter=parameter, related=tuple(related), help=help, changes=tuple(changes),
-            unfixed=unfixed,
+            unfixed=unfixed, subject=subject,
         )
