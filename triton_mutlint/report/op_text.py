@@ -21,7 +21,7 @@ def op_lines(op: OpReport, options: RenderOptions) -> Lines:
     """The op's headline, its declaration, and the places that the verdict rests on."""
     title = Text.assemble((f"{clean(op.location.file)}:{op.location.line}", PLACE), " ", ("op ", DIM),
                           (clean(op.name), STRONG), "  ")
-    lines = [*flow(_written(op), options.width, title, 4), *flow(_declared(op), options.width, Text("  "), 2)]
+    lines = [*flow(op_words(op), options.width, title, 4), *flow(_declared(op), options.width, Text("  "), 2)]
     for argument in op.arguments:
         declared = op.declaration.names is not None and argument.name in op.declaration.names
         if argument.effects and (options.verbose or not declared):
@@ -35,7 +35,8 @@ def op_lines(op: OpReport, options: RenderOptions) -> Lines:
     return lines
 
 
-def _written(op: OpReport) -> list[Text]:
+def op_words(op: OpReport) -> list[Text]:
+    """The arguments that the op writes."""
     clauses = (
         ("writes", "writes", OpMutation.WRITTEN),
         ("may write", "· may write", OpMutation.MAYBE),

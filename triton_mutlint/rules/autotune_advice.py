@@ -49,7 +49,8 @@ def advice(subject: KernelSubject, autotune: Autotune, parameter: ParameterRepor
     names = list(dict.fromkeys((*_clonable(subject, autotune.restore_value), *lists.restorable, *wanted)))
     argument = f"`restore_value={_listing(names)}`"
     if parameter.name in autotune.reset_to_zero:
-        kept = [name for name in _clonable(subject, autotune.reset_to_zero) if name not in (parameter.name, *lists.restorable)]
+        moved = {parameter.name, *lists.restorable}
+        kept = [name for name in _clonable(subject, autotune.reset_to_zero) if name not in moved]
         rest = f"`reset_to_zero={_listing(kept)}`" if kept else "no `reset_to_zero`"
         return f"give {argument} and {rest}"
     if rerun in (Rerun.ACCUMULATED, Rerun.POLLED):

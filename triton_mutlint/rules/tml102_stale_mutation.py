@@ -72,7 +72,7 @@ def _stale(subject: KernelSubject, declared: Declaration, name: str, elements: l
         f"`{report.name}` is declared to write `{name}`, but {extent}: {read}",
         declared.place_of(name), kernel=report, parameter=name,
         related=(Related("the parameter", subject.place_of(name)),),
-        help=f"remove `{name}` from `mutates`, or give the constexpr values under which it is written in the spec{kept}",
+        help=f"remove `{name}` from `mutates`, or give constexpr values under which it is written in the spec{kept}",
         changes=() if unsure else [change_of(declared, name, (), add=False)],
         unfixed=WHY if unsure else "", subject=declared.location,
     )
