@@ -124,7 +124,7 @@ def test_pipes_and_devices_are_neither_waited_for_nor_read(named: str, cached: b
         lines = run.stdout.splitlines()
         if named in ("pipe.py", "zeros.py"):
             kind = "pipe" if named == "pipe.py" else "device"
-            assert lines == [f"{named}:1:1: TML901 cannot read {named}: it is a {kind}, not a file"]
+            assert lines == [f"{named}:1:1: error: TML901 cannot read {named}: it is a {kind}, not a file"]
         else:
             assert any("`gone`" in line for line in lines)
             assert sum("TML901" in line for line in lines) == 2

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from triton_mutlint.model import KernelReport, Location, OpReport, Report, Status
+from triton_mutlint.model import KernelReport, Location, Mutation, OpReport, Report, Status
 from triton_mutlint.report import order
 from triton_mutlint.report.kernel_text import failure_words, written_words
 from triton_mutlint.report.op_text import op_words
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.style import DIM, PLACE, STRONG, Lines, cells, clean, flow
+from triton_mutlint.report.style import DIM, MUTATION, PLACE, STRONG, Lines, cells, clean, flow, words
 
 _GUTTER = 6  # digits of a line number, right-aligned
 _NAME_LIMIT = 32  # cells: what stands after a longer name is not aligned with the rest
@@ -39,6 +39,9 @@ def _lines(row: _Row, name_width: int, width: int) -> Lines:
 
 def _kernel(kernel: KernelReport) -> _Row:
     what = failure_words(kernel) if kernel.status is Status.FAILED else written_words(kernel)
+    if kernel.status is not Status.FAILED and kernel.analyzed_variants < kernel.total_variants:
+        shown = f"· {kernel.analyzed_variants} of {kernel.total_variants} variants"
+        what = [*what, *words(shown, MUTATION[Mutation.UNKNOWN])]
     return kernel.location, Text(clean(kernel.name), STRONG), what
 
 
