@@ -5,10 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from report_samples import ADD_KERNEL, BROKEN_KERNEL, FINDINGS, NORM_KERNEL, SIMPLE, TEXTS
+from report_samples import ADD_KERNEL, BROKEN_KERNEL, FINDINGS, NORM_KERNEL, SIMPLE, TEXTS, parameter
 
 from triton_mutlint.fixes.offers import Offer
-from triton_mutlint.model import Declaration, Finding, Location, OpArgument, OpMutation, OpReport, Related, Severity
+from triton_mutlint.model import (
+    Declaration,
+    Finding,
+    Location,
+    Mutation,
+    OpArgument,
+    OpMutation,
+    OpReport,
+    Related,
+    Severity,
+)
 from triton_mutlint.report import render as render_as
 from triton_mutlint.report.groups import grouped
 from triton_mutlint.report.options import RenderOptions
@@ -104,7 +114,7 @@ def test_the_summary_says_what_to_add_for_kernels_that_were_not_analysed() -> No
         "1 kernel not analysed: give its arguments in a spec (triton-mutlint init)"]
     assert advice(replace(SIMPLE, findings=(lowered, lowered, loaded))) == [
         "2 kernels not analysed: give their arguments in a spec (triton-mutlint init)",
-        "1 kernel not loaded: give what it needs under `globals` in a spec, or install it"]
+        "1 kernel not loaded: give what it needs under `globals` in a spec"]
     for other in (FINDINGS[0], replace(lowered, suppressed=True), replace(loaded, kernel=None)):
         assert advice(replace(SIMPLE, findings=(other,))) == []
 
@@ -141,3 +151,12 @@ def test_a_long_name_does_not_push_the_others_aside() -> None:
     lines = overview(ADD_KERNEL, replace(ADD_KERNEL, name="k" * 50, location=Location("kernels.py", 40)))
     assert "     9  add_kernel  writes output_ptr" in lines
     assert f"    40  {'k' * 50}  writes output_ptr" in lines
+
+
+def test_a_line_names_as_many_parameters_as_fit() -> None:
+    names = [f"a_rather_long_output_{i}" for i in range(9)]
+    parameters = tuple(parameter(name, i, "*i8", Mutation.WRITTEN) for i, name in enumerate(names))
+    kernel = replace(ADD_KERNEL, parameters=parameters)
+    assert f"     9  add_kernel  writes {', '.join(names)}" in overview(kernel, width=300)
+    assert f"     9  add_kernel  writes {', '.join(names[:2])} and 7 more" in overview(kernel, width=90)
+    assert f"     9  add_kernel  writes {names[0]} and 8 more" in overview(kernel, width=60)

@@ -20,8 +20,8 @@ from triton_mutlint.report.style import (
     STRONG,
     Lines,
     clean,
+    counted,
     flow,
-    joined,
     words,
 )
 from triton_mutlint.report.table import parameter_table
@@ -72,8 +72,8 @@ def _titled(title: Text, pieces: list[Text], width: int) -> Lines:
     return [title, *flow(pieces, width, Text("  "), 4)]
 
 
-def written_words(kernel: KernelReport) -> list[Text]:
-    """The parameters that the kernel writes."""
+def written_words(kernel: KernelReport, limit: int = 0) -> list[Text]:
+    """The parameters that the kernel writes; no more than `limit` of each kind by name, if that is given."""
     by = {m: [p.name for p in kernel.parameters if p.mutation is m] for m in Mutation}
     through = list(dict.fromkeys(w.through for w in order.placed(kernel.indirect_writes)))
     clauses = (
@@ -85,7 +85,7 @@ def written_words(kernel: KernelReport) -> list[Text]:
     pieces: list[Text] = []
     for alone, after, names, style in clauses:
         if names:
-            pieces += [*words(after if pieces else alone), *joined(names, style)]
+            pieces += [*words(after if pieces else alone), *counted(names, style, limit)]
     return pieces or words("writes nothing")
 
 

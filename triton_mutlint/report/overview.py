@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from rich.text import Text
 
@@ -16,7 +17,9 @@ from triton_mutlint.report.style import DIM, MUTATION, PLACE, STRONG, Lines, cel
 _GUTTER = 6  # digits of a line number, right-aligned
 _NAME_LIMIT = 32  # cells: what stands after a longer name is not aligned with the rest
 
-_Row = tuple[Location, Text, list[Text]]  # where it is, its name, and what it does
+_LIMITS = (4, 3, 2, 1)  # names in each list, where all of them take more lines
+
+_Row = tuple[Location, Text, Callable[[int], list[Text]]]  # where it is, its name, and what it does
 
 
 def overview(report: Report, options: RenderOptions) -> Iterator[Lines]:
@@ -32,18 +35,26 @@ def overview(report: Report, options: RenderOptions) -> Iterator[Lines]:
 
 
 def _lines(row: _Row, name_width: int, width: int) -> Lines:
-    location, name, what = row
+    location, name, told = row
     padding = " " * max(name_width - cells(name.plain), 0)
-    return flow(what, width, Text.assemble((f"{location.line:>{_GUTTER}}  ", DIM), name, f"{padding}  "), _GUTTER + 4)
+    head = Text.assemble((f"{location.line:>{_GUTTER}}  ", DIM), name, f"{padding}  ")
+    whole = flow(told(0), width, head, _GUTTER + 4)
+    if len(whole) == 1:
+        return whole
+    return min((whole, *(flow(told(limit), width, head, _GUTTER + 4) for limit in _LIMITS)), key=len)
 
 
 def _kernel(kernel: KernelReport) -> _Row:
-    what = failure_words(kernel) if kernel.status is Status.FAILED else written_words(kernel)
-    if kernel.status is not Status.FAILED and kernel.analyzed_variants < kernel.total_variants:
+    def told(limit: int) -> list[Text]:
+        if kernel.status is Status.FAILED:
+            return failure_words(kernel)
+        if kernel.analyzed_variants == kernel.total_variants:
+            return written_words(kernel, limit)
         shown = f"· {kernel.analyzed_variants} of {kernel.total_variants} variants"
-        what = [*what, *words(shown, MUTATION[Mutation.UNKNOWN])]
-    return kernel.location, Text(clean(kernel.name), STRONG), what
+        return [*written_words(kernel, limit), *words(shown, MUTATION[Mutation.UNKNOWN])]
+
+    return kernel.location, Text(clean(kernel.name), STRONG), told
 
 
 def _op(op: OpReport) -> _Row:
-    return op.location, Text.assemble(("op ", DIM), (clean(op.name), STRONG)), op_words(op)
+    return op.location, Text.assemble(("op ", DIM), (clean(op.name), STRONG)), partial(op_words, op)

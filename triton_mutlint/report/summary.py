@@ -74,7 +74,7 @@ def advice(report: Report, fixable: int = 0) -> list[str]:
         lines.append(f"{plural(lowered, 'kernel')} not analysed: give {what} in a spec (triton-mutlint init)")
     if loaded:
         what = "what it needs" if loaded == 1 else "what they need"
-        lines.append(f"{plural(loaded, 'kernel')} not loaded: give {what} under `globals` in a spec, or install it")
+        lines.append(f"{plural(loaded, 'kernel')} not loaded: give {what} under `globals` in a spec")
     if fixable:
         lines.append(f"{FIXABLE} {plural(fixable, 'finding')} can be fixed: triton-mutlint check --fix")
     return lines
