@@ -20,12 +20,13 @@ from triton_mutlint.source.text import (
     has_ops,
     may_have_kernels,
     may_have_ops,
+    parse_source,
     read_bytes,
     refuse_foreign,
 )
 
 SKIPPED_DIRECTORIES = frozenset(
-    {"__pycache__", "node_modules", "site-packages", "dist-packages", "venv", "virtualenv", "env"}
+    {"__pycache__", "node_modules", "site-packages", "dist-packages", "venv", "virtualenv", "env", "build", "dist"}
 )
 
 NamedFailure = tuple[str, Failure]
@@ -66,13 +67,13 @@ def discover(
 ) -> tuple[tuple[SourceFile, ...], tuple[NamedFailure, ...]]:
     """The files that the arguments name and that may hold kernels or torch ops, and what was wrong with the others.
 
-    An argument is a file, a directory (searched for `*.py`, sorted; hidden, environment and cache
+    An argument is a file, a directory (searched for `*.py`, sorted; hidden, environment, build and cache
     folders are left out, and files that git ignores), `path.py::kernel` or `package.module:kernel`
     (found without importing it).
     `exclude` holds globs matched against a path relative to `root` (`cwd` if there is none), its name, and
     each folder above it; `force` holds them against what was named outright as well. `registrars` are the
     project's own functions that register ops, by dotted name.
-    A file named outright that cannot be read is a failure; the other files go on. A file reached by
+    A file named outright that cannot be read or parsed is a failure; the other files go on. A file reached by
     two paths is linted once.
     """
     wanted: dict[Path, _Wanted] = {}
@@ -87,20 +88,33 @@ def discover(
     for item in wanted.values():
         display = display_path(item.path, cwd)
         try:
-            data = read_bytes(item.path, display)
-            if not item.explicit and not may_have_kernels(data) and not may_have_ops(data, registrars):
-                continue
-            text = decode_source(data, display)
-            _check_name(item.path, display)
-            if item.explicit:
-                refuse_foreign(item.path, text, display)
+            source = _source(item, display, registrars)
         except StageError as error:
             failures.append((display, error.failure))
             continue
-        if has_kernels(text) or has_ops(text, registrars) or item.kernels:
-            files.append(SourceFile(item.path, display, text, frozenset(item.kernels or ())))
+        if source is not None:
+            files.append(source)
     left_out = _ignored(wanted.values(), {file.path for file in files})
     return tuple(file for file in files if file.path not in left_out), tuple(failures)
+
+
+def _source(item: _Wanted, display: str, registrars: Collection[str]) -> SourceFile | None:
+    """The file, if it may hold anything to lint. Raises `StageError` if that cannot be told.
+
+    Files without a sign of it are not parsed, but for those that were named: nobody else would say that they are broken.
+    """
+    data = read_bytes(item.path, display)
+    if not item.explicit and not may_have_kernels(data) and not may_have_ops(data, registrars):
+        return None
+    text = decode_source(data, display)
+    _check_name(item.path, display)
+    if item.explicit:
+        refuse_foreign(item.path, text, display)
+    if has_kernels(text) or has_ops(text, registrars) or item.kernels:
+        return SourceFile(item.path, display, text, frozenset(item.kernels or ()))
+    if item.explicit:
+        parse_source(text, str(item.path), display)
+    return None
 
 
 def _ignored(wanted: Iterable[_Wanted], holding: set[Path]) -> set[Path]:
@@ -221,8 +235,11 @@ def _walk(root: Path, cwd: Path, excluded: Excluded, failures: list[NamedFailure
 
 def _skipped(folder: Path) -> bool:
     name = folder.name
-    if name.startswith(".") or name in SKIPPED_DIRECTORIES or name.endswith((".egg-info", ".dist-info")):
+    if name.startswith(".") or name.endswith((".egg-info", ".dist-info")):
         return True
+    if name in SKIPPED_DIRECTORIES:
+        note_name(folder, "__init__")
+        return not os.path.exists(folder / "__init__.py")  # noqa: PTH110 - a package of that name is source
     if os.path.exists(folder / "pyvenv.cfg"):  # noqa: PTH110 - also of a folder that may not be read
         note_name(folder, "pyvenv.cfg")
         return True
