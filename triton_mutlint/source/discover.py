@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from functools import partial
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from triton_mutlint.inputs import note_folder, note_name, spoil
+from triton_mutlint.inputs import note_name
 from triton_mutlint.model import Failure, Location, SourceFile, Stage, StageError
+from triton_mutlint.source.folders import walk
 from triton_mutlint.source.gitignore import ignored
 from triton_mutlint.source.text import (
     decode_source,
@@ -23,10 +25,6 @@ from triton_mutlint.source.text import (
     parse_source,
     read_bytes,
     refuse_foreign,
-)
-
-SKIPPED_DIRECTORIES = frozenset(
-    {"__pycache__", "node_modules", "site-packages", "dist-packages", "venv", "virtualenv", "env", "build", "dist"}
 )
 
 NamedFailure = tuple[str, Failure]
@@ -177,10 +175,16 @@ def _collect(
     if excluded.force and path in excluded:
         return
     if stat.S_ISDIR(mode):
-        for file in _walk(path, cwd, excluded, failures):
+        for file in walk(path, excluded, partial(_unreadable, cwd, failures)):
             _add(file, None, False, wanted, path)
     else:
         _add(path, kernel if separator else None, True, wanted)
+
+
+def _unreadable(cwd: Path, failures: list[NamedFailure], error: OSError) -> None:
+    display = display_path(Path(error.filename), cwd)
+    message = f"cannot read folder {display}: {error.strerror}"
+    failures.append((display, Failure(Stage.LOAD, message, Location(display, 1), "leave it out of the run")))
 
 
 def _mode(path: Path, argument: str, name: str) -> int | None:
@@ -200,50 +204,6 @@ def _add(path: Path, kernel: str | None, explicit: bool, wanted: dict[Path, _Wan
         item.kernels = None
     elif item.kernels is not None:
         item.kernels.add(kernel)
-
-
-def _walk(root: Path, cwd: Path, excluded: Excluded, failures: list[NamedFailure]) -> Iterator[Path]:
-    """`*.py` below `root` in sorted order; a folder reached twice (symlink loops) is entered once."""
-    seen: set[str] = set()
-
-    def unreadable(error: OSError) -> None:
-        display = display_path(Path(error.filename), cwd)
-        message = f"cannot read folder {display}: {error.strerror}"
-        failures.append((display, Failure(Stage.LOAD, message, Location(display, 1), "leave it out of the run")))
-
-    for folder, folders, files in os.walk(root, onerror=unreadable, followlinks=True):
-        real = os.path.realpath(folder)
-        if real in seen:
-            folders.clear()
-            continue
-        seen.add(real)
-        note_folder(folder)
-        here = Path(folder)
-        folders[:] = sorted(
-            name for name in folders if not _skipped(here / name) and here / name not in excluded
-        )
-        for name in sorted(files):
-            path = here / name
-            wanted = name.endswith(".py") and not name.startswith(".") and path not in excluded
-            if not wanted:
-                continue
-            if os.path.isfile(path):  # noqa: PTH113 - not a pipe or device, which would be waited for
-                yield path
-            else:
-                spoil()
-
-
-def _skipped(folder: Path) -> bool:
-    name = folder.name
-    if name.startswith(".") or name.endswith((".egg-info", ".dist-info")):
-        return True
-    if name in SKIPPED_DIRECTORIES:
-        note_name(folder, "__init__")
-        return not os.path.exists(folder / "__init__.py")  # noqa: PTH110 - a package of that name is source
-    if os.path.exists(folder / "pyvenv.cfg"):  # noqa: PTH110 - also of a folder that may not be read
-        note_name(folder, "pyvenv.cfg")
-        return True
-    return False
 
 
 def find_module(name: str, cwd: Path, argument: str) -> Path:
