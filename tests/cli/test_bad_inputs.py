@@ -21,6 +21,7 @@ EXPECTED = {
     "endless_unrolling.py": ("TML902", "still running after 5 s"),
     "exit_in_needed_constant.py": ("TML901", "WIDTH"),
     "latin1.py": ("TML901", "0xf6"),
+    "merge_marks.py": ("TML901", "syntax error"),
     "mixed_indentation.py": ("TML901", "inconsistent use of tabs"),
     "needed_dependency.py": ("TML901", "a_package_that_is_not_installed.kernels.scale_helper"),
     "null_bytes.py": ("TML901", "null bytes"),
