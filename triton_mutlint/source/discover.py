@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import sys
@@ -101,6 +102,15 @@ def discover(
             files.append(SourceFile(item.path, display, text, frozenset(item.kernels or ())))
     left_out = _ignored(wanted.values(), {file.path for file in files})
     return tuple(file for file in files if file.path not in left_out), tuple(failures)
+
+
+def searched(arguments: Sequence[str], cwd: Path, excluded: Excluded) -> tuple[Path, ...]:
+    """Every file that the arguments name or lead to, whatever it holds; what cannot be read is left out."""
+    wanted: dict[Path, _Wanted] = {}
+    for argument in arguments:
+        with contextlib.suppress(StageError):
+            _collect(argument, cwd, excluded, wanted, [])
+    return tuple(wanted)
 
 
 def _ignored(wanted: Iterable[_Wanted], holding: set[Path]) -> set[Path]:
