@@ -92,3 +92,21 @@ def test_a_class_reads_globals_of_the_name_that_it_binds(load_text) -> None:
         """
     ).kernels
     assert kernel.namespace["N"].value == 19
+
+
+@pytest.mark.parametrize("how", ['pytest.importorskip("triton", minversion="3.0")', 'pytest.importorskip("triton")'])
+def test_modules_that_a_test_file_asks_pytest_for(load_text, how: str) -> None:
+    (kernel,) = load_text(
+        f"""
+        import pytest
+        triton = {how}
+        tl = pytest.importorskip("triton.language")
+        torch = pytest.importorskip("torch", reason="no torch")
+        WIDTH = tl.constexpr(torch.float16.itemsize)
+        @triton.jit
+        def k(x):
+            tl.store(x, WIDTH)
+        """,
+        header="",
+    ).kernels
+    assert kernel.namespace["WIDTH"].value == 2

@@ -46,7 +46,8 @@ class Modules:
         self.finder = Finder()
         self.torch = TorchHelpers(self.finder)
         self.session = Session(backend, arch)
-        self.stand_ins = StandIns(self.given, known_facts(backend, arch), backend, ABSENT)
+        facts = {**known_facts(backend, arch), "pytest.importorskip": self._import_module}
+        self.stand_ins = StandIns(self.given, facts, backend, ABSENT)
         self.builtins = safe_builtins(self._import)
         self._sliced: dict[str, SlicedModule] = {}  # by path
         self._imported: set[str] = set()
@@ -57,17 +58,16 @@ class Modules:
     def _importlib(self) -> ModuleType:
         """`importlib` whose `import_module` gives sliced code what its import statements give it."""
         proxy = ModuleType("importlib")
-        proxy.__dict__.update(vars(importlib))
-
-        def import_module(name: str, package: str | None = None) -> ModuleType:
-            caller = sys._getframe(1).f_globals
-            if not isinstance(caller, Namespace):
-                return importlib.import_module(name, package)
-            level = len(name) - len(name.lstrip("."))
-            return self._import(name[level:], caller, None, ("",), level)
-
-        proxy.__dict__["import_module"] = import_module
+        proxy.__dict__.update(vars(importlib), import_module=self._import_module)
         return proxy
+
+    def _import_module(self, name: str, package: str | None = None, **options: object) -> ModuleType:
+        """The module of that name, for the sliced code that calls this."""
+        caller = sys._getframe(1).f_globals
+        if not isinstance(caller, Namespace):
+            return importlib.import_module(name, package)
+        level = len(name) - len(name.lstrip("."))
+        return self._import(name[level:], caller, None, ("",), level)
 
     def linted(self, path: Path, text: str, tree: ast.Module, outline: Outline) -> SlicedModule:
         """The module for a file that is linted: shared with its importers while the text is the same."""
