@@ -253,6 +253,8 @@ class LoadResult:
     reads: Callable[[], tuple[tuple[str, ...], tuple[tuple[str, str], ...], bool]] | None = field(
         default=None, compare=False)
     notes: tuple[str, ...] = ()
+    calls: tuple[tuple[str, int], ...] = ()  # jit functions of other files that its own reach: file, line
+    launched: frozenset[str] = frozenset()  # names that its host code may launch, as they are defined
 
 
 # --------------------------------------------------------------------------- signatures
