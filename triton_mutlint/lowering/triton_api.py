@@ -14,11 +14,12 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from triton_mutlint.collector import sweep
-from triton_mutlint.lowering.frontend import parsing_once
 from triton_mutlint.model import Target, UsageError
 
 SUPPORTED = ((3, 6), (3, 10))  # [first, end)
 _RECURSION_LIMIT = 2500  # a call of a helper nests some fifty Python frames
+_PARSED = 1024  # texts of functions kept
+_trees: dict[str, Any] = {}  # by text
 _NO_LINE_INFO = "TRITON_DISABLE_LINE_INFO"
 
 
@@ -79,6 +80,28 @@ def _line_info() -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def _parsing_once() -> Iterator[None]:
+    """Functions with the same text share one syntax tree: Triton parses a helper anew in each kernel that calls it."""
+    from triton.runtime.jit import JITFunction
+
+    owner = next(cls for cls in JITFunction.__mro__ if "parse" in vars(cls))
+    plain = owner.parse
+
+    def parse(function: Any) -> Any:
+        if function.src not in _trees:
+            _trees[function.src] = plain(function)
+        return _trees[function.src]
+
+    owner.parse = parse
+    try:
+        yield
+    finally:
+        owner.parse = plain
+        if len(_trees) > _PARSED:
+            _trees.clear()
+
+
+@contextlib.contextmanager
 def _deep_calls() -> Iterator[None]:
     """Room for as many nested calls as Triton has where nothing else is on the stack, and more."""
     limit = sys.getrecursionlimit()
@@ -136,7 +159,7 @@ class Backend:
         source = ASTSource(jit, signature, constants, attributes)
         codegen = self._backend.get_codegen_implementation(options)
         try:
-            with warnings.catch_warnings(), _line_info(), parsing_once(), _deep_calls():
+            with warnings.catch_warnings(), _line_info(), _parsing_once(), _deep_calls():
                 warnings.simplefilter("ignore")
                 return source.make_ir(self._gpu, options, codegen, self._module_map, self.context)
         finally:
