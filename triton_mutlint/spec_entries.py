@@ -59,8 +59,8 @@ def settle(subject: Subject) -> Settled:
     """What to write for the parameters that were inferred, so that the verdict stays as it is.
 
     A value that the source could take otherwise is not written: under it alone, the gate would not see a write that
-    comes to stand under another. A spec's lists multiply, while a guess is repaired for one variant at a time: where the product
-    of all types is not what was analysed, fewer of them are written, and the verdict is compared.
+    comes to stand under another. A spec's lists multiply, while a guess is repaired for one variant at a time: where
+    the product of all types is not what was analysed, fewer of them are written, and the verdict is compared.
     """
     plan = subject.plan(subject.entry)
     wanted = _wanted(subject.kernel, plan)

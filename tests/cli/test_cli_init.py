@@ -204,7 +204,8 @@ def test_what_a_person_wrote_stays(shell: Shell, here: Path) -> None:
 def test_a_new_kernel_and_a_new_parameter_are_added_alone(shell: Shell, here: Path) -> None:
     write(here / "k.py", COPY)
     assert shell("init", "k.py") == 0
-    before = SPEC.read_text(encoding="utf-8").replace("# BLOCK: 64 ", "BLOCK: 128 ").replace("version: 1", "version:  1")
+    before = SPEC.read_text(encoding="utf-8").replace("# BLOCK: 64 ", "BLOCK: 128 ")
+    before = before.replace("version: 1", "version:  1")
     SPEC.write_text(before, encoding="utf-8")
     write(here / "k.py", COPY.replace("n, ", "n, scale, ") + "\n\n" + COPY.replace("copy", "again"))
     assert shell("init", "k.py") == 0

@@ -49,8 +49,8 @@ class Excluded:
     root: Path
     force: bool
 
-    def __contains__(self, path: Path) -> bool:
-        if not self.patterns:
+    def __contains__(self, path: object) -> bool:
+        if not self.patterns or not isinstance(path, Path):
             return False
         parts = display_path(path, self.root).split("/")
         prefixes = ["/".join(parts[: i + 1]) for i in range(len(parts))]
@@ -100,7 +100,8 @@ def discover(
 def _source(item: _Wanted, display: str, registrars: Collection[str]) -> SourceFile | None:
     """The file, if it may hold anything to lint. Raises `StageError` if that cannot be told.
 
-    Files without a sign of it are not parsed, but for those that were named: nobody else would say that they are broken.
+    Files without a sign of it are not parsed, but for those that were named: nobody else would say that they are
+    broken.
     """
     data = read_bytes(item.path, display)
     if not item.explicit and not may_have_kernels(data) and not may_have_ops(data, registrars):
