@@ -100,8 +100,7 @@ def discover(
 def _source(item: _Wanted, display: str, registrars: Collection[str]) -> SourceFile | None:
     """The file, if it may hold anything to lint. Raises `StageError` if that cannot be told.
 
-    Files without a sign of it are not parsed, but for those that were named: nobody else would say that they are
-    broken.
+    A file without a sign of it is parsed only if it was named: nobody else would say that it is broken.
     """
     data = read_bytes(item.path, display)
     if not item.explicit and not may_have_kernels(data) and not may_have_ops(data, registrars):
@@ -186,7 +185,7 @@ def _collect(
     if excluded.force and path in excluded:
         return
     if stat.S_ISDIR(mode):
-        for file in walk(path, excluded, partial(_unreadable, cwd, failures)):
+        for file in walk(path, excluded.__contains__, partial(_unreadable, cwd, failures)):
             _add(file, None, False, wanted, path)
     else:
         _add(path, kernel if separator else None, True, wanted)
