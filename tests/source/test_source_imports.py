@@ -29,6 +29,17 @@ def test_no_absolute_import_in_a_package_means_its_neighbour(write) -> None:
     assert not _loaded(write("pkg/comms/k.py", _use("from pkg.comms import fabric"))).failures
 
 
+def test_a_package_below_another_imports_its_own_modules(write) -> None:
+    for name in ("pkg/__init__.py", "pkg/third_party/__init__.py", "pkg/third_party/lib/__init__.py"):
+        write(name, "")
+    write("pkg/third_party/lib/fabric.py", _SEND)
+    path = write("pkg/third_party/lib/k.py", _use("from lib.fabric import send", "send(x_ptr, 1)"))
+    assert not _loaded(path).failures
+    write("pkg/third_party/lib/__init__.py", _SEND)
+    ((_, failure),) = _loaded(write("pkg/third_party/lib/k.py", _use("import lib", "lib.send(x_ptr, 1)"))).failures
+    assert "`lib.send`, which is not installed" in failure.message
+
+
 def test_an_absolute_import_in_a_script_means_its_neighbour(write) -> None:
     write("scripts/fabric.py", _SEND)
     assert not _loaded(write("scripts/k.py", _use("import fabric"))).failures

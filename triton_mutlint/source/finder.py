@@ -125,6 +125,10 @@ class Place:
         return self._folder.roots
 
     @property
+    def packages(self) -> tuple[Path, ...]:
+        return tuple(self._folder.packages)
+
+    @property
     def looks(self) -> set[Look]:
         """Everything on disk that decides what the file's imports mean."""
         return self.looked_in | self._folder.looked_in
@@ -149,9 +153,16 @@ class Finder:
             self._installed[top] = (_installed(top), looks)
         path, looks = self._installed[top]
         place.looked_in.update(looks)
-        if path is None or not rest:
+        if path is None:
+            return self._vendored(top, rest, place) if rest else None
+        if not rest:
             return path
         return self.below(path.parent if path.name == "__init__.py" else path, rest, place)
+
+    def _vendored(self, top: str, rest: str, place: Place) -> Path | None:
+        """A module that a package which stands below another imports by its own name, as if it stood alone."""
+        found = (self.below(package, rest, place) for package in place.packages if package.name == top)
+        return next((path for path in found if path is not None), None)
 
     def own(self, name: str, place: Place) -> Path | None:
         """The file of module `name` in the project itself: not in a folder that packages are installed into.
