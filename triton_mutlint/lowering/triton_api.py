@@ -6,6 +6,8 @@ Version differences live here: import paths, how columns are counted, how passes
 from __future__ import annotations
 
 import contextlib
+import importlib
+import inspect
 import os
 import sys
 import warnings
@@ -16,7 +18,7 @@ from typing import Any, Protocol
 from triton_mutlint.collector import sweep
 from triton_mutlint.model import Target, UsageError
 
-SUPPORTED = ((3, 6), (3, 10))  # [first, end)
+SUPPORTED = ((3, 3), (3, 10))  # [first, end)
 _RECURSION_LIMIT = 2500  # a call of a helper nests some fifty Python frames
 _PARSED = 1024  # texts of functions kept
 _trees: dict[str, Any] = {}  # by text
@@ -38,9 +40,9 @@ def triton() -> Any:
     try:
         import triton as module
     except ImportError as error:
-        raise UsageError(f"cannot import triton ({error}); install it: pip install 'triton>=3.6'") from error
+        raise UsageError(f"cannot import triton ({error}); install it: pip install 'triton>=3.3'") from error
     if version(module) < SUPPORTED[0]:
-        raise UsageError(f"triton {module.__version__} is not supported: triton-mutlint needs triton >= 3.6")
+        raise UsageError(f"triton {module.__version__} is not supported: triton-mutlint needs triton >= 3.3")
     if type(module.language.standard.cdiv).__name__ == "InterpretedFunction":
         raise UsageError("triton was imported with TRITON_INTERPRET=1, so it compiles nothing: unset it, or run the "
                          "triton-mutlint command")
@@ -161,7 +163,10 @@ class Backend:
         try:
             with warnings.catch_warnings(), _line_info(), _parsing_once(), _deep_calls():
                 warnings.simplefilter("ignore")
-                return source.make_ir(self._gpu, options, codegen, self._module_map, self.context)
+                given = {"target": self._gpu, "options": options, "codegen_fns": codegen,
+                         "module_map": self._module_map, "context": self.context}
+                wanted = inspect.signature(source.make_ir).parameters  # no target before 3.5
+                return source.make_ir(**{name: given[name] for name in wanted})
         finally:
             sweep()
 
@@ -180,7 +185,7 @@ class Backend:
         common.add_canonicalizer(manager)
         common.add_cse(manager)
         common.add_symbol_dce(manager)
-        manager.run(module, "mutlint")
+        manager.run(*((module, "mutlint") if version() >= (3, 6) else (module,)))
 
 
 def compilation_error() -> type[Exception]:
