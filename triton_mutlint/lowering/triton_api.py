@@ -6,7 +6,6 @@ Version differences live here: import paths, how columns are counted, how passes
 from __future__ import annotations
 
 import contextlib
-import importlib
 import inspect
 import os
 import sys
