@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triton_mutlint.contracts.spans import parse
-from triton_mutlint.model import LoadedKernel, Location, SourceFile
+from triton_mutlint.model import LoadedKernel, Location, ParameterReport, SourceFile
 from triton_mutlint.rules.subject import KernelSubject
 from triton_mutlint.signature.launch_index import Function, Launch, LaunchIndex, assignments, index
 from triton_mutlint.signature.launches import bound
 
+NOT_TAKEN = "the argument may be None, which `restore_value` and `reset_to_zero` do not take before Triton 3.8"
 _MAX_STEPS = 8
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
@@ -31,6 +32,11 @@ class Absence:
     place: Location
     is_left_out: bool = False
     is_launch: bool = True
+
+
+def may_be_none(subject: KernelSubject, parameter: ParameterReport) -> bool:
+    """Whether an analysed variant has None for a parameter, or a launch shows that it may be None."""
+    return "None" in parameter.type.split(" | ") or absence(subject, parameter.name) is not None
 
 
 def absence(subject: KernelSubject, parameter: str) -> Absence | None:

@@ -63,8 +63,8 @@ def block_entry(entry: WrittenEntry, column: int) -> list[str]:
     if entry.mutates is not None:
         remarks.append(f"{' ' * STEP}mutates: {_flow_list(entry.mutates)}")
     key = key_text(entry.key)
-    is_bare = not body and entry.mutates is None and not entry.disabled
-    end = ": {}" if is_bare else ":"  # an entry with no key of its own is still an entry
+    # An entry with no key of its own is still an entry.
+    end = ":" if body or entry.mutates is not None or entry.disabled else ": {}"
     lines = [f"{key}{end}{beside}", *comments, *body, *remarks]
     return [f"{margin}{'# ' if entry.disabled else ''}{line}" for line in lines]
 
