@@ -89,9 +89,10 @@ class Run:
 
         Raises UsageError for a spec or a target that cannot be used.
         """
-        specs = [(spec, self._specs.digest_of(source)) for source, spec in zip(
-            sources, self._specs_of(sources), strict=True)]
+        found = self._specs_of(sources)
         cache = self._file_cache = self._cache(sources)
+        digests = ["" if cache is None else self._specs.digest_of(source) for source in sources]
+        specs = list(zip(found, digests, strict=True))
         files = lint_files(sources, specs, self.work, self._request, self._progress, cache)
         if cache is not None:
             cache.trim()

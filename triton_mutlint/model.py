@@ -57,12 +57,16 @@ class Stage(str, Enum):
 
 @dataclass(frozen=True)
 class Failure:
-    """Why one file or kernel has no verdict; a result, not an exception."""
+    """Why one file or kernel has no verdict; a result, not an exception.
+
+    `crashed` says that it ended the process that was at work on it.
+    """
 
     stage: Stage
     message: str
     location: Location | None = None
     hint: str = ""  # what the user can add or change to fix it
+    crashed: bool = False
 
 
 class StageError(MutlintError):
@@ -693,6 +697,12 @@ class Change:
 
 @dataclass(frozen=True)
 class Finding:
+    """What a rule says of one place.
+
+    `subject` is the place of the declaration, decorator or signature that the finding is about, where it is one of
+    several parameters: text tells of those of one subject together.
+    """
+
     rule: str  # "TML101"
     name: str  # "undeclared-mutation"
     severity: Severity
@@ -707,6 +717,7 @@ class Finding:
     suppressed_by: str = ""  # "comment", "spec" or "baseline"
     changes: tuple[Change, ...] = ()  # what would settle it
     unfixed: str = ""  # why `--fix` leaves it, where one might expect that it does not
+    subject: Location | None = None
 
 
 @dataclass(frozen=True)
