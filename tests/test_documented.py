@@ -37,6 +37,7 @@ def test_what_a_page_shows_is_what_is_printed(page: Path, tmp_path: Path, monkey
     def run(arguments: list[str]) -> tuple[int, str]:
         code = boundary.run(arguments)
         printed = capsys.readouterr()
+        assert code in (0, 1), printed.err  # pages show no misuse
         return code, printed.out + printed.err
 
     found = played(text, folder, run)
