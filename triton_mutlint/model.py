@@ -253,6 +253,8 @@ class LoadResult:
     reads: Callable[[], tuple[tuple[str, ...], tuple[tuple[str, str], ...], bool]] | None = field(
         default=None, compare=False)
     notes: tuple[str, ...] = ()
+    calls: tuple[tuple[str, int], ...] = ()  # jit functions of other files that its own reach: file, line
+    launched: frozenset[str] = frozenset()  # names that its host code may launch, as they are defined
 
 
 # --------------------------------------------------------------------------- signatures
@@ -329,8 +331,9 @@ class SignaturePlan:
     `total` counts the variants that exist; `variants` may be fewer when a cap bites.
     `inferred` holds the parameters that the spec did not give; `reasons` says, per parameter, why. `assumed` holds
     those of which nobody said that the value is meant: the default of the source, where no spec entry gives the rest
-    of a launch, and what a heuristic gave for arguments that are not known. `siblings` says what the variants have
-    in common, where not all of them need be lowered.
+    of a launch, and what a heuristic gave for arguments that are not known. `partial` holds those of `inferred` that
+    the source takes other values of, too. `siblings` says what the variants have in common, where not all of them
+    need be lowered.
     """
 
     variants: tuple[Variant, ...]
@@ -338,6 +341,7 @@ class SignaturePlan:
     origin: Origin
     inferred: frozenset[str] = frozenset()
     assumed: frozenset[str] = frozenset()
+    partial: frozenset[str] = frozenset()
     reasons: Mapping[str, str] = EMPTY
     notes: tuple[str, ...] = ()
     doubts: Doubts | None = None

@@ -40,7 +40,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--ignore", multiple=True, metavar="CODES", shell_complete=codes, help="Do not run these rules.")
 @click.option("--check-snapshot", "snapshot", type=click.Path(path_type=Path), metavar="[=FILE]",
               help=f"Report writes that differ from the snapshot (TML107; {DEFAULT_SNAPSHOT}).")
-@click.option("--baseline", type=click.Path(path_type=Path), metavar="FILE", help="Accept the findings that FILE lists.")
+@click.option("--baseline", type=click.Path(path_type=Path), metavar="FILE", help="Accept the findings listed in FILE.")
 @click.option("--update-baseline", is_flag=True, help="Write all findings to the baseline.")
 @click.option("--fix", is_flag=True, help="Correct what can be corrected; report the rest.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from triton_mutlint.inputs import note_folder, note_name, spoil
@@ -13,7 +13,7 @@ SKIPPED = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packa
                      "build", "dist"})
 
 
-def walk(root: Path, excluded: Container[Path], unreadable: Callable[[OSError], None]) -> Iterator[Path]:
+def walk(root: Path, excluded: Callable[[Path], bool], unreadable: Callable[[OSError], None]) -> Iterator[Path]:
     """`*.py` below `root` in sorted order; a folder reached twice (symlink loops) is entered once."""
     seen: set[str] = set()
     for folder, folders, files in os.walk(root, onerror=unreadable, followlinks=True):
@@ -24,10 +24,10 @@ def walk(root: Path, excluded: Container[Path], unreadable: Callable[[OSError], 
         seen.add(real)
         note_folder(folder)
         here = Path(folder)
-        folders[:] = sorted(name for name in folders if not _skipped(here / name) and here / name not in excluded)
+        folders[:] = sorted(name for name in folders if not _skipped(here / name) and not excluded(here / name))
         for name in sorted(files):
             path = here / name
-            wanted = name.endswith(".py") and not name.startswith(".") and path not in excluded
+            wanted = name.endswith(".py") and not name.startswith(".") and not excluded(path)
             if not wanted:
                 continue
             if os.path.isfile(path):  # noqa: PTH113 - not a pipe or device, which would be waited for
