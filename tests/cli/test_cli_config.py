@@ -80,7 +80,7 @@ def test_each_key_is_documented() -> None:
 
 
 def test_the_documented_configuration_is_one(tmp_path: Path) -> None:
-    (example,) = re.findall(r"```toml\n(.*?)```", CI, re.DOTALL)
+    example = "\n".join(re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL))
     (tmp_path / "pyproject.toml").write_text(example)
     config = load(tmp_path, known_rules=lambda: {code: rule.name for code, rule in RULES.items()})
     assert config.force_exclude
