@@ -43,6 +43,7 @@ class Config:
     stub_modules: tuple[str, ...] = ()  # stood in for although they are at hand
     opaque_asm: bool = False
     require_spec: bool = False
+    strict: bool = False  # kernels that could not be analysed are errors, also where their arguments are guessed
     helpers: bool = False
     snapshot: Path | None = None
     baseline: Path | None = None

@@ -146,6 +146,7 @@ class _Reader:
             stub_modules=self._take("stub-modules", strings, ()),
             opaque_asm=self._take("opaque-asm", self._flag, False),
             require_spec=self._take("require-spec", self._flag, False),
+            strict=self._take("strict", self._flag, False),
             helpers=self._take("helpers", self._flag, False),
             snapshot=self._take("snapshot", self._path, None),
             baseline=self._take("baseline", self._path, None),

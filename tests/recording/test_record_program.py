@@ -69,7 +69,9 @@ def test_what_the_source_gives_is_not_repeated(recorded: str) -> None:
 @needs_torch
 def test_flags_that_go_together_are_not_multiplied(recorded: str) -> None:
     bias = {entry.pattern: entry for entry in parse_spec(recorded, "spec.yaml").kernels}["train.py::bias_kernel"]
-    assert {a.parameter for a in bias.args} == {"x_ptr", "out_ptr", "n", "FN", "DTYPE"}
+    assert {a.parameter for a in bias.args} == {"x_ptr", "bias_ptr", "out_ptr", "n", "FN", "DTYPE"}
+    absent, = [a for a in bias.args if a.parameter == "bias_ptr"]
+    assert {v.plain() for v in absent.values} == {"*fp32:16", None}  # type: ignore[union-attr]
     assert bias.verify is not None
     assert {(launch["args"]["HAS_BIAS"], launch["args"]["bias_ptr"]) for launch in bias.verify["launches"]} == {
         (True, "*fp32:16"), (False, None)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import sys
@@ -48,8 +49,8 @@ class Excluded:
     root: Path
     force: bool
 
-    def __contains__(self, path: Path) -> bool:
-        if not self.patterns:
+    def __contains__(self, path: object) -> bool:
+        if not self.patterns or not isinstance(path, Path):
             return False
         parts = display_path(path, self.root).split("/")
         prefixes = ["/".join(parts[: i + 1]) for i in range(len(parts))]
@@ -113,6 +114,15 @@ def _source(item: _Wanted, display: str, registrars: Collection[str]) -> SourceF
     if item.explicit:
         parse_source(text, str(item.path), display)
     return None
+
+
+def searched(arguments: Sequence[str], cwd: Path, excluded: Excluded) -> tuple[Path, ...]:
+    """Every file that the arguments name or lead to, whatever it holds; what cannot be read is left out."""
+    wanted: dict[Path, _Wanted] = {}
+    for argument in arguments:
+        with contextlib.suppress(StageError):
+            _collect(argument, cwd, excluded, wanted, [])
+    return tuple(wanted)
 
 
 def _ignored(wanted: Iterable[_Wanted], holding: set[Path]) -> set[Path]:
