@@ -68,7 +68,7 @@ bench: $(NEWEST)/.installed
 	$(NEWEST)/bin/python -m benchmarks.scaling
 
 goldens: $(NEWEST)/.installed
-	UPDATE_GOLDENS=1 $(NEWEST)/bin/python -m pytest tests/report tests/test_goldens.py
+	UPDATE_GOLDENS=1 $(NEWEST)/bin/python -m pytest tests/report tests/test_goldens.py tests/test_documented.py
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

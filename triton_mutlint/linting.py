@@ -16,7 +16,8 @@ from triton_mutlint.helpers_across import settled
 from triton_mutlint.inputs import current, spoils
 from triton_mutlint.judging import LintedFile, findings_of
 from triton_mutlint.launch_plans import LaunchPlans
-from triton_mutlint.lowering import Lowerer, parse_target, resolve_targets
+from triton_mutlint.lowering.lower import Lowerer
+from triton_mutlint.lowering.target import parse_target, resolve_targets
 from triton_mutlint.lowering.triton_api import column_base, locates_calls, triton_version
 from triton_mutlint.model import (
     Environment,
