@@ -33,15 +33,18 @@ newest: $(NEWEST)/.installed
 	$(NEWEST)/bin/python -m pytest
 
 # Those that take seconds each: many processes, ops run by torch, random input. CI runs them too.
+# The two that take longest do not depend on Triton's version or on torch: each is run in one environment.
+IN_UNIT := tests/cache
+IN_NEWEST := tests/signature/test_siblings.py::test_reports_on_many_random_kernels_do_not_change
 slow:
 	$(MAKE) $(VENV)/.installed $(NEWEST)/.installed
 	$(MAKE) -j2 --output-sync=target newest-slow unit-slow
 
 unit-slow: $(VENV)/.installed
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m slow --deselect $(IN_NEWEST)
 
 newest-slow: $(NEWEST)/.installed
-	$(NEWEST)/bin/python -m pytest -m slow
+	$(NEWEST)/bin/python -m pytest -m slow --ignore $(IN_UNIT)
 
 # Installs pinned third-party packages, without their dependencies, into .corpus/ and lints them.
 # CORPUS=all or CORPUS=sglang,vllm adds to the default ones; CORPUS_DIR names another folder for them.
