@@ -39,15 +39,18 @@ newest: $(NEWEST)/.installed
 	$(NEWEST)/bin/python -m pytest
 
 # Those that take seconds each: many processes, ops run by torch, random input. CI runs them too.
+# The two that take longest do not depend on Triton's version or on torch: each is run in one environment.
+IN_UNIT := tests/cache
+IN_NEWEST := tests/signature/test_siblings.py::test_reports_on_many_random_kernels_do_not_change
 slow:
 	$(MAKE) $(VENV)/.installed $(NEWEST)/.installed
 	$(MAKE) -j2 --output-sync=target newest-slow unit-slow
 
 unit-slow: $(VENV)/.installed
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m slow --deselect $(IN_NEWEST)
 
 newest-slow: $(NEWEST)/.installed
-	$(NEWEST)/bin/python -m pytest -m slow
+	$(NEWEST)/bin/python -m pytest -m slow --ignore $(IN_UNIT)
 
 # The known-answer kernels on every supported Triton, each in an environment of its own; matrix-3.4.0 runs one.
 matrix: $(MATRIX:%=matrix-%)
@@ -91,18 +94,17 @@ bench: $(NEWEST)/.installed
 	$(NEWEST)/bin/python -m benchmarks.scaling
 
 goldens: $(NEWEST)/.installed
-	UPDATE_GOLDENS=1 $(NEWEST)/bin/python -m pytest tests/report tests/test_goldens.py
+	UPDATE_GOLDENS=1 $(NEWEST)/bin/python -m pytest tests/report tests/test_goldens.py tests/test_documented.py
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q -c constraints.txt -e '.[dev]'
+	$(BIN)/pip install -q -c constraints.txt -e '.[dev,torch]'
 	touch $@
 
-# --no-deps leaves torch out: the tool must work without it.
+# What the tool itself requires, and what the tests do: no torch, the tool must work without it.
 $(NEWEST)/.installed: pyproject.toml constraints-newest.txt
 	$(PYTHON) -m venv $(NEWEST)
-	$(NEWEST)/bin/pip install -q -c constraints-newest.txt triton click rich pyyaml tomli pytest jsonschema hypothesis numpy libcst
-	$(NEWEST)/bin/pip install -q --no-deps -e .
+	$(NEWEST)/bin/pip install -q -c constraints-newest.txt -e '.[fix]' pytest jsonschema hypothesis numpy
 	touch $@
 
 clean:

@@ -136,6 +136,19 @@ def test_an_optional_pointer_cannot_be_copied_by_older_versions(folder: Path) ->
     assert fixable(findings) == ()
 
 
+def test_an_argument_that_a_launch_passes_as_none_is_not_restored(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    launch = "\n\ndef first(n):\n    halve[(1,)](None, n)\n"
+    (folder / "k.py").write_text(f"{HEAD}\n@triton.autotune(CONFIGS, key=['n']){HALVE}{launch}")
+    before = files(folder)
+    assert check("--fix", "k.py") == 1
+    out, err = capsys.readouterr()
+    assert files(folder) == before
+    assert "the argument may be None" in err
+    assert "in hooks that ask for None" in " ".join(out.split())
+
+
 def test_several_lists_of_one_decorator_and_one_kernel(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     body = HALVE.replace("x_ptr, n", "x_ptr, sum_ptr, n_ptr, n") + "    tl.atomic_add(sum_ptr, 1.0)\n"
     decorated = '@triton.autotune(CONFIGS, key=["n"], reset_to_zero=["x_ptr"], restore_value=["BLOCK"])'
@@ -217,7 +230,7 @@ def test_the_rest_is_reported_in_any_format(folder: Path, capsys: pytest.Capture
     (folder / "k.py").write_text(f"{TUNED}\n# triton-mutlint: mutates=BLOK\n{other}")
     assert check("--fix", "--fail-on", "warning", "--format", "concise", "k.py") == 1
     out, err = capsys.readouterr()
-    assert [line.split()[1] for line in out.splitlines()] == ["TML904"]
+    assert [line.split()[2] for line in out.splitlines()] == ["TML904"]
     assert [line.split()[2] for line in err.splitlines()[:2]] == ["TML301:", "TML101:"]
     assert "not fixed k.py:14 TML904: `BLOCK` may be meant" in err
 

@@ -17,16 +17,16 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.command(cls=Sectioned, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=files)
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help=f"The snapshot ({DEFAULT_SNAPSHOT}).")
-@click.option("--spec", type=_FILE, metavar="FILE", help="Signatures to use instead of the file found upward.")
-@click.option("--no-spec", is_flag=True, help="Infer every signature, whatever specs there are.")
-@click.option("--target", "targets", multiple=True, metavar="ARCH", help="cuda:90, hip:gfx942, ...; repeatable.")
-@click.option("--max-variants", type=click.IntRange(min=1), metavar="N", help="Variants per kernel, at most (64).")
+@click.option("--spec", type=_FILE, metavar="FILE", help="Use this spec, not the nearest one.")
+@click.option("--no-spec", is_flag=True, help="Use no spec: guess all arguments.")
+@click.option("--target", "targets", multiple=True, metavar="ARCH", help="GPU: cuda:90, hip:gfx942, ...; repeatable.")
+@click.option("--max-variants", type=click.IntRange(min=1), metavar="N", help="Analyse at most N of a kernel (64).")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=120.0, metavar="SECONDS",
-              help="Time for one kernel, at most (120).")
-@click.option("--opaque-asm", is_flag=True, help="Do not read impure inline asm: count it as unanalyzable.")
-@click.option("--import", "true_import", is_flag=True, help="Really import the files, with what that runs.")
+              help="Give up on a kernel after this time (120).")
+@click.option("--opaque-asm", is_flag=True, help="Do not read inline asm; its effect is unknown.")
+@click.option("--import", "true_import", is_flag=True, help="Import the files, which runs all of their code.")
 @click.option("--helpers", is_flag=True, help="List the jit functions that others call, too.")
-@click.option("--config", "config_file", type=_FILE, metavar="FILE", help="Instead of the one found upward.")
+@click.option("--config", "config_file", type=_FILE, metavar="FILE", help="Use this configuration file.")
 @click.option("--isolated", is_flag=True, help="Use no configuration file.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(paths: tuple[str, ...], **options: Any) -> int:
@@ -35,7 +35,8 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     Commit that file, and `check --check-snapshot` fails when a write appears or vanishes (TML107).
     Entries of files that exist and are not under PATH stay as they are.
 
-    Exit code: 0, or 1 when a file or kernel could not be analysed (the rest is written all the same).
+    Exit code: 0, or 1 for an error: a file that could not be read, or a kernel that could not be analysed although
+    its arguments are given (all kernels with `strict = true`). The rest is written all the same.
     """
     from triton_mutlint.cli.snapshotting import snapshot
 

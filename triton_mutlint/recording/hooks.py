@@ -77,7 +77,8 @@ class _Notebook:
 
     def patch_jit(self, module: Any) -> None:
         """Look at each launch for which Triton has no compiled kernel."""
-        name = "_do_compile" if hasattr(module.JITFunction, "_do_compile") else "_call_hook"  # before and after, up to 3.4
+        # up to 3.4, what is called before a compilation and after it
+        name = "_do_compile" if hasattr(module.JITFunction, "_do_compile") else "_call_hook"
         compile_ = getattr(module.JITFunction, name)
         if hasattr(compile_, _MARK):
             return

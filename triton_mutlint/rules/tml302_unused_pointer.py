@@ -3,7 +3,8 @@
 ## What it does
 
 Reports pointers and tensor descriptors that no analysed variant accesses and that nothing else
-depends on. Off by default.
+depends on. A pointer that the source may read under a flag whose other value was not analysed is not
+reported. Off by default.
 
 ## Why
 
@@ -54,19 +55,19 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
 
 
 def _is_unused(parameter: ParameterReport) -> bool:
-    untouched = not (parameter.reads or parameter.writes or parameter.atomics)
+    untouched = not (parameter.reads or parameter.writes or parameter.atomics or parameter.may_read)
     return parameter.kind in _ADDRESSES and untouched and parameter.mutation is Mutation.UNWRITTEN
 
 
 def _unused(subject: KernelSubject, parameter: ParameterReport) -> Finding:
     name = subject.report.name
     if _is_mentioned(subject, parameter):
-        extent = f"in none of the {subject.report.analyzed_variants} analysed variant(s)"
-        message = f"`{parameter.name}` is mentioned in `{name}`, but {extent} is it read or written"
+        extent = f"none of the {subject.report.analyzed_variants} analysed variant(s)"
+        message = f"`{name}` mentions `{parameter.name}`, but {extent} reads or writes there"
     else:
-        message = f"`{parameter.name}` is not used in `{name}`"
+        message = f"`{name}` does not use `{parameter.name}`"
     return RULE.finding(message, subject.place_of(parameter.name), kernel=subject.report, parameter=parameter.name,
-                        help="remove the parameter, and the argument at each launch")
+                        help="remove the parameter, and the argument at each launch", subject=subject.report.location)
 
 
 def _is_mentioned(subject: KernelSubject, parameter: ParameterReport) -> bool:

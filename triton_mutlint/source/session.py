@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 
 from triton_mutlint.capture import OutputSink
 from triton_mutlint.inputs import environment, note_data, refuse_irregular
+from triton_mutlint.source.bounded import Rounds, bounded_memory
 from triton_mutlint.source.outline import FoundFunction
 from triton_mutlint.source.surroundings import surrounded, without_registered
 from triton_mutlint.source.text import split_lines
@@ -114,6 +115,7 @@ class Session:
     def __init__(self, backend: str, arch: str) -> None:
         self.sources = SourceRegistry()
         self._driver = StandInDriver(backend, arch)
+        self.rounds = Rounds()
         self._unwanted = OutputSink()
         self._depth = 0
         self._stack: contextlib.ExitStack | None = None
@@ -122,6 +124,7 @@ class Session:
         _LOCK.acquire()
         try:
             if self._depth == 0:
+                self.rounds.reset()
                 with contextlib.ExitStack() as stack:
                     stack.enter_context(self._unwanted.capture())  # what bypasses Python's streams
                     stack.enter_context(_quiet())
@@ -130,6 +133,7 @@ class Session:
                     stack.enter_context(traced())
                     stack.enter_context(_triton_patches(self._driver, self.sources))
                     stack.enter_context(watched(SECONDS))
+                    stack.enter_context(bounded_memory())
                     self._stack = stack.pop_all()
             self._depth += 1
         except BaseException:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import sys
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -35,7 +36,7 @@ def surrounded(driver: Any, inspect: ModuleType) -> Iterator[None]:
 @contextlib.contextmanager
 def _compiling() -> Iterator[None]:
     """In this block, `triton.jit` makes compiled functions, also under TRITON_INTERPRET=1."""
-    knobs = getattr(importlib.import_module("triton"), "knobs", None)
+    knobs = getattr(sys.modules.get("triton"), "knobs", None)  # interpreted functions, too, are loaded here
     if knobs is None:  # before 3.4 the decorator reads the variable itself
         given = os.environ.pop(_INTERPRET, None)
         try:
