@@ -88,3 +88,9 @@ def report_of(book: str, folder: Path, *, with_spec: bool = True) -> Report:
     files = sorted({c["file"] for c in raw(book)})
     return run(Request(tuple(files), FIXTURES / book, spec=spec if with_spec else None, use_spec=with_spec,
                        targets=(target,)))
+
+
+def needs_another_triton(kernel: KernelReport) -> bool:
+    """Whether a Triton that is older than some of the books cannot lower it, and the report says which can."""
+    return (triton_api.version() < (3, 6) and kernel.failure is not None
+            and "analyse it with " in kernel.failure.hint)

@@ -6,18 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.casebook import BOOKS, Case, cases, report_of
+from tests.casebook import BOOKS, Case, cases, needs_another_triton, report_of
 from triton_mutlint.lowering import triton_api
-from triton_mutlint.model import KernelReport, Stage, Status
+from triton_mutlint.model import Stage, Status
 
 # Kernels of the books that these versions cannot lower for want of an API; later ones lower all that are for them.
 UNABLE = {(3, 3): 47, (3, 4): 8, (3, 5): 2}
-
-
-def needs_another_triton(kernel: KernelReport) -> bool:
-    """Whether an older Triton than some cannot lower it, and the report says so."""
-    return (triton_api.version() in UNABLE and kernel.failure is not None
-            and kernel.failure.hint.startswith("analyse it with "))
 
 
 @pytest.fixture(scope="session")

@@ -194,3 +194,18 @@ def test_a_plain_global_can_be_given(tmp_path: Path) -> None:
     (tmp_path / "spec.yaml").write_text("version: 1\nglobals: {PLAIN: 3}\n", encoding="utf-8")
     kernel, = run(Request(("kernels.py",), tmp_path, spec=tmp_path / "spec.yaml", targets=("cuda:90",))).kernels
     assert (kernel.failure, kernel.mutated) == (None, ("x",))
+
+
+def test_what_an_old_triton_does_not_compile_is_not_only_a_matter_of_arguments(tmp_path: Path) -> None:
+    body = """
+        @triton.jit
+        def kernel(x, MODE: tl.constexpr):
+            if MODE[0] == "a":
+                tl.store(x, 1.0)
+    """
+    if triton_api.version() >= (3, 4):  # which take an item of a compile-time value
+        assert [k.failure for k in reports_of(body, tmp_path)] == [None]
+        return
+    hint = failure_of(body, tmp_path).hint
+    assert hint.startswith("give other arguments")
+    assert hint.endswith("or analyse it with Triton 3.4 or newer, which compiles more of Python")

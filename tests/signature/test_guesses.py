@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.casebook import needs_another_triton
 from triton_mutlint.engine import run
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.model import KernelReport, Mutation
@@ -16,6 +17,7 @@ from triton_mutlint.request import Request
 KERNELS = Path(__file__).resolve().parent.parent.parent / "fixtures" / "guessed" / "kernels.py"
 WRITES = {m[2]: frozenset(m[1].split()) for m in re.finditer(
     r"# writes:(.*)\n@triton.jit\ndef (\w+)", KERNELS.read_text(encoding="utf-8"))}  # fmt: skip
+UNABLE = {(3, 3): 8, (3, 4): 2}  # how many of them these versions cannot lower
 # Nothing tells which value of these decides, or whether a number is an address: unknown is the answer.
 UNDECIDED = {
     "tuple_pick": {"a"}, "func_index": {"b"}, "str_index": {"a", "b"}, "dtype_pick": {"a"}, "dtype_bits": {"b"},
@@ -33,14 +35,19 @@ def reports() -> dict[str, KernelReport]:
 @pytest.mark.parametrize("name", WRITES)
 def test_no_write_is_missed(name: str) -> None:
     kernel = reports()[name]
+    if needs_another_triton(kernel):
+        return
     assert kernel.failure is None
     assert WRITES[name] <= {*kernel.mutated, *kernel.unknown}
 
 
+def test_no_more_of_them_need_another_triton_than_are_known_to() -> None:
+    unable = [name for name in WRITES if needs_another_triton(reports()[name])]
+    assert len(unable) <= UNABLE.get(triton_api.version(), 0), unable
+
+
 @pytest.mark.parametrize("name", WRITES)
 def test_unknown_only_where_nothing_decides(name: str) -> None:
-    if triton_api.version() < (3, 9):
-        pytest.skip("what lowers, and so what is reached, differs a little")
     kernel = reports()[name]
     assert set(kernel.unknown) <= UNDECIDED.get(name, set())
     explained = {p for op in kernel.unanalyzable_ops for p in op.parameters}
@@ -148,7 +155,8 @@ def fill(n, out, WIDE: tl.constexpr):
         end = end.to(tl.int64)
     tl.store(out + end, 1.0)
 """)
-    assert (kernel.mutated, kernel.unknown) == (("out",), ())
+    if not needs_another_triton(kernel):  # Triton 3.3 has no `and` of such operands
+        assert (kernel.mutated, kernel.unknown) == (("out",), ())
 
 
 @pytest.mark.parametrize("address", [
@@ -215,6 +223,8 @@ def spread(ps):
 def put(p, v):
     tl.store(p, v)
 """)
+    if needs_another_triton(kernel):  # Triton 3.3 unpacks no tuple in a tuple
+        return
     assert kernel.failure is None
     assert kernel.mutated == ("ps.0",)
     assert [p.name for p in kernel.parameters] == parameters

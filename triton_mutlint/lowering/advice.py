@@ -22,6 +22,8 @@ _WANTED = {"_builder": "3.4 or newer", "_semantic": "3.3, or a later version tha
 _KEYWORD = re.compile(r"^(?:TypeError: )?\w+\(\) got an unexpected keyword argument '(_builder|_semantic)'")
 _UNDEFINED = re.compile(r"^NameError: (\w+) is not defined")
 _FOREIGN = re.compile(r"Cannot access global variable (\w+)")
+# What Python raised in Triton's code, not what Triton says.
+_PYTHON = re.compile(r"^(?:AttributeError|TypeError): |NotImplementedType")
 _REFUSED = re.compile(r"unsupported AST node type|object is not callable")
 
 
@@ -56,7 +58,9 @@ def advice(kernel: LoadedKernel, message: str, line: int | None, args: Mapping[s
     place = f"in the spec under `kernels: {kernel.name}: args:`"
     if not shown:
         return f"give the argument types {place} (`triton-mutlint init` writes a first version)"
-    return f"give other arguments {place}; it was lowered with {', '.join(shown)}"
+    newer = _PYTHON.search(message) and triton_api.version() < (3, 4)
+    return (f"give other arguments {place}; it was lowered with {', '.join(shown)}"
+            + ("; or analyse it with Triton 3.4 or newer, which compiles more of Python" if newer else ""))
 
 
 def _older(kernel: LoadedKernel, message: str) -> str | None:
