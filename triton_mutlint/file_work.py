@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Union
 
-from triton_mutlint.cache.files import NOTHING, FileCache, Known, Reads
-from triton_mutlint.cache.kernels import KeptReport
+from triton_mutlint.cache.files import FileCache, Reads
 from triton_mutlint.inputs import Look
 from triton_mutlint.judging import LintedFile
 from triton_mutlint.model import (
@@ -62,12 +61,10 @@ class At:
 
 @dataclass(frozen=True)
 class Reported:
-    """The kernel with this number has a report; under `key` it may be kept as it is in `kept`."""
+    """The kernel with this number has a report."""
 
     index: int
     report: KernelReport
-    key: str = ""
-    kept: KeptReport | None = None
 
 
 @dataclass(frozen=True)
@@ -83,7 +80,7 @@ class Read:
 
 
 Item = Union[Loaded, At, Reported, Read]  # noqa: UP007 - evaluated at run time
-Work = Callable[[SourceFile, "Spec | None", Part, "Mapping[str, KeptReport]"], Iterator[Item]]
+Work = Callable[[SourceFile, "Spec | None", Part], Iterator[Item]]
 
 
 @dataclass
@@ -94,8 +91,7 @@ class _File:
     result: LoadResult | None = None
     reports: dict[int, KernelReport] = field(default_factory=dict)
     at: dict[int, At] = field(default_factory=dict)
-    known: Known = NOTHING
-    kernels: dict[str, KeptReport] = field(default_factory=dict)
+    known: FileOutcome | None = None
     reads: tuple[dict[str, None], dict[Look, None]] = field(default_factory=lambda: ({}, {}))
     settled: bool = True
     is_known: bool = True  # what it depends on
@@ -113,8 +109,6 @@ class _File:
         else:
             self.reports[item.index] = item.report
             del self.at[part.first]
-            if item.kept is not None:
-                self.kernels[item.key] = item.kept
 
     def lose(self, part: Part, lost: Lost) -> Iterator[Part]:
         """Give up the kernel that a lost process was at, or the file where it was not at one; the rest goes on."""
@@ -131,8 +125,8 @@ class _File:
         yield replace(part, done=part.done | self.reports.keys())
 
     def outcome(self) -> FileOutcome:
-        if self.known.outcome is not None:
-            return self.known.outcome
+        if self.known is not None:
+            return self.known
         assert self.result is not None, "every file is loaded, or has failed to"
         reports = [(i, self.reports[i]) for i in range(len(self.result.kernels)) if i in self.reports]
         return FileOutcome(self.result, (*reports, *((None, r) for r in unloaded_kernels(self.source, self.result))))
@@ -144,7 +138,7 @@ class _Files:
     def __init__(self, files: Sequence[_File], progress: Progress) -> None:
         self._files, self._progress = files, progress
         self._left: dict[int, int] = {}
-        self._done = sum(file.known.outcome is not None for file in files)
+        self._done = sum(file.known is not None for file in files)
 
     def expect(self, parts: Sequence[Part]) -> None:
         self._left = dict(Counter(part.file for part in parts))
@@ -180,19 +174,18 @@ def lint_files(sources: Sequence[SourceFile], specs: Sequence[tuple[Spec | None,
     if cache is not None:
         for file, (_, digest) in zip(files, specs, strict=True):
             file.known = cache.find(file.source, digest)
-    open_ = [number for number, file in enumerate(files) if file.known.outcome is None]
+    open_ = [number for number, file in enumerate(files) if file.known is None]
 
     def does(part: Part) -> Iterator[Item]:
-        yield from work(sources[part.file], specs[part.file][0], part, files[part.file].known.kernels)
+        yield from work(sources[part.file], specs[part.file][0], part)
 
     _do(open_, files, does, request, progress)
     if cache is not None:
         for number in open_:
             file = files[number]
-            reads = (tuple(file.reads[0]), tuple(file.reads[1]))
-            if not file.is_known:
-                continue
-            cache.keep(file.source, specs[number][1], file.outcome() if file.settled else None, reads, file.kernels)
+            if file.is_known and file.settled:
+                reads = (tuple(file.reads[0]), tuple(file.reads[1]))
+                cache.keep(file.source, specs[number][1], file.outcome(), reads)
     return tuple(file.outcome().linted(file.source, spec) for file, (spec, _) in zip(files, specs, strict=True))
 
 

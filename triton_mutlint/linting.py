@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from triton_mutlint.cache.files import FileCache
-from triton_mutlint.cache.kernels import KeptReport, KernelCache
 from triton_mutlint.cache.store import Store
 from triton_mutlint.collector import collector_paused, out_of_collections
 from triton_mutlint.contracts.allowed import check_allowed
@@ -64,7 +63,6 @@ class Run:
         self._lowerer = Lowerer()
         self._sources: Sequence[SourceFile] = ()
         self._trees: dict[str, ast.Module] = {}
-        self._file_cache: FileCache | None = None
         self._default_targets: tuple[Target, ...] | None = None
         self._used_targets: dict[Target, None] = {}
 
@@ -91,7 +89,7 @@ class Run:
         """
         specs = [(spec, self._specs.digest_of(source)) for source, spec in zip(
             sources, self._specs_of(sources), strict=True)]
-        cache = self._file_cache = self._cache(sources)
+        cache = self._cache(sources)
         files = lint_files(sources, specs, self.work, self._request, self._progress, cache)
         if cache is not None:
             cache.trim()
@@ -117,29 +115,19 @@ class Run:
         self._sources = sources
         return specs
 
-    def work(self, source: SourceFile, spec: Spec | None, part: Part,
-             known: Mapping[str, KeptReport]) -> Iterator[Item]:
-        """Analyse what `part` asks of a file, but for what is `known` already, and tell of each step."""
+    def work(self, source: SourceFile, spec: Spec | None, part: Part) -> Iterator[Item]:
+        """Analyse what `part` asks of a file, and tell of each step."""
         before = spoils()
         file = self._load(source, spec)
         yield Loaded(detached(file.result))
-        kept = None if self._file_cache is None else KernelCache(file, self._file_cache.asked, known)
         with out_of_collections():
             for index, kernel in enumerate(file.result.kernels):
                 if part.wants(index):
                     entry = file.entry(kernel)
                     yield At(index, self._targets(entry))
-                    yield self._reported(index, file, kernel, kept)
+                    yield Reported(index, self.analyze(file, kernel, entry))
         files, looks, is_all = file.result.reads() if file.result.reads else ((str(source.path),), (), True)
         yield Read((files, looks), is_all, spoils() > before)
-
-    def _reported(self, index: int, file: LintedFile, kernel: LoadedKernel, kept: KernelCache | None) -> Reported:
-        entry = file.entry(kernel)
-        if kept is None:
-            return Reported(index, self.analyze(file, kernel, entry))
-        key = kept.key(kernel, entry)
-        report = kept.find(kernel, key) or self.analyze(file, kernel, entry)
-        return Reported(index, report, key, kept.kept(kernel, report))
 
     def report(self, files: Sequence[LintedFile], failures: tuple[tuple[str, Failure], ...]) -> Report:
         """The report on what `files` gave, with what the rules say of it."""
