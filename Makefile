@@ -69,14 +69,13 @@ goldens: $(NEWEST)/.installed
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q -c constraints.txt -e '.[dev]'
+	$(BIN)/pip install -q -c constraints.txt -e '.[dev,torch]'
 	touch $@
 
-# --no-deps leaves torch out: the tool must work without it.
+# What the tool itself requires, and what the tests do: no torch, the tool must work without it.
 $(NEWEST)/.installed: pyproject.toml constraints-newest.txt
 	$(PYTHON) -m venv $(NEWEST)
-	$(NEWEST)/bin/pip install -q -c constraints-newest.txt triton click rich pyyaml tomli pytest jsonschema hypothesis numpy libcst
-	$(NEWEST)/bin/pip install -q --no-deps -e .
+	$(NEWEST)/bin/pip install -q -c constraints-newest.txt -e '.[fix]' pytest jsonschema hypothesis numpy
 	touch $@
 
 clean:

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -207,6 +208,8 @@ def main() -> None:
     parser.add_argument("--packages", type=Path, metavar="FOLDER")
     parser.add_argument("--every", type=int, default=5)
     options = parser.parse_args()
+    if find_spec("torch") is None:
+        parser.error("the comparison runs torch's own pass, and torch is not installed: pip install torch")
     logging.disable(logging.WARNING)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what Triton prints of kernels that torch's pass gives up on
     if options.packages:

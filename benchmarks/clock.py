@@ -17,7 +17,7 @@ from typing import Any
 from unittest.mock import patch
 
 from triton_mutlint import engine, linting, pipeline
-from triton_mutlint.lowering import frontend, lower, triton_api
+from triton_mutlint.lowering import lower, triton_api
 from triton_mutlint.lowering.arguments import build
 from triton_mutlint.model import LoadedKernel, SignaturePlan, Target
 
@@ -45,7 +45,7 @@ def bare() -> Iterator[None]:
     enabled = gc.isenabled()
     gc.enable()
     try:
-        with patch.object(triton_api, "parsing_once", contextlib.nullcontext), patch.object(triton_api, "sweep"):
+        with patch.object(triton_api, "_parsing_once", contextlib.nullcontext), patch.object(triton_api, "sweep"):
             yield
     finally:
         if not enabled:
@@ -77,23 +77,24 @@ def stage_seconds() -> Iterator[Counter[str]]:
 
         return wrapper
 
+    make_ir = triton_api.Backend.make_ir
     with ExitStack() as stack:
         for stage, places in STAGES.items():
             for owner, name in places:
                 stack.enter_context(patch.object(owner, name, timed(stage, getattr(owner, name))))
-        guessed, by_itself = frontend.guessed, timed(BARE, _by_itself)
+        by_itself, lowering = timed(BARE, partial(_by_itself, make_ir)), triton_api.Backend.make_ir
 
-        def both(make: Callable[[], Any]) -> Any:
-            by_itself(make)
-            return guessed(make)
+        def both(*args: Any) -> Any:
+            by_itself(*args)
+            return lowering(*args)
 
-        stack.enter_context(patch.object(frontend, "guessed", both))
+        stack.enter_context(patch.object(triton_api.Backend, "make_ir", both))
         stack.enter_context(_told_variants(by_itself))
         yield seconds
 
 
 @contextmanager
-def _told_variants(by_itself: Callable[[Callable[[], Any]], object]) -> Iterator[None]:
+def _told_variants(by_itself: Callable[..., object]) -> Iterator[None]:
     """In this block, variants that are told from others are lowered, too."""
     analyze, told = pipeline._analyze_variants, pipeline.Family.told
     kernels: list[tuple[LoadedKernel, SignaturePlan, Target, pipeline.Tools]] = []
@@ -110,17 +111,17 @@ def _told_variants(by_itself: Callable[[Callable[[], Any]], object]) -> Iterator
             kernel, plan, target, tools = kernels[-1]
             variant, backend = plan.variants[index], tools.lowerer._backend(target)  # type: ignore[attr-defined]
             given = build(variant.args)
-            by_itself(partial(backend.make_ir, kernel.jit, given.signature, given.constants, given.attributes,
-                              backend.options(variant.options)))
+            by_itself(backend, kernel.jit, given.signature, given.constants, given.attributes,
+                      backend.options(variant.options))
         return effects
 
     with patch.object(pipeline, "_analyze_variants", analyzing), patch.object(pipeline.Family, "told", telling):
         yield
 
 
-def _by_itself(make: Callable[[], Any]) -> None:
+def _by_itself(make_ir: Callable[..., Any], *args: Any) -> None:
     with bare(), contextlib.suppress(Exception):  # the tool's own lowering raises it again
-        make()
+        make_ir(*args)
 
 
 def share(seconds: Counter[str], *, lowering: bool = False) -> float:

@@ -16,11 +16,12 @@ from triton_mutlint.host.registrar import Registrar
 
 DEFAULT_MAX_VARIANTS = 64
 _SELECTOR = re.compile(r"ALL|TML\d{0,3}")
+_CODE = re.compile(r"TML\d{3}")
 
 
 @dataclass(frozen=True)
 class Config:
-    """The settings in force. Selectors are rule codes (`TML101`), prefixes (`TML1`) or `ALL`.
+    """The settings in force. Selectors are codes of rules (`TML101`), their prefixes (`TML1`) or `ALL`.
 
     `root` is the folder that patterns and relative paths of the file refer to (None: no file);
     `origins` says where each setting that differs from the default came from, by key.
@@ -42,6 +43,7 @@ class Config:
     stub_modules: tuple[str, ...] = ()  # stood in for although they are at hand
     opaque_asm: bool = False
     require_spec: bool = False
+    strict: bool = False  # kernels that could not be analysed are errors, also where their arguments are guessed
     helpers: bool = False
     snapshot: Path | None = None
     baseline: Path | None = None
@@ -89,13 +91,22 @@ def _matches(file: str, glob: str) -> bool:
     return bool(file) and any(fnmatch.fnmatchcase(name, glob.rstrip("/")) for name in names)
 
 
-def selector_problem(code: str, known: Collection[str] = (), whole: bool = False) -> str:
-    """Why `code` selects no rule ("" if it does); `whole`: prefixes and ALL do not count."""
-    exact = code in known or (not known and len(code) == len("TML000"))
-    broad = code == "ALL" or not known or any(rule.startswith(code) for rule in known)
-    if _SELECTOR.fullmatch(code) and (exact or (broad and not whole)):
-        return ""
-    return f"{code!r} is no rule{nearest(code.upper(), known)}"
+def read_selector(text: str, rules: Mapping[str, str], whole: bool = False) -> str:
+    """The selector that `text` means: itself, or the code of the rule of that name.
+
+    `rules` gives the name of each rule by its code (none: any code will do); `whole`: prefixes and ALL will not do.
+    Raises ValueError for what selects no rule.
+    """
+    for code, name in rules.items():
+        if text == name:
+            return code
+    broad = not whole and bool(_SELECTOR.fullmatch(text))
+    if text in rules or (broad and (text == "ALL" or any(code.startswith(text) for code in rules))):
+        return text
+    if not rules and (broad or _CODE.fullmatch(text)):
+        return text
+    close = nearest(text.upper(), rules) or nearest(text.lower(), rules.values())
+    raise ValueError(f"{text!r} is no rule{close}")
 
 
 def nearest(name: str, candidates: Collection[str]) -> str:

@@ -9,20 +9,21 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from triton_mutlint.basics import EMPTY, FAIL_LEVELS, Severity, UsageError
-from triton_mutlint.config import DEFAULT_MAX_VARIANTS, Config, nearest, selector_problem
+from triton_mutlint.config import DEFAULT_MAX_VARIANTS, Config, nearest, read_selector
 from triton_mutlint.host.registrar import Registrar
 
 T = TypeVar("T")
-KnownRules = Callable[[], Collection[str]]
+KnownRules = Callable[[], Mapping[str, str]]  # the name of each rule by its code
 
 OWN_FILE = "triton-mutlint.toml"
 PYPROJECT = "pyproject.toml"
 TABLE = "triton-mutlint"
+_MENTION = re.compile(rb"triton[-_]?mutlint", re.IGNORECASE)
 
 
 def find(start: Path) -> Path | None:
@@ -42,15 +43,31 @@ def _has_table(path: Path) -> bool:
         data = path.read_bytes()
     except OSError:
         return False  # not ours to complain about: it may belong to another project
-    if TABLE.encode() not in data:
+    if not _MENTION.search(data):
         return False
-    return TABLE in _tool_tables(_parse(path))
+    return any(_means_ours(key) for key in _tool_tables(_parse(path)))
 
 
-def load(start: Path, path: Path | None = None, known_rules: KnownRules = tuple) -> Config:
+def _means_ours(key: str) -> bool:
+    """Whether a table of this name is meant for this tool, however it is spelt."""
+    return _MENTION.fullmatch(key.encode()) is not None
+
+
+def _table(parsed: Mapping[str, Any], text: str, shown: str) -> Any:
+    """The tool's table of pyproject.toml. Raises UsageError for one under another spelling, which would go unread."""
+    tables = _tool_tables(parsed)
+    for key in tables:
+        if key != TABLE and _means_ours(key):
+            at = re.search(rf"\btool\s*[.\]]?.*?{re.escape(key)}", text, re.DOTALL)
+            line = text.count("\n", 0, at.end()) + 1 if at else 1
+            raise UsageError(f"{shown}:{line}: the table must be called [tool.{TABLE}], not [tool.{key}]")
+    return tables.get(TABLE, {})
+
+
+def load(start: Path, path: Path | None = None, known_rules: KnownRules = dict) -> Config:
     """The configuration in `path`, else in the nearest file upward from `start`, else the defaults.
 
-    `known_rules` gives the rule codes that selectors must cover at least one of (none: any code
+    `known_rules` gives the rules, of which selectors must cover at least one (none: any code
     will do); it is asked only if the file has selectors.
     Raises UsageError with file and line for whatever is wrong in the file.
     """
@@ -58,8 +75,8 @@ def load(start: Path, path: Path | None = None, known_rules: KnownRules = tuple)
     if found is None:
         return Config()
     parsed = _parse(found)
-    table = _tool_tables(parsed).get(TABLE, {}) if found.name == PYPROJECT else parsed
     shown = _shown(found, start)
+    table = _table(parsed, _text(found), shown) if found.name == PYPROJECT else parsed
     if not isinstance(table, dict):
         raise UsageError(f"{shown}: tool.{TABLE} must be a table, not {_kind(table)}")
     return _Reader(dict(table), _text(found), shown, found, known_rules).config()
@@ -129,6 +146,7 @@ class _Reader:
             stub_modules=self._take("stub-modules", strings, ()),
             opaque_asm=self._take("opaque-asm", self._flag, False),
             require_spec=self._take("require-spec", self._flag, False),
+            strict=self._take("strict", self._flag, False),
             helpers=self._take("helpers", self._flag, False),
             snapshot=self._take("snapshot", self._path, None),
             baseline=self._take("baseline", self._path, None),
@@ -218,12 +236,13 @@ class _Reader:
         return str(value)
 
     def _selectors(self, key: str, value: Any) -> tuple[str, ...]:
-        codes = self._strings(key, value)
-        for code in codes:
-            problem = selector_problem(code, self.known())
-            if problem:
-                raise self._error(key, f"{key}: {problem}")
-        return codes
+        return tuple(self._selector(key, text) for text in self._strings(key, value))
+
+    def _selector(self, key: str, text: str, whole: bool = False) -> str:
+        try:
+            return read_selector(text, self.known(), whole)
+        except ValueError as error:
+            raise self._error(key, f"{key}: {error}") from error
 
     def _file_ignores(self, key: str, value: Any) -> Mapping[str, tuple[str, ...]]:
         if not isinstance(value, dict):
@@ -234,14 +253,14 @@ class _Reader:
         if not isinstance(value, dict):
             raise self._error(key, f"{key} must be a table of code = level, not {_kind(value)}")
         levels = [s.value for s in Severity]
-        for code, level in value.items():
-            problem = selector_problem(code, self.known(), whole=True)
-            if problem:
-                raise self._error(key, f"{key}: {problem}")
+        read = {}
+        for rule, level in value.items():
+            code = self._selector(key, rule, whole=True)
             if level not in levels:
                 choices = ", ".join(levels)
-                raise self._error(key, f"{key}: {code} must be one of {choices}, not {_kind(level)}")
-        return {code: Severity(level) for code, level in value.items()}
+                raise self._error(key, f"{key}: {rule} must be one of {choices}, not {_kind(level)}")
+            read[code] = Severity(level)
+        return read
 
     def _registrars(self, key: str, value: Any) -> Mapping[str, Registrar]:
         from triton_mutlint.config_registrars import RegistrarError, read_registrars  # here: few projects have any

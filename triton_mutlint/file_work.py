@@ -116,11 +116,11 @@ class _File:
         hint = "run it by itself with --jobs 1: what ended the process may then be seen"
         if self.result is None or at is None:
             location = Location(self.source.display, 1)
-            failure = Failure(Stage.LOAD, f"loading {self.source.display}: {lost.reason}", location, hint)
+            failure = Failure(Stage.LOAD, f"loading {self.source.display}: {lost.reason}", location, hint, crashed=True)
             self.result = LoadResult(failures=(("", failure),), sources=(self.source.path,))
             return
         kernel = self.result.kernels[at.index]
-        failure = Failure(Stage.LOWER, f"{kernel.name}: {lost.reason}", kernel.location, hint)
+        failure = Failure(Stage.LOWER, f"{kernel.name}: {lost.reason}", kernel.location, hint, crashed=True)
         self.reports[at.index] = failed(kernel, failure, at.targets)
         yield replace(part, done=part.done | self.reports.keys())
 

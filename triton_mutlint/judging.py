@@ -9,7 +9,7 @@ from pathlib import Path
 from triton_mutlint.contracts.allowed import Allowed, allowed_by
 from triton_mutlint.contracts.baseline import Baseline
 from triton_mutlint.contracts.baseline_file import read_baseline
-from triton_mutlint.contracts.declarations import declaration_of
+from triton_mutlint.contracts.declarations import declaration_of, read_declarations
 from triton_mutlint.contracts.snapshot import Snapshot, read_snapshot
 from triton_mutlint.contracts.stale_entries import elsewhere, stale_entries
 from triton_mutlint.contracts.stale_globals import stale_globals
@@ -47,6 +47,14 @@ class LintedFile:
             return None
         return self.spec.entry_for(kernel.path, kernel.name, kernel.qualname, kernel.location.line)
 
+    def relied_on(self, report: KernelReport, entry: KernelSpec | None) -> bool:
+        """Whether the user gave the arguments of a kernel, or declared what it writes; `entry` is its own, if known."""
+        name, line = report.name, report.location.line
+        if entry is None and self.spec is not None:  # it may not have loaded
+            entry = self.spec.entry_for(self.source.path, name.rpartition(".")[2], name, line)
+        given = entry is not None and (entry.args or entry.compact is not None or entry.mutates is not None)
+        return bool(given) or line in read_declarations(self.source).by_line
+
 
 def findings_of(
     files: Sequence[LintedFile], failures: Sequence[tuple[str, Failure]], request: Request,
@@ -59,9 +67,10 @@ def findings_of(
         helped = (*linted, *_helping(file, linted, request.cwd)) if any(map(_is_tuned, file.result.kernels)) else linted
         for kernel, report in file.reports:
             entry = file.entry(kernel) if kernel else None
+            declaration = declaration_of(kernel, file.source, entry) if kernel else None
             subjects.append(KernelSubject(
-                report, kernel, declaration_of(kernel, file.source, entry) if kernel else None,
-                has_spec_entry=entry is not None,
+                report, kernel, declaration, has_spec_entry=entry is not None,
+                is_relied_on=report.failure is not None and file.relied_on(report, entry),
                 allow=frozenset(d.name for d in entry.allow) if entry else frozenset(), allowed=allowed_by(entry),
                 sources=helped,
             ))

@@ -11,6 +11,7 @@ from triton_mutlint.cache.store import Store
 from triton_mutlint.collector import collector_paused, out_of_collections
 from triton_mutlint.contracts.allowed import check_allowed
 from triton_mutlint.file_work import At, Item, Loaded, Part, Read, Reported, lint_files, unloaded_kernels
+from triton_mutlint.helpers_across import settled
 from triton_mutlint.inputs import current, spoils
 from triton_mutlint.judging import LintedFile, findings_of
 from triton_mutlint.launch_plans import LaunchPlans
@@ -80,17 +81,18 @@ class Run:
             for file in loaded:
                 files.append(self._lint(file, done, total))
                 done += len(file.result.kernels)
-        return tuple(files)
+        return settled(files, self._request)
 
     def outcomes(self, sources: Sequence[SourceFile]) -> tuple[LintedFile, ...]:
         """The files as rules look at them; several processes take part where there is work for them.
 
         Raises UsageError for a spec or a target that cannot be used.
         """
-        specs = [(spec, self._specs.digest_of(source)) for source, spec in zip(
-            sources, self._specs_of(sources), strict=True)]
+        found = self._specs_of(sources)
         cache = self._cache(sources)
-        files = lint_files(sources, specs, self.work, self._request, self._progress, cache)
+        digests = ["" if cache is None else self._specs.digest_of(source) for source in sources]
+        specs = list(zip(found, digests, strict=True))
+        files = settled(lint_files(sources, specs, self.work, self._request, self._progress, cache), self._request)
         if cache is not None:
             cache.trim()
         return files

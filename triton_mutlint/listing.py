@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from triton_mutlint.helpers_across import settled
+from triton_mutlint.judging import LintedFile
 from triton_mutlint.model import (
     ArgType,
     Failure,
@@ -13,7 +15,6 @@ from triton_mutlint.model import (
     Location,
     Origin,
     SignaturePlan,
-    SourceFile,
     Stage,
     StageError,
 )
@@ -69,17 +70,18 @@ def list_kernels(request: Request) -> tuple[ListedKernel, ...]:
         request.arguments, request.cwd, config.exclude, root=config.root, force=config.force_exclude)
     specs = Specs(request)
     given = [(source, specs.of(source)) for source in sources]  # a wrong spec ends the run before any work
-    rows = [row for source, spec in given for row in _rows(source, spec, request)]
+    files = settled([LintedFile(source, spec, load_file(source, spec, request)) for source, spec in given], request)
+    rows = [row for file in files for row in _rows(file, request)]
     rows += [ListedKernel("", f.location or Location(name, 1), failure=f) for name, f in failures]
     return tuple(sorted(rows, key=lambda row: (row.location, row.name)))
 
 
-def _rows(source: SourceFile, spec: Spec | None, request: Request) -> Iterator[ListedKernel]:
-    result = load_file(source, spec, request)
+def _rows(file: LintedFile, request: Request) -> Iterator[ListedKernel]:
+    result = file.result
     for kernel in (*result.kernels, *(result.helpers if request.helpers else ())):
-        yield _row(kernel, spec, result, request)
+        yield _row(kernel, file.spec, result, request)
     for name, failure in result.failures:
-        yield ListedKernel(name, failure.location or Location(source.display, 1), failure=failure)
+        yield ListedKernel(name, failure.location or Location(file.source.display, 1), failure=failure)
 
 
 def _row(kernel: LoadedKernel, spec: Spec | None, result: LoadResult, request: Request) -> ListedKernel:

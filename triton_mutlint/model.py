@@ -57,12 +57,16 @@ class Stage(str, Enum):
 
 @dataclass(frozen=True)
 class Failure:
-    """Why one file or kernel has no verdict; a result, not an exception."""
+    """Why one file or kernel has no verdict; a result, not an exception.
+
+    `crashed` says that it ended the process that was at work on it.
+    """
 
     stage: Stage
     message: str
     location: Location | None = None
     hint: str = ""  # what the user can add or change to fix it
+    crashed: bool = False
 
 
 class StageError(MutlintError):
@@ -249,6 +253,8 @@ class LoadResult:
     reads: Callable[[], tuple[tuple[str, ...], tuple[tuple[str, str], ...], bool]] | None = field(
         default=None, compare=False)
     notes: tuple[str, ...] = ()
+    calls: tuple[tuple[str, int], ...] = ()  # jit functions of other files that its own reach: file, line
+    launched: frozenset[str] = frozenset()  # names that its host code may launch, as they are defined
 
 
 # --------------------------------------------------------------------------- signatures
@@ -325,8 +331,9 @@ class SignaturePlan:
     `total` counts the variants that exist; `variants` may be fewer when a cap bites.
     `inferred` holds the parameters that the spec did not give; `reasons` says, per parameter, why. `assumed` holds
     those of which nobody said that the value is meant: the default of the source, where no spec entry gives the rest
-    of a launch, and what a heuristic gave for arguments that are not known. `siblings` says what the variants have
-    in common, where not all of them need be lowered.
+    of a launch, and what a heuristic gave for arguments that are not known. `partial` holds those of `inferred` that
+    the source takes other values of, too. `siblings` says what the variants have in common, where not all of them
+    need be lowered.
     """
 
     variants: tuple[Variant, ...]
@@ -334,6 +341,7 @@ class SignaturePlan:
     origin: Origin
     inferred: frozenset[str] = frozenset()
     assumed: frozenset[str] = frozenset()
+    partial: frozenset[str] = frozenset()
     reasons: Mapping[str, str] = EMPTY
     notes: tuple[str, ...] = ()
     doubts: Doubts | None = None
@@ -693,6 +701,12 @@ class Change:
 
 @dataclass(frozen=True)
 class Finding:
+    """What a rule says of one place.
+
+    `subject` is the place of the declaration, decorator or signature that the finding is about, where it is one of
+    several parameters: text tells of those of one subject together.
+    """
+
     rule: str  # "TML101"
     name: str  # "undeclared-mutation"
     severity: Severity
@@ -707,6 +721,7 @@ class Finding:
     suppressed_by: str = ""  # "comment", "spec" or "baseline"
     changes: tuple[Change, ...] = ()  # what would settle it
     unfixed: str = ""  # why `--fix` leaves it, where one might expect that it does not
+    subject: Location | None = None
 
 
 @dataclass(frozen=True)

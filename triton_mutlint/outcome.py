@@ -42,6 +42,13 @@ class FileOutcome:
         return LintedFile(source, spec, replace(self.result, kernels=kernels, helpers=helpers), reports)
 
 
+def as_helper(kernel: LoadedKernel) -> LoadedKernel:
+    """The same function where it turned out to be no kernel."""
+    if isinstance(kernel, _Detached):
+        return _without_tree({**vars(kernel), "is_helper": True})
+    return replace(kernel, is_helper=True)
+
+
 def detached(result: LoadResult) -> LoadResult:
     """What rules and reports need of a file's kernels: no functions, no syntax tree, no values."""
     kernels, helpers = tuple(map(_detached, result.kernels)), tuple(map(_detached, result.helpers))

@@ -44,7 +44,10 @@ class Specs:
         return self.request.spec or find_spec(source.path)
 
     def digest_of(self, source: SourceFile) -> str:
-        """What tells the text of the spec that holds for `source` from any other; "" where nothing is noted."""
+        """What tells the text of the spec file that holds for `source` from any other; "" where nothing is noted.
+
+        The file must have been read: a text of the request that stands in its place has no digest.
+        """
         path, inputs = self.path_of(source), current()
         return "" if path is None or inputs is None else inputs.files[os.path.abspath(path)].digest  # noqa: PTH100
 

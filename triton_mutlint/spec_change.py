@@ -172,7 +172,7 @@ class SpecWriter:
             comments.append(f"line {declared.location.line} declares what is written")
         self.entries.append(WrittenEntry(
             key, beside, tuple(c for c in comments if c), settled.arguments,
-            None if declared is not None else report.mutated,
+            None if declared is not None else report.mutated, guesses=settled.guesses,
         ))
 
     def _add_unloaded(self, file: LintedFile, report: KernelReport) -> None:

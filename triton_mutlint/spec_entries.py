@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from triton_mutlint.model import (
     ArgType,
+    ConstexprValue,
     KernelReport,
     LoadedKernel,
     Mutation,
@@ -44,21 +45,28 @@ class Subject:
 
 @dataclass(frozen=True)
 class Settled:
-    """Arguments that give the kernel its verdict again, and those that are better left to inference."""
+    """Arguments that give the kernel its verdict again, and those that are better left to inference.
+
+    `guesses` are shown as comments: each check makes them anew, from the source as it is then.
+    """
 
     arguments: tuple[WrittenArgument, ...]
+    guesses: tuple[WrittenArgument, ...] = ()
     left: tuple[tuple[str, str], ...] = ()  # (parameter, why)
 
 
 def settle(subject: Subject) -> Settled:
     """What to write for the parameters that were inferred, so that the verdict stays as it is.
 
-    A spec's lists multiply, while a guess is repaired for one variant at a time: where the product
-    of all types is not what was analysed, fewer of them are written, and the verdict is compared.
+    A value that the source could take otherwise is not written: under it alone, the gate would not see a write that
+    comes to stand under another. A spec's lists multiply, while a guess is repaired for one variant at a time: where
+    the product of all types is not what was analysed, fewer of them are written, and the verdict is compared.
     """
     plan = subject.plan(subject.entry)
     wanted = _wanted(subject.kernel, plan)
     found = {n: _distinct(v.args[n] for v in subject.variants) for n in wanted}
+    guessed = [n for n in wanted if n in plan.partial or not _holds_always(found[n])]
+    wanted = [n for n in wanted if n not in guessed]
     texts = {n: argument_text(subject.kernel, p, found[n]) for n, p in _parameters(subject.kernel, wanted)}
     writable = {n: found[n] for n in wanted if texts[n] is not None}
     planned = {n: _distinct(v.args[n] for v in plan.variants) for n in wanted}
@@ -68,8 +76,15 @@ def settle(subject: Subject) -> Settled:
         chosen = next((c for c in tried if _keeps_verdict(subject, c)), {})
     return Settled(
         tuple(_written(subject.kernel, n, chosen[n], planned[n], plan.reasons) for n in wanted if n in chosen),
+        tuple(_written(subject.kernel, n, found[n], found[n], plan.reasons) for n in guessed),
         tuple((n, _why_left(subject, n, n in writable)) for n in wanted if n not in chosen),
     )
+
+
+def _holds_always(args: tuple[ArgType, ...]) -> bool:
+    """Whether nothing else can be passed: a type, perhaps beside None, or a flag with both of its values."""
+    values = [a.value for a in args if isinstance(a, ConstexprValue)]
+    return len(values) < len(args) or (len(values) == 2 and all(isinstance(v, bool) for v in values))
 
 
 def _why_left(subject: Subject, name: str, writable: bool) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.cli.options import known_rules
-from triton_mutlint.config import Config, selector_problem
+from triton_mutlint.config import Config, read_selector
 from triton_mutlint.config_file import find, load
 from triton_mutlint.model import Severity, UsageError
 from triton_mutlint.rules import RULES
@@ -37,6 +37,9 @@ TML201 = "error"
 [tool.triton-mutlint.per-file-ignores]
 "tests/*" = ["TML2"]
 """
+
+
+KNOWN = {"TML101": "undeclared-mutation", "TML201": "unanalyzable-op", "TML302": "unused-pointer"}
 
 
 def write(path: Path, text: str) -> Path:
@@ -137,7 +140,7 @@ HEAD = "[tool.other]\nselect = 1\n[tool.triton-mutlint]\n"
 def test_refusals(tmp_path: Path, text: str, message: str) -> None:
     write(tmp_path / "pyproject.toml", text + "\n")
     with pytest.raises(UsageError) as caught:
-        load(tmp_path, known_rules=lambda: ("TML101", "TML201", "TML302"))
+        load(tmp_path, known_rules=lambda: KNOWN)
     assert message in str(caught.value)
 
 
@@ -179,12 +182,51 @@ def test_severity_of(settings: dict[str, object], code: str, default: str, expec
 
 
 def test_selectors() -> None:
-    known = ("TML101", "TML201")
-    assert not any(selector_problem(s, known) for s in ("ALL", "TML", "TML1", "TML101"))
-    assert all(selector_problem(s, known) for s in ("", "tml101", "TML3", "TML1011", "X"))
-    assert selector_problem("TML1", known, whole=True)
-    assert not selector_problem("TML101", known, whole=True)
+    assert [read_selector(s, KNOWN) for s in ("ALL", "TML", "TML1", "TML101")] == ["ALL", "TML", "TML1", "TML101"]
+    assert read_selector("TML101", KNOWN, whole=True) == "TML101"
+    assert read_selector("TML999", {}) == "TML999"
+    for wrong in ("", "tml101", "TML9", "TML1011", "X", "Unanalyzable-Op", "unanalyzable"):
+        with pytest.raises(ValueError, match="is no rule"):
+            read_selector(wrong, KNOWN)
+    with pytest.raises(ValueError, match="is no rule"):
+        read_selector("TML1", KNOWN, whole=True)
+
+
+def test_a_rule_goes_by_its_name_too() -> None:
+    assert read_selector("unanalyzable-op", KNOWN) == "TML201"
+    assert read_selector("unanalyzable-op", KNOWN, whole=True) == "TML201"
+    with pytest.raises(ValueError, match=r"'unanalysable-op' is no rule \(did you mean 'unanalyzable-op'\?\)"):
+        read_selector("unanalysable-op", KNOWN)
+
+
+def test_names_of_rules_in_every_key(tmp_path: Path) -> None:
+    write(tmp_path / "triton-mutlint.toml", (
+        'select = ["undeclared-mutation"]\nignore = ["unused-pointer", "TML2"]\nextend-select = ["unanalyzable-op"]\n'
+        '[severity]\nunanalyzable-op = "error"\n[per-file-ignores]\n"a.py" = ["unanalyzable-op"]\n'))
+    config = load(tmp_path, known_rules=lambda: KNOWN)
+    assert (config.select, config.ignore, config.extend_select) == (("TML101",), ("TML302", "TML2"), ("TML201",))
+    assert config.severity == {"TML201": Severity.ERROR}
+    assert config.per_file_ignores == {"a.py": ("TML201",)}
+
+
+@pytest.mark.parametrize("key", ["triton_mutlint", "tritonmutlint", "Triton-Mutlint"])
+@pytest.mark.parametrize("form", ["[project]\nname = 'x'\n\n[tool.{}]\nfail-on = 'never'\n",
+                                  "[project]\nname = 'x'\n\n[tool.{}.severity]\nTML201 = 'off'\n",
+                                  "[project]\nname = 'triton_mutlint'\n[tool]\n{} = {{}}\n"])
+def test_a_table_by_another_spelling_is_an_error(tmp_path: Path, key: str, form: str) -> None:
+    write(tmp_path / "pyproject.toml", form.format(key))
+    (tmp_path / "below").mkdir()
+    with pytest.raises(UsageError, match=rf"pyproject.toml:4: the table must be called \[tool.triton-mutlint\], "
+                                         rf"not \[tool.{key}\]"):
+        load(tmp_path)
+    with pytest.raises(UsageError, match="must be called"):
+        load(tmp_path / "below")
+
+
+def test_a_project_of_that_name_needs_no_table(tmp_path: Path) -> None:
+    write(tmp_path / "pyproject.toml", "[project]\nname = 'triton_mutlint'\n[tool.black]\n")
+    assert load(tmp_path) == Config()
 
 
 def test_rules_are_known_by_their_files() -> None:
-    assert list(known_rules()) == sorted(RULES)
+    assert dict(known_rules()) == {code: rule.name for code, rule in sorted(RULES.items())}

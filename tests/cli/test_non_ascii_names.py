@@ -70,7 +70,8 @@ def test_sarif_counts_characters(name: str, capsys: pytest.CaptureFixture[str]) 
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     assert run["columnKind"] == "unicodeCodePoints"
     place: dict[str, Any] = run["results"][0]["locations"][0]["physicalLocation"]
-    assert place["region"] == {"startLine": 8, "startColumn": 1 + len('    "größe"; ')}
+    start = 1 + len('    "größe"; ')
+    assert place["region"] == {"startLine": 8, "startColumn": start, "endColumn": start + len("tl.store")}
 
 
 def test_the_caret_stands_under_the_call_and_under_the_comment(name: str, capsys: pytest.CaptureFixture[str]) -> None:

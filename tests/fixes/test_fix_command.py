@@ -217,7 +217,7 @@ def test_the_rest_is_reported_in_any_format(folder: Path, capsys: pytest.Capture
     (folder / "k.py").write_text(f"{TUNED}\n# triton-mutlint: mutates=BLOK\n{other}")
     assert check("--fix", "--fail-on", "warning", "--format", "concise", "k.py") == 1
     out, err = capsys.readouterr()
-    assert [line.split()[1] for line in out.splitlines()] == ["TML904"]
+    assert [line.split()[2] for line in out.splitlines()] == ["TML904"]
     assert [line.split()[2] for line in err.splitlines()[:2]] == ["TML301:", "TML101:"]
     assert "not fixed k.py:14 TML904: `BLOCK` may be meant" in err
 

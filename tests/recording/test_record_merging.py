@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from triton_mutlint.model import UsageError
-from triton_mutlint.recording.box import box, independent
 from triton_mutlint.recording.launches import Launch, read_notes
 from triton_mutlint.recording.merging import merge
+from triton_mutlint.recording.seen import columns, proposals
 from triton_mutlint.signature.spec import parse_spec
 
 SOURCE = """\
@@ -108,20 +108,29 @@ def test_torn_lines_and_files_that_are_gone_are_left_out(file: Path) -> None:
     assert [place.file for place in read_notes(text)] == [file]
 
 
-def test_types_that_go_together_are_left_to_inference(file: Path) -> None:
+def test_all_types_are_listed(file: Path) -> None:
     text = merge(_note(file) + _note(file, "fp16"), None, file.parent.parent / "spec.yaml").text
     entry, = parse_spec(text, "spec.yaml").kernels
-    assert [a.parameter for a in entry.args] == ["n", "BLOCK"]
+    args = {a.parameter: [v.plain() for v in a.values] for a in entry.args}  # type: ignore[union-attr]
+    assert args["x_ptr"] == args["out_ptr"] == ["*fp16:16", "*fp32:16"]
 
 
-def test_a_box_holds_only_what_was_launched() -> None:
-    launches = [_launch(A="1", B="x"), _launch(A="2", B="x"), _launch(A="1", B="y"), _launch(A="2", B="y"),
-                _launch(A="3", B="x")]
-    assert box(launches) == {"A": ("1", "2"), "B": ("x", "y")}
-    assert independent([_launch(F="true", P="a"), _launch(F="false", P="null")]) == {}
-    assert box([_launch(F="true", P="a"), _launch(F="false", P="null")]) == {"F": ("true",), "P": ("a",)}
+def test_a_value_that_was_seen_alone_fixes_no_flag() -> None:
+    seen = columns([_launch(F="true", P="a", N="null", B="64", ACT="relu")])
+    full, plain, *_ = proposals(seen, {"F", "B", "ACT"}, {"P", "ACT"})
+    assert [(a.name, a.text) for a in full.arguments] == [("P", "[a, null]"), ("B", "64")]
+    assert [(a.name, a.text) for a in plain.arguments] == [("P", "a"), ("B", "64")]
+    assert [(a.name, a.text) for a in full.guesses] == [("F", "true"), ("N", "null"), ("ACT", "relu")]
+    assert full.combinations == 2
+
+
+def test_what_goes_together_is_tried_with_ever_less() -> None:
+    seen = columns([_launch(F="true", P="a", B="64"), _launch(F="false", P="null", B="64")])
+    found = [{a.name: a.text for a in one.arguments} for one in proposals(seen, {"F", "B"}, {"F"})]
+    both = {"F": "[true, false]", "P": "[a, null]", "B": "64"}
+    assert found == [both, both, {"P": "[a, null]", "B": "64"}, {"B": "64"}, {}]
 
 
 def test_divisibility_is_kept_where_all_have_it() -> None:
     launches = [_launch(x='"*fp32:16"', y='"*fp32:16"'), _launch(x='"*fp32"', y='"*fp32:16"')]
-    assert box(launches) == {"x": ('"*fp32"',), "y": ('"*fp32:16"',)}
+    assert columns(launches) == {"x": ('"*fp32"',), "y": ('"*fp32:16"',)}

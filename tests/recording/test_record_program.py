@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from triton_mutlint.cli import boundary, record
 from triton_mutlint.engine import run
 from triton_mutlint.model import Origin
 from triton_mutlint.request import Request
@@ -68,7 +69,9 @@ def test_what_the_source_gives_is_not_repeated(recorded: str) -> None:
 @needs_torch
 def test_flags_that_go_together_are_not_multiplied(recorded: str) -> None:
     bias = {entry.pattern: entry for entry in parse_spec(recorded, "spec.yaml").kernels}["train.py::bias_kernel"]
-    assert {a.parameter for a in bias.args} == {"x_ptr", "out_ptr", "n", "FN", "DTYPE"}
+    assert {a.parameter for a in bias.args} == {"x_ptr", "bias_ptr", "out_ptr", "n", "FN", "DTYPE"}
+    absent, = [a for a in bias.args if a.parameter == "bias_ptr"]
+    assert {v.plain() for v in absent.values} == {"*fp32:16", None}  # type: ignore[union-attr]
     assert bias.verify is not None
     assert {(launch["args"]["HAS_BIAS"], launch["args"]["bias_ptr"]) for launch in bias.verify["launches"]} == {
         (True, "*fp32:16"), (False, None)}
@@ -113,6 +116,39 @@ def test_why_nothing_was_recorded(tmp_path: Path, program: str, code: int, said:
     assert done.returncode == code
     assert f"triton-mutlint: no launch was recorded: {said}" in done.stderr.replace("the program launched", "launched")
     assert not (tmp_path / "spec.yaml").exists()
+
+
+def test_a_machine_without_a_gpu_is_told_of_the_interpreter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "torch.py").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+    monkeypatch.setattr(record, "DEVICE_NODES", (str(tmp_path / "nvidia0"),))
+    command = ["record", "--", sys.executable, "-c", "import sys; sys.exit(3)"]
+    assert boundary.run(command) == 3
+    assert "no GPU was found here: with TRITON_INTERPRET=1 in its environment" in capfd.readouterr().err
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    assert boundary.run(command) == 3
+    assert "TRITON_INTERPRET" not in capfd.readouterr().err
+    monkeypatch.delenv("TRITON_INTERPRET")
+    (tmp_path / "nvidia0").touch()
+    assert boundary.run(command) == 3
+    assert "TRITON_INTERPRET" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_python_without_torch_is_told(tmp_path: Path, installed: bool) -> None:
+    """The program's own Python is what counts: this one is bare, and may see a torch."""
+    (tmp_path / "found").mkdir()
+    if installed:
+        (tmp_path / "found" / "torch.py").touch()
+    done = _command("-m", "triton_mutlint", "record", "--", sys.executable, "-S", "-c",
+                    "import sitecustomize, torch", cwd=tmp_path,
+                    PYTHONPATH=os.pathsep.join([str(tmp_path / "found"), str(FIXTURES.parent)]))
+    assert done.returncode == (0 if installed else 1)
+    assert ("its Python has no torch, which Triton needs to launch kernels" in done.stderr) is not installed
 
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:

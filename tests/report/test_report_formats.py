@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
@@ -15,7 +16,9 @@ from triton_mutlint.model import Location, Report, Severity
 from triton_mutlint.report import FORMATS, github, render
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.version import REPOSITORY
 
+ROOT = Path(__file__).parents[2]
 NAMES = [name for name in FORMATS if name not in ("text", "json")]
 
 
@@ -51,9 +54,9 @@ def test_odd_text_renders_and_the_size_is_bearable(name: str) -> None:
 
 def test_concise_is_one_line_per_finding() -> None:
     assert shown("concise", FULL).splitlines() == [
-        "kernels.py:16:5: TML101 add_kernel writes output_ptr, which its `mutates` leaves out",
-        "kernels.py:22:12: TML902 broken_kernel: arange's range must be a power of 2",
-        "nn/norm.py:21:5: TML201 X may be written: the inline asm was not understood",
+        "kernels.py:16:5: error: TML101 add_kernel writes output_ptr, which its `mutates` leaves out",
+        "kernels.py:22:12: error: TML902 broken_kernel: arange's range must be a power of 2",
+        "nn/norm.py:21:5: warning: TML201 X may be written: the inline asm was not understood",
     ]
     assert shown("concise", EMPTY_REPORT) == ""
     assert len(shown("concise", replace(FULL, findings=(EVIL,))).splitlines()) == 1
@@ -130,7 +133,8 @@ def test_sarif_follows_the_parameter_to_the_store() -> None:
     ]
     last = steps[-1]["physicalLocation"]
     assert last["artifactLocation"] == {"uri": "nn/helpers.py", "uriBaseId": "%SRCROOT%"}
-    assert last["region"] == {"startLine": 12, "startColumn": 23}  # characters, of which two take two bytes
+    # In characters, of which two take two bytes.
+    assert last["region"] == {"startLine": 12, "startColumn": 23, "endColumn": 31}
     (related,) = result["relatedLocations"]
     assert related["message"]["text"] == "declared here: mutates=[]"
 
@@ -173,3 +177,39 @@ def test_markdown_keeps_code_as_code() -> None:
     finding = replace(EVIL, message="`a_b|c` is *written* by `k`", help="")
     (row,) = [line for line in shown("markdown", replace(SIMPLE, findings=(finding,))).splitlines() if "TML201" in line]
     assert row.endswith("| `a_b\\|c` is \\*written\\* by `k` |")
+
+
+def test_sarif_describes_rules_in_prose_and_says_where_their_pages_are() -> None:
+    driver = sarif(SIMPLE)["tool"]["driver"]
+    assert driver["informationUri"] == REPOSITORY
+    for rule in driver["rules"]:
+        prose = rule["fullDescription"]["text"]
+        assert len(prose.split()) >= 8
+        assert not re.search(r"^#|`|\*\*|\]\(", prose)
+        assert rule["helpUri"].startswith(f"{REPOSITORY}/")
+        assert (ROOT / "docs" / "rules" / rule["helpUri"].rpartition("/")[2]).is_file()
+
+
+@pytest.mark.parametrize(("line", "column", "end"), [
+    ("    tl.store(out_ptr, x)", 5, 13), ("    tl.store(out_ptr, x)", 14, 21), ("@triton.autotune(CONFIGS)", 1, 26),
+    ("@triton.autotune(CONFIGS)", 2, 17), ("# triton-mutlint: mutates=a  ", 1, 28), ("größe.x = 1", 1, 8),
+    ("x", 9, 2), ("", 1, 1),
+])
+def test_sarif_regions_end_where_what_they_are_about_does(line: str, column: int, end: int) -> None:
+    finding = replace(FINDINGS[1], location=Location("k.py", 1, column), related=())
+    options = RenderOptions(sources=SourceLines({"k.py": line}))
+    log = json.loads(render("sarif", replace(SIMPLE, kernels=(), findings=(finding,)), options))
+    region = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]
+    assert region["endColumn"] == end
+
+
+def test_sarif_of_a_file_that_cannot_be_read_has_no_end() -> None:
+    log = json.loads(render("sarif", replace(SIMPLE, findings=FINDINGS[1:2]), RenderOptions(sources=SourceLines())))
+    region = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]
+    assert region == {"startLine": 16, "startColumn": 5}
+
+
+def test_markdown_names_what_is_written_through() -> None:
+    by_kernel = {line.split("`")[1]: line for line in shown("markdown", FULL).splitlines() if line.startswith("| `")}
+    assert by_kernel["norm_kernel"].endswith("| `X` | `table` |")
+    assert by_kernel["add_kernel"].endswith("|  |  |  |")

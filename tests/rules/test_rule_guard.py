@@ -1,4 +1,4 @@
-"""A rule is whole: its page, its row in the README, its metadata in SARIF, its explanation, its fixtures.
+"""A rule is whole: its page, its metadata in SARIF, its explanation, its fixtures.
 
 What the pages and fixtures hold is the business of test_rule_fixtures.
 """
@@ -19,19 +19,11 @@ from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.rules import RULES
 
 ROOT = Path(__file__).parents[2]
-ROW = re.compile(r"^\| \[(TML\d{3})\]\((\S+)\) \| (\S+) \| (\S+) \|.*\|$", re.MULTILINE)
 
 
 def test_each_file_of_a_rule_is_registered() -> None:
     files = {p.stem for p in (ROOT / "triton_mutlint" / "rules").glob("tml*.py")}
     assert {f"tml{code[3:]}_{rule.name.replace('-', '_')}" for code, rule in RULES.items()} == files
-
-
-def test_the_readme_has_a_row_for_each_rule_in_order() -> None:
-    rows = ROW.findall((ROOT / "README.md").read_text(encoding="utf-8"))
-    assert rows == [(code, f"docs/rules/{code}.md", rule.name, rule.default_severity.value)
-                    for code, rule in sorted(RULES.items())]
-    assert all((ROOT / page).is_file() for _, page, _, _ in rows)
 
 
 @pytest.mark.parametrize("code", RULES)

@@ -50,7 +50,7 @@ def test_101_unknown_is_not_a_definite_write() -> None:
 def test_101_says_under_which_condition() -> None:
     subject = with_mutation(subject_of(WRITES, declaration=declared()), "out_ptr", Mutation.CONDITIONAL, "A=1", "A=2")
     (finding,) = found("TML101", subject)
-    assert "writes `out_ptr` when A=1 or A=2, but its spec entry" in finding.message
+    assert "writes `out_ptr` when A=1 or A=2, which its spec entry" in finding.message
     assert finding.help.startswith("if the write is meant, declare it: `mutates: [out_ptr]`")
 
 
@@ -89,7 +89,7 @@ def test_102_a_tuple_is_stale_only_as_a_whole() -> None:
 def test_102_counts_the_variants() -> None:
     subject = subject_of(WRITES, declaration=declared("x_ptr"), analyzed_variants=3, total_variants=9)
     (finding,) = found("TML102", subject)
-    assert "none of the 3 analysed variants writes it (of 9 in all): it is only read" in finding.message
+    assert "does in none of the analysed variants (3 of 9): only read" in finding.message
 
 
 @pytest.mark.parametrize("code", ["TML101", "TML102", "TML302", "TML303"])

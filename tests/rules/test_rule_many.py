@@ -84,7 +84,7 @@ def test_every_format_is_the_same_whatever_the_order(subject: RunSubject, name: 
 
 def test_the_text_can_be_read(subject: RunSubject) -> None:
     sources = SourceLines({"kernels.py": text()}, Path("/project"))
-    out = render("text", reported(subject), RenderOptions(width=100, quiet=True, sources=sources))
+    out = render("text", reported(subject), RenderOptions(width=100, brief=True, sources=sources))
     lines = out.splitlines()
     assert lines[-1] == "500 kernels: 500 analysed · 300 errors, 0 warnings"
     assert sum(line.startswith("error[TML101]") for line in lines) == 300

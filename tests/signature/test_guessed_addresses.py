@@ -64,3 +64,45 @@ def k(x, y, out, F: tl.constexpr):
     (kernel,) = run(Request(("kernels.py::k",), tmp_path, spec=spec, targets=("cuda:90",))).kernels
     assert kernel.failure is None
     assert (kernel.mutated, kernel.unknown) == (("out",), ())
+
+
+@pytest.mark.parametrize("followed", [
+    "tl.load(page).to(tl.pointer_type(tl.float32))", "twice(page)",
+    "tl.load(tl.load(page).to(tl.pointer_type(tl.int64))).to(tl.pointer_type(tl.float32))",
+])
+def test_a_doubt_is_placed_in_the_file_whose_line_it_names(followed: str, tmp_path: Path) -> None:
+    """The pointer is made of what was in memory by a helper, in a file that is longer than the kernel's."""
+    (tmp_path / "links.py").write_text(f"""import triton
+import triton.language as tl
+
+
+@triton.constexpr_function
+def is_last(depth):
+    return bin(depth).count("1") == 5
+
+
+@triton.jit
+def twice(page):
+    return tl.load(page).to(tl.pointer_type(tl.float32))
+
+
+@triton.jit
+def follow(page, spare, DEPTH: tl.constexpr):
+    if is_last(DEPTH):
+        tl.store(page, spare.to(tl.int64))
+    return {followed}
+""", encoding="utf-8")
+    (tmp_path / "pages.py").write_text("""import triton
+import triton.language as tl
+from links import follow
+
+
+@triton.jit
+def pages(page, spare, v, DEPTH: tl.constexpr):
+    tl.store(follow(page, spare, DEPTH), v)
+""", encoding="utf-8")
+    (kernel,) = run(Request(("pages.py",), tmp_path, use_spec=False, targets=("cuda:90",))).kernels
+    assert {"page", "spare"} <= {*kernel.mutated, *kernel.unknown}
+    places = [(op.location.file, op.location.line) for op in kernel.unanalyzable_ops]
+    assert places
+    assert set(places) == {("pages.py", 8)}

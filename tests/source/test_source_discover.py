@@ -32,11 +32,41 @@ def test_a_directory_gives_its_kernel_files_in_order(tmp_path: Path) -> None:
     assert names(tmp_path, ".") == ["b.py", "a/z.py"]
 
 
-@pytest.mark.parametrize("folder", [".hidden", "__pycache__", "site-packages", "venv", "x.egg-info"])
-def test_environment_and_cache_folders_are_left_out(tmp_path: Path, folder: str) -> None:
+@pytest.mark.parametrize("folder", [".hidden", "__pycache__", "site-packages", "venv", "x.egg-info",
+                                    "build", "dist", "a/build", "build/lib/a"])
+def test_environment_build_and_cache_folders_are_left_out(tmp_path: Path, folder: str) -> None:
     write(tmp_path / folder / "k.py")
     write(tmp_path / "k.py")
     assert names(tmp_path, ".") == ["k.py"]
+
+
+@pytest.mark.parametrize("folder", ["build", "a/dist"])
+def test_a_package_is_source_whatever_its_name(tmp_path: Path, folder: str) -> None:
+    write(tmp_path / folder / "__init__.py", "")
+    write(tmp_path / folder / "k.py")
+    assert names(tmp_path, ".") == [f"{folder}/k.py"]
+
+
+def test_a_folder_is_searched_where_it_is_named_itself(tmp_path: Path) -> None:
+    write(tmp_path / "build" / "k.py")
+    assert names(tmp_path, "build") == ["build/k.py"]
+
+
+def test_a_named_file_with_a_syntax_error_fails_without_a_sign_of_kernels(tmp_path: Path) -> None:
+    write(tmp_path / "broken.py", "def f(:\n")
+    write(tmp_path / "k.py")
+    files, failures = discover(("broken.py", "k.py"), tmp_path)
+    assert [file.display for file in files] == ["k.py"]
+    ((name, failure),) = failures
+    assert (name, failure.location.line) == ("broken.py", 1)
+    assert failure.message.startswith("syntax error: ")
+
+
+def test_one_that_is_found_in_a_folder_is_passed_over(tmp_path: Path) -> None:
+    write(tmp_path / "broken.py", "def f(:\n")
+    write(tmp_path / "k.py")
+    files, failures = discover((".",), tmp_path)
+    assert ([file.display for file in files], failures) == (["k.py"], ())
 
 
 def test_a_virtual_environment_under_any_name_is_left_out(tmp_path: Path) -> None:

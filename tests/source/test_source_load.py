@@ -146,30 +146,6 @@ def test_constants_may_call_ordinary_functions(load_text) -> None:
     assert (kernel.namespace["WIDTH"].value, kernel.namespace["LAST"].value) == (6, 7)
 
 
-def test_a_constant_that_never_ends(load_text, monkeypatch) -> None:
-    monkeypatch.setattr("triton_mutlint.source.session.SECONDS", 0.2)
-    result = load_text(
-        """
-        def forever():
-            while True:
-                try:
-                    pass
-                except Exception:
-                    pass
-        N = tl.constexpr(forever())
-        @triton.jit
-        def k(x):
-            tl.store(x, N)
-        @triton.jit
-        def other(x):
-            tl.store(x, 1)
-        """
-    )
-    assert kernels(result) == ["other"]
-    ((_, failure),) = result.failures
-    assert failure.message.endswith("which could not be computed (TooLongError: still running after 0.2 s)")
-
-
 def test_endless_recursion(load_text) -> None:
     ((_, failure),) = load_text(
         """

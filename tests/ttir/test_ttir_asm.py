@@ -227,3 +227,18 @@ def test_a_store_is_never_lost(noise: list[str]) -> None:
     noise = [part for part in noise if part not in "{}"]
     found = read_asm(" ".join([*noise, "st.global.b32 [$1], $2;"]), "=r,l,r", 2, "cuda")
     assert not found.understood or 0 in found.writes
+
+
+@pytest.mark.parametrize(("text", "constraints", "backend", "target"), [
+    ("global_load_dword $0, $1, off sc1", "=v,v", "cuda", "hip:gfx942"),
+    ("s_new_instruction $0", "=s", "cuda", "hip:gfx942"),
+    ("mov.b32 $0, $1;", "=r,r", "hip", "cuda:90"),
+    ("call ($0), write_it, ($1);", "=r,r", "cuda", ""),
+    ("global_unheard_of $0, $1", "=v,v", "hip", ""),
+    ("something", "", "cuda", ""),
+])
+def test_asm_of_another_target_is_told(text: str, constraints: str, backend: str, target: str) -> None:
+    found = read_asm(text, constraints, constraints.count(","), backend)
+    assert not found.understood
+    assert bool(found.advice) is bool(target)
+    assert found.advice.endswith(f"`--target {target}`" if target else "")

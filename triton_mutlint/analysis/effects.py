@@ -173,7 +173,7 @@ class EffectReader:
     def _inline_asm(self, site: _Site) -> None:
         reading = self._opaque.asm(site.op, site.context.function.types)
         if not reading.understood:
-            self._undecided(site, reading.reason)
+            self._undecided(site, reading.reason, reading.advice)
             self._opaque_op(site, "unanalyzable", site.op.operands)
             return
         written = reading.writes | reading.atomics
@@ -196,19 +196,19 @@ class EffectReader:
                          self._names(self._reaching(site, operands)), site.location())
         self._opaque_ops[found] = None
 
-    def _undecided(self, site: _Site, reason: str) -> None:
+    def _undecided(self, site: _Site, reason: str, advice: str = "") -> None:
         """The op may write whatever reaches its operands."""
         reaching = self._reaching(site, site.op.operands)
         roots = self._closure(reaching)
         if roots & self._lattice.unknown:
             roots |= self._addresses
-        self._report_undecided(site, reason, roots)
+        self._report_undecided(site, reason, roots, advice)
         self._indirect_writes(site, reaching)
 
-    def _report_undecided(self, site: _Site, reason: str, roots: int) -> None:
+    def _report_undecided(self, site: _Site, reason: str, roots: int, advice: str = "") -> None:
         names = self._names(roots)
         self._unknown.update(names)
-        found = UnanalyzableOp(site.op.name, self._opaque.detail(site.op), reason, names, site.location())
+        found = UnanalyzableOp(site.op.name, self._opaque.detail(site.op), reason, names, site.location(), advice)
         self._unanalyzable[found] = None
 
     def _reaching(self, site: _Site, operands: Sequence[int]) -> int:

@@ -37,6 +37,7 @@ def check(paths: tuple[str, ...], options: dict[str, Any]) -> int:
     refuse_commands(paths[0])
     refuse_contradictions(paths, options)
     refuse_fixing(paths, options)
+    options = {**options, "brief": not options["verbose"] and not names_one_file(paths)}
     outputs = parse_outputs(options["formats"], options["output"])
     config = config_in_force(options)
     if options["update_baseline"] and config.baseline is None:
@@ -44,6 +45,11 @@ def check(paths: tuple[str, ...], options: dict[str, Any]) -> int:
                                "configuration")
     request = make_request(paths, config, options)
     return run(request, outputs, options)
+
+
+def names_one_file(paths: tuple[str, ...]) -> bool:
+    """Whether all that is asked for stands in one file, so that there is room to tell all about it."""
+    return len({path.partition("::")[0] for path in paths}) == 1 and not Path(paths[0]).is_dir()
 
 
 def config_in_force(options: dict[str, Any]) -> Config:
@@ -190,14 +196,20 @@ def _look(request: Request, output: Output, options: dict[str, Any]) -> RenderOp
         color=options["color"] == "always" if to_file else use_color(options["color"], sys.stdout),
         ascii=not to_file and not is_unicode(sys.stdout),
         quiet=options["quiet"],
+        brief=options["brief"],
         verbose=options["verbose"],
         fail_on=request.config.fail_on,
     )
 
 
 def _rendered(report: Report, request: Request, name: str, look: RenderOptions) -> str:
-    from triton_mutlint.report import render
+    from triton_mutlint.report import FIXES_SHOWN, render
     from triton_mutlint.report.sources import SourceLines
 
     stdin = {request.stdin_filename or "<stdin>": request.stdin_text or ""} if request.stdin_text else {}
-    return render(name, report, replace(look, sources=SourceLines(stdin, request.cwd)))
+    look = replace(look, sources=SourceLines(stdin, request.cwd))
+    if name in FIXES_SHOWN and any(finding.changes for finding in report.findings):
+        from triton_mutlint.fixes.offers import offers
+
+        look = replace(look, fixes=offers(report.findings, request))
+    return render(name, report, look)

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from triton_mutlint.config import Config, selector_problem
+from triton_mutlint.config import Config, read_selector
 from triton_mutlint.config_file import load
 from triton_mutlint.report import FORMATS
 
@@ -80,20 +80,21 @@ def configured(options: Mapping[str, Any]) -> Config:
     return Config() if options["isolated"] else load(Path.cwd(), options["config_file"], known_rules)
 
 
-def known_rules() -> Collection[str]:
-    """The codes of all rules, from the names of their files: loading them takes longer than a run from the cache."""
+def known_rules() -> Mapping[str, str]:
+    """The name of each rule by its code, from its file: loading rules takes longer than a run from the cache."""
     folder = Path(__file__).parent.parent / "rules"
-    return sorted(path.stem.partition("_")[0].upper() for path in folder.glob("tml[0-9][0-9][0-9]_*.py"))
+    parts = (path.stem.partition("_") for path in sorted(folder.glob("tml[0-9][0-9][0-9]_*.py")))
+    return {code.upper(): name.replace("_", "-") for code, _, name in parts}
 
 
 def split_codes(name: str, values: tuple[str, ...]) -> tuple[str, ...]:
     """Selectors, comma-separated or from a repeated option; refuses what covers no rule."""
-    codes = tuple(code.strip() for value in values for code in value.split(",") if code.strip())
-    for code in codes:
-        problem = selector_problem(code, known_rules())
-        if problem:
-            raise click.BadParameter(problem, param_hint=f"'--{name.replace('_', '-')}'")
-    return codes
+    texts = [text.strip() for value in values for text in value.split(",") if text.strip()]
+    rules = known_rules() if texts else {}
+    try:
+        return tuple(read_selector(text, rules) for text in texts)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint=f"'--{name.replace('_', '-')}'") from error
 
 
 def merged(config: Config, given: Mapping[str, Any]) -> Config:

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import click
 
-from triton_mutlint.model import UsageError
+from triton_mutlint.basics import DEVICE_NODES, UsageError
+
+WITHOUT_TORCH = ".no-torch"  # of the file that a recorded Python leaves where it finds no torch
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100,
@@ -25,8 +27,9 @@ from triton_mutlint.model import UsageError
 def command(output: Path, verbose: bool, program: tuple[str, ...]) -> int:
     """Run a Python program, and note in a spec how it launches its kernels: types, constexprs, some values.
 
-    Launches of several runs add up; what a person wrote into the spec stays. Under Triton's interpreter
-    (TRITON_INTERPRET=1) launches are noted as well. `import triton_mutlint.record` does the same from within.
+    Launches of several runs add up; what a person wrote into the spec stays. On a machine without a GPU, set
+    TRITON_INTERPRET=1: what Triton's interpreter launches is noted as well. `import triton_mutlint.record` does the
+    same from within. The program needs torch, as Triton does to launch kernels.
 
     \b
     Examples:
@@ -88,10 +91,19 @@ def _run(program: tuple[str, ...], raw: Path) -> _Ended | None:
     return _Ended(code if code >= 0 else 128 - code, -code if code < 0 else None, bool(pressed))
 
 
+def _advice(raw: Path) -> str:
+    """What the program may have lacked to launch a kernel: torch in its Python, or a GPU."""
+    if raw.with_suffix(WITHOUT_TORCH).exists():
+        return "; its Python has no torch, which Triton needs to launch kernels: pip install torch numpy"
+    if "TRITON_INTERPRET" in os.environ or any(Path(node).exists() for node in DEVICE_NODES):
+        return ""
+    return "; no GPU was found here: with TRITON_INTERPRET=1 in its environment a program runs its kernels on the CPU"
+
+
 def _merge(raw: Path, output: Path, verbose: bool, ended: _Ended) -> None:
     """Problems are told, and leave the program's exit code as it is."""
     if not raw.stat().st_size:
-        click.echo(f"triton-mutlint: no launch was recorded: {ended.reason}", err=True)
+        click.echo(f"triton-mutlint: no launch was recorded: {ended.reason}{_advice(raw)}", err=True)
         return
     from triton_mutlint.recording.merging import merge_files
 

@@ -9,7 +9,7 @@ import click
 SECTIONS: Mapping[str, tuple[str, ...]] = {
     "What to analyse": ("force_exclude", "spec", "no_spec", "targets", "max_variants", "timeout", "jobs", "cache_dir",
                         "no_cache", "opaque_asm", "true_import", "helpers"),
-    "Rules": ("select", "extend_select", "ignore", "require_spec", "fail_on", "exit_zero"),
+    "Rules": ("select", "extend_select", "ignore", "require_spec", "strict", "fail_on", "exit_zero"),
     "Comparing": ("snapshot", "baseline", "update_baseline"),
     "Fixing": ("fix", "diff"),
     "Output": ("formats", "output", "quiet", "verbose", "color"),

@@ -35,7 +35,8 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     Commit that file, and `check --check-snapshot` fails when a write appears or vanishes (TML107).
     Entries of files that exist and are not under PATH stay as they are.
 
-    Exit code: 0, or 1 when a file or kernel could not be analysed (the rest is written all the same).
+    Exit code: 0, or 1 for an error: a file that could not be read, or a kernel that could not be analysed although
+    its arguments are given (all kernels with `strict = true`). The rest is written all the same.
     """
     from triton_mutlint.cli.snapshotting import snapshot
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import re
 import tokenize
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from triton_mutlint.fixes.edit import CannotFixError
+from triton_mutlint.request import Request
 
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -43,6 +45,11 @@ class Document:
         if not 1 <= line <= len(self._starts):
             raise CannotFixError("the place is not in the file any more")
         return self._starts[line - 1] + column - 1
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """The 1-based line and column (in characters) of an index into `text`."""
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
 
     def byte_offset(self, line: int, column: int) -> int:
         """As `offset`, of a column in bytes of UTF-8, as `Location` counts them."""
@@ -88,6 +95,14 @@ def newline_at(text: str, offset: int) -> str:
     """How the line that holds `offset` ends; as the file's first line does, if it has no end."""
     match = _LINE_END.search(text, offset) or _LINE_END.search(text)
     return match[0] if match else "\n"
+
+
+def request_document(request: Request, name: str, *, python: bool) -> Document:
+    """A file of a run by the name that reports give it, or what stands on standard input; raises CannotFixError."""
+    path = request.cwd / name
+    if request.stdin_text is not None and path == request.cwd / Path(request.stdin_filename or "<stdin>"):
+        return Document(name, None, request.stdin_text)
+    return read_document(path, name, python=python)
 
 
 def read_document(path: Path, display: str, *, python: bool) -> Document:

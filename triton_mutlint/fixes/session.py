@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from triton_mutlint.fixes.document import Document, read_document
+from triton_mutlint.fixes.document import Document, request_document
 from triton_mutlint.fixes.edit import CannotFixError, Fix, Refusal, apply
 from triton_mutlint.fixes.plan import Plan, plan
 from triton_mutlint.model import EMPTY, Finding, MutlintError, Report, Severity
@@ -102,15 +101,8 @@ class _Session:
 
     def _document(self, name: str, python: bool) -> Document:
         if name not in self._originals:
-            self._originals[name] = self._current[name] = self._read(name, python)
+            self._originals[name] = self._current[name] = request_document(self._request, name, python=python)
         return self._current[name]
-
-    def _read(self, name: str, python: bool) -> Document:
-        request = self._request
-        path = request.cwd / name
-        if request.stdin_text is not None and path == request.cwd / Path(request.stdin_filename or "<stdin>"):
-            return Document(name, None, request.stdin_text)
-        return read_document(path, name, python=python)
 
     def _edit(self, fixes: Iterable[Fix]) -> tuple[list[Fix], dict[str, Document]]:
         """The fixes that go together, and what their files become."""

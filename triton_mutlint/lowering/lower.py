@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 from triton_mutlint.capture import OutputSink
-from triton_mutlint.lowering import errors, frontend, triton_api
+from triton_mutlint.lowering import errors, triton_api
 from triton_mutlint.lowering.arguments import build
 from triton_mutlint.model import LoadedKernel, LoweredKernel, StageError, Target, Variant
 
@@ -31,24 +28,16 @@ class Lowerer:
         """
         backend = self._backend(target)
         arguments = build(variant.args)
-        make = partial(backend.make_ir, kernel.jit, arguments.signature, arguments.constants, arguments.attributes,
-                       backend.options(variant.options))
         with self._sink.capture() as printed:
             raised: Exception | None = None
             try:
-                module = self._made(make)
+                module = backend.make_ir(kernel.jit, arguments.signature, arguments.constants, arguments.attributes,
+                                         backend.options(variant.options))
             except Exception as error:  # the kernel's own Python runs in there: anything may be raised
                 raised = error
         if raised is not None:
             raise StageError(errors.failure(raised, kernel, printed.text, variant.args)) from raised
         return LoweredKernel(str(module), module.get_entry_func_name(), tuple(arguments.owners), target, module)
-
-    def _made(self, make: Callable[[], Any]) -> Any:
-        module = frontend.guessed(make)
-        if module is None:
-            self._sink.empty()
-            module = make()
-        return module
 
     def simplify(self, lowered: LoweredKernel) -> LoweredKernel:
         """The same kernel after Triton's inliner and clean-ups (docs/analysis.md, section 8)."""

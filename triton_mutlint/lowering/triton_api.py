@@ -6,6 +6,7 @@ Version differences live here: import paths, how columns are counted, how passes
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 import sys
 import warnings
@@ -14,11 +15,12 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from triton_mutlint.collector import sweep
-from triton_mutlint.lowering.frontend import parsing_once
 from triton_mutlint.model import Target, UsageError
 
-SUPPORTED = ((3, 6), (3, 10))  # [first, end)
+SUPPORTED = ((3, 3), (3, 10))  # [first, end)
 _RECURSION_LIMIT = 2500  # a call of a helper nests some fifty Python frames
+_PARSED = 1024  # texts of functions kept
+_trees: dict[str, Any] = {}  # by text
 _NO_LINE_INFO = "TRITON_DISABLE_LINE_INFO"
 
 
@@ -37,9 +39,9 @@ def triton() -> Any:
     try:
         import triton as module
     except ImportError as error:
-        raise UsageError(f"cannot import triton ({error}); install it: pip install 'triton>=3.6'") from error
+        raise UsageError(f"cannot import triton ({error}); install it: pip install 'triton>=3.3'") from error
     if version(module) < SUPPORTED[0]:
-        raise UsageError(f"triton {module.__version__} is not supported: triton-mutlint needs triton >= 3.6")
+        raise UsageError(f"triton {module.__version__} is not supported: triton-mutlint needs triton >= 3.3")
     if type(module.language.standard.cdiv).__name__ == "InterpretedFunction":
         raise UsageError("triton was imported with TRITON_INTERPRET=1, so it compiles nothing: unset it, or run the "
                          "triton-mutlint command")
@@ -76,6 +78,28 @@ def _line_info() -> Iterator[None]:
     finally:
         if disabled is not None:
             os.environ[_NO_LINE_INFO] = disabled
+
+
+@contextlib.contextmanager
+def _parsing_once() -> Iterator[None]:
+    """Functions with the same text share one syntax tree: Triton parses a helper anew in each kernel that calls it."""
+    from triton.runtime.jit import JITFunction
+
+    owner = next(cls for cls in JITFunction.__mro__ if "parse" in vars(cls))
+    plain = owner.parse
+
+    def parse(function: Any) -> Any:
+        if function.src not in _trees:
+            _trees[function.src] = plain(function)
+        return _trees[function.src]
+
+    owner.parse = parse
+    try:
+        yield
+    finally:
+        owner.parse = plain
+        if len(_trees) > _PARSED:
+            _trees.clear()
 
 
 @contextlib.contextmanager
@@ -136,9 +160,12 @@ class Backend:
         source = ASTSource(jit, signature, constants, attributes)
         codegen = self._backend.get_codegen_implementation(options)
         try:
-            with warnings.catch_warnings(), _line_info(), parsing_once(), _deep_calls():
+            with warnings.catch_warnings(), _line_info(), _parsing_once(), _deep_calls():
                 warnings.simplefilter("ignore")
-                return source.make_ir(self._gpu, options, codegen, self._module_map, self.context)
+                given = {"target": self._gpu, "options": options, "codegen_fns": codegen,
+                         "module_map": self._module_map, "context": self.context}
+                wanted = inspect.signature(source.make_ir).parameters  # no target before 3.5
+                return source.make_ir(**{name: given[name] for name in wanted})
         finally:
             sweep()
 
@@ -157,7 +184,7 @@ class Backend:
         common.add_canonicalizer(manager)
         common.add_cse(manager)
         common.add_symbol_dce(manager)
-        manager.run(module, "mutlint")
+        manager.run(*((module, "mutlint") if version() >= (3, 6) else (module,)))
 
 
 def compilation_error() -> type[Exception]:

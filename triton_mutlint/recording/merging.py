@@ -13,23 +13,28 @@ import yaml
 from triton_mutlint.judging import LintedFile
 from triton_mutlint.linting import Run
 from triton_mutlint.model import LoadedKernel, LoadResult, SourceFile, StageError, Status, UsageError
-from triton_mutlint.planning import load_file
-from triton_mutlint.recording.box import box, independent
+from triton_mutlint.planning import load_file, plan_kernel
 from triton_mutlint.recording.launches import Launch, Place, joined, launch_text, launches_of, read_notes
+from triton_mutlint.recording.seen import Seen, columns, proposals
 from triton_mutlint.request import Request
+from triton_mutlint.signature.binding import value_parameters
 from triton_mutlint.signature.configs import configs
 from triton_mutlint.signature.spec import KernelSpec, Spec, parse_spec
 from triton_mutlint.signature.spec_values import argument_spec, key_text, scalar_text
+from triton_mutlint.signature.spec_writer import argument_lines
+from triton_mutlint.signature.variants import types_of
 from triton_mutlint.source.text import read_source
 from triton_mutlint.source.walking import first_line
 
 HEADER = """\
 # Kernel signatures as they were launched, written by `triton-mutlint record`.
 # A later run adds launches that are new; an entry without `launches` is left as it is.
+# A value in a comment was seen, and is left to inference: each check tries what the source takes.
 version: 1
 kernels:
 """
 _PACKAGES = ("site-packages", "dist-packages")
+_VARIANTS = 64  # that a check analyses by default
 
 
 @dataclass(frozen=True)
@@ -82,16 +87,30 @@ class _Subject:
         line = self.kernel.location.line if self.kernel else self.place.line
         return spec.entry_for(self.place.file, self.place.name, self.kernel.qualname if self.kernel else "", line)
 
-    def arguments(self, launches: Sequence[Launch]) -> dict[str, tuple[str, ...]]:
+    def arguments(self, launches: Sequence[Launch]) -> Seen:
         """What to write under `args`: what the launches had, in a form that can be analysed."""
-        given = _given_by_source(self.kernel)
-        narrow = box(launches, given)
+        seen = columns(launches, _given_by_source(self.kernel))
         if self.kernel is None:
-            return narrow
-        wide = independent(launches, given)
-        specs = [spec for name, texts in wide.items() if (spec := argument_spec(name, _listed(texts))) is not None]
-        report = self.run.analyze(self.file, self.kernel, KernelSpec(self.kernel.name, args=tuple(specs)))
-        return wide if report.status is Status.ANALYZED else narrow
+            return next(proposals(seen, (), ()))
+        values = value_parameters(self.kernel)
+        tried = list(proposals(seen, values, self._open(self.kernel)))
+        return next((s for s in tried if self._fits(self.kernel, s)), tried[-1])
+
+    def _open(self, kernel: LoadedKernel) -> frozenset[str]:
+        """The parameters that the source, by itself, is analysed with several values of, or takes several of."""
+        try:
+            plan = plan_kernel(kernel, None, None, self.file.result, _VARIANTS)
+        except StageError:
+            return frozenset()
+        return plan.partial | {n for n in plan.inferred if len(types_of(plan, n)) > 1}
+
+    def _fits(self, kernel: LoadedKernel, seen: Seen) -> bool:
+        """Whether the kernel can be analysed with these arguments."""
+        if seen.combinations > _VARIANTS:
+            return False
+        specs = [spec for a in seen.arguments if (spec := argument_spec(a.name, a.text)) is not None]
+        report = self.run.analyze(self.file, kernel, KernelSpec(kernel.name, args=tuple(specs)))
+        return report.status is Status.ANALYZED
 
 
 def _subjects(notes: Mapping[Place, list[Launch]], spec: Spec | None) -> Iterator[tuple[_Subject, list[Launch]]]:
@@ -130,13 +149,13 @@ def _key(place: Place, kernel: LoadedKernel | None, root: Path) -> str:
         return f"{place.file.as_posix()}::{name}"
 
 
-def _entry(key: str, launches: Sequence[Launch], given: Mapping[str, tuple[str, ...]],
+def _entry(key: str, launches: Sequence[Launch], seen: Seen,
            old: KernelSpec | None) -> list[str]:
     """The lines of an entry; what a person had added to it stays."""
     lines = [f"{key_text(key)}:"]
-    if given:
-        lines.append("  args:")
-        lines += [f"    {scalar_text(name)}: {_listed(texts)}" for name, texts in given.items()]
+    if seen.arguments:
+        lines += ["  args:", *argument_lines(seen.arguments, 4)]
+    lines += [f"    # {line}" for line in argument_lines(seen.guesses, 0)]
     if old is not None:
         for what, declared in (("mutates", old.mutates), ("allow", old.allow or None), ("target", old.targets or None)):
             if declared is not None:
@@ -146,11 +165,6 @@ def _entry(key: str, launches: Sequence[Launch], given: Mapping[str, tuple[str, 
         if name != "launches":
             lines.append(f"    {name}: {_flow(value)}")
     return [*lines, "    launches:", *(f"      - {launch_text(launch)}" for launch in launches)]
-
-
-def _listed(texts: Sequence[str]) -> str:
-    """Alternatives as YAML: a list, but for a single one that is none itself."""
-    return texts[0] if len(texts) == 1 and not texts[0].startswith("[") else f"[{', '.join(texts)}]"
 
 
 def _flow(value: Any) -> str:

@@ -14,14 +14,15 @@ FORMATS = {
     name: f"triton_mutlint.report.{name}"
     for name in ("text", "concise", "json", "sarif", "github", "junit", "markdown")
 }
+FIXES_SHOWN = ("text", "concise", "sarif")  # formats that say what `--fix` would do
 
 
 def render(name: str, report: Report, options: RenderOptions) -> str:
     """`report` in the format `name`, a key of FORMATS."""
     if name == "text" and not options.color and _says_nothing(report):
-        from triton_mutlint.report.summary import sentence
+        from triton_mutlint.report.summary import sentence  # without rich, which takes longer to import than such a run
 
-        return f"{sentence(report)}\n"  # without rich, which takes longer to import than such a run
+        return "" if options.quiet else f"{sentence(report)}\n"
     text: str = importlib.import_module(FORMATS[name]).render(report, options)
     return text
 

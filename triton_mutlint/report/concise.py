@@ -1,20 +1,23 @@
-"""One finding a line, `path:line:column: CODE message`, as editors and grep like it."""
+"""One finding a line, `path:line:column: severity: CODE message`, as compilers print it and editors read it."""
 
 from __future__ import annotations
 
-from triton_mutlint.model import Report
+from triton_mutlint.model import Finding, Report
 from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
+from triton_mutlint.report.summary import FIXABLE
 
 
 def render(report: Report, options: RenderOptions | None = None) -> str:
     """Findings that are not suppressed; nothing at all when there are none."""
-    lines = [
-        f"{flat(f.location.file)}:{f.location.line}:{f.location.column}: {f.rule} {flat(f.message)}\n"
-        for f in order.findings(report)
-        if not f.suppressed
-    ]
-    return "".join(lines)
+    fixes = options.fixes if options else {}
+    return "".join(_line(f, f in fixes) for f in order.findings(report) if not f.suppressed)
+
+
+def _line(finding: Finding, is_fixable: bool) -> str:
+    place, mark = finding.location, f" {FIXABLE}" if is_fixable else ""
+    return (f"{flat(place.file)}:{place.line}:{place.column}: {finding.severity.value}: {finding.rule}{mark} "
+            f"{flat(finding.message)}\n")
 
 
 def flat(text: str) -> str:

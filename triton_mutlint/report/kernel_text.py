@@ -16,11 +16,12 @@ from triton_mutlint.report.style import (
     MUTATION,
     NOTE,
     PLACE,
+    SEVERITY,
     STRONG,
     Lines,
     clean,
+    counted,
     flow,
-    joined,
     words,
 )
 from triton_mutlint.report.table import parameter_table
@@ -61,7 +62,7 @@ def _title(kernel: KernelReport) -> Text:
 
 def _headline(kernel: KernelReport, width: int) -> Lines:
     """What an author wants first: the parameters this kernel writes."""
-    return _titled(_title(kernel), _written(kernel), width)
+    return _titled(_title(kernel), written_words(kernel), width)
 
 
 def _titled(title: Text, pieces: list[Text], width: int) -> Lines:
@@ -71,7 +72,8 @@ def _titled(title: Text, pieces: list[Text], width: int) -> Lines:
     return [title, *flow(pieces, width, Text("  "), 4)]
 
 
-def _written(kernel: KernelReport) -> list[Text]:
+def written_words(kernel: KernelReport, limit: int = 0) -> list[Text]:
+    """The parameters that the kernel writes; no more than `limit` of each kind by name, if that is given."""
     by = {m: [p.name for p in kernel.parameters if p.mutation is m] for m in Mutation}
     through = list(dict.fromkeys(w.through for w in order.placed(kernel.indirect_writes)))
     clauses = (
@@ -83,7 +85,7 @@ def _written(kernel: KernelReport) -> list[Text]:
     pieces: list[Text] = []
     for alone, after, names, style in clauses:
         if names:
-            pieces += [*words(after if pieces else alone), *joined(names, style)]
+            pieces += [*words(after if pieces else alone), *counted(names, style, limit)]
     return pieces or words("writes nothing")
 
 
@@ -102,11 +104,18 @@ def _circumstances(kernel: KernelReport, width: int) -> Lines:
 def _failed(kernel: KernelReport, finding: Finding | None, options: RenderOptions) -> Lines:
     failure = kernel.failure
     assert failure is not None, "a failed kernel carries its failure"
-    what = _STAGES[failure.stage]
-    code = [Text(f"[{finding.rule}]", DIM)] if finding else []
-    lines = _titled(_title(kernel), [*words(what, FAILED), *code], options.width)
+    code = []
+    if finding:
+        code = [Text("·", DIM), Text(f"{finding.severity.value}[{finding.rule}]", SEVERITY[finding.severity])]
+    code += [Text("(suppressed)", DIM)] if finding and finding.suppressed else []
+    lines = _titled(_title(kernel), [*failure_words(kernel), *code], options.width)
     lines += failure_lines(failure, options)
     return lines + [line for note in kernel.notes for line in note_lines(note, options.width, 2)]
+
+
+def failure_words(kernel: KernelReport) -> list[Text]:
+    """At which stage the kernel failed."""
+    return words(_STAGES[kernel.failure.stage], FAILED) if kernel.failure else []
 
 
 def failure_lines(failure: Failure, options: RenderOptions) -> Lines:

@@ -41,7 +41,8 @@ def _kernels(kernels: Sequence[KernelReport]) -> str:
     if not kernels:
         return ""
     rows = [f"| {' | '.join(_cells(kernel))} |" for kernel in kernels]
-    return "\n".join(["| kernel | place | writes | sometimes | unknown |", "|---|---|---|---|---|", *rows])
+    head = "| kernel | place | writes | sometimes | unknown | through addresses from |"
+    return "\n".join([head, "|---|---|---|---|---|---|", *rows])
 
 
 def _cells(kernel: KernelReport) -> list[str]:
@@ -49,12 +50,13 @@ def _cells(kernel: KernelReport) -> list[str]:
     place = code(f"{kernel.location.file}:{kernel.location.line}")
     if kernel.status is Status.FAILED:
         stage = kernel.failure.stage.value if kernel.failure else ""
-        return [name, place, f"failed ({stage})", "", ""]
+        return [name, place, f"failed ({stage})", "", "", ""]
     by = [
         ", ".join(code(p.name) for p in kernel.parameters if p.mutation is mutation)
         for mutation in (Mutation.WRITTEN, Mutation.CONDITIONAL, Mutation.UNKNOWN)
     ]
-    return [name, place, *by]
+    through = dict.fromkeys(write.through for write in order.placed(kernel.indirect_writes))
+    return [name, place, *by, ", ".join(map(code, through))]
 
 
 def escape(text: str) -> str:

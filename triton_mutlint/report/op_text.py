@@ -7,7 +7,7 @@ from rich.text import Text
 from triton_mutlint.model import HostEffect, Mutation, OpMutation, OpReport
 from triton_mutlint.report.accesses import where
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.style import DIM, MUTATION, PLACE, STRONG, Lines, clean, flow, joined, words
+from triton_mutlint.report.style import DIM, MUTATION, PLACE, STRONG, Lines, clean, counted, flow, words
 
 _STYLES = {
     OpMutation.WRITTEN: MUTATION[Mutation.WRITTEN],
@@ -21,7 +21,7 @@ def op_lines(op: OpReport, options: RenderOptions) -> Lines:
     """The op's headline, its declaration, and the places that the verdict rests on."""
     title = Text.assemble((f"{clean(op.location.file)}:{op.location.line}", PLACE), " ", ("op ", DIM),
                           (clean(op.name), STRONG), "  ")
-    lines = [*flow(_written(op), options.width, title, 4), *flow(_declared(op), options.width, Text("  "), 2)]
+    lines = [*flow(op_words(op), options.width, title, 4), *flow(_declared(op), options.width, Text("  "), 2)]
     for argument in op.arguments:
         declared = op.declaration.names is not None and argument.name in op.declaration.names
         if argument.effects and (options.verbose or not declared):
@@ -35,7 +35,8 @@ def op_lines(op: OpReport, options: RenderOptions) -> Lines:
     return lines
 
 
-def _written(op: OpReport) -> list[Text]:
+def op_words(op: OpReport, limit: int = 0) -> list[Text]:
+    """The arguments that the op writes; no more than `limit` of each kind by name, if that is given."""
     clauses = (
         ("writes", "writes", OpMutation.WRITTEN),
         ("may write", "· may write", OpMutation.MAYBE),
@@ -45,7 +46,7 @@ def _written(op: OpReport) -> list[Text]:
     for alone, after, mutation in clauses:
         names = [a.name for a in op.arguments if a.mutation is mutation]
         if names:
-            pieces += [*words(after if pieces else alone), *joined(names, _STYLES[mutation])]
+            pieces += [*words(after if pieces else alone), *counted(names, _STYLES[mutation], limit)]
     return pieces or words("writes nothing" if op.complete else "is not understood")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
@@ -17,27 +18,31 @@ from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.sarif_flows import flows
 from triton_mutlint.report.sarif_rules import LEVELS, rule_descriptors
 from triton_mutlint.report.sources import SourceLines
-from triton_mutlint.version import __version__
+from triton_mutlint.version import REPOSITORY, __version__
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"
 FINGERPRINT = "tritonMutlint/v1"
 Json = dict[str, Any]
+_NAME = re.compile(r"[^\W\d]\w*(\.\w+)*")
 
 
 def render(report: Report, options: RenderOptions | None = None) -> str:
     """The findings as a SARIF log; suppressed ones carry their suppression."""
-    sources = (options or RenderOptions()).sources
+    options = options or RenderOptions()
+    sources = options.sources
     findings = order.findings(report)
     rules = rule_descriptors(findings)
     position = {rule["id"]: index for index, rule in enumerate(rules)}
     prints = _fingerprints(findings)
     results = [
-        {"ruleId": f.rule, "ruleIndex": position[f.rule], **_result(f, report.kernels, sources), **mark}
+        {"ruleId": f.rule, "ruleIndex": position[f.rule], **_result(f, report.kernels, sources), **mark,
+         **_fixes(f, options)}
         for f, mark in zip(findings, prints, strict=True)
     ]
     run = {
-        "tool": {"driver": {"name": "triton-mutlint", "semanticVersion": __version__, "rules": rules}},
+        "tool": {"driver": {
+            "name": "triton-mutlint", "semanticVersion": __version__, "informationUri": REPOSITORY, "rules": rules}},
         "columnKind": "unicodeCodePoints",
         "results": results,
     }
@@ -65,6 +70,19 @@ def _result(finding: Finding, kernels: Sequence[KernelReport], sources: SourceLi
     return result
 
 
+def _fixes(finding: Finding, options: RenderOptions) -> Json:
+    """What `--fix` would do, as viewers can offer it; it may settle other findings of the same list as well."""
+    offer = options.fixes.get(finding)
+    if offer is None or finding.suppressed:
+        return {}
+    replacements = [
+        {"deletedRegion": _region(one.start, one.end), "insertedContent": {"text": one.text}}
+        for one in offer.replacements
+    ]
+    change = {"artifactLocation": _artifact(offer.file), "replacements": replacements}
+    return {"fixes": [{"description": {"text": offer.message}, "artifactChanges": [change]}]}
+
+
 def _logical(finding: Finding) -> Json:
     if finding.kernel is None:
         return {}
@@ -73,8 +91,21 @@ def _logical(finding: Finding) -> Json:
 
 def physical(location: Location, sources: SourceLines) -> Json:
     """A place; columns are counted in characters, as `columnKind` says."""
-    region = {"startLine": location.line, "startColumn": sources.character(location) + 1}
+    start, line = sources.character(location), sources.line(location.file, location.line)
+    region = {"startLine": location.line, "startColumn": start + 1}
+    if line is not None:
+        region["endColumn"] = max(_end(line, start), start) + 1
     return {"artifactLocation": _artifact(location.file), "region": region}
+
+
+def _region(start: tuple[int, int], end: tuple[int, int]) -> Json:
+    return {"startLine": start[0], "startColumn": start[1], "endLine": end[0], "endColumn": end[1]}
+
+
+def _end(line: str, start: int) -> int:
+    """Where what begins at `start` ends: a dotted name, or else the text of the line."""
+    name = _NAME.match(line, start)
+    return name.end() if name else len(line.rstrip())
 
 
 def _artifact(file: str) -> Json:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from triton_mutlint.model import Finding, Severity
 from triton_mutlint.rules import RULES, Rule
+from triton_mutlint.version import page
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note", Severity.OFF: "none"}
 Json = dict[str, Any]
@@ -29,10 +31,18 @@ def _descriptor(rule: Rule) -> Json:
         "id": rule.code,
         "name": _pascal(rule.name),
         "shortDescription": {"text": rule.summary},
-        "fullDescription": {"text": text.partition("\n\n")[2].partition("\n\n")[0] or rule.summary},
+        "fullDescription": {"text": _prose(text) or rule.summary},
+        "helpUri": page(f"docs/rules/{rule.code}.md"),
         "help": {"text": text, "markdown": text},
         "defaultConfiguration": {"enabled": not off, "level": level},
     }
+
+
+def _prose(text: str) -> str:
+    """What the rule does, as plain text: viewers show it without reading Markdown."""
+    section = text.partition("## What it does\n")[2].partition("\n## ")[0]
+    words = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", section).replace("`", "").replace("**", "")
+    return "\n\n".join(" ".join(part.split()) for part in words.strip().split("\n\n"))
 
 
 def _pascal(name: str) -> str:

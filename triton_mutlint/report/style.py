@@ -70,6 +70,13 @@ def joined(names: Sequence[str], style: str = "", separator: str = ",") -> list[
     return [Text.assemble((clean(n), style), separator if i < last else "") for i, n in enumerate(names)]
 
 
+def counted(names: Sequence[str], style: str, limit: int) -> list[Text]:
+    """As `joined`, of the first `limit` names; how many more there are (0: all names)."""
+    if not limit or len(names) <= limit + 1:
+        return joined(names, style)
+    return [*joined(names[:limit], style), *words(f"and {len(names) - limit} more", style)]
+
+
 def cells(text: str) -> int:
     """The width of `text` in terminal cells."""
     return cell_len(text)

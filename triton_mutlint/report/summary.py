@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from triton_mutlint.basics import FAIL_LEVELS, NEVER
 from triton_mutlint.model import Finding, Report, Severity, Status
 
+FIXABLE = "[*]"  # marks what `--fix` can settle
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -60,6 +62,22 @@ def sentence(report: Report) -> str:
         plural(report.helpers, "helper") if report.helpers else "",
     ]
     return " · ".join(part for part in parts if part)
+
+
+def advice(report: Report, fixable: int = 0) -> list[str]:
+    """What can be done about the findings as a whole; `fixable` of them are marked as those that `--fix` can settle."""
+    guessed = [f.rule for f in report.findings if f.kernel and not f.suppressed and f.severity is Severity.WARNING]
+    lowered, loaded = guessed.count("TML902"), guessed.count("TML901")
+    lines = []
+    if lowered:
+        what = f"{'its' if lowered == 1 else 'their'} arguments"
+        lines.append(f"{plural(lowered, 'kernel')} not analysed: give {what} in a spec (triton-mutlint init)")
+    if loaded:
+        what = "what it needs" if loaded == 1 else "what they need"
+        lines.append(f"{plural(loaded, 'kernel')} not loaded: give {what} under `globals` in a spec")
+    if fixable:
+        lines.append(f"{FIXABLE} {plural(fixable, 'finding')} can be fixed: triton-mutlint check --fix")
+    return lines
 
 
 def plural(number: int, noun: str) -> str:

@@ -11,12 +11,14 @@ from rich.text import Text
 
 from triton_mutlint.model import Finding, KernelReport, Location, Report, Severity, Status
 from triton_mutlint.report import order
-from triton_mutlint.report.findings_text import finding_lines
+from triton_mutlint.report.findings_text import group_lines
+from triton_mutlint.report.groups import grouped
 from triton_mutlint.report.kernel_text import kernel_lines, note_lines
 from triton_mutlint.report.op_text import op_lines
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.style import DIM, FAILED, SEVERITY, STRONG, Lines, flow, to_ascii
-from triton_mutlint.report.summary import sentence
+from triton_mutlint.report.overview import overview
+from triton_mutlint.report.style import DIM, FAILED, SEVERITY, STRONG, Lines, flow, to_ascii, words
+from triton_mutlint.report.summary import advice, sentence
 
 _SUMMARY_STYLES = (
     (r"^\d+ kernels?:|^no$", STRONG),
@@ -59,20 +61,24 @@ def _colored(lines: Iterable[Text]) -> Iterable[str]:
 
 
 def _blocks(report: Report, options: RenderOptions) -> list[Lines]:
+    full = not (options.quiet or options.brief)
     failures, findings = _split(report)
-    kernels = order.kernels(report)
-    shown = [k for k in kernels if not options.quiet or k.status is Status.FAILED]
-    blocks = [kernel_lines(kernel, failures.get(kernel), options) for kernel in shown]
-    blocks += [] if options.quiet else [op_lines(op, options) for op in report.ops]
-    quoted = set() if options.quiet else _places(shown)
-    blocks += [
-        finding_lines(finding, options, quoted)
-        for finding in findings
-        if options.verbose or not finding.suppressed
-    ]
-    notes = [] if options.quiet else [*report.notes, *_assumed(report)]
-    tail = [line for note in notes for line in note_lines(note, options.width)]
-    return [*blocks, tail + _summary_lines(report, options.width)]
+    told = [k for k in order.kernels(report) if full or (k in failures and not failures[k].suppressed)]
+    blocks = [] if options.quiet or full else list(overview(report, options))
+    blocks += [kernel_lines(kernel, failures.get(kernel), options) for kernel in told]
+    blocks += [op_lines(op, options) for op in report.ops] if full else []
+    quoted = _places(told) if full else set()
+    shown = (finding for finding in findings if options.verbose or not finding.suppressed)
+    blocks += [group_lines(group, options, quoted) for group in grouped(shown)]
+    return blocks if options.quiet else [*blocks, _tail(report, options)]
+
+
+def _tail(report: Report, options: RenderOptions) -> Lines:
+    """Notes, the summary, and what can be done."""
+    notes = [line for note in (*report.notes, *_assumed(report)) for line in note_lines(note, options.width)]
+    fixable = sum(finding in options.fixes for finding in report.findings)
+    rest = [line for text in advice(report, fixable) for line in flow(words(text), options.width, Text(), 4)]
+    return [*notes, *_summary_lines(report, options.width), *rest]
 
 
 def _assumed(report: Report) -> list[str]:

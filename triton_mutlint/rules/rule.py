@@ -30,6 +30,7 @@ class Rule:
 
     `check` looks at one kernel, `check_run` at the whole run; a rule has one of them. `applies` is
     false for a run that lacks what the rule compares with: then it finds nothing, which says nothing.
+    `has_strict` says that `--strict`, and a severity that the configuration sets, hold for its milder findings too.
     """
 
     code: str
@@ -39,6 +40,7 @@ class Rule:
     check: KernelCheck = _no_kernel_findings
     check_run: RunCheck = _no_run_findings
     applies: Callable[[RunSubject], bool] = _always
+    has_strict: bool = False
 
     @property
     def summary(self) -> str:
@@ -50,11 +52,12 @@ class Rule:
         related: Iterable[Related] = (), help: str = "",  # noqa: A002 - the field's name
         severity: Severity | None = None,
         changes: Iterable[Change] = (), op: OpReport | None = None, unfixed: str = "",
+        subject: Location | None = None,
     ) -> Finding:
         """A finding of this rule; `severity` only where it differs from the rule's own."""
         return Finding(
             self.code, self.name, severity or self.default_severity, message, location,
             kernel=kernel.name if kernel else None, op=op.name if op else None,
             parameter=parameter, related=tuple(related), help=help, changes=tuple(changes),
-            unfixed=unfixed,
+            unfixed=unfixed, subject=subject,
         )

@@ -112,9 +112,10 @@ class _Levels:
         return self._level(rule, "") is not Severity.OFF
 
     def apply(self, rule: Rule, finding: Finding) -> Finding:
-        """The finding at its configured level; one that the rule itself made milder stays milder."""
+        """The finding at its configured level; one that the rule made milder stays milder, unless that is undone."""
         level = self._level(rule, finding.location.file)
-        if finding.severity is not rule.default_severity:
+        whole = rule.has_strict and (self._config.strict or rule.code in self._config.severity)
+        if finding.severity is not rule.default_severity and not whole:
             level = min(level, finding.severity, key=_RANK.__getitem__)
         return replace(finding, severity=level)
 

@@ -13,7 +13,16 @@ from triton_mutlint.contracts.declarations import Declaration
 from triton_mutlint.contracts.portable import covered
 from triton_mutlint.contracts.snapshot import Snapshot
 from triton_mutlint.contracts.suppressions import Suppression
-from triton_mutlint.model import Failure, KernelReport, LoadedKernel, Location, OpReport, ParameterReport, SourceFile
+from triton_mutlint.model import (
+    Failure,
+    KernelReport,
+    LoadedKernel,
+    Location,
+    OpReport,
+    ParameterReport,
+    Severity,
+    SourceFile,
+)
 
 
 @dataclass(frozen=True)
@@ -21,7 +30,8 @@ class KernelSubject:
     """One kernel: the verdict, the loaded function (None if it did not load), what is declared.
 
     `allow` holds the codes that its spec entry allows, `allowed` the same with their places; `sources`
-    the files in which its helpers may stand (`judge` fills in those of the run).
+    the files in which its helpers may stand (`judge` fills in those of the run). `is_relied_on` says that the user gave
+    its arguments, or declared what it writes.
     """
 
     report: KernelReport
@@ -31,6 +41,17 @@ class KernelSubject:
     allow: frozenset[str] = frozenset()
     sources: tuple[SourceFile, ...] = ()
     allowed: tuple[Allowed, ...] = ()
+    is_relied_on: bool = False
+
+    @property
+    def failure_severity(self) -> Severity | None:
+        """How bad it is that the kernel has no verdict; None for the severity of the rule that says so.
+
+        The tool's own guesses and stand-ins may be at fault, unless the user said something of the kernel, which cannot
+        be held now, or it ended the process.
+        """
+        failure = self.report.failure
+        return None if self.is_relied_on or (failure is not None and failure.crashed) else Severity.WARNING
 
     def parameter(self, name: str) -> ParameterReport | None:
         """The report of the parameter called `name`, as flattened (`ptrs.0`)."""

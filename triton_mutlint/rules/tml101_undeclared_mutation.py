@@ -70,10 +70,11 @@ def _undeclared(subject: KernelSubject, parameter: ParameterReport) -> Finding:
     complete = _complete(subject, declared)
     wanted = f"mutates: [{', '.join(complete)}]" if declared.origin == "spec" else f"mutates={','.join(complete)}"
     return RULE.finding(
-        f"{what}, but {where} does not list it under `mutates`", subject.place_of(parameter.name),
+        f"{what}, which {where} does not list under `mutates`", subject.place_of(parameter.name),
         kernel=subject.report, parameter=parameter.name, related=(place, *_writes(parameter)),
         help=f"if the write is meant, declare it: `{wanted}`; otherwise remove it",
         changes=[change_of(declared, parameter.name, [p.name for p in subject.report.parameters], add=True)],
+        subject=declared.location,
     )
 
 
@@ -92,6 +93,7 @@ def _const(subject: KernelSubject, parameter: ParameterReport) -> Finding:
         f"`{subject.report.name}` writes `{parameter.name}`{_condition(parameter)}, which is annotated `tl.const`",
         subject.place_of(parameter.name), kernel=subject.report, parameter=parameter.name,
         related=_writes(parameter), help="remove the annotation or the write",
+        subject=subject.report.location,
     )
 
 

@@ -62,19 +62,19 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
 def _stale(subject: KernelSubject, declared: Declaration, name: str, elements: list[ParameterReport]) -> Finding:
     report = subject.report
     analysed = report.analyzed_variants
-    extent = "it is never written" if analysed <= 1 else f"none of the {analysed} analysed variants writes it"
+    extent = "never does" if analysed <= 1 else f"does in none of the {analysed} analysed variants"
     if report.total_variants > analysed:
-        extent += f" (of {report.total_variants} in all)"
+        extent = f"does in none of the analysed variants ({analysed} of {report.total_variants})"
     unsure = may_branch_otherwise(report, subject.kernel.node if subject.kernel else None)
     kept = f"; `--fix` leaves it, as {WHY}" if unsure else ""
-    read = "only read" if any(p.reads for p in elements) else "not accessed at all"
+    read = "only read" if any(p.reads for p in elements) else "not accessed"
     return RULE.finding(
-        f"`{name}` is declared as written by `{report.name}`, but {extent}: it is {read}",
+        f"`{report.name}` is declared to write `{name}`, but {extent}: {read}",
         declared.place_of(name), kernel=report, parameter=name,
         related=(Related("the parameter", subject.place_of(name)),),
-        help=f"remove `{name}` from `mutates`, or add the constexpr values under which it is written to the spec{kept}",
+        help=f"remove `{name}` from `mutates`, or give constexpr values under which it is written in the spec{kept}",
         changes=() if unsure else [change_of(declared, name, (), add=False)],
-        unfixed=WHY if unsure else "",
+        unfixed=WHY if unsure else "", subject=declared.location,
     )
 
 

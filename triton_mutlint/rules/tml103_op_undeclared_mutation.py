@@ -104,6 +104,7 @@ def _undeclared(op: OpReport, argument: OpArgument) -> Finding:
         severity=None if certain else Severity.WARNING, help=_advice(op, name, certain),
         changes=changes if certain and not unfixed(op) else (),
         unfixed=unfixed(op) if certain else "whether the caller's own tensor is written is not certain",
+        subject=op.location,
     )
 
 

@@ -83,7 +83,7 @@ def _stale(op: OpReport, name: str) -> Finding:
         f"{declares(op)} says that `{op.name}` writes `{name}`, but nothing in its code does", op.declaration.place,
         op=op, parameter=name, help=_advice(op, name),
         changes=[Change(ListKind.MUTATES_ARGS, name, False, op.declaration.place, order)] if not why else (),
-        unfixed=why,
+        unfixed=why, subject=op.declaration.place,
     )
 
 

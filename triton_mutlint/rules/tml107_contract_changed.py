@@ -101,7 +101,13 @@ def _gone(key: Key, entry: Entry, snapshot: Snapshot) -> Finding:
 def _compare(subject: KernelSubject, snapshot: Snapshot, entry: Entry | None) -> Iterator[Finding]:
     report, now = subject.report, contract_of(subject.report)
     if not now.analyzed:
-        return  # why is a finding of its own
+        if entry is not None and entry.contract.analyzed:
+            yield RULE.finding(
+                f"`{report.name}` has a verdict in the snapshot and none now", report.location, kernel=report,
+                related=[Related("the snapshot's entry", Location(snapshot.file, entry.line))],
+                help="give the kernel's arguments in a spec, so that it can be analysed again",
+            )
+        return
     if entry is None or not entry.contract.analyzed:
         state = "is not in the snapshot yet" if entry is None else "has no verdict in the snapshot"
         yield RULE.finding(f"`{report.name}` {state}", report.location, kernel=report, severity=Severity.INFO,
@@ -127,11 +133,11 @@ def _compare_op(op: OpReport, snapshot: Snapshot, entry: Entry | None) -> Iterat
         old, new = before.get(name), now.get(name)
         if old != new:
             places = [r for e in arguments[name].effects[:_SHOWN] for r in steps(e)] if name in arguments else []
-            said = Related("the snapshot's entry", Location(snapshot.file, entry.line))
+            held = Location(snapshot.file, entry.line)
             now_it = _NOW[new[0] if new else ""]
             yield RULE.finding(
                 f"`{op.name}` {now_it} `{name}`; the snapshot says: {_verdict(old)}", op.location, op=op,
-                parameter=name, related=[said, *places],
+                parameter=name, related=[Related("the snapshot's entry", held), *places], subject=held,
                 help=_UPDATE, severity=Severity.INFO if old is not None and old[0] == UNKNOWN else None,
             )
 
@@ -142,7 +148,7 @@ def _changed(subject: KernelSubject, name: str, old: tuple[str, str] | None, new
     related = [Related(f"the snapshot says: {_verdict(old)}", snapshot), *_places(subject, name)]
     return RULE.finding(
         f"`{subject.report.name}` {_phrase(name, old, new)}", subject.place_of(name), kernel=subject.report,
-        parameter=name, related=related, help=_UPDATE, severity=Severity.INFO if settled else None,
+        parameter=name, related=related, help=_UPDATE, severity=Severity.INFO if settled else None, subject=snapshot,
     )
 
 
@@ -180,7 +186,7 @@ def _indirect(subject: KernelSubject, before: Contract, now: Contract, snapshot:
                   if (w.through, w.via) == (name, via)]
         said = Related(f"the snapshot {'does not list' if appeared else 'lists'} it", snapshot)
         yield RULE.finding(f"`{subject.report.name}` {verb} {address}", subject.place_of(name), kernel=subject.report,
-                           parameter=name, related=[said, *places[:_SHOWN]], help=_UPDATE)
+                           parameter=name, related=[said, *places[:_SHOWN]], help=_UPDATE, subject=snapshot)
 
 
 def _places(subject: KernelSubject, name: str) -> list[Related]:

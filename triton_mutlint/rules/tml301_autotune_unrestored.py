@@ -63,7 +63,7 @@ a `triton.Config` is run besides `restore_value`, not in place of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from triton_mutlint.model import (
@@ -73,20 +73,18 @@ from triton_mutlint.model import (
     Finding,
     ListKind,
     Location,
-    ParameterKind,
     ParameterReport,
     Severity,
 )
 from triton_mutlint.model import Related as Note
 from triton_mutlint.rules.access_calls import AccessCalls
+from triton_mutlint.rules.autotune_advice import CERTAIN, Lists, advice, is_plain, is_zeroed
 from triton_mutlint.rules.autotune_names import faults, may_prune_to_hooks, replaced
-from triton_mutlint.rules.fresh_zeros import gets_zeros
 from triton_mutlint.rules.protection import Protection
 from triton_mutlint.rules.rerun import Rerun, rerun_of
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
 
-_CERTAIN = (Rerun.ACCUMULATED, Rerun.IN_PLACE, Rerun.POLLED)
 _WHY = {
     Rerun.ACCUMULATED: "accumulates into {}",
     Rerun.IN_PLACE: "reads and writes {}",
@@ -110,7 +108,7 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
     for fault in faults(subject, autotune):
         changes = [Change(fault.redundant, fault.parameter or "", False, place)] if fault.redundant else []
         yield RULE.finding(fault.message, place, kernel=subject.report, parameter=fault.parameter, help=fault.help,
-                           changes=changes, unfixed=fault.unfixed)
+                           changes=changes, unfixed=fault.unfixed, subject=place)
     if len(autotune.configs) > 1:
         yield from _unrestored(subject, autotune, place)
 
@@ -125,10 +123,10 @@ def _unrestored(subject: KernelSubject, autotune: Autotune, place: Location) -> 
         rerun, base = rerun_of(parameter, calls, tuned), parameter.name.partition(".")[0]
         if rerun is not Rerun.SAFE and base not in reported and not protection.suffices(base, rerun):
             exposed.append((parameter, rerun))
-    restorable = [p.name for p, r in exposed if r in _CERTAIN and _is_plain(p) and not _is_zeroed(subject, p, r)]
+    lists = Lists.of(subject, exposed)
     for parameter, rerun in exposed:
-        unread = protection.perhaps(parameter.name.partition(".")[0], rerun) if _is_plain(parameter) else ""
-        finding = _finding(subject, autotune, parameter, rerun, restorable, place)
+        unread = protection.perhaps(parameter.name.partition(".")[0], rerun) if is_plain(parameter) else ""
+        finding = _finding(subject, autotune, parameter, rerun, lists, place)
         yield _doubted(finding, parameter.name, unread) if unread else finding
 
 
@@ -149,34 +147,29 @@ def _doubted(finding: Finding, name: str, unread: str) -> Finding:
 
 
 def _finding(subject: KernelSubject, autotune: Autotune, parameter: ParameterReport, rerun: Rerun,
-             restorable: Sequence[str], place: Location) -> Finding:
+             lists: Lists, place: Location) -> Finding:
     hooked = autotune.has_pre_hook or autotune.has_post_hook or any(c.has_pre_hook for c in autotune.configs)
     hooked = hooked or (subject.kernel is not None and may_prune_to_hooks(subject.kernel))
     # A hook may undo what the kernel did, but not bring back what `reset_to_zero` wiped.
     excused = hooked and parameter.name not in autotune.reset_to_zero
     condition = f" when {' or '.join(parameter.when)}" if parameter.when else ""
-    zeros = _is_zeroed(subject, parameter, rerun)
+    zeros = is_zeroed(subject, parameter, rerun)
     what = _WHY[rerun].format(f"`{parameter.name}`")
     unless = ", unless a hook undoes that" if excused else _UNLESS.get(rerun, "")
     return RULE.finding(
         f"`{subject.report.name}` {what}{condition}, {_outcome(autotune, parameter)}{unless}",
         place, kernel=subject.report, parameter=parameter.name, related=_accesses(parameter),
-        help=_advice(subject, autotune, parameter, rerun, restorable, zeros),
-        severity=None if rerun in _CERTAIN and not excused else Severity.INFO,
-        changes=() if hooked or rerun not in _CERTAIN else _changes(subject, autotune, parameter, place, zeros),
+        help=advice(subject, autotune, parameter, rerun, lists), subject=place,
+        severity=None if rerun in CERTAIN and not excused else Severity.INFO,
+        changes=() if hooked or rerun not in CERTAIN else _changes(subject, autotune, parameter, place, zeros),
     )
-
-
-def _is_zeroed(subject: KernelSubject, parameter: ParameterReport, rerun: Rerun) -> bool:
-    """Whether zeros are what the kernel needs there and what the launches in its file give it."""
-    return rerun is Rerun.ACCUMULATED and subject.kernel is not None and gets_zeros(subject.kernel, parameter.name)
 
 
 def _changes(subject: KernelSubject, autotune: Autotune, parameter: ParameterReport, place: Location,
              zeros: bool) -> Iterator[Change]:
     """Restoring is right whatever callers pass, zeroing if all pass zeros; neither takes `None` before Triton 3.8."""
     name = parameter.name
-    if not _is_plain(parameter) or "None" in parameter.type.split(" | "):
+    if not is_plain(parameter) or "None" in parameter.type.split(" | "):
         return
     kind = ListKind.RESET_TO_ZERO if zeros else ListKind.RESTORE_VALUE
     yield Change(kind, name, True, place, tuple(p.name for p in subject.report.parameters))
@@ -189,46 +182,6 @@ def _outcome(autotune: Autotune, parameter: ParameterReport) -> str:
         return f"and tuning over {len(autotune.configs)} configs runs it again and again on what the run before left"
     also = " too, and the zeros win" if parameter.name in autotune.restore_value else ""
     return f"but `reset_to_zero` names it{also}: the launch that counts reads zeros, not the caller's values"
-
-
-def _clonable(subject: KernelSubject, names: Sequence[str]) -> list[str]:
-    """Those of a list's names that Triton can take."""
-    assert subject.kernel is not None  # an autotune declaration comes from a loaded kernel
-    known = {p.name for p in subject.kernel.parameters if not p.is_constexpr}
-    return [name for name in names if name in known]
-
-
-def _advice(subject: KernelSubject, autotune: Autotune, parameter: ParameterReport, rerun: Rerun,
-            restorable: Sequence[str], zeros: bool) -> str:
-    if parameter.kind is ParameterKind.DESCRIPTOR:
-        return "`restore_value` cannot hold a tensor descriptor: copy and put back `desc.base` in hooks"
-    if "." in parameter.name:
-        return "`restore_value` cannot hold an element of a tuple: pass the pointer by itself, or use hooks"
-    if autotune.has_pre_hook or autotune.has_post_hook:
-        return f"make sure that the hooks restore `{parameter.name}`: with them, `restore_value` would do nothing"
-    names = list(dict.fromkeys((*_clonable(subject, autotune.restore_value), *restorable, parameter.name)))
-    argument = f"`restore_value={_listing(names)}`"
-    if parameter.name in autotune.reset_to_zero:
-        kept = [name for name in _clonable(subject, autotune.reset_to_zero) if name != parameter.name]
-        rest = f"`reset_to_zero={_listing(kept)}`" if kept else "no `reset_to_zero`"
-        return f"give {argument} and {rest}"
-    if rerun in (Rerun.ACCUMULATED, Rerun.POLLED):
-        reset = _clonable(subject, autotune.reset_to_zero)
-        zeroed = f"`reset_to_zero={_listing(list(dict.fromkeys((*reset, parameter.name))))}`"
-        if zeros:
-            return f"add {zeroed}: every launch in this file passes zeros"
-        return f"add {argument}, or {zeroed} if callers always pass zeros"
-    if rerun is Rerun.IN_PLACE:
-        return f"add {argument}"
-    return f"if values from before the launch matter, add {argument}"
-
-
-def _is_plain(parameter: ParameterReport) -> bool:
-    return parameter.kind is not ParameterKind.DESCRIPTOR and "." not in parameter.name
-
-
-def _listing(names: Sequence[str]) -> str:
-    return "[" + ", ".join(f'"{name}"' for name in names) + "]"
 
 
 def _accesses(parameter: ParameterReport) -> list[Note]:

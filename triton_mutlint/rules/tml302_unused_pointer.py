@@ -61,12 +61,12 @@ def _is_unused(parameter: ParameterReport) -> bool:
 def _unused(subject: KernelSubject, parameter: ParameterReport) -> Finding:
     name = subject.report.name
     if _is_mentioned(subject, parameter):
-        extent = f"in none of the {subject.report.analyzed_variants} analysed variant(s)"
-        message = f"`{parameter.name}` is mentioned in `{name}`, but {extent} is it read or written"
+        extent = f"none of the {subject.report.analyzed_variants} analysed variant(s)"
+        message = f"`{name}` mentions `{parameter.name}`, but {extent} reads or writes there"
     else:
-        message = f"`{parameter.name}` is not used in `{name}`"
+        message = f"`{name}` does not use `{parameter.name}`"
     return RULE.finding(message, subject.place_of(parameter.name), kernel=subject.report, parameter=parameter.name,
-                        help="remove the parameter, and the argument at each launch")
+                        help="remove the parameter, and the argument at each launch", subject=subject.report.location)
 
 
 def _is_mentioned(subject: KernelSubject, parameter: ParameterReport) -> bool:

@@ -63,7 +63,7 @@ def _candidate(subject: KernelSubject, parameter: ParameterReport) -> Finding:
         f"`{subject.report.name}` only reads `{parameter.name}`", subject.place_of(parameter.name),
         kernel=subject.report, parameter=parameter.name,
         related=[Related("read here", place) for place in sorted({a.location for a in reads})],
-        help=f"annotate it: `{parameter.name}: tl.const`",
+        help=f"annotate `{parameter.name}` as `tl.const`", subject=subject.report.location,
     )
 
 

@@ -6,6 +6,10 @@ Reports files that cannot be read or parsed, and kernels whose definition needs 
 could not be provided: a value from a module that is not installed, a device, an input. Nothing is
 known about such a kernel.
 
+A file that cannot be read or parsed is an error. A kernel is a warning, because what stands in for a missing module may
+be at fault, unless the spec gives its arguments or it is declared what it writes. `--strict` (or `strict = true`) makes
+all of them errors.
+
 ## Why
 
 A kernel that was not analysed must not pass as clean.
@@ -51,12 +55,14 @@ def check_run(run: RunSubject) -> Iterator[Finding]:
     for subject in run.kernels:
         failure_ = subject.report.failure
         if failure_ is not None and failure_.stage is Stage.LOAD:
-            yield _failed(failure_, failure_.location or subject.report.location, subject.report)
+            yield _failed(failure_, failure_.location or subject.report.location, subject.report,
+                          subject.failure_severity)
 
 
-def _failed(failure: Failure, location: Location, kernel: KernelReport | None) -> Finding:
+def _failed(failure: Failure, location: Location, kernel: KernelReport | None,
+            severity: Severity | None = None) -> Finding:
     what = f"`{kernel.name}` could not be loaded: " if kernel else ""
-    return RULE.finding(f"{what}{failure.message}", location, kernel=kernel, help=failure.hint)
+    return RULE.finding(f"{what}{failure.message}", location, kernel=kernel, help=failure.hint, severity=severity)
 
 
-RULE = Rule("TML901", "load-failed", Severity.ERROR, __doc__ or "", check_run=check_run)
+RULE = Rule("TML901", "load-failed", Severity.ERROR, __doc__ or "", check_run=check_run, has_strict=True)

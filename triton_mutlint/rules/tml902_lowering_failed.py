@@ -6,6 +6,10 @@ Reports kernels for which no signature could be found, that Triton refused to co
 types and values given or guessed, or whose compiled form could not be read. The message is Triton's
 own, with the line it complains about.
 
+It is a warning where the arguments are guessed, because the guess may be at fault. It is an error where the spec gives
+the kernel's arguments, where a spec or a comment declares what it writes, which cannot be checked then, and where the
+kernel ended the process. `--strict` (or `strict = true`) makes all of them errors.
+
 ## Why
 
 A kernel that was not analysed must not pass as clean. Often the guess of a parameter's type was
@@ -56,8 +60,8 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
     related = (Related("the kernel", report.location),) if place != report.location else ()
     yield RULE.finding(
         f"`{report.name}` {_VERB[failure.stage]}: {failure.message}", place, kernel=report, related=related,
-        help=failure.hint or (advice if guessed else ""),
+        help=failure.hint or (advice if guessed else ""), severity=subject.failure_severity,
     )
 
 
-RULE = Rule("TML902", "lowering-failed", Severity.ERROR, __doc__ or "", check=check)
+RULE = Rule("TML902", "lowering-failed", Severity.ERROR, __doc__ or "", check=check, has_strict=True)

@@ -104,7 +104,8 @@ def _names(subject: KernelSubject, declared: Declaration) -> Iterator[Finding]:
             yield RULE.finding(f"`{report.name}` has no parameter `{name}`, which `mutates` names",
                                declared.place_of(name), kernel=report, parameter=name, help=hint,
                                changes=[change_of(declared, name, (), add=False)] if missing and not meant else (),
-                               unfixed=f"`{meant}` may be meant" if meant else "it may have other elements")
+                               unfixed=f"`{meant}` may be meant" if meant else "it may have other elements",
+                               subject=declared.location)
 
 
 RULE = Rule("TML904", "stale-spec", Severity.WARNING, __doc__ or "", check_run=check_run)

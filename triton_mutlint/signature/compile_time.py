@@ -97,7 +97,8 @@ def _passed(dossier: Dossier) -> Inferred | None:
     values.sort(key=lambda v: v is None)
     if any(isinstance(v, bool) for v in values):
         if not dossier.slot.matters:
-            return Inferred(_values(values[:1]), f"launch site line {line}")
+            off = [v for v in values if v is False]  # what a flag switches off needs no pointer that may be None
+            return Inferred(_values((off or values)[:1]), f"launch site line {line}")
         values = [False, True, *(v for v in values if not isinstance(v, bool))]
     return Inferred(_values(values), f"launch site line {line}")
 

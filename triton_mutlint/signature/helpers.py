@@ -70,10 +70,12 @@ class Program:
         self._helpers: dict[int, tuple[Any, Helper | None]] = {}
         self._summaries: dict[tuple[Any, ...], Summary] = {}
         self._depth = 0
+        self._called = 0  # the line of the kernel's own body whose call is followed; 0 outside of calls
         self.watch: Watch | None = None
         self.pointers = False  # somewhere, a pointer is made of a number
-        self.loaded = 0  # the line at which a pointer is made of what was in memory
-        self.recast = 0  # the line at which bits are given a type that does not tell any more what they were
+        # Lines of the kernel's own body, as all that its report names are: helpers may stand in other files.
+        self.loaded = 0  # where a pointer is made of what was in memory
+        self.recast = 0  # where bits are given a type that does not tell any more what they were
         self.distances = False  # somewhere, a parameter is added to or subtracted from what was in memory
 
     def lookup(self, name: str, scope: Scope) -> Any:
@@ -108,7 +110,7 @@ class Program:
             self.pointed(line if source.memory else 0)
         if (source.base or source.mixed or source.memory) and not (value.base or value.mixed or value.memory):
             marks.kept((source,), line)
-            self.recast = self.recast or line
+            self.recast = self.recast or self._called or line
         for slot in kind.bare if kind.is_dtype else ():
             slot.models = slot.models or line
             slot.models_loaded = slot.models_loaded or (line if source.memory else 0)
@@ -117,7 +119,7 @@ class Program:
     def pointed(self, loaded: int) -> None:
         """A pointer is made of a number; `loaded` is the line, if that was in memory."""
         self.pointers = True
-        self.loaded = self.loaded or loaded
+        self.loaded = self.loaded or (loaded and (self._called or loaded))
 
     @property
     def indirect(self) -> int:
@@ -164,6 +166,7 @@ class Program:
         adopt: bool = True,
     ) -> Value:
         """Apply a helper's facts to the arguments of one call; what it returns."""
+        outer, self._called = self._called, self._called or node.lineno
         summary = self.summary(helper)
         bound = _positional(helper.node.args, args)
         bound.update((k, v) for k, v in kwargs.items() if k in summary.slots)
@@ -175,7 +178,7 @@ class Program:
             slot = summary.slots[name]
             apply(slot, value, node.lineno)
             if slot.addressed and value.memory:
-                self.loaded = self.loaded or node.lineno
+                self.loaded = self.loaded or self._called
             for other in slot.kin:
                 marks.alike(value, bound.get(other.name, NOTHING))
             for other, wide in slot.summed.items():
@@ -190,6 +193,7 @@ class Program:
         crowded = len(walk.constraints) >= 256 or len(walk.reaches) >= 64
         if adopt and not walk.repeated and (summary.constraints or summary.reaches) and not crowded:
             self._adopt(walk, summary, node, helper.node, len(args) - len(node.args))
+        self._called = outer
         return substitute(summary.returns, bound)
 
     def _adopt(self, walk: Evaluator, summary: Summary, node: ast.Call, definition: ast.FunctionDef, skip: int) -> None:

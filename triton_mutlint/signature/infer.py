@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -138,4 +139,4 @@ def _shaped(
         else a
         for a in guess.alternatives
     )
-    return Inferred(alternatives, guess.reason)
+    return replace(guess, alternatives=alternatives)

@@ -67,6 +67,7 @@ def build_plan(
         origin=_origin(entry, bool(by_entry or by_default), bool(used)),
         inferred=frozenset(used),
         assumed=(assumed - told) | expansion.sampled,
+        partial=frozenset(n for n, guess in used.items() if guess.is_partial),
         reasons={n: guess.reason for n, guess in used.items()},
         notes=tuple(_notes(kernel, spec, entry, expansion)),
     )

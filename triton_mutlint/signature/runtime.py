@@ -33,13 +33,14 @@ def runtime(dossier: Dossier) -> Inferred:
         return Inferred((main, ScalarType("i32")), f"{reason}; a number at line {slot.scalar}")
     optional = slot.none_test or (slot.branch and isinstance(main, (PointerType, DescriptorType)))
     if optional and not slot.matters and isinstance(main, (PointerType, DescriptorType)):
-        return Inferred((main,), f"{reason}; writes are the same if it is None")
+        return Inferred((main,), f"{reason}; writes are the same if it is None", is_partial=True)
     if optional:
         return Inferred((main, NONE_VALUE), f"{reason}; may be None (tested at line {optional})")
     idle = not (slot.pointer or slot.descriptor or slot.integer or slot.children)
     if idle and parameter.has_default and parameter.default is None and not named_like_pointer(slot.name):
         return Inferred((NONE_VALUE,), "its default is None and nothing needs more")
-    return Inferred((main,), reason)
+    absent = parameter.has_default and parameter.default is None
+    return Inferred((main,), reason, is_partial=absent or dossier.passed("none") is not None)
 
 
 def _main(dossier: Dossier) -> tuple[ArgType, str]:

@@ -13,6 +13,8 @@ _WIDEST = 160  # of a comment; what is longer is cut
 HEADER = """\
 # Kernel signatures and the parameters that each kernel writes, begun by `triton-mutlint init`.
 # Edit it freely: a later run adds what is missing and changes nothing that stands here.
+# A value in a comment is a guess, made anew from the source by each check. Give the value, or a list of all
+# values that occur, to have those analysed and no others.
 version: 1
 """
 
@@ -30,6 +32,7 @@ class WrittenArgument:
 class WrittenEntry:
     """One kernel's entry; `mutates` is None where the source itself declares what is written.
 
+    `guesses` are parameters that stay comments among the arguments.
     `beside` is the comment on the key's line, `comments` those below it. A `disabled` entry is all
     comment: the kernel could not be analysed, and a person has to complete it.
     """
@@ -40,6 +43,7 @@ class WrittenEntry:
     arguments: tuple[WrittenArgument, ...] = ()
     mutates: tuple[str, ...] | None = None
     disabled: bool = False
+    guesses: tuple[WrittenArgument, ...] = ()
 
 
 def comment_text(text: str) -> str:
@@ -54,11 +58,14 @@ def block_entry(entry: WrittenEntry, column: int) -> list[str]:
     beside = f"  # {comment_text(entry.beside)}" if entry.beside else ""
     comments = [f"{' ' * STEP}# {comment_text(comment)}" for comment in entry.comments]
     body = block_arguments(entry.arguments, STEP) if entry.arguments else []
+    remarks = [] if body or not entry.guesses else [f"{' ' * STEP}# args:"]
+    remarks += [f"{' ' * 2 * STEP}# {line}" for line in argument_lines(entry.guesses, 0)]
     if entry.mutates is not None:
-        body.append(f"{' ' * STEP}mutates: {_flow_list(entry.mutates)}")
+        remarks.append(f"{' ' * STEP}mutates: {_flow_list(entry.mutates)}")
     key = key_text(entry.key)
-    end = ":" if body or entry.disabled else ": {}"  # an entry with no key of its own is still an entry
-    lines = [f"{key}{end}{beside}", *comments, *body]
+    # An entry with no key of its own is still an entry.
+    end = ":" if body or entry.mutates is not None or entry.disabled else ": {}"
+    lines = [f"{key}{end}{beside}", *comments, *body, *remarks]
     return [f"{margin}{'# ' if entry.disabled else ''}{line}" for line in lines]
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from functools import partial
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from triton_mutlint.inputs import note_folder, note_name, spoil
+from triton_mutlint.inputs import note_name
 from triton_mutlint.model import Failure, Location, SourceFile, Stage, StageError
+from triton_mutlint.source.folders import walk
 from triton_mutlint.source.gitignore import ignored
 from triton_mutlint.source.text import (
     decode_source,
@@ -20,12 +23,9 @@ from triton_mutlint.source.text import (
     has_ops,
     may_have_kernels,
     may_have_ops,
+    parse_source,
     read_bytes,
     refuse_foreign,
-)
-
-SKIPPED_DIRECTORIES = frozenset(
-    {"__pycache__", "node_modules", "site-packages", "dist-packages", "venv", "virtualenv", "env"}
 )
 
 NamedFailure = tuple[str, Failure]
@@ -49,8 +49,8 @@ class Excluded:
     root: Path
     force: bool
 
-    def __contains__(self, path: Path) -> bool:
-        if not self.patterns:
+    def __contains__(self, path: object) -> bool:
+        if not self.patterns or not isinstance(path, Path):
             return False
         parts = display_path(path, self.root).split("/")
         prefixes = ["/".join(parts[: i + 1]) for i in range(len(parts))]
@@ -66,13 +66,13 @@ def discover(
 ) -> tuple[tuple[SourceFile, ...], tuple[NamedFailure, ...]]:
     """The files that the arguments name and that may hold kernels or torch ops, and what was wrong with the others.
 
-    An argument is a file, a directory (searched for `*.py`, sorted; hidden, environment and cache
+    An argument is a file, a directory (searched for `*.py`, sorted; hidden, environment, build and cache
     folders are left out, and files that git ignores), `path.py::kernel` or `package.module:kernel`
     (found without importing it).
     `exclude` holds globs matched against a path relative to `root` (`cwd` if there is none), its name, and
     each folder above it; `force` holds them against what was named outright as well. `registrars` are the
     project's own functions that register ops, by dotted name.
-    A file named outright that cannot be read is a failure; the other files go on. A file reached by
+    A file named outright that cannot be read or parsed is a failure; the other files go on. A file reached by
     two paths is linted once.
     """
     wanted: dict[Path, _Wanted] = {}
@@ -87,20 +87,42 @@ def discover(
     for item in wanted.values():
         display = display_path(item.path, cwd)
         try:
-            data = read_bytes(item.path, display)
-            if not item.explicit and not may_have_kernels(data) and not may_have_ops(data, registrars):
-                continue
-            text = decode_source(data, display)
-            _check_name(item.path, display)
-            if item.explicit:
-                refuse_foreign(item.path, text, display)
+            source = _source(item, display, registrars)
         except StageError as error:
             failures.append((display, error.failure))
             continue
-        if has_kernels(text) or has_ops(text, registrars) or item.kernels:
-            files.append(SourceFile(item.path, display, text, frozenset(item.kernels or ())))
+        if source is not None:
+            files.append(source)
     left_out = _ignored(wanted.values(), {file.path for file in files})
     return tuple(file for file in files if file.path not in left_out), tuple(failures)
+
+
+def _source(item: _Wanted, display: str, registrars: Collection[str]) -> SourceFile | None:
+    """The file, if it may hold anything to lint. Raises `StageError` if that cannot be told.
+
+    A file without a sign of it is parsed only if it was named: nobody else would say that it is broken.
+    """
+    data = read_bytes(item.path, display)
+    if not item.explicit and not may_have_kernels(data) and not may_have_ops(data, registrars):
+        return None
+    text = decode_source(data, display)
+    _check_name(item.path, display)
+    if item.explicit:
+        refuse_foreign(item.path, text, display)
+    if has_kernels(text) or has_ops(text, registrars) or item.kernels:
+        return SourceFile(item.path, display, text, frozenset(item.kernels or ()))
+    if item.explicit:
+        parse_source(text, str(item.path), display)
+    return None
+
+
+def searched(arguments: Sequence[str], cwd: Path, excluded: Excluded) -> tuple[Path, ...]:
+    """Every file that the arguments name or lead to, whatever it holds; what cannot be read is left out."""
+    wanted: dict[Path, _Wanted] = {}
+    for argument in arguments:
+        with contextlib.suppress(StageError):
+            _collect(argument, cwd, excluded, wanted, [])
+    return tuple(wanted)
 
 
 def _ignored(wanted: Iterable[_Wanted], holding: set[Path]) -> set[Path]:
@@ -163,10 +185,16 @@ def _collect(
     if excluded.force and path in excluded:
         return
     if stat.S_ISDIR(mode):
-        for file in _walk(path, cwd, excluded, failures):
+        for file in walk(path, excluded.__contains__, partial(_unreadable, cwd, failures)):
             _add(file, None, False, wanted, path)
     else:
         _add(path, kernel if separator else None, True, wanted)
+
+
+def _unreadable(cwd: Path, failures: list[NamedFailure], error: OSError) -> None:
+    display = display_path(Path(error.filename), cwd)
+    message = f"cannot read folder {display}: {error.strerror}"
+    failures.append((display, Failure(Stage.LOAD, message, Location(display, 1), "leave it out of the run")))
 
 
 def _mode(path: Path, argument: str, name: str) -> int | None:
@@ -186,47 +214,6 @@ def _add(path: Path, kernel: str | None, explicit: bool, wanted: dict[Path, _Wan
         item.kernels = None
     elif item.kernels is not None:
         item.kernels.add(kernel)
-
-
-def _walk(root: Path, cwd: Path, excluded: Excluded, failures: list[NamedFailure]) -> Iterator[Path]:
-    """`*.py` below `root` in sorted order; a folder reached twice (symlink loops) is entered once."""
-    seen: set[str] = set()
-
-    def unreadable(error: OSError) -> None:
-        display = display_path(Path(error.filename), cwd)
-        message = f"cannot read folder {display}: {error.strerror}"
-        failures.append((display, Failure(Stage.LOAD, message, Location(display, 1), "leave it out of the run")))
-
-    for folder, folders, files in os.walk(root, onerror=unreadable, followlinks=True):
-        real = os.path.realpath(folder)
-        if real in seen:
-            folders.clear()
-            continue
-        seen.add(real)
-        note_folder(folder)
-        here = Path(folder)
-        folders[:] = sorted(
-            name for name in folders if not _skipped(here / name) and here / name not in excluded
-        )
-        for name in sorted(files):
-            path = here / name
-            wanted = name.endswith(".py") and not name.startswith(".") and path not in excluded
-            if not wanted:
-                continue
-            if os.path.isfile(path):  # noqa: PTH113 - not a pipe or device, which would be waited for
-                yield path
-            else:
-                spoil()
-
-
-def _skipped(folder: Path) -> bool:
-    name = folder.name
-    if name.startswith(".") or name in SKIPPED_DIRECTORIES or name.endswith((".egg-info", ".dist-info")):
-        return True
-    if os.path.exists(folder / "pyvenv.cfg"):  # noqa: PTH110 - also of a folder that may not be read
-        note_name(folder, "pyvenv.cfg")
-        return True
-    return False
 
 
 def find_module(name: str, cwd: Path, argument: str) -> Path:

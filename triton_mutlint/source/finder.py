@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.machinery import PathFinder
 from pathlib import Path
 
 from triton_mutlint.inputs import Look, note_folder, note_name
 
-# Always stood in for: importing them is slow, touches devices, or needs a compiler, and nothing that
-# a jit body uses comes from them.
+# Stood in for, but where the project itself has a folder of that name: importing them is slow, touches
+# devices, or needs a compiler, and nothing that a jit body uses comes from them.
 HEAVY = frozenset({
     "torch", "numpy", "torchvision", "torchaudio", "torch_npu", "torch_xla", "jax", "jaxlib",
     "tensorflow", "scipy", "pandas", "sklearn", "matplotlib", "transformers", "cupy", "numba",
@@ -43,6 +43,12 @@ def is_real(name: str) -> bool:
 def is_stood_in(name: str) -> bool:
     top = name.partition(".")[0]
     return top in HEAVY or top in _UNSAFE
+
+
+def may_be_own(name: str) -> bool:
+    """Whether a project may have a module of this name although it is stood in for elsewhere; torch keeps its name."""
+    top = name.partition(".")[0]
+    return top in HEAVY and top != "torch"
 
 
 class Folder:
@@ -78,7 +84,10 @@ class Folder:
 
     @cached_property
     def roots(self) -> tuple[Path, ...]:
-        """Folders to search, in order: above the package, further up to the project, then beside the file."""
+        """Folders to search, in order: above the package (beside the file, if it is in none), and up to the project.
+
+        A folder that is a package is none of them: an absolute import in it never means its neighbour.
+        """
         start = self.packages[-1].parent if self.packages else self.path
         roots = [start]
         for folder in [start, *start.parents][:_LEVELS]:
@@ -86,7 +95,7 @@ class Folder:
             roots.extend((folder, folder / "src", folder / "python"))
             if any(os.path.exists(folder / marker) for marker in _MARKERS):  # noqa: PTH110
                 break
-        return tuple(dict.fromkeys([*roots, *self.packages]))
+        return tuple(dict.fromkeys(roots))
 
 
 class Place:
@@ -116,6 +125,10 @@ class Place:
         return self._folder.roots
 
     @property
+    def packages(self) -> tuple[Path, ...]:
+        return tuple(self._folder.packages)
+
+    @property
     def looks(self) -> set[Look]:
         """Everything on disk that decides what the file's imports mean."""
         return self.looked_in | self._folder.looked_in
@@ -140,9 +153,28 @@ class Finder:
             self._installed[top] = (_installed(top), looks)
         path, looks = self._installed[top]
         place.looked_in.update(looks)
-        if path is None or not rest:
+        if path is None:
+            return self._vendored(top, rest, place) if rest else None
+        if not rest:
             return path
         return self.below(path.parent if path.name == "__init__.py" else path, rest, place)
+
+    def _vendored(self, top: str, rest: str, place: Place) -> Path | None:
+        """A module that a package which stands below another imports by its own name, as if it stood alone."""
+        found = (self.below(package, rest, place) for package in place.packages if package.name == top)
+        return next((path for path in found if path is not None), None)
+
+    def own(self, name: str, place: Place) -> Path | None:
+        """The file of module `name` in the project itself: not in a folder that packages are installed into.
+
+        A folder without `__init__.py` gives way to what is installed, as for Python.
+        """
+        top = name.partition(".")[0]
+        for root in place.roots:
+            path = self.below(root, name, place)
+            if path is not None and not _holds_distribution(root, top):
+                return None if path.is_dir() and _installed(top) is not None else path
+        return None
 
     def relative(self, name: str, level: int, place: Place) -> Path | None:
         folder = place.folder
@@ -189,6 +221,13 @@ def _holds_python(folder: str) -> bool:
             entry.is_dir() and os.path.isfile(os.path.join(entry.path, "__init__.py"))  # noqa: PTH113, PTH118
         )
         for entry in os.scandir(folder))
+
+
+@lru_cache(maxsize=256)
+def _holds_distribution(folder: Path, top: str) -> bool:
+    """Whether packages are installed into `folder`, the one with module `top` among them."""
+    installed = folder.name in {"site-packages", "dist-packages"}
+    return installed or any(True for _ in folder.glob(f"{top}-*.dist-info"))
 
 
 def _installed(top: str) -> Path | None:

@@ -26,6 +26,7 @@ from triton_mutlint.source.modules import Modules
 from triton_mutlint.source.names import called_from_outside, called_names, returns_value, takes_blocks
 from triton_mutlint.source.needs import Need, Needs
 from triton_mutlint.source.outline import Outline, outline
+from triton_mutlint.source.outward import called_elsewhere, launched_from
 from triton_mutlint.source.sliced import SlicedModule
 from triton_mutlint.source.text import parse_source
 from triton_mutlint.source.true_import import load_by_import
@@ -60,7 +61,8 @@ def load(
         return LoadResult(failures=(("", error.failure),), sources=(source.path,))
     file = outline(tree)
     if not has_candidates(file):
-        return LoadResult(failures=tuple(_unknown(source, [])), sources=(source.path,))
+        return LoadResult(failures=tuple(_unknown(source, [])), sources=(source.path,),
+                          launched=launched_from(file, tree, launches(file)))
     imported = load_by_import(source, tree, file) if true_import else None
     if imported is not None and not _lacks_nested(imported, file):
         return imported
@@ -146,7 +148,9 @@ class _Load:
         self.modules.release(self.module)
         self.failures.extend(_unknown(self.source, found))
         return LoadResult(tuple(kernels), tuple(helpers), tuple(self.failures), sources,
-                          partial(self.modules.reads, self.module), self._passed_over(found))
+                          partial(self.modules.reads, self.module), self._passed_over(found),
+                          called_elsewhere(self.needs.reached, self.source.path),
+                          launched_from(self.module.outline, self.module.tree, self.launches))
 
     def _sorted(self, found: list[Candidate]) -> tuple[list[LoadedKernel], list[LoadedKernel]]:
         calls: dict[str, frozenset[str]] = {}

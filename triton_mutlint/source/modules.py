@@ -15,13 +15,14 @@ from typing import Any
 from triton_mutlint.inputs import Look
 from triton_mutlint.model import StageError
 from triton_mutlint.source.facts import ABSENT, known_facts
-from triton_mutlint.source.finder import Finder, Place, is_real, is_stood_in
+from triton_mutlint.source.finder import Finder, Place, is_real, is_stood_in, may_be_own
 from triton_mutlint.source.namespace import Namespace
 from triton_mutlint.source.outline import Outline
 from triton_mutlint.source.session import Session, safe_builtins
 from triton_mutlint.source.sliced import SlicedModule
 from triton_mutlint.source.stubs import Missing, StandIns
 from triton_mutlint.source.text import parse_source, read_source
+from triton_mutlint.source.torch_helpers import TorchHelpers
 
 # What Triton's own modules are commonly called wherever they are imported from.
 _TRITON_NAMES = {
@@ -43,8 +44,10 @@ class Modules:
     def __init__(self, given: Mapping[str, object], backend: str, arch: str, stubs: tuple[str, ...] = ()) -> None:
         self.given, self._stubs = dict(given), stubs
         self.finder = Finder()
+        self.torch = TorchHelpers(self.finder)
         self.session = Session(backend, arch)
-        self.stand_ins = StandIns(self.given, known_facts(backend, arch), backend, ABSENT)
+        facts = {**known_facts(backend, arch), "pytest.importorskip": self._import_module}
+        self.stand_ins = StandIns(self.given, facts, backend, ABSENT)
         self.builtins = safe_builtins(self._import)
         self._sliced: dict[str, SlicedModule] = {}  # by path
         self._imported: set[str] = set()
@@ -55,17 +58,16 @@ class Modules:
     def _importlib(self) -> ModuleType:
         """`importlib` whose `import_module` gives sliced code what its import statements give it."""
         proxy = ModuleType("importlib")
-        proxy.__dict__.update(vars(importlib))
-
-        def import_module(name: str, package: str | None = None) -> ModuleType:
-            caller = sys._getframe(1).f_globals
-            if not isinstance(caller, Namespace):
-                return importlib.import_module(name, package)
-            level = len(name) - len(name.lstrip("."))
-            return self._import(name[level:], caller, None, ("",), level)
-
-        proxy.__dict__["import_module"] = import_module
+        proxy.__dict__.update(vars(importlib), import_module=self._import_module)
         return proxy
+
+    def _import_module(self, name: str, package: str | None = None, **options: object) -> ModuleType:
+        """The module of that name, for the sliced code that calls this."""
+        caller = sys._getframe(1).f_globals
+        if not isinstance(caller, Namespace):
+            return importlib.import_module(name, package)
+        level = len(name) - len(name.lstrip("."))
+        return self._import(name[level:], caller, None, ("",), level)
 
     def linted(self, path: Path, text: str, tree: ast.Module, outline: Outline) -> SlicedModule:
         """The module for a file that is linted: shared with its importers while the text is the same."""
@@ -147,13 +149,24 @@ class Modules:
                 return importlib.import_module(name)
             except Exception:  # an absent submodule, or one that needs torch or a device
                 return self.stand_ins.module(name)
+        path = self._source(name, place)
+        if path is None:
+            return self.stand_ins.module(name)
+        place.asked.add(str(path))
+        module: ModuleType = self.at(path)
+        return module
+
+    def _source(self, name: str, place: Place) -> Path | None:
+        """The file to read for module `name`, if it is not stood in for."""
         if not is_stood_in(name):
-            path = self.finder.absolute(name, place)
-            if path is not None:
-                place.asked.add(str(path))
-                module: ModuleType = self.at(path)
-                return module
-        return self.stand_ins.module(name)
+            return self.finder.absolute(name, place)
+        if name.startswith("torch."):
+            return self.torch.source(name, place)
+        return self.finder.own(name, place) if may_be_own(name) else None
+
+    def _is_helper_module(self, name: str, place: Place) -> bool:
+        """Whether `name` is a module of torch's that is read, and not an attribute of one that is stood in for."""
+        return name.startswith("torch.") and not self._is_stub(name) and self.torch.source(name, place) is not None
 
     def _is_stub(self, name: str) -> bool:
         return any(name == stub or name.startswith(f"{stub}.") for stub in self._stubs)
@@ -186,6 +199,8 @@ class Modules:
             return importlib.import_module(wanted)
         if f"{node.module}.{alias.name}" in self.given:
             return self.given[f"{node.module}.{alias.name}"]
+        if not node.level and self._is_helper_module(f"{node.module}.{alias.name}", place):
+            return self.module(f"{node.module}.{alias.name}", place)
         value = self._member(self.origin(node, place), alias.name, node)
         if wanted and not is_triton_module(value) and not _is_module(value):
             return importlib.import_module(wanted)

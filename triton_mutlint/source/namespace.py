@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from triton_mutlint.inputs import current, spoil
 from triton_mutlint.source import jitdefs
+from triton_mutlint.source.bounded import COUNTER, bounded
 from triton_mutlint.source.branches import choose
+from triton_mutlint.source.class_bodies import read_by_class
 from triton_mutlint.source.closures import closure
 from triton_mutlint.source.names import TRITON, may_be_jit
 from triton_mutlint.source.outline import Function
@@ -52,7 +54,7 @@ class Namespace(dict[str, Any]):
         self._done: set[Unit] = set()
         self._running: set[str] = set()
         if parent is not None:
-            for name in ("__name__", "__file__", "__package__", "__builtins__"):
+            for name in ("__name__", "__file__", "__package__", "__builtins__", COUNTER):
                 self[name] = parent[name]
 
     def __missing__(self, name: str) -> Any:
@@ -165,7 +167,7 @@ class Namespace(dict[str, Any]):
     def execute(self, body: list[ast.stmt], local: dict[str, Any] | None = None) -> None:
         """Execute statements with their own file name and lines; `local` catches what they bind."""
         self._trace(body)
-        tree = ast.Module(body=body, type_ignores=[])
+        tree = ast.Module(body=bounded(body), type_ignores=[])
         code = compile(tree, str(self.module.path), "exec", self.module.flags, True)
         exec(code, self, self if local is None else local)  # noqa: S102 - the slice is the input
 
@@ -206,7 +208,7 @@ class Namespace(dict[str, Any]):
 
     def prepare_class(self, node: ast.ClassDef) -> None:
         """Bind the globals that a class body reads: it looks them up without `__missing__`."""
-        for name in _class_names(node):
+        for name in read_by_class(node):
             try:
                 self[name]
             except KeyError:
@@ -286,20 +288,3 @@ def modules_stand_in(module: ModuleType) -> bool:
     from triton_mutlint.source.modules import is_stand_in  # modules imports this module
 
     return is_stand_in(module)
-
-
-def _class_names(node: ast.ClassDef) -> set[str]:
-    """Names that running a class body reads: its statements, and its methods' decorators and defaults."""
-    names: set[str] = set()
-    stack: list[ast.AST] = list(node.body)
-    while stack:
-        child = stack.pop()
-        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            stack.extend([*child.decorator_list, child.args, *([child.returns] if child.returns else [])])
-        elif isinstance(child, ast.Lambda):
-            stack.append(child.args)
-        else:
-            if isinstance(child, ast.Name):
-                names.add(child.id)
-            stack.extend(ast.iter_child_nodes(child))
-    return names

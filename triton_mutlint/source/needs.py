@@ -35,14 +35,14 @@ class Needs:
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Need, ...]] = {}
-        self._keep: list[Any] = []  # ids stay valid while the object lives
+        self.reached: list[Any] = []  # every function that was asked for: ids stay valid while the object lives
 
     def of(self, jit: Any) -> tuple[Need, ...]:
         """The missing values of a jit function, unguarded ones first."""
         if id(jit) in self._known:
             return self._known[id(jit)]
         self._known[id(jit)] = ()  # recursion: found by the outer call
-        self._keep.append(jit)
+        self.reached.append(jit)
         namespace = getattr(jit, "__globals__", None)
         node = _node_of(jit)
         if not isinstance(namespace, Namespace) or node is None:

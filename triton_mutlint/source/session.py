@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import importlib
 import inspect
 import io
 import os
@@ -22,6 +21,7 @@ from typing import Any, NoReturn
 
 from triton_mutlint.capture import OutputSink
 from triton_mutlint.inputs import environment, note_data, refuse_irregular
+from triton_mutlint.source.bounded import Rounds, bounded_memory
 from triton_mutlint.source.outline import FoundFunction
 from triton_mutlint.source.text import split_lines
 from triton_mutlint.source.tracing import PRIVATE, traced
@@ -54,9 +54,10 @@ class SourceRegistry:
 
     @cached_property
     def inspect(self) -> ModuleType:
-        """`inspect` with `getsourcelines` from here."""
+        """`inspect` with the source lines from here."""
         proxy = ModuleType("inspect")
-        proxy.__dict__.update(vars(inspect), getsourcelines=self.lines)
+        proxy.__dict__.update(vars(inspect), getsourcelines=self.lines,
+                              getsource=lambda function: "".join(self.lines(function)[0]))
         return proxy
 
     def lines(self, function: Any) -> tuple[list[str], int]:
@@ -113,6 +114,7 @@ class Session:
     def __init__(self, backend: str, arch: str) -> None:
         self.sources = SourceRegistry()
         self._driver = StandInDriver(backend, arch)
+        self.rounds = Rounds()
         self._unwanted = OutputSink()
         self._depth = 0
         self._stack: contextlib.ExitStack | None = None
@@ -121,6 +123,7 @@ class Session:
         _LOCK.acquire()
         try:
             if self._depth == 0:
+                self.rounds.reset()
                 with contextlib.ExitStack() as stack:
                     stack.enter_context(self._unwanted.capture())  # what bypasses Python's streams
                     stack.enter_context(_quiet())
@@ -129,6 +132,7 @@ class Session:
                     stack.enter_context(traced())
                     stack.enter_context(_triton_patches(self._driver, self.sources))
                     stack.enter_context(watched(SECONDS))
+                    stack.enter_context(bounded_memory())
                     self._stack = stack.pop_all()
             self._depth += 1
         except BaseException:
@@ -216,30 +220,10 @@ def _fast_yaml() -> Iterator[None]:
 @contextlib.contextmanager
 def _triton_patches(driver: StandInDriver, sources: SourceRegistry) -> Iterator[None]:
     """Triton with the stand-in driver, reading sources from the registry, its interpreter off."""
-    from triton import knobs
+    from triton_mutlint.lowering.surroundings import surrounded, without_registered  # it imports what asks here
 
-    # by sys.modules: the packages rebind both names to objects
-    config = importlib.import_module("triton.runtime.driver").driver
-    jit = importlib.import_module("triton.runtime.jit")
-
-    saved = {name: vars(config).get(name) for name in ("_active", "_default")}
-    real_inspect = jit.inspect
-    vars(config).update(_active=driver, _default=driver)
-    vars(jit)["inspect"] = sources.inspect
-    registry = vars(jit).get("_triton_jit_function_registry", {})
-    registered = len(registry)
-    try:
-        with contextlib.ExitStack() as stack:
-            if knobs.runtime.interpret:  # TRITON_INTERPRET=1: the scope restores the knob and its variable
-                stack.enter_context(knobs.runtime.scope())
-                knobs.runtime.interpret = False
-            yield
-    finally:
-        if len(registry) != registered:
-            for key in [key for key in registry if key.startswith(PRIVATE)]:
-                del registry[key]  # it would keep every linted file alive
-        vars(config).update(saved)
-        vars(jit)["inspect"] = real_inspect
+    with surrounded(driver, sources.inspect), without_registered(PRIVATE):
+        yield
 
 
 def safe_builtins(importer: Callable[..., Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from triton_mutlint.source.bodies import Body, read_body
+from triton_mutlint.source.bounded import COUNTER
 from triton_mutlint.source.finder import Place
 from triton_mutlint.source.namespace import Namespace
 from triton_mutlint.source.outline import Function, Outline, outline
@@ -51,6 +52,7 @@ class SlicedModule:
             "__builtins__": self.modules.builtins,
             "__doc__": None,
             "__spec__": None,
+            COUNTER: self.modules.session.rounds,
         }
         return names | ({"__path__": [str(self.place.folder)]} if self.is_package else {})
 

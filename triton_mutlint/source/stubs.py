@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from triton_mutlint.source.finder import HEAVY
 
 _BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "xor", "or", "matmul")
+_LONGEST = 2000  # characters of what is computed from a stand-in, as far as anybody writes it down
 _TRUE_PREDICATES = {"cuda": frozenset({"is_cuda", "is_nvidia", "is_cuda_alike"})}
 _TRUE_PREDICATES["hip"] = frozenset({"is_hip", "is_rocm", "is_amd", "is_cuda_alike"})
 _PREDICATES = frozenset({
@@ -68,7 +69,15 @@ class Missing:
         self.__dict__.update(__name__=path.rpartition(".")[2], __qualname__=path, __doc__=None)
 
     def mutlint_derived(self, path: str) -> Missing:
+        if len(path) > _LONGEST:
+            raise self._endless()
         return Missing(self.mutlint_registry, path, self.mutlint_reason, self.mutlint_root)
+
+    def _endless(self) -> UndecidedError:
+        """What ends a loop that goes from one stand-in to the next, each of which is a new one."""
+        start = ".".join(self.mutlint_root.split(".")[:3])
+        reason = f"{self.mutlint_reason}, and a loop follows it on and on"
+        return UndecidedError(self.mutlint_registry.missing(start, reason))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
@@ -76,6 +85,8 @@ class Missing:
         if not self.mutlint_registry.lenient:
             raise MissingValueError(self)
         path = f"{self.mutlint_path}.{name}"
+        if len(path) > _LONGEST:
+            raise self._endless()
         whole = self.mutlint_root == self.mutlint_path  # not an expression: facts and the spec may know it
         value = self.mutlint_registry.attribute(path, self) if whole else self.mutlint_derived(path)
         self.__dict__[name] = value

@@ -20,6 +20,9 @@ from triton_mutlint.ttir.asm_ptx import decode_ptx
 from triton_mutlint.ttir.asm_steps import OPERAND_MARK, NotUnderstoodError, Step
 
 _DECODERS = {"cuda": decode_ptx, "hip": decode_gcn}
+# How constraints name registers, and a target that has them.
+_LETTERS = {"cuda": frozenset("rlfdhbqc"), "hip": frozenset("vsa")}
+_TARGETS = {"cuda": "cuda:90", "hip": "hip:gfx942"}
 _REFERENCE = re.compile(r"\$\$|\$\{(\d*)(?::[^}]*)?\}|\$(\d+)")
 _LOADED = -1  # among the operands a register may hold: something read from memory
 _EMPTY: frozenset[int] = frozenset()
@@ -41,6 +44,7 @@ class AsmReading:
     atomics: frozenset[int] = _EMPTY
     result_flows: frozenset[int] = _EMPTY
     has_effect: bool = False
+    advice: str = ""  # what would make it understood
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,17 @@ def read_asm(
         steps = decode(named)
         return _trace(steps, names, n_operands)
     except NotUnderstoodError as error:
-        return AsmReading(understood=False, reason=str(error))
+        return AsmReading(understood=False, reason=str(error), advice=_advice(constraints, backend))
+
+
+def _advice(constraints: str, backend: str) -> str:
+    """The target to analyse for, where the asm is one's that has another instruction set."""
+    letters = {item.strip().lstrip("=&") for item in constraints.split(",") if item.strip()[:1] not in ("", "~")}
+    letters = {letter for letter in letters if not letter.isdigit()}
+    if backend not in _LETTERS or not letters or letters & _LETTERS[backend]:
+        return ""
+    others = (other for other, known in _LETTERS.items() if other != backend and letters <= known)
+    return "".join(f"this is another target's asm: use `--target {_TARGETS[o]}`" for o in others)
 
 
 def read_on_any(

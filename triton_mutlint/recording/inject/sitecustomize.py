@@ -21,6 +21,9 @@ def _begin() -> None:
             sys.modules[spec.name] = hooks
             spec.loader.exec_module(hooks)
             hooks.begin(raw)
+        if importlib.machinery.PathFinder.find_spec("torch") is None:
+            with open(os.path.splitext(raw)[0] + ".no-torch", "w"):  # noqa: PTH122, PTH123
+                pass  # `record` says so where no launch is seen
     own = importlib.machinery.PathFinder.find_spec("sitecustomize")
     if own is not None and own.loader is not None and own.origin != os.path.abspath(__file__):  # noqa: PTH100
         module = importlib.util.module_from_spec(own)

@@ -1,0 +1,162 @@
+"""Findings that text tells of together, and the line that says what can be done about all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from report_samples import ADD_KERNEL, BROKEN_KERNEL, FINDINGS, NORM_KERNEL, SIMPLE, TEXTS, parameter
+
+from triton_mutlint.fixes.offers import Offer
+from triton_mutlint.model import (
+    Declaration,
+    Finding,
+    Location,
+    Mutation,
+    OpArgument,
+    OpMutation,
+    OpReport,
+    Related,
+    Severity,
+)
+from triton_mutlint.report import render as render_as
+from triton_mutlint.report.groups import grouped
+from triton_mutlint.report.options import RenderOptions
+from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.report.summary import advice
+
+DECORATOR = Location("kernels.py", 8, 1)
+
+
+def finding(name: str, message: str = "`k` writes `{}`", help_: str = "declare `{}`", **changes: object) -> Finding:
+    made = Finding(
+        "TML101", "undeclared-mutation", Severity.ERROR, message.format(name), Location("kernels.py", 9, 5),
+        kernel="k", parameter=name, help=help_.format(name), subject=DECORATOR,
+    )
+    return replace(made, **changes)
+
+
+def test_those_that_differ_in_the_parameter_are_one() -> None:
+    (group,) = grouped([finding("a"), finding("b"), finding("c")])
+    assert group.messages == ("`k` writes `a`, `b`, `c`",)
+    assert group.helps == ("declare `a`, `b`, `c`",)
+
+
+def test_what_they_say_otherwise_is_said_of_each() -> None:
+    (group,) = grouped([finding("a"), finding("b", "`k` writes `{}` when A=1"), finding("c")])
+    assert group.messages == ("`k` writes `a`, `c`", "`k` writes `b` when A=1")
+
+
+@pytest.mark.parametrize("changes", [
+    {"rule": "TML102"}, {"severity": Severity.INFO}, {"kernel": "other"}, {"op": "ns::op"}, {"suppressed": True},
+    {"subject": Location("kernels.py", 20, 1)}, {"subject": None}, {"parameter": None},
+])
+def test_what_is_not_of_one_kind_and_subject_stays_apart(changes: dict[str, object]) -> None:
+    assert len(grouped([finding("a"), finding("b", **changes)])) == 2
+
+
+def test_help_that_all_share_stands_once_and_no_help_repeats_the_beginning_of_another() -> None:
+    (group,) = grouped([finding("a", help_="add X"), finding("b", help_="add X, or Y"), finding("c", help_="add X")])
+    assert group.helps == ("add X, or Y",)
+
+
+def test_places_are_told_once_a_line_and_notes_with_what_they_explain() -> None:
+    declared = Related("declared", DECORATOR)
+    one, two = (Related("written", Location("kernels.py", line)) for line in (12, 13))
+    (group,) = grouped([
+        finding("a", related=(declared, one)),
+        finding("b", related=(declared, two), location=Location("kernels.py", 9, 9)),
+        finding("c", related=(declared,), location=Location("kernels.py", 10, 1)),
+    ])
+    assert group.places == (Location("kernels.py", 9, 5), Location("kernels.py", 10, 1))
+    assert [r.message for r in group.related] == ["declared", "`a`: written", "`b`: written"]
+
+
+def test_a_reason_that_a_note_gives_is_not_said_of_each() -> None:
+    def of(name: str, kernel: str) -> Finding:
+        return finding(name, f"`op` writes `{{}}`: {kernel}", related=(Related(kernel, DECORATOR),))
+
+    (group,) = grouped([of("a", "`k` writes `p`"), of("b", "`k` writes `q`")])
+    assert group.messages == ("`op` writes `a`, `b`",)
+    (alone,) = grouped([of("a", "`k` writes `p`")])
+    assert alone.messages == ("`op` writes `a`: `k` writes `p`",)
+
+
+# --------------------------------------------------------------------------- as they are shown
+
+
+def shown(*findings: Finding, name: str = "text", fixable: tuple[Finding, ...] = (), **options: object) -> str:
+    fixes = {f: Offer("kernels.py", "add it", ()) for f in fixable}
+    made = RenderOptions(sources=SourceLines(TEXTS), fixes=fixes, **options)
+    return render_as(name, replace(SIMPLE, findings=findings), made)
+
+
+def test_what_can_be_fixed_is_marked_and_the_summary_counts_it() -> None:
+    one, two, other = finding("a"), finding("b"), finding("a", kernel="other")
+    text = shown(one, two, other, fixable=(one, two))
+    assert "error[TML101] undeclared-mutation [*] (2 parameters)\n" in text
+    assert "error[TML101] undeclared-mutation\n" in text
+    assert text.splitlines()[-1] == "[*] 2 findings can be fixed: triton-mutlint check --fix"
+    assert "[*]" not in shown(one, two, other)
+    lines = shown(one, other, name="concise", fixable=(one,)).splitlines()
+    assert lines == ["kernels.py:9:5: error: TML101 [*] `k` writes `a`", "kernels.py:9:5: error: TML101 `k` writes `a`"]
+
+
+def test_formats_for_machines_keep_them_apart() -> None:
+    for name, word in (("json", '"rule": "TML101"'), ("sarif", '"ruleId": "TML101"'), ("github", "::error")):
+        assert shown(finding("a"), finding("b"), name=name).count(word) == 2
+
+
+def test_the_summary_says_what_to_add_for_kernels_that_were_not_analysed() -> None:
+    lowered = replace(FINDINGS[0], severity=Severity.WARNING)
+    loaded = replace(lowered, rule="TML901")
+    assert advice(replace(SIMPLE, findings=(lowered,))) == [
+        "1 kernel not analysed: give its arguments in a spec (triton-mutlint init)"]
+    assert advice(replace(SIMPLE, findings=(lowered, lowered, loaded))) == [
+        "2 kernels not analysed: give their arguments in a spec (triton-mutlint init)",
+        "1 kernel not loaded: give what it needs under `globals` in a spec"]
+    for other in (FINDINGS[0], replace(lowered, suppressed=True), replace(loaded, kernel=None)):
+        assert advice(replace(SIMPLE, findings=(other,))) == []
+
+
+# --------------------------------------------------------------------------- one line a kernel
+
+
+PLACE = Location("kernels.py", 12)
+OP = OpReport("ns::op", "custom_op", PLACE, Declaration((), PLACE), (OpArgument("x", 0, OpMutation.WRITTEN),), ())
+
+
+NORM = "writes Y, Locks and sometimes Mean · may write X · through addresses from table"
+
+
+def overview(*kernels: object, **options: object) -> list[str]:
+    report = replace(SIMPLE, kernels=kernels, ops=(OP,))
+    return render_as("text", report, RenderOptions(brief=True, **options)).splitlines()
+
+
+def test_a_line_for_each_kernel_and_op_by_file() -> None:
+    assert overview(BROKEN_KERNEL, NORM_KERNEL, ADD_KERNEL, width=140)[:8] == [
+        "kernels.py",
+        "     9  add_kernel     writes output_ptr",
+        "    12  op ns::op      writes x",
+        "    20  broken_kernel  could not be lowered",
+        "",
+        "nn/norm.py",
+        f"     7  norm_kernel  {NORM} · 64 of 200 variants",
+        "",
+    ]
+
+
+def test_a_long_name_does_not_push_the_others_aside() -> None:
+    lines = overview(ADD_KERNEL, replace(ADD_KERNEL, name="k" * 50, location=Location("kernels.py", 40)))
+    assert "     9  add_kernel  writes output_ptr" in lines
+    assert f"    40  {'k' * 50}  writes output_ptr" in lines
+
+
+def test_a_line_names_as_many_parameters_as_fit() -> None:
+    names = [f"a_rather_long_output_{i}" for i in range(9)]
+    parameters = tuple(parameter(name, i, "*i8", Mutation.WRITTEN) for i, name in enumerate(names))
+    kernel = replace(ADD_KERNEL, parameters=parameters)
+    assert f"     9  add_kernel  writes {', '.join(names)}" in overview(kernel, width=300)
+    assert f"     9  add_kernel  writes {', '.join(names[:2])} and 7 more" in overview(kernel, width=90)
+    assert f"     9  add_kernel  writes {names[0]} and 8 more" in overview(kernel, width=60)

@@ -1,0 +1,138 @@
+"""What linted code computes while a file loads has an end: in rounds, in time, in memory."""
+
+from __future__ import annotations
+
+import textwrap
+import time
+
+import pytest
+
+_KERNELS = """
+        @triton.jit
+        def k(x):
+            tl.store(x, N)
+        @triton.jit
+        def other(x):
+            tl.store(x, 1)
+"""
+
+
+def _failure(load_text, text: str) -> str:
+    """Why `k` does not load; `other` does."""
+    result = load_text(textwrap.dedent(text) + textwrap.dedent(_KERNELS))
+    assert [kernel.name for kernel in result.kernels] == ["other"]
+    ((name, failure),) = result.failures
+    assert name == "k"
+    return failure.message
+
+
+def test_a_while_loop_that_goes_on_and_on(load_text) -> None:
+    message = _failure(
+        load_text,
+        """
+        def forever():
+            while True:
+                try:
+                    pass
+                except BaseException:
+                    pass
+        N = tl.constexpr(forever())
+        """,
+    )
+    assert "kernels.py:5 was ended after 300000 rounds" in message
+
+
+def test_a_while_loop_at_the_top_level(load_text) -> None:
+    message = _failure(
+        load_text,
+        """
+        N = 0
+        while N >= 0:
+            N += 1
+        """,
+    )
+    assert "kernels.py:5 was ended after" in message
+
+
+def test_a_loop_of_another_kind_is_ended_by_the_watchdog(load_text, monkeypatch) -> None:
+    monkeypatch.setattr("triton_mutlint.source.session.SECONDS", 0.2)
+    message = _failure(
+        load_text,
+        """
+        import itertools
+        def forever():
+            for number in itertools.count():
+                number += 1
+        N = tl.constexpr(forever())
+        """,
+    )
+    assert message.endswith("which could not be computed (TooLongError: still running after 0.2 s)")
+
+
+def test_a_loop_that_follows_a_stand_in_ends_at_once(load_text) -> None:
+    start = time.perf_counter()
+    message = _failure(
+        load_text,
+        """
+        import pipeline
+        def depth(stage):
+            found = 0
+            while stage is not None:
+                found, stage = found + 1, stage.behind
+            return found
+        N = tl.constexpr(depth(pipeline.first()))
+        """,
+    )
+    assert "`pipeline.first`, which is not installed, and a loop follows it on and on" in message
+    assert time.perf_counter() - start < 2
+
+
+def test_a_loop_in_a_kernels_own_factory(load_text) -> None:
+    result = load_text(
+        """
+        from triton.runtime.jit import JITFunction
+        def with_even(runner):
+            target = runner
+            while type(target) is not JITFunction:
+                target = target.base_fn
+            even = triton.heuristics({"EVEN": lambda args: True})(target)
+            return even
+        """
+    )
+    assert (result.kernels, result.failures) == ((), ())
+
+
+def test_memory_is_bounded(load_text, monkeypatch) -> None:
+    monkeypatch.setattr("triton_mutlint.source.bounded.BYTES", 1 << 28)
+    message = _failure(load_text, "N = tl.constexpr(len(bytearray(1 << 29)))\n")
+    assert message.endswith("which could not be computed (MemoryError)")
+
+
+def test_loops_with_an_end_give_their_value(load_text) -> None:
+    result = load_text(
+        """
+        def bits(number):
+            found = 0
+            while number:
+                number, found = number >> 1, found + 1
+            else:
+                found += 1
+            return found
+        class Widths:
+            ALL = [1]
+            while len(ALL) < 4:
+                ALL.append(ALL[-1] * 2)
+        N = tl.constexpr(bits(255) * 100 + Widths.ALL[-1])
+        @triton.jit
+        def k(x):
+            tl.store(x, N)
+        """
+    )
+    (kernel,) = result.kernels
+    assert kernel.namespace["N"].value == 908
+
+
+@pytest.mark.parametrize("text", ["first.second.third", "first().second[1] + 2"])
+def test_what_is_written_down_is_no_loop(load_text, text: str) -> None:
+    message = _failure(load_text, f"import pipeline as first\nN = tl.constexpr({text})\n")
+    assert "on and on" not in message

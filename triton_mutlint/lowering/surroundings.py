@@ -1,0 +1,69 @@
+"""What Triton asks of its surroundings while a file is loaded: a driver, source lines, and whether it interprets."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+from triton_mutlint.lowering.triton_api import triton
+
+_INTERPRET = "TRITON_INTERPRET"
+
+
+@contextlib.contextmanager
+def surrounded(driver: Any, inspect: ModuleType) -> Iterator[None]:
+    """In this block Triton has `driver`, finds source lines by `inspect`, and makes functions that are compiled.
+
+    Up to Triton 3.3 the decorator `autotune` asks the driver for its benchmarker, so there must be one.
+    """
+    # by sys.modules: the packages rebind both names to objects
+    config = importlib.import_module("triton.runtime.driver").driver
+    jit = importlib.import_module("triton.runtime.jit")
+    drivers, real_inspect = dict(vars(config)), jit.inspect
+    vars(config).update(dict.fromkeys(drivers, driver))
+    vars(jit)["inspect"] = inspect
+    try:
+        with _compiling():
+            yield
+    finally:
+        vars(config).update(drivers)
+        vars(jit)["inspect"] = real_inspect
+
+
+@contextlib.contextmanager
+def _compiling() -> Iterator[None]:
+    """In this block, `triton.jit` makes compiled functions, also under TRITON_INTERPRET=1."""
+    knobs = getattr(triton(), "knobs", None)
+    if knobs is None:  # before 3.4 the decorator reads the variable itself
+        given = os.environ.pop(_INTERPRET, None)
+        try:
+            yield
+        finally:
+            if given is not None:
+                os.environ[_INTERPRET] = given
+    elif knobs.runtime.interpret:
+        with knobs.runtime.scope():  # restores the knob and its variable
+            knobs.runtime.interpret = False
+            yield
+    else:
+        yield
+
+
+@contextlib.contextmanager
+def without_registered(prefix: str) -> Iterator[None]:
+    """Afterwards, Triton's registry of jit functions keeps none whose key begins with `prefix`.
+
+    It would keep every linted file alive. Not all versions of Triton have one.
+    """
+    registry = vars(importlib.import_module("triton.runtime.jit")).get("_triton_jit_function_registry", {})
+    before = len(registry)
+    try:
+        yield
+    finally:
+        if len(registry) != before:
+            for key in [key for key in registry if key.startswith(prefix)]:
+                del registry[key]

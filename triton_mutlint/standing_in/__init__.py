@@ -1,0 +1,1 @@
+"""Sources that are read in place of files of packages that are not installed; nothing imports them."""
