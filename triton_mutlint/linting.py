@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from triton_mutlint.cache.files import FileCache
 from triton_mutlint.cache.store import Store
@@ -39,9 +40,14 @@ from triton_mutlint.request import Progress, Request
 from triton_mutlint.rules import RULES
 from triton_mutlint.signature.repair import repair
 from triton_mutlint.signature.spec import KernelSpec, Spec
+from triton_mutlint.source.bounded import EndlessError
 from triton_mutlint.source.text import has_ops
 from triton_mutlint.source.tracing import traced
 from triton_mutlint.watchdog import TooLongError, watched
+
+if TYPE_CHECKING:  # few files register ops
+    from triton_mutlint.host.run import OpTask
+    from triton_mutlint.op_work import Step
 
 
 def lint(request: Request, sources: Sequence[SourceFile], failures: Sequence[tuple[str, Failure]],
@@ -73,7 +79,10 @@ class Run:
         Raises UsageError for a spec that cannot be used.
         """
         specs = self._specs_of(sources)
-        loaded = [self._load(s, spec) for s, spec in zip(sources, specs, strict=True)]
+        loaded: list[LintedFile] = []
+        for source, spec in zip(sources, specs, strict=True):
+            self._progress(0, 0, f"loading {source.display}")
+            loaded.append(self._load(source, spec))
         total = sum(len(file.result.kernels) for file in loaded)
         files: list[LintedFile] = []
         done = 0
@@ -84,7 +93,7 @@ class Run:
         return settled(files, self._request)
 
     def outcomes(self, sources: Sequence[SourceFile]) -> tuple[LintedFile, ...]:
-        """The files as rules look at them; several processes take part where there is work for them.
+        """The files as rules look at them; processes apart load and analyse them.
 
         Raises UsageError for a spec or a target that cannot be used.
         """
@@ -152,15 +161,28 @@ class Run:
         holding = [f.source for f in files if has_ops(f.source.text, registrars)]
         if not holding:
             return (), ()
-        from triton_mutlint.host.run import analyze_ops
+        from triton_mutlint.op_work import follow
+
+        self._progress(0, 0, "following torch ops")
+        found = follow(holding, partial(self._followed, files, reports, holding), request.timeout)
+        self._used_targets.update(dict.fromkeys(found.targets))
+        return found.ordered(), found.notes()
+
+    def _followed(self, files: Sequence[LintedFile], reports: Sequence[KernelReport], holding: Sequence[SourceFile],
+                  task: OpTask) -> Iterator[Step]:
+        """Follow the ops of the files in `holding`, and tell of each step."""
+        from triton_mutlint.host.run import OpsOf
+        from triton_mutlint.op_work import Used
 
         known = {f.source.path: (f.source.display, f.source.text, self._trees.get(str(f.source.path))) for f in files}
+        request = self._request
         kernels = OpKernels(reports, self._named, LaunchPlans(self._loaded, request.max_variants).beyond)
-        return analyze_ops(holding, request.cwd, known, registrars, kernels, request.timeout)
+        ops = OpsOf(holding, request.cwd, known, request.config.registrars, kernels, request.timeout)
+        yield from ops.steps(task)
+        yield Used(tuple(self._used_targets))
 
     def _named(self, source: SourceFile) -> list[KernelReport]:
         """Verdicts on the kernels that `source` names: ones that an op launches in a file that was not linted."""
-        self._progress(0, 0, f"{source.display}: {', '.join(sorted(source.kernels))}")
         file = self._lint(self._loaded(source), 0, 0)
         self._used_targets.update(dict.fromkeys(t for _, report in file.reports for t in report.targets))
         return [report for _, report in file.reports]
@@ -177,7 +199,6 @@ class Run:
         return tuple(f"helper, analysed where it is called: {at.file}:{at.line} {name}" for at, name in found)
 
     def _load(self, source: SourceFile, spec: Spec | None) -> LintedFile:
-        self._progress(0, 0, f"loading {source.display}")
         result = load_file(source, spec, self._request)
         self._trees.update({str(k.path): k.tree for k in result.kernels})
         return LintedFile(source, spec, result)
@@ -203,10 +224,10 @@ class Run:
         targets = self._targets(entry)
         stage = Stage.SIGNATURE
         try:
-            with traced():  # heuristics and configs are functions of the kernel's file
-                plan = plan_kernel(kernel, entry, file.spec, file.result, self._request.max_variants)
-            stage = Stage.ANALYZE
             with watched(self._request.timeout):
+                with traced():  # heuristics and configs are functions of the kernel's file
+                    plan = plan_kernel(kernel, entry, file.spec, file.result, self._request.max_variants)
+                stage = Stage.ANALYZE
                 return analyze_kernel(kernel, plan, targets, self._tools)
         except TooLongError as error:
             return failed(kernel, _too_long(error, kernel), targets)
@@ -214,7 +235,7 @@ class Run:
             return failed(kernel, shown(error.failure, self._request.cwd), targets)
         except UsageError:
             raise
-        except Exception as error:  # the kernel's own heuristics and globals run in there
+        except (Exception, SystemExit, EndlessError) as error:  # the kernel's own heuristics and globals run in there
             return failed(kernel, unexpected(stage, error, kernel.location), targets)
 
     def _targets(self, entry: KernelSpec | None) -> tuple[Target, ...]:
