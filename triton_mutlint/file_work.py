@@ -11,6 +11,7 @@ from typing import Union
 from triton_mutlint.cache.files import FileCache, Reads
 from triton_mutlint.inputs import Look
 from triton_mutlint.judging import LintedFile
+from triton_mutlint.lowering.triton_api import preload
 from triton_mutlint.model import (
     Failure,
     KernelReport,
@@ -196,6 +197,9 @@ def lint_files(sources: Sequence[SourceFile], specs: Sequence[tuple[Spec | None,
 def _do(open_: Sequence[int], files: Sequence[_File], does: Callable[[Part], Iterator[Item]], request: Request,
         progress: Progress) -> None:
     """Everything that is to be done of the files with these numbers, in processes apart: linted code may end them."""
+    if not open_:
+        return
+    preload()
     told = _Files(files, progress)
     jobs = request.jobs if sum(files[n].source.text.count("jit") for n in open_) >= _WORTHWHILE else 1
     parts = _parts({n: len(files[n].source.text) for n in open_}, jobs)

@@ -37,6 +37,11 @@ class Needs:
         self._known: dict[int, tuple[Need, ...]] = {}
         self.reached: list[Any] = []  # every function that was asked for: ids stay valid while the object lives
 
+    def of_value(self, value: object) -> None:
+        """See to it that the jit functions that a value is or holds can be compiled: Triton reads globals as they are."""
+        for function in _functions(value):
+            self.of(function)
+
     def of(self, jit: Any) -> tuple[Need, ...]:
         """The missing values of a jit function, unguarded ones first."""
         if id(jit) in self._known:

@@ -167,8 +167,11 @@ def _quiet() -> Iterator[None]:
 
 
 def _restore(environ: dict[Any, Any]) -> None:
-    os.environ.clear()
-    os.environ.update({os.fsdecode(name): os.fsdecode(value) for name, value in environ.items()})
+    now = environment()
+    for name in now.keys() - environ.keys():
+        del os.environ[os.fsdecode(name)]
+    for name in [name for name, value in environ.items() if now.get(name) != value]:
+        os.environ[os.fsdecode(name)] = os.fsdecode(environ[name])
 
 
 def _refuse(name: str) -> Callable[..., NoReturn]:
