@@ -40,15 +40,17 @@ FORMS = {
                                    + KERNEL.format(call="FN(x)"),
     "a helper in between": "OTHER = hook\n\n\n@triton.jit\ndef deep(p):\n    OTHER(p)\n\n\n"
                            + KERNEL.format(call="deep(x)"),
-    "a closure": "def make(fn):\n    @triton.jit\n    def made(x):\n        fn(x)\n    return made\n\n\nkernel = make(hook)\n",
+    "a closure": "def make(fn):\n    @triton.jit\n    def made(x):\n        fn(x)\n    return made\n\n\n"
+                 "kernel = make(hook)\n",
     "a default": "@triton.jit\ndef kernel(x, FN: tl.constexpr = hook):\n    FN(x)\n",
     "a launch": BY_FLAG + LAUNCH.format(given="FN=hook"),
     "another name at a launch": "OTHER = hook\n\n\n" + BY_FLAG + LAUNCH.format(given="OTHER"),
     "a list of configs": "CONFIGS = [triton.Config({'FN': hook})]\n\n\n@triton.autotune(CONFIGS, key=[])\n" + BY_FLAG,
-    "a table of configs": "TABLE = {'a': hook}\n\n\n@triton.autotune([triton.Config({'FN': f}) for f in TABLE.values()],"
-                          " key=[])\n" + BY_FLAG,
+    "a table of configs": "TABLE = {'a': hook}\n\n\n@triton.autotune([triton.Config({'FN': f}) for f in"
+                          " TABLE.values()], key=[])\n" + BY_FLAG,
     "a heuristic": "@triton.heuristics({'FN': lambda args: hook})\n" + BY_FLAG,
-    "a heuristic by a table": "RULES = {'FN': lambda args: globals()['hook']}\n\n\n@triton.heuristics(RULES)\n" + BY_FLAG,
+    "a heuristic by a table": "RULES = {'FN': lambda args: globals()['hook']}\n\n\n"
+                              "@triton.heuristics(RULES)\n" + BY_FLAG,
     "the spec": BY_FLAG,
     "the spec by another name": "OTHER = hook\n\n\n" + BY_FLAG,
 }

@@ -23,8 +23,6 @@ _RECURSION_LIMIT = 2500  # a call of a helper nests some fifty Python frames
 _PARSED = 1024  # texts of functions kept
 _trees: dict[str, Any] = {}  # by text
 _NO_LINE_INFO = "TRITON_DISABLE_LINE_INFO"
-
-
 _USED = ("triton.compiler.code_generator", "triton.language.semantic")  # by every process that lowers
 
 

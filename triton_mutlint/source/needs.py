@@ -38,7 +38,7 @@ class Needs:
         self.reached: list[Any] = []  # every function that was asked for: ids stay valid while the object lives
 
     def of_value(self, value: object) -> None:
-        """See to it that the jit functions that a value is or holds can be compiled: Triton reads globals as they are."""
+        """Make the jit functions that a value is or holds ready to compile: Triton reads globals as they are."""
         for function in _functions(value):
             self.of(function)
 
