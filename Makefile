@@ -8,7 +8,13 @@ BIN := $(VENV)/bin
 FILE ?= fixtures/quickstart/kernels.py
 ARGS ?=
 
-.PHONY: run test lint types unit newest slow unit-slow newest-slow corpus fuzz mutate bench goldens clean
+# The versions of Triton that are supported; the books of known-answer kernels run on each.
+OLDEST := 3.3.1
+MATRIX := $(OLDEST) 3.4.0 3.5.1 3.6.0 3.7.1 3.8.0 3.9.0
+BOOKS := tests/test_cases.py tests/lowering tests/signature/test_guesses.py
+
+.PHONY: run test lint types unit newest slow unit-slow newest-slow matrix oldest triton-names corpus fuzz mutate bench
+.PHONY: goldens clean
 
 run: $(VENV)/.installed
 	$(BIN)/triton-mutlint $(ARGS) $(FILE)
@@ -33,15 +39,37 @@ newest: $(NEWEST)/.installed
 	$(NEWEST)/bin/python -m pytest
 
 # Those that take seconds each: many processes, ops run by torch, random input. CI runs them too.
+# The two that take longest do not depend on Triton's version or on torch: each is run in one environment.
+IN_UNIT := tests/cache
+IN_NEWEST := tests/signature/test_siblings.py::test_reports_on_many_random_kernels_do_not_change
 slow:
 	$(MAKE) $(VENV)/.installed $(NEWEST)/.installed
 	$(MAKE) -j2 --output-sync=target newest-slow unit-slow
 
 unit-slow: $(VENV)/.installed
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m slow --deselect $(IN_NEWEST)
 
 newest-slow: $(NEWEST)/.installed
-	$(NEWEST)/bin/python -m pytest -m slow
+	$(NEWEST)/bin/python -m pytest -m slow --ignore $(IN_UNIT)
+
+# The known-answer kernels on every supported Triton, each in an environment of its own; matrix-3.4.0 runs one.
+matrix: $(MATRIX:%=matrix-%)
+
+oldest: matrix-$(OLDEST)
+
+matrix-%: .matrix/%/.installed
+	PYTHONPATH=$(CURDIR) .matrix/$*/bin/python -m pytest $(BOOKS)
+
+.PRECIOUS: .matrix/%/.installed
+.matrix/%/.installed: pyproject.toml
+	$(PYTHON) -m venv .matrix/$*
+	.matrix/$*/bin/pip install -q --no-deps triton==$*
+	.matrix/$*/bin/pip install -q setuptools click rich pyyaml tomli pytest jsonschema hypothesis numpy libcst
+	touch $@
+
+# Asks each Triton of the matrix for its public names: messages say which versions have what a kernel lacks.
+triton-names: $(MATRIX:%=.matrix/%/.installed)
+	$(NEWEST)/bin/python -m scripts.triton_names $(MATRIX:%=.matrix/%/bin/python)
 
 # Installs pinned third-party packages, without their dependencies, into .corpus/ and lints them.
 # CORPUS=all or CORPUS=sglang,vllm adds to the default ones; CORPUS_DIR names another folder for them.
@@ -65,7 +93,7 @@ bench: $(NEWEST)/.installed
 	$(NEWEST)/bin/python -m benchmarks.scaling
 
 goldens: $(NEWEST)/.installed
-	UPDATE_GOLDENS=1 $(NEWEST)/bin/python -m pytest tests/report tests/test_goldens.py
+	UPDATE_GOLDENS=1 $(NEWEST)/bin/python -m pytest tests/report tests/test_goldens.py tests/test_documented.py
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -79,4 +107,4 @@ $(NEWEST)/.installed: pyproject.toml constraints-newest.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(NEWEST) .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(NEWEST) .matrix .pytest_cache .mypy_cache .ruff_cache

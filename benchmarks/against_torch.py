@@ -32,7 +32,8 @@ import yaml
 
 from tests.casebook import FIXTURES, raw, spec_of
 from triton_mutlint.collector import collector_paused, out_of_collections
-from triton_mutlint.lowering import Lowerer, parse_target
+from triton_mutlint.lowering.lower import Lowerer
+from triton_mutlint.lowering.target import parse_target
 from triton_mutlint.lowering.triton_api import column_base, locates_calls
 from triton_mutlint.model import (
     ArgType,

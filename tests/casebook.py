@@ -15,7 +15,7 @@ from triton_mutlint.model import KernelReport, Report
 from triton_mutlint.request import Request
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
-BOOKS = ("cases", "tutorials", "hard", "hard/amd")
+BOOKS = ("cases", "tutorials", "hard", "hard/amd", "old")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 
 from tests.casebook import BOOKS, Case, cases, report_of
-from triton_mutlint.model import Stage, Status
+from triton_mutlint.lowering import triton_api
+from triton_mutlint.model import KernelReport, Stage, Status
+
+# Kernels of the books that these versions cannot lower for want of an API; later ones lower all that are for them.
+UNABLE = {(3, 3): 47, (3, 4): 8, (3, 5): 2}
+
+
+def needs_another_triton(kernel: KernelReport) -> bool:
+    """Whether an older Triton than some cannot lower it, and the report says so."""
+    return (triton_api.version() in UNABLE and kernel.failure is not None
+            and kernel.failure.hint.startswith("analyse it with "))
 
 
 @pytest.fixture(scope="session")
@@ -21,6 +31,8 @@ def test_verdict_is_the_truth(case: Case, spec_folder: Path) -> None:
     if not case.lowers:
         assert kernel.failure is not None
         assert kernel.failure.stage in (Stage.LOAD, Stage.LOWER)
+        return
+    if needs_another_triton(kernel):
         return
     assert kernel.status is Status.ANALYZED, kernel.failure
     found, unknown = set(kernel.mutated), set(kernel.unknown)
@@ -40,4 +52,11 @@ def test_guessed_arguments_hide_no_write(case: Case, spec_folder: Path) -> None:
         assert case.indirect <= told | {w.through for w in kernel.indirect_writes}
         assert case.unknown <= told or not case.undecidable
     else:
-        assert not case.lowers, kernel.failure
+        assert not case.lowers or needs_another_triton(kernel), kernel.failure
+
+
+@pytest.mark.parametrize("with_spec", [True, False])
+def test_no_more_kernels_need_another_triton_than_are_known_to(spec_folder: Path, with_spec: bool) -> None:
+    unable = [c.name for book in BOOKS for c in cases(book)
+              if c.lowers and needs_another_triton(c.report(report_of(book, spec_folder, with_spec=with_spec)))]
+    assert len(unable) <= UNABLE.get(triton_api.version(), 0), unable

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,8 +37,14 @@ def test_what_a_page_shows_is_what_is_printed(page: Path, tmp_path: Path, monkey
     monkeypatch.setenv("COLUMNS", "80")
 
     def run(arguments: list[str]) -> tuple[int, str]:
+        if arguments[0] == "verify":  # it sets Triton up for a whole process
+            command = [sys.executable, "-m", "triton_mutlint", *arguments]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True,
+                                  env={**os.environ, "PYTHONPATH": str(ROOT)})
+            return done.returncode, done.stdout + done.stderr
         code = boundary.run(arguments)
         printed = capsys.readouterr()
+        assert code in (0, 1), printed.err  # pages show no misuse
         return code, printed.out + printed.err
 
     found = played(text, folder, run)

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.lowering import Lowerer, resolve_targets
+from triton_mutlint.lowering.lower import Lowerer
+from triton_mutlint.lowering.target import resolve_targets
 from triton_mutlint.lowering.triton_api import column_base, locates_calls
 from triton_mutlint.model import (
     KernelReport,

@@ -92,7 +92,11 @@ def doubted(
         return tuple(parameters), ()
     found = {p.name: op for p in parameters if p.mutation is Mutation.UNWRITTEN
              for op in _doubts_of(p, doubts, hidden, addresses, kernel)}
-    changed = tuple(replace(p, mutation=Mutation.UNKNOWN) if p.name in found else p for p in parameters)
+    is_open = hidden or doubts.open
+    changed = tuple(
+        replace(p, mutation=Mutation.UNKNOWN if p.name in found else p.mutation,
+                may_read=is_open and not p.reads and bool({p.name, p.name.partition(".")[0]} & doubts.loads))
+        for p in parameters)
     return changed, tuple(found.values())
 
 

@@ -16,8 +16,9 @@ from triton_mutlint.helpers_across import settled
 from triton_mutlint.inputs import current, spoils
 from triton_mutlint.judging import LintedFile, findings_of
 from triton_mutlint.launch_plans import LaunchPlans
-from triton_mutlint.lowering import Lowerer, parse_target, resolve_targets
-from triton_mutlint.lowering.triton_api import column_base, locates_calls, triton_version
+from triton_mutlint.lowering.lower import Lowerer
+from triton_mutlint.lowering.target import parse_target, resolve_targets
+from triton_mutlint.lowering.triton_api import column_base, locates_calls, newer_than_tested, triton_version
 from triton_mutlint.model import (
     Environment,
     Failure,
@@ -146,12 +147,14 @@ class Run:
         ops, notes = self._ops(files, reports)
         holding = [f for f in files if f.reports or f.result.helpers or f.result.failures]
         targets = dict.fromkeys(t for f in files for _, r in f.reports for t in r.targets)
+        newer = newer_than_tested() if reports else ""
         environment = Environment(triton_version() if reports else None, tuple({**targets, **self._used_targets}))
         return Report(
             environment, tuple(reports),
             findings_of(files, failures, self._request, ops), files=len(holding),
             helpers=sum(h.is_helper for f in files for h in f.result.helpers),
-            notes=(*self._helpers(files), *(n for f in files for n in f.result.notes), *notes), ops=ops,
+            notes=(*filter(None, [newer]), *self._helpers(files), *(n for f in files for n in f.result.notes), *notes),
+            ops=ops,
         )
 
     def _ops(self, files: Sequence[LintedFile],

@@ -295,6 +295,7 @@ class Doubts:
     `handed` holds the parameters that go to a function which is itself a parameter, and a guessed one.
     `untyped` holds scalars that `stores` has for what they may be: nothing says that they are numbers.
     `values` names the parameters whose compile-time values are guesses.
+    `loads` holds the parameters that the body, as written, may read from.
     """
 
     stores: Mapping[str, int] = EMPTY
@@ -307,6 +308,7 @@ class Doubts:
     handed: Mapping[str, int] = EMPTY
     untyped: frozenset[str] = frozenset()
     values: tuple[str, ...] = ()
+    loads: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -528,6 +530,7 @@ class ParameterReport:
     accesses: tuple[Access, ...] = ()
     reason: str = ""  # why the type was inferred as it was
     uses: tuple[VariantUse, ...] = ()  # by variant, of kernels with several autotune configs
+    may_read: bool = False  # no analysed variant reads it, and one with other values than those guessed may
 
 
 class Status(str, Enum):

@@ -136,5 +136,9 @@ def unexpected(stage: Stage, error: BaseException, location: Location) -> Failur
     """An exception that no stage expected, as a failure of the one kernel or file it happened in."""
     if os.environ.get("TRITON_MUTLINT_DEBUG"):
         raise error
-    hint = "if the source is sound, please report this; TRITON_MUTLINT_DEBUG=1 shows the traceback"
+    from triton_mutlint.lowering.triton_api import newer_than_tested
+
+    newer = newer_than_tested()
+    cause = f"the cause may be that {newer}; " if newer else ""
+    hint = f"{cause}if the source is sound, please report this; TRITON_MUTLINT_DEBUG=1 shows the traceback"
     return Failure(stage, f"{type(error).__name__}: {error}", location, hint)

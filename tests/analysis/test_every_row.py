@@ -20,6 +20,8 @@ MEMORY = {
     "tt.load": "r", "tt.store": "w-", "tt.atomic_rmw": "a-", "tt.atomic_cas": "a--", "tt.atomic_load": "r",
     "tt.atomic_poll": "r-", "tt.atomic_store": "w-", "tt.descriptor_load": "r-", "tt.descriptor_gather": "r--",
     "tt.descriptor_store": "w--", "tt.descriptor_scatter": "w---", "tt.descriptor_reduce": "a--",
+    "tt.experimental_descriptor_load": "r-", "tt.experimental_descriptor_gather": "r--",
+    "tt.experimental_descriptor_store": "w--", "tt.experimental_descriptor_scatter": "w---",
 }  # fmt: skip
 KINDS = {"r": {AccessKind.READ}, "w": {AccessKind.WRITE}, "a": {AccessKind.ATOMIC}, "-": set()}
 ADDRESSES = "%a: !tt.ptr<f32>, %b: !tt.ptr<f32>, %c: !tt.ptr<f32>, %d: !tt.ptr<f32>"

@@ -132,7 +132,7 @@ def test_pipes_and_devices_are_neither_waited_for_nor_read(named: str, cached: b
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    ("__version__ = '3.1.0'\n", "triton 3.1.0 is not supported: triton-mutlint needs triton >= 3.6"),
+    ("__version__ = '3.1.0'\n", "triton 3.1.0 is not supported: triton-mutlint needs triton >= 3.3"),
     ("raise ImportError('libz is missing')\n", "cannot import triton (libz is missing); install it"),
 ])
 @pytest.mark.parametrize("command", [["check"], ["list"], ["check", "--jobs", "2"]])

@@ -97,7 +97,7 @@ def test_add_the_hook_fail_fix_pass(project: Repository, hooks: Path) -> None:
     failed = project.commit()
     assert failed.returncode == 1
     assert "error[TML101] undeclared-mutation" in failed.stdout
-    assert "`copy` writes `x_ptr`, but its comment does not list it under `mutates`" in " ".join(failed.stdout.split())
+    assert "`copy` writes `x_ptr`, which its comment does not list under `mutates`" in " ".join(failed.stdout.split())
     assert "kernels with spaces/my kernels.py:" in failed.stdout
     assert "help: if the write is meant, declare it: `mutates=x_ptr,out_ptr`" in failed.stdout
     project.put("kernels with spaces/my kernels.py", HEAD + GOOD.format(name="copy"))

@@ -136,6 +136,19 @@ def test_an_optional_pointer_cannot_be_copied_by_older_versions(folder: Path) ->
     assert fixable(findings) == ()
 
 
+def test_an_argument_that_a_launch_passes_as_none_is_not_restored(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    launch = "\n\ndef first(n):\n    halve[(1,)](None, n)\n"
+    (folder / "k.py").write_text(f"{HEAD}\n@triton.autotune(CONFIGS, key=['n']){HALVE}{launch}")
+    before = files(folder)
+    assert check("--fix", "k.py") == 1
+    out, err = capsys.readouterr()
+    assert files(folder) == before
+    assert "the argument may be None" in err
+    assert "in hooks that ask for None" in " ".join(out.split())
+
+
 def test_several_lists_of_one_decorator_and_one_kernel(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     body = HALVE.replace("x_ptr, n", "x_ptr, sum_ptr, n_ptr, n") + "    tl.atomic_add(sum_ptr, 1.0)\n"
     decorated = '@triton.autotune(CONFIGS, key=["n"], reset_to_zero=["x_ptr"], restore_value=["BLOCK"])'

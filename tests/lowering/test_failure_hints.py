@@ -145,6 +145,9 @@ def test_an_assertion_without_a_message_shows_its_condition(tmp_path: Path) -> N
         def kernel(d):
             d.store([0, 0], tl.zeros([16, 16], tl.float16))
     """, tmp_path, "version: 1\nkernels: {kernel: {args: {d: 'tensordesc<fp16[64, 64]>'}}}\n")
+    if not triton_api.has_descriptor_types():
+        assert "Triton 3.4 or newer" in failure.hint
+        return
     said = "expected value shape" if triton_api.version() >= (3, 9) else "does not hold: assert "
     assert said in failure.message
     assert failure.location is not None

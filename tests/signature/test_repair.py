@@ -7,7 +7,8 @@ from textwrap import dedent
 
 import pytest
 
-from triton_mutlint.lowering import Lowerer, parse_target
+from triton_mutlint.lowering.lower import Lowerer
+from triton_mutlint.lowering.target import parse_target
 from triton_mutlint.model import (
     ArgType,
     ConstexprValue,

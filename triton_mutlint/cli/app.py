@@ -84,7 +84,7 @@ class _Commands(click.Group):
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, "--version", prog_name="triton-mutlint", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Say which parameters each Triton kernel may write, and hold that against what is declared.
+    """Say which parameters each Triton kernel may write, and compare that with what is declared.
 
     PATH is a file, a folder, path.py::kernel, module:kernel, or - for standard input.
 

@@ -20,7 +20,7 @@ def _where(command: Callable[..., int]) -> Callable[..., int]:
     """The options that say which cache is meant, as `check` takes them."""
     for option in (
         click.option("--isolated", is_flag=True, help="Use no configuration file."),
-        click.option("--config", "config_file", type=_FILE, metavar="FILE", help="Instead of the one found upward."),
+        click.option("--config", "config_file", type=_FILE, metavar="FILE", help="Use this configuration file."),
         click.option("--cache-dir", type=click.Path(path_type=Path), metavar="DIR", envvar="TRITON_MUTLINT_CACHE_DIR",
                      help="The cache, instead of the configured or usual one."),
     ):

@@ -34,7 +34,7 @@ _DEFAULTS = {
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 def command(**options: Any) -> int:
-    """Show the settings in force in this folder, with these options: what, and where it came from.
+    """Show the settings that are in force in this folder with these options, and where each came from.
 
     The output is TOML, as triton-mutlint.toml takes it.
     """

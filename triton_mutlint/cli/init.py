@@ -26,19 +26,19 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--spec", type=click.Path(path_type=Path), metavar="FILE", help="The spec to write; - prints it.")
 @click.option("--stdout", is_flag=True, help="Print the spec instead of writing it.")
 @click.option("--dry-run", is_flag=True, help="Show as a diff what would change.")
-@click.option("--target", "targets", multiple=True, metavar="ARCH", help="cuda:90, hip:gfx942, ...; repeatable.")
-@click.option("--max-variants", type=click.IntRange(min=1), metavar="N", help="Variants per kernel, at most (64).")
+@click.option("--target", "targets", multiple=True, metavar="ARCH", help="GPU: cuda:90, hip:gfx942, ...; repeatable.")
+@click.option("--max-variants", type=click.IntRange(min=1), metavar="N", help="Analyse at most N of a kernel (64).")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=120.0, metavar="SECONDS",
-              help="Time for one kernel, at most (120).")
-@click.option("--import", "true_import", is_flag=True, help="Really import the files, with what that runs.")
-@click.option("--config", "config_file", type=_FILE, metavar="FILE", help="Instead of the one found upward.")
+              help="Give up on a kernel after this time (120).")
+@click.option("--import", "true_import", is_flag=True, help="Import the files, which runs all of their code.")
+@click.option("--config", "config_file", type=_FILE, metavar="FILE", help="Use this configuration file.")
 @click.option("--isolated", is_flag=True, help="Use no configuration file.")
 def command(paths: tuple[str, ...], **options: Any) -> int:
     """Write a spec with the signature of every kernel and what it writes, or complete one.
 
-    Without --spec that is the triton-mutlint.yaml in force for the files, or a new one at their
-    project's root. What already stands in it keeps its every byte: only kernels and parameters that
-    it lacks are added.
+    Without --spec, it is the triton-mutlint.yaml that is in force for the files, or a new one at
+    the project's root. Kernels and parameters that are missing are added; nothing else in the file
+    changes.
 
     Exit code: 0, or 1 when a file could not be read.
     """

@@ -23,17 +23,17 @@ _ALL = 4  # of a parameter's types shown in full
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--helpers", is_flag=True, help="List jit functions that other jit functions call, too.")
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", help="text or json.")
-@click.option("--spec", type=_FILE, metavar="FILE", help="Signatures to use instead of the file found upward.")
-@click.option("--no-spec", is_flag=True, help="Infer every signature, whatever specs there are.")
-@click.option("--max-variants", type=click.IntRange(min=1), metavar="N", help="Variants per kernel, at most (64).")
-@click.option("--import", "true_import", is_flag=True, help="Really import the files, with what that runs.")
-@click.option("--config", "config_file", type=_FILE, metavar="FILE", help="Instead of the one found upward.")
+@click.option("--spec", type=_FILE, metavar="FILE", help="Use this spec, not the nearest one.")
+@click.option("--no-spec", is_flag=True, help="Use no spec: guess all arguments.")
+@click.option("--max-variants", type=click.IntRange(min=1), metavar="N", help="Analyse at most N of a kernel (64).")
+@click.option("--import", "true_import", is_flag=True, help="Import the files, which runs all of their code.")
+@click.option("--config", "config_file", type=_FILE, metavar="FILE", help="Use this configuration file.")
 @click.option("--isolated", is_flag=True, help="Use no configuration file.")
 def command(paths: tuple[str, ...], **options: Any) -> int:
     """List the kernels of files, one a line, with the signature that each would be analysed with.
 
-    In brackets: where a parameter's type came from (spec, annotation, default, autotune, heuristics,
-    launch site, usage, name). Nothing is lowered, so Triton may still refuse a guess.
+    Brackets say where a parameter's type came from (spec, annotation, default, autotune, heuristics,
+    launch site, usage, name). Nothing is compiled, so Triton may still refuse a guess.
 
     Exit code: 0, or 1 when a file could not be loaded.
     """

@@ -27,7 +27,7 @@ WITHOUT_TORCH = ".no-torch"  # of the file that a recorded Python leaves where i
 def command(output: Path, verbose: bool, program: tuple[str, ...]) -> int:
     """Run a Python program, and note in a spec how it launches its kernels: types, constexprs, some values.
 
-    Launches of several runs add up; what a person wrote into the spec stays. On a machine without a GPU, set
+    Launches of several runs are collected; what you wrote into the spec stays. On a machine without a GPU, set
     TRITON_INTERPRET=1: what Triton's interpreter launches is noted as well. `import triton_mutlint.record` does the
     same from within. The program needs torch, as Triton does to launch kernels.
 

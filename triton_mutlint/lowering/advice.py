@@ -7,14 +7,18 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+from triton_mutlint.lowering.absent import hint_of
 from triton_mutlint.model import ArgType, LoadedKernel
 
 _SHOWN = 4  # parameters named in one piece of advice
 _OTHER_TRITON = re.compile(
     r"Block pointers have been removed"
-    r"|module ['\"]triton[\w.]*['\"] has no attribute|cannot import name .* from ['\"]triton"
+    r"|cannot import name .* from ['\"]triton|__init__ cannot be a @triton.jit function"
     r"|^(TypeError: )?\w+\(\) got an unexpected keyword argument"  # an option that was taken away, or is newer
 )
+# By what a function refuses: 3.3 passes `_builder` to those that build a call's ops, later versions `_semantic`.
+_WANTED = {"_builder": "3.4 or newer", "_semantic": "3.3, or a later version than this"}
+_KEYWORD = re.compile(r"^(?:TypeError: )?\w+\(\) got an unexpected keyword argument '(_builder|_semantic)'")
 _REFUSED = re.compile(r"unsupported AST node type|object is not callable")
 
 
@@ -24,6 +28,13 @@ def advice(kernel: LoadedKernel, message: str, line: int | None, args: Mapping[s
     It names the arguments that the statement there is computed from, as they were lowered: the
     nearest first, or all that a type could be given for when none is found.
     """
+    lacking = hint_of(message)
+    if lacking is not None:
+        return lacking
+    keyword = _KEYWORD.search(message)
+    if keyword:
+        wanted = _WANTED[keyword[1]]
+        return f"analyse it with Triton {wanted}: the function is written for what that passes to it"
     if _OTHER_TRITON.search(message):
         return "analyse it with the Triton version that it is written for"
     if "Cannot access global variable" in message:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from triton_mutlint.lowering import triton_api
 from triton_mutlint.model import (
     ArgOwner,
     ArgRole,
@@ -57,6 +58,9 @@ def _entry(arg: ArgType, path: tuple[int, ...], name: str, out: SourceArguments)
         out.constants[path] = arg.value
         return "constexpr"
     if isinstance(arg, DescriptorType):
+        if not triton_api.has_descriptor_types():  # an address, which the kernel makes a descriptor of
+            out.owners.append(ArgOwner(name, ArgRole.ADDRESS))
+            return "nvTmaDesc"
         rank = len(arg.block_shape)
         out.owners.append(ArgOwner(name, ArgRole.ADDRESS))
         out.owners.extend([ArgOwner(name, ArgRole.META)] * (2 * rank))  # shape (i32), strides (i64)

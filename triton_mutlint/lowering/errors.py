@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any
 
 from triton_mutlint.lowering import triton_api
+from triton_mutlint.lowering.absent import absent_name
 from triton_mutlint.lowering.advice import advice
 from triton_mutlint.lowering.missing import missing_value
-from triton_mutlint.model import ArgType, Failure, LoadedKernel, Location, Stage
+from triton_mutlint.model import ArgType, DescriptorType, Failure, LoadedKernel, Location, Stage, TupleType
 
 _RAISED = re.compile(r"(\w+(?:Error|Exception))\((['\"])(.*)\2\)", re.DOTALL)
 _RECURSION = re.compile(r"KeyError\('(?:[\w<>]+\.)*(\w+?)__[\w]*'\)")  # the callee is looked up while being compiled
@@ -28,7 +29,30 @@ def failure(error: BaseException, kernel: LoadedKernel, printed: str, args: Mapp
     missing = missing_value(kernel.name, _chain(error), location)
     if missing is not None:
         return missing
-    return Failure(Stage.LOWER, message, location, advice(kernel, message, _kernel_line(error), args))
+    absent = absent_name(kernel) if "have been removed" not in message else None
+    if absent is not None:
+        place = absent.location
+        if place is None or (place.file, place.line) == (location.file, location.line):
+            place = location  # which has the column
+        return Failure(Stage.LOWER, absent.message, place, _cautious(absent.hint))
+    hint = advice(kernel, message, _kernel_line(error), args)
+    if not triton_api.has_descriptor_types() and any(isinstance(a, DescriptorType) for a in _flat(args.values())):
+        hint = "analyse it with Triton 3.4 or newer: before, a descriptor that is an argument is a plain pointer"
+    return Failure(Stage.LOWER, message, location, _cautious(hint))
+
+
+def _flat(args: Iterable[ArgType]) -> Iterator[ArgType]:
+    for arg in args:
+        if isinstance(arg, TupleType):
+            yield from _flat(arg.elements)
+        else:
+            yield arg
+
+
+def _cautious(hint: str) -> str:
+    """The hint, and where Triton is newer than any that was tested, that this may be the cause."""
+    newer = triton_api.newer_than_tested()
+    return f"{hint}; or the cause may be that {newer}" if newer else hint
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

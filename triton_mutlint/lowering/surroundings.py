@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import sys
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
-
-from triton_mutlint.lowering.triton_api import triton
 
 _INTERPRET = "TRITON_INTERPRET"
 
@@ -37,7 +36,7 @@ def surrounded(driver: Any, inspect: ModuleType) -> Iterator[None]:
 @contextlib.contextmanager
 def _compiling() -> Iterator[None]:
     """In this block, `triton.jit` makes compiled functions, also under TRITON_INTERPRET=1."""
-    knobs = getattr(triton(), "knobs", None)
+    knobs = getattr(sys.modules.get("triton"), "knobs", None)  # interpreted functions, too, are loaded here
     if knobs is None:  # before 3.4 the decorator reads the variable itself
         given = os.environ.pop(_INTERPRET, None)
         try:

@@ -11,6 +11,7 @@ from triton_mutlint.basics import DEVICE_NODES
 from triton_mutlint.model import Target, UsageError
 
 DEFAULT = Target("cuda", "90", 32, "default")
+_CAPABILITIES = range(50, 122)  # that LLVM in the supported versions of Triton makes code for
 _WAVE32_HIP = re.compile(r"gfx1[0-9]{3}")  # RDNA runs wave32; CDNA and GCN (gfx9xx) wave64
 
 
@@ -23,6 +24,9 @@ def parse_target(text: str, origin: str = "option") -> Target:
     arch, _, warp = rest.partition(":")
     if backend == "cuda":
         match = re.fullmatch(r"(?:sm_?|compute_)?(\d{2,3})[af]?", arch)
+        if match and int(match[1]) not in _CAPABILITIES:
+            raise UsageError(f"unknown target {text!r}: no GPU has compute capability {match[1]}; cuda:50 to cuda:121 "
+                             "can be named, such as cuda:80, cuda:90 or cuda:100")
         if match and warp in ("", "32"):
             return Target("cuda", match.group(1), 32, origin)
     elif backend == "hip" and re.fullmatch(r"gfx[0-9a-f]{3,4}", arch) and warp in ("", "32", "64"):

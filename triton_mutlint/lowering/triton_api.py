@@ -1,4 +1,4 @@
-"""Triton's internals behind a few small functions (Triton 3.6 to 3.9).
+"""Triton's internals behind a few small functions (Triton 3.3 to 3.9).
 
 Version differences live here: import paths, how columns are counted, how passes are run.
 """
@@ -68,9 +68,23 @@ def triton_version() -> str:
     return str(triton().__version__)
 
 
+def newer_than_tested() -> str:
+    """A remark on the installed Triton if it is newer than those that were tested, else ""."""
+    first, end = SUPPORTED
+    if version() < end:
+        return ""
+    tested = f"{first[0]}.{first[1]} to {end[0]}.{end[1] - 1}"
+    return f"triton {triton_version()} is newer than those tested ({tested})"
+
+
 def column_base() -> int:
     """What Triton's locations call the first column: 0 up to 3.7, 1 from 3.8 on [measured]."""
     return 0 if version() < (3, 8) else 1
+
+
+def has_descriptor_types() -> bool:
+    """Whether host descriptors are arguments of a type of their own: before 3.4, they are pointers."""
+    return version() >= (3, 4)
 
 
 def locates_calls() -> bool:

@@ -100,6 +100,8 @@ def verdict(parameter: ParameterReport) -> str:
         return f"written when {condition(parameter)}"
     if parameter.reads:
         return "read"
+    if parameter.may_read and parameter.kind in (ParameterKind.POINTER, ParameterKind.DESCRIPTOR):
+        return "unwritten; may be read under values that were not analysed"
     return {
         ParameterKind.CONSTEXPR: "constexpr",
         ParameterKind.NONE: "absent",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from triton_mutlint.model import Autotune, ParameterKind, ParameterReport
+from triton_mutlint.rules.absent_arguments import NOT_TAKEN, may_be_none
 from triton_mutlint.rules.fresh_zeros import gets_zeros
 from triton_mutlint.rules.rerun import Rerun
 from triton_mutlint.rules.subject import KernelSubject
@@ -28,7 +29,8 @@ class Lists:
 
     @staticmethod
     def of(subject: KernelSubject, exposed: Sequence[tuple[ParameterReport, Rerun]]) -> Lists:
-        plain = [(p.name, r, is_zeroed(subject, p, r)) for p, r in exposed if is_plain(p)]
+        plain = [(p.name, r, is_zeroed(subject, p, r)) for p, r in exposed
+                 if is_plain(p) and not may_be_none(subject, p)]
         return Lists(
             restorable=tuple(n for n, r, zeros in plain if r in CERTAIN and not zeros),
             zeroed=tuple(n for n, _, zeros in plain if zeros),
@@ -45,6 +47,8 @@ def advice(subject: KernelSubject, autotune: Autotune, parameter: ParameterRepor
         return "`restore_value` cannot hold an element of a tuple: pass the pointer by itself, or use hooks"
     if autotune.has_pre_hook or autotune.has_post_hook:
         return f"make sure that the hooks restore `{parameter.name}`: with them, `restore_value` would do nothing"
+    if may_be_none(subject, parameter):
+        return f"copy and put back `{parameter.name}` in hooks that ask for None: {NOT_TAKEN}"
     wanted = (parameter.name,) if parameter.name in lists.zeroed else () if rerun in CERTAIN else lists.perhaps
     names = list(dict.fromkeys((*_clonable(subject, autotune.restore_value), *lists.restorable, *wanted)))
     argument = f"`restore_value={_listing(names)}`"

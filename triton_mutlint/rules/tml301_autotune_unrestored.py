@@ -77,6 +77,7 @@ from triton_mutlint.model import (
     Severity,
 )
 from triton_mutlint.model import Related as Note
+from triton_mutlint.rules.absent_arguments import NOT_TAKEN, may_be_none
 from triton_mutlint.rules.access_calls import AccessCalls
 from triton_mutlint.rules.autotune_advice import CERTAIN, Lists, advice, is_plain, is_zeroed
 from triton_mutlint.rules.autotune_names import faults, may_prune_to_hooks, replaced
@@ -156,12 +157,13 @@ def _finding(subject: KernelSubject, autotune: Autotune, parameter: ParameterRep
     zeros = is_zeroed(subject, parameter, rerun)
     what = _WHY[rerun].format(f"`{parameter.name}`")
     unless = ", unless a hook undoes that" if excused else _UNLESS.get(rerun, "")
+    changes = () if hooked or rerun not in CERTAIN else tuple(_changes(subject, autotune, parameter, place, zeros))
     return RULE.finding(
         f"`{subject.report.name}` {what}{condition}, {_outcome(autotune, parameter)}{unless}",
         place, kernel=subject.report, parameter=parameter.name, related=_accesses(parameter),
         help=advice(subject, autotune, parameter, rerun, lists), subject=place,
         severity=None if rerun in CERTAIN and not excused else Severity.INFO,
-        changes=() if hooked or rerun not in CERTAIN else _changes(subject, autotune, parameter, place, zeros),
+        changes=changes, unfixed=NOT_TAKEN if not changes and may_be_none(subject, parameter) else "",
     )
 
 
@@ -169,7 +171,7 @@ def _changes(subject: KernelSubject, autotune: Autotune, parameter: ParameterRep
              zeros: bool) -> Iterator[Change]:
     """Restoring is right whatever callers pass, zeroing if all pass zeros; neither takes `None` before Triton 3.8."""
     name = parameter.name
-    if not is_plain(parameter) or "None" in parameter.type.split(" | "):
+    if not is_plain(parameter) or may_be_none(subject, parameter):
         return
     kind = ListKind.RESET_TO_ZERO if zeros else ListKind.RESTORE_VALUE
     yield Change(kind, name, True, place, tuple(p.name for p in subject.report.parameters))

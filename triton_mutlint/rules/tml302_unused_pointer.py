@@ -3,7 +3,8 @@
 ## What it does
 
 Reports pointers and tensor descriptors that no analysed variant accesses and that nothing else
-depends on. Off by default.
+depends on. A pointer that the source may read under a flag whose other value was not analysed is not
+reported. Off by default.
 
 ## Why
 
@@ -54,7 +55,7 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
 
 
 def _is_unused(parameter: ParameterReport) -> bool:
-    untouched = not (parameter.reads or parameter.writes or parameter.atomics)
+    untouched = not (parameter.reads or parameter.writes or parameter.atomics or parameter.may_read)
     return parameter.kind in _ADDRESSES and untouched and parameter.mutation is Mutation.UNWRITTEN
 
 

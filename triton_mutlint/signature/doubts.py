@@ -79,7 +79,7 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
     values = tuple(n for n in kernel.parameter_names if n in plan.inferred | plan.assumed
                    and any(isinstance(v.args[n], ConstexprValue) for v in plan.variants))
     return Doubts(stores, addresses, is_open, frozenset(narrow), kept, evidence.pointers, frozenset(numbers), handed,
-                  frozenset(untyped), values)
+                  frozenset(untyped), values, frozenset(possible.loads | possible.kept.keys()))
 
 
 def _types(plan: SignaturePlan) -> Iterator[tuple[str, ArgType]]:

@@ -75,13 +75,22 @@ def block_pointer(call: Call) -> Value:
         for part in every((call.get(position, name),)):
             marks.integer(part, call.line)
     strides = call.get(2, "strides").items
-    if call.name == "make_tensor_descriptor" and strides:
+    if call.name.endswith("make_tensor_descriptor") and strides:
         last = list(strides.values())[-1]
         for slot in last.base if not last.mixed else ():
             slot.unit = slot.unit or call.line
     shape = call.get(3, "block_shape") if call.name != "make_block_ptr" else call.get(4, "block_shape")
     marks.shape(shape, call.line)
     return Value(base.base, dtype=base.dtype if isinstance(base.dtype, str) else None, ref="block")
+
+
+def descriptor_address(call: Call) -> Value:
+    """A function of Triton 3.3 that takes the address of a descriptor: one that loads, stores or gives the object."""
+    base = call.get(0, "desc_ptr" if "reinterpret" in call.name else "desc_pointer")
+    marks.address(base, call.line)
+    if call.name.endswith("store"):
+        call.walk.effects += 1
+    return Value(base.base, ref="block") if "reinterpret" in call.name else NOTHING
 
 
 def descriptor_function(call: Call) -> Value:

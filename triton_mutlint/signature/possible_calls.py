@@ -27,6 +27,7 @@ from triton_mutlint.signature.possible_ops import (
     loaded,
     masked_off,
     of_asm,
+    reads,
     stores,
 )
 from triton_mutlint.signature.python_objects import fields_of, makes_objects, may_store, member, named_and_home
@@ -40,6 +41,7 @@ class Following(Protocol):
     is_typed: bool
     is_sized: bool
     kept: dict[str, int]
+    loads: set[str]
 
     def call(self, helper: Helper, env: Env) -> tuple[Held, frozenset[str]]: ...
 
@@ -137,6 +139,7 @@ class Calls:
             return replace(given, is_open=True, kinds=given.kinds if method else (SOME,))
         if method in COMBINING:
             self.combined(method, (NOTHING, *args), named, given.roots)
+        self.load(owner.everything() if reads(method) else frozenset())
         return loaded(*args, *named.values()) if method == "load" else Held(given.roots)
 
     def applied(self, target: Any, args: list[Held], named: Mapping[str, Held], method: str = "") -> Held:
@@ -174,12 +177,14 @@ class Calls:
             return LOADED
         read = of_asm(args, named) if name == ASM_CALL else None
         if read is not None:
+            self.load(given)
             self.store(read[0])
             self.keep(given - read[0] if read[0] else frozenset())
             return read[1]
         if name in ASM or home.startswith("triton.experimental"):
             self.store(given)
         self.combined(name, args, named, given)
+        self.load(given if reads(name) else frozenset())
         if name in LOADS:
             return loaded(*args[1:], *named.values())
         return NOTHING if name in NUMBERS else Held(given) if home != "builtins" else everything
@@ -218,6 +223,10 @@ class Calls:
         """It is put into memory, from where it may be loaded again."""
         for root in roots:
             self.stores.kept.setdefault(parameter(root), self.line)
+
+    def load(self, roots: frozenset[str]) -> None:
+        """It may be read from there."""
+        self.stores.loads.update(map(parameter, roots))
 
     def store(self, roots: frozenset[str]) -> None:
         for root in roots:

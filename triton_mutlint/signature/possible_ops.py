@@ -76,5 +76,10 @@ def runs_never(target: Any, args: Sequence[Held]) -> bool:
     return 0 < len(values) < 4 and values[2:] != [0] and not range(*values)
 
 
+def reads(name: str) -> bool:
+    """Whether a function or method of that name may read memory at an address that it is given."""
+    return name in LOADS or name == "gather" or name.endswith(("_load", "_poll"))
+
+
 def stores(name: str) -> bool:
     return name.startswith(_STORING) and not name.endswith(("_load", "_poll"))

@@ -1,8 +1,8 @@
-"""What the source of a kernel may store through, whatever its compile-time values are.
+"""What the source of a kernel may store through, and load from, whatever its compile-time values are.
 
 A walk that errs on one side only: what it does not know passes on the addresses it is given, and an unknown function
 stores through all of them. Both sides of a branch count, unless its test is a constant that was given. It is asked
-only of parameters that no analysed variant writes, where a guess decides what is compiled.
+only of parameters that no analysed variant writes, or reads, where a guess decides what is compiled.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ class Stores:
         self.is_typed = False  # the source asks of what kind a value is
         self.is_sized = False  # it asks for the shape of one
         self.kept: dict[str, int] = {}  # what is put into memory
+        self.loads: set[str] = set()  # what may be read
 
     def of(self, helper: Helper, env: Env) -> Mapping[str, int]:
         """Walk the kernel's body, its parameters holding what `env` says."""

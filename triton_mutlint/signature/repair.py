@@ -19,7 +19,8 @@ from triton_mutlint.signature.scene import Change, Scene
 
 _MLIR_PLACE = re.compile(r"(\S+\.py):(\d+):\d+: error:")
 # No other guess helps: the installed Triton, the loader or the kernel itself is the reason.
-HOPELESS = ("have been removed", "unsupported AST node type", "not installed", "forget to add @triton.jit")
+HOPELESS = ("have been removed", "is not in the installed triton", "unsupported AST node type", "not installed",
+            "forget to add @triton.jit")
 _UNDEFINED = re.compile(r"(\w+) is not defined")
 
 

@@ -273,9 +273,17 @@ def _needed(kernel: str, need: Need, location: Location) -> Failure:
         maker = need.reason.rpartition(" ")[2].strip("`")
         hint += (f" (a function of the file as `{{ref: name}}`), or give what `{maker}` makes a name at the top level: "
                  f"`kernel = {maker}(…)`")
-    if "in the installed triton" in need.reason:
-        hint = "analyse it with the Triton version (or vendor's Triton) that it is written for"
-    return Failure(Stage.LOAD, message, location, hint)
+    return Failure(Stage.LOAD, message, location, _another_triton(need) or hint)
+
+
+def _another_triton(need: Need) -> str | None:
+    """What to do about a value if only another Triton gives it."""
+    from triton_mutlint.lowering.absent import hint, hint_of  # it imports what asks here
+
+    if "in the installed triton" not in need.reason:
+        return hint_of(need.reason)
+    module, _, name = need.name.rpartition(".")
+    return hint(module, name, need.name)
 
 
 def _unknown(source: SourceFile, found: Sequence[Candidate]) -> Iterator[NamedFailure]:

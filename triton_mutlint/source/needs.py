@@ -7,7 +7,6 @@ import builtins
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -49,7 +48,7 @@ class Needs:
         self._known[id(jit)] = ()  # recursion: found by the outer call
         self.reached.append(jit)
         namespace = getattr(jit, "__globals__", None)
-        node = _node_of(jit)
+        node = node_of(jit)
         if not isinstance(namespace, Namespace) or node is None:
             return ()
         if jit.fn.__closure__:
@@ -81,7 +80,7 @@ class Needs:
         if missing is not None:
             yield Need(missing.mutlint_root, missing.mutlint_reason, file, use.line, use.guarded)
             return
-        for jit in _functions(value):
+        for jit in functions_in(value):
             for need in self.of(jit):
                 yield Need(need.name, need.reason, need.file, need.line, need.guarded or use.guarded)
 
@@ -96,23 +95,12 @@ def _follow(namespace: Namespace, chain: tuple[str, ...]) -> Any:
             value = getattr(value, attribute)
         except AttributeError:
             if isinstance(value, ModuleType):
-                if attribute in _triton_attributes() and is_triton_module(value):
-                    return value  # another Triton has it there: lowering says which op fails
+                if is_triton_module(value):
+                    return value  # another Triton has it there: lowering says so
                 owner = f"`{value.__name__}`" if "__getattr__" in vars(value) else installed(value.__name__)
                 return namespace.missing(".".join(chain[: i + 1]), f"is not in {owner}")
             return value
     return value
-
-
-@lru_cache(maxsize=1)
-def _triton_attributes() -> frozenset[str]:
-    """Names that the parts of the installed Triton's language have."""
-    import triton
-    import triton.language as tl
-    from triton.language.extra import libdevice
-
-    owners = [triton, tl, tl.math, tl.extra, tl.core, tl.tensor, tl.dtype, tl.standard, tl.random, libdevice]
-    return frozenset(name for owner in owners for name in dir(owner))
 
 
 def _is_given(namespace: Namespace, name: str) -> bool:
@@ -146,7 +134,7 @@ def _give(namespace: Namespace, function: Any) -> None:
             cell.cell_contents = _constexpr(namespace[name])
 
 
-def _functions(value: Any) -> Iterator[Any]:
+def functions_in(value: Any) -> Iterator[Any]:
     """Jit functions that a value is or holds: constexprs, tuples, and classes with jit methods."""
     if type(value).__name__ == "constexpr":
         value = getattr(value, "value", None)
@@ -154,7 +142,7 @@ def _functions(value: Any) -> Iterator[Any]:
         yield value
     elif isinstance(value, (tuple, list)):
         for item in value[:64]:
-            yield from _functions(item)
+            yield from functions_in(item)
     elif isinstance(value, type) and getattr(value, "__module__", "").startswith("_mutlint_"):
         for member in vars(value).values():
             if isinstance(member, (staticmethod, classmethod)):
@@ -163,7 +151,7 @@ def _functions(value: Any) -> Iterator[Any]:
                 yield member
 
 
-def _node_of(jit: Any) -> ast.FunctionDef | None:
+def node_of(jit: Any) -> ast.FunctionDef | None:
     """The `def` of a jit function in its own file's tree."""
     namespace, code = getattr(jit, "__globals__", None), getattr(getattr(jit, "fn", None), "__code__", None)
     if not isinstance(namespace, Namespace) or code is None:

@@ -1,7 +1,7 @@
 """The memory effects of every op that TTIR holds, as data.
 
 An op without a row is unanalyzable: nothing is pure unless it is listed here. Sources: `TritonOps.td`
-of Triton 3.6 to 3.9 (per-operand `MemRead`/`MemWrite`, `Pure`), the TritonGPU and TritonNvidiaGPU
+of Triton 3.3 to 3.9 (per-operand `MemRead`/`MemWrite`, `Pure`), the TritonGPU and TritonNvidiaGPU
 dialects beside it, and the arith, math, scf, cf, ub and nvvm dialects of the LLVM they are built with.
 Operands are numbered as MLIR numbers them, which is how `Op.operands` holds them.
 """
@@ -121,7 +121,7 @@ _HARMLESS = """
     tt.print tt.assert tt.grid_dependency_wait tt.grid_dependency_launch_dependents cf.assert
     ttg.barrier ttg.local_barrier gpu.barrier nvvm.barrier0 nvvm.barrier nvvm.griddepcontrol
     nvvm.griddepcontrol.wait nvvm.griddepcontrol.launch.dependents ttng.cluster_barrier
-    ttng.fence_async_shared llvm.intr.assume
+    ttng.fence_async_shared llvm.intr.assume tt.experimental_tensormap_fenceproxy_acquire
 """
 # scf.forall, scf.parallel and the like are left out: the parser does not know their block arguments.
 _STRUCTURED = "scf.for scf.if scf.while scf.execute_region scf.index_switch"
@@ -165,6 +165,10 @@ _SINGLE = (
     # memory through descriptors; operands: descriptor, [value,] indices
     OpInfo("tt.descriptor_load", Kind.DESCRIPTOR_LOAD, reads=(0,), flow=Flow.LOADED),
     OpInfo("tt.descriptor_gather", Kind.DESCRIPTOR_LOAD, reads=(0,), flow=Flow.LOADED),
+    OpInfo("tt.experimental_descriptor_load", Kind.DESCRIPTOR_LOAD, reads=(0,), flow=Flow.LOADED),  # 3.3
+    OpInfo("tt.experimental_descriptor_gather", Kind.DESCRIPTOR_LOAD, reads=(0,), flow=Flow.LOADED),
+    OpInfo("tt.experimental_descriptor_store", Kind.DESCRIPTOR_STORE, writes=(0,), flow=Flow.NONE),
+    OpInfo("tt.experimental_descriptor_scatter", Kind.DESCRIPTOR_STORE, writes=(0,), flow=Flow.NONE),
     OpInfo("tt.descriptor_store", Kind.DESCRIPTOR_STORE, writes=(0,), flow=Flow.NONE),
     OpInfo("tt.descriptor_scatter", Kind.DESCRIPTOR_STORE, writes=(0,), flow=Flow.NONE),
     OpInfo("tt.descriptor_reduce", Kind.DESCRIPTOR_REDUCE, atomics=(0,), flow=Flow.NONE),

@@ -1,0 +1,103 @@
+"""What the installed Triton lacks is told, with the versions that have it, whatever Triton says first."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from scripts import triton_names
+from tests.lowering.test_failure_hints import failure_of
+from triton_mutlint.lowering import absent, triton_api
+from triton_mutlint.lowering.advice import advice
+
+LAST = "triton.language._experimental_make_tensor_descriptor"  # which 3.3 alone has
+
+
+def test_a_misspelt_name_is_corrected(tmp_path: Path) -> None:
+    failure = failure_of("""
+        @triton.jit
+        def kernel(x):
+            tl.stor(x, 1)
+    """, tmp_path)
+    assert failure.message == f"`tl.stor` is not in the installed triton {triton_api.triton_version()}"
+    assert failure.hint == "did you mean `tl.store`?"
+    assert failure.location is not None
+    assert (failure.location.file, failure.location.line) == ("kernels.py", 8)
+
+
+def test_a_name_that_moved_is_found(tmp_path: Path) -> None:
+    failure = failure_of("""
+        @triton.jit
+        def kernel(x_ptr, y_ptr):
+            x = tl.load(x_ptr) & 255
+            tl.store(y_ptr, tl.math.pow(x.to(tl.float32), 2.2))
+    """, tmp_path)
+    assert "`tl.math.pow` is not in the installed triton" in failure.message
+    assert failure.hint == "did you mean `triton.language.extra.libdevice.pow`?"
+
+
+LATER = """
+    @triton.jit
+    def helper(x):
+        return tl.gone_since(x)
+
+    @triton.jit
+    def kernel(x, n):
+        for i in range(n):
+            tl.store(x, (tl.load(x + i).to(tl.int8) + 255).to(tl.float32))
+            helper(x)
+"""
+
+
+def test_what_a_helper_lacks_is_the_cause_though_triton_fails_before(tmp_path: Path) -> None:
+    failure = failure_of(LATER, tmp_path)
+    assert "`tl.gone_since` is not in the installed triton" in failure.message
+    assert failure.hint == absent.ANOTHER
+    assert failure.location is not None
+    assert failure.location.line == 8
+
+
+def test_what_a_branch_may_leave_out_is_no_cause(tmp_path: Path) -> None:
+    body = LATER.replace("            helper(x)", "            if n == 1:\n                helper(x)")
+    failure = failure_of(body, tmp_path)
+    assert "gone_since" not in failure.message
+
+
+@pytest.mark.parametrize(("name", "said"), [
+    (LAST, "3.3"),
+    ("triton.language.make_tensor_descriptor", "3.4 or newer"),
+    ("triton.language.constexpr_function", "3.4"),
+    ("tensor_descriptor.atomic_add", "3.4 or newer"),
+    ("triton.constexpr_function", "3.5 or newer"),
+])
+def test_the_versions_that_have_a_name_are_said(name: str, said: str) -> None:
+    module, _, last = name.rpartition(".")
+    assert absent.hint(module, last) == f"analyse it with a Triton version that has it: {said}"
+
+
+def test_an_error_about_a_class_or_module_of_triton_says_which_versions_have_it() -> None:
+    told = absent.hint_of("AttributeError: 'tensor_descriptor' object has no attribute 'atomic_add'")
+    assert told == "analyse it with a Triton version that has it: 3.4 or newer"
+    told = absent.hint_of("AttributeError: module 'triton' has no attribute 'constexpr_function'")
+    assert told == "analyse it with a Triton version that has it: 3.5 or newer"
+    assert absent.hint_of("AttributeError: 'Thing' object has no attribute 'load'") is None
+
+
+@pytest.mark.parametrize(("refused", "wanted"), [("_builder", "3.4 or newer"), ("_semantic", "3.3")])
+def test_an_extern_function_for_another_triton_is_told(refused: str, wanted: str) -> None:
+    message = f"twice() got an unexpected keyword argument '{refused}'"
+    told = advice(SimpleNamespace(name="kernel"), message, None, {})
+    assert told.startswith(f"analyse it with Triton {wanted}")
+
+
+def test_the_table_is_true_of_the_installed_triton() -> None:
+    """What it says of this version is what this version says of itself."""
+    table = json.loads(triton_names.TABLE.read_text(encoding="utf-8"))
+    version = ".".join(map(str, triton_api.version()))
+    asked = triton_names.names_of(sys.executable)[1]
+    assert version in table["versions"]
+    assert {name for name, have in table["names"].items() if version in have} == asked & table["names"].keys()
