@@ -90,7 +90,7 @@ def test_editing_a_file_analyses_that_file(project: Project) -> None:
 
 
 @pytest.mark.parametrize(("name", "text"), [
-    pytest.param("helper.py", HELPER.replace("x, value", "x, v").replace(", value)", ", v)"), id="another file's helper"),
+    pytest.param("helper.py", HELPER.replace("x, value", "x, v").replace(", value)", ", v)"), id="a helper elsewhere"),
     pytest.param("kernels.py", HEAD + LOCAL.replace("p + SIZE", "p - SIZE") + FIRST + SECOND, id="its own helper"),
     pytest.param("kernels.py", HEAD.replace("(4)", "(5)") + LOCAL + FIRST + SECOND, id="a constant"),
     pytest.param("triton-mutlint.yaml", SPEC.replace("n: 3", "n: 4"), id="an entry of the spec"),
