@@ -38,7 +38,7 @@ class Needs:
 
     def of_value(self, value: object) -> None:
         """Make the jit functions that a value is or holds ready to compile: Triton reads globals as they are."""
-        for function in _functions(value):
+        for function in functions_in(value):
             self.of(function)
 
     def of(self, jit: Any) -> tuple[Need, ...]:
