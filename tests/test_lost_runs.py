@@ -66,7 +66,8 @@ def test_a_pointer_to_a_pointer_ends_no_run(folder: Path, jobs: str) -> None:
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_constant_that_takes_forever_is_lost_with_its_file_at_most(folder: Path, jobs: str) -> None:
-    (folder / "kernels.py").write_text(HEAD + "N = 7 ** 10 ** 8\n\n\n" + STORE.format(name="before").replace("1)", "N)"))
+    kernel = STORE.format(name="before").replace("1)", "N)")
+    (folder / "kernels.py").write_text(HEAD + "N = 7 ** 10 ** 8\n\n\n" + kernel)
     code, kernels, _ = lint(folder, jobs, "--timeout", "1")
     assert {k: v for k, v in kernels.items() if k[0] == "other.py"} == OTHERS
     assert code == 1
