@@ -40,7 +40,7 @@ class Told:
 def run(tasks: Iterable[int], jobs: int, work: Callable[[int], Iterator[int]], seconds: float = 60,
         instead: dict[int, list[int]] | None = None) -> Told:
     told = Told(instead)
-    in_processes(tasks, jobs, work, seconds, told.received, told.lose)
+    in_processes(tasks, jobs, work, lambda item: seconds, told.received, told.lose)
     return told
 
 
@@ -58,7 +58,7 @@ def test_a_process_that_dies_takes_its_task_alone_and_leaves_what_it_had_given()
         yield -task
 
     told = run(range(8), 2, work, instead={3: [9]})
-    assert told.lost == {3: "the process that analysed it died"}
+    assert told.lost == {3: "its process was ended by SIGKILL, perhaps for lack of memory"}
     assert told.items == {**{i: [i, -i] for i in range(8)}, 3: [3], 9: [9, -9]}
 
 
@@ -70,7 +70,7 @@ def test_a_process_that_does_not_answer_is_ended() -> None:
 
     started = time.monotonic()
     told = run(range(4), 2, work, seconds=1.0)
-    assert told.lost == {1: "it did not end in time"}
+    assert told.lost == {1: "still running after 1 s"}
     assert told.items == {0: [0, 0], 1: [0], 2: [0, 2], 3: [0, 3]}
     assert time.monotonic() - started < 60
 
@@ -123,7 +123,7 @@ def test_a_kernel_that_ends_its_process_is_lost_alone(tmp_path: Path) -> None:
     statuses = {(k["file"], k["name"]): k["status"] for k in json.loads(done.stdout)["kernels"]}
     assert statuses.pop(("kernels.py", "killer")) == "failed"
     assert list(statuses.values()) == ["analyzed"] * 5
-    assert "killer: the process that analysed it died" in done.stdout
+    assert "killer: its process was ended by SIGKILL" in done.stdout
 
 
 @pytest.mark.parametrize("jobs", [2, 5])
@@ -169,18 +169,3 @@ def test_progress_counts_the_files_that_are_done(jobs: int, tmp_path: Path) -> N
     assert counts == sorted(counts)
     assert counts[0] == 0
     assert counts[-1] >= 2  # two processes may each be at their last file
-
-
-@pytest.mark.parametrize(("jobs", "told"), [("1", "Aborted"), ("2", "")])
-def test_an_abort_is_not_silent(tmp_path: Path, jobs: str, told: str) -> None:
-    """MLIR ends the process where an assertion of its own does not hold."""
-    pytest.importorskip("triton")
-    code = ("import os, sys; from triton_mutlint.lowering import lower\n"
-            "lower.Lowerer.lower = lambda *_: os.abort()\n"
-            "from triton_mutlint.__main__ import main; main()")
-    for name in ("a.py", "b.py"):
-        (tmp_path / name).write_text(KERNELS)
-    done = subprocess.run([sys.executable, "-c", code, ".", "--jobs", jobs, "--target", "cuda:90"], cwd=tmp_path,
-                          capture_output=True, text=True)
-    assert (told in done.stderr, "Fatal" in done.stderr) == (True, bool(told))
-    assert done.returncode == (1 if jobs == "2" else -signal.SIGABRT)

@@ -6,10 +6,10 @@ import contextlib
 import os
 import sys
 import tempfile
-import weakref
 from collections.abc import Iterator
 
 LIMIT = 64 * 1024  # bytes kept; MLIR prints the whole module when it fails
+_place: int | None = None  # where unwanted output goes, opened once: a file per lowering took 6 % of lowering's time
 
 
 class Captured:
@@ -18,53 +18,34 @@ class Captured:
     text: str = ""
 
 
-_sinks: weakref.WeakSet[OutputSink] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    """A child shares its parent's file, and where in it the next byte goes: it needs one of its own."""
-    for sink in list(_sinks):
-        sink.open()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
-
-
-class OutputSink:
-    """A place for unwanted output, opened once: a file per lowering took 6 % of lowering's time."""
-
-    def __init__(self) -> None:
-        self.open()
-        _sinks.add(self)
-
-    def open(self) -> None:
-        """Begin with a new place."""
-        self._descriptor = _unnamed_file()
-        weakref.finalize(self, os.close, self._descriptor)
-
-    @contextlib.contextmanager
-    def capture(self) -> Iterator[Captured]:
-        """Redirect descriptors 1 and 2 (and Python's streams on them) into `Captured.text`."""
-        result = Captured()
+@contextlib.contextmanager
+def captured() -> Iterator[Captured]:
+    """Redirect descriptors 1 and 2 (and Python's streams on them) into `Captured.text`; blocks may be nested."""
+    result = Captured()
+    place = _opened()
+    _flush()
+    start = os.lseek(place, 0, os.SEEK_END)
+    saved = _redirect(place)
+    try:
+        yield result
+    finally:
         _flush()
-        saved = _redirect(self._descriptor)
-        try:
-            yield result
-        finally:
-            _flush()
-            for number, copy in saved.items():
-                os.dup2(copy, number)
-                os.close(copy)
-            result.text = _take(self._descriptor)
-
-    def empty(self) -> None:
-        """Forget what was captured in this block so far."""
-        _flush()
-        _take(self._descriptor)
+        for number, copy in saved.items():
+            os.dup2(copy, number)
+            os.close(copy)
+        result.text = _take(place, start)
 
 
-def _unnamed_file() -> int:
+def print_into(place: int) -> None:
+    """From now on everything that this process prints goes into an open file, for another process to read."""
+    global _place
+    _place = place
+    for number in (1, 2):
+        os.dup2(place, number)
+
+
+def unnamed_file() -> int:
+    """An open file that nobody else can find; the caller closes it."""
     if hasattr(os, "memfd_create"):
         return os.memfd_create("triton-mutlint")
     descriptor, name = tempfile.mkstemp()
@@ -72,25 +53,42 @@ def _unnamed_file() -> int:
     return descriptor
 
 
-def _take(sink: int) -> str:
-    """What was printed, at most LIMIT bytes of it; the sink is empty afterwards."""
-    if os.lseek(sink, 0, os.SEEK_CUR) == 0:
+def _opened() -> int:
+    global _place
+    if _place is None:
+        _place = unnamed_file()
+    return _place
+
+
+def _after_fork() -> None:
+    """A child would share its parent's file, and where in it the next byte goes: it opens one of its own."""
+    global _place
+    _place = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _take(place: int, start: int) -> str:
+    """What was printed since the file ended at `start`, at most LIMIT bytes of it; then it ends there again."""
+    if os.lseek(place, 0, os.SEEK_CUR) <= start:
         return ""
-    os.lseek(sink, 0, os.SEEK_SET)
-    text = os.read(sink, LIMIT).decode("utf-8", "replace")
-    os.ftruncate(sink, 0)
-    os.lseek(sink, 0, os.SEEK_SET)
+    os.lseek(place, start, os.SEEK_SET)
+    text = os.read(place, LIMIT).decode("utf-8", "replace")
+    os.ftruncate(place, start)
+    os.lseek(place, start, os.SEEK_SET)
     return text
 
 
-def _redirect(sink: int) -> dict[int, int]:
+def _redirect(place: int) -> dict[int, int]:
     saved = {}
     for number in (1, 2):
         try:
             saved[number] = os.dup(number)
         except OSError:
             continue  # closed by the caller: nothing to protect
-        os.dup2(sink, number)
+        os.dup2(place, number)
     return saved
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import ast
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Union
 
-from triton_mutlint.cache.files import NOTHING, FileCache, Known, Reads
-from triton_mutlint.cache.kernels import KeptReport
+from triton_mutlint.cache.files import FileCache, Reads
 from triton_mutlint.inputs import Look
 from triton_mutlint.judging import LintedFile
+from triton_mutlint.lowering.triton_api import preload
 from triton_mutlint.model import (
     Failure,
     KernelReport,
@@ -29,7 +28,9 @@ from triton_mutlint.pipeline import failed
 from triton_mutlint.request import Progress, Request
 from triton_mutlint.signature.spec import Spec
 
-_WORTHWHILE = 6  # jit functions: what fewer of them take is less than what processes cost
+_WORTHWHILE = 6  # jit functions: fewer of them take less than what a second process costs
+_GRACE = 5.0  # seconds that a kernel may take beyond its limit: it is ended from within where that can be done
+_LOADING = 35.0  # seconds until a file is loaded; what it computes is ended from within after 20
 
 
 @dataclass(frozen=True)
@@ -62,12 +63,10 @@ class At:
 
 @dataclass(frozen=True)
 class Reported:
-    """The kernel with this number has a report; under `key` it may be kept as it is in `kept`."""
+    """The kernel with this number has a report."""
 
     index: int
     report: KernelReport
-    key: str = ""
-    kept: KeptReport | None = None
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ class Read:
 
 
 Item = Union[Loaded, At, Reported, Read]  # noqa: UP007 - evaluated at run time
-Work = Callable[[SourceFile, "Spec | None", Part, "Mapping[str, KeptReport]"], Iterator[Item]]
+Work = Callable[[SourceFile, "Spec | None", Part], Iterator[Item]]
 
 
 @dataclass
@@ -94,8 +93,8 @@ class _File:
     result: LoadResult | None = None
     reports: dict[int, KernelReport] = field(default_factory=dict)
     at: dict[int, At] = field(default_factory=dict)
-    known: Known = NOTHING
-    kernels: dict[str, KeptReport] = field(default_factory=dict)
+    unloaded: LoadResult | None = None  # in place of `result`, where loading it ended a process
+    known: FileOutcome | None = None
     reads: tuple[dict[str, None], dict[Look, None]] = field(default_factory=lambda: ({}, {}))
     settled: bool = True
     is_known: bool = True  # what it depends on
@@ -113,26 +112,26 @@ class _File:
         else:
             self.reports[item.index] = item.report
             del self.at[part.first]
-            if item.kept is not None:
-                self.kernels[item.key] = item.kept
 
     def lose(self, part: Part, lost: Lost) -> Iterator[Part]:
         """Give up the kernel that a lost process was at, or the file where it was not at one; the rest goes on."""
         at, self.settled = self.at.pop(part.first, None), False
-        hint = "run it by itself with --jobs 1: what ended the process may then be seen"
+        said = "".join(f"\n{line}" for line in lost.printed)
         if self.result is None or at is None:
             location = Location(self.source.display, 1)
-            failure = Failure(Stage.LOAD, f"loading {self.source.display}: {lost.reason}", location, hint, crashed=True)
-            self.result = LoadResult(failures=(("", failure),), sources=(self.source.path,))
+            failure = Failure(Stage.LOAD, f"loading {self.source.display}: {lost.reason}{said}", location, crashed=True)
+            self.unloaded = LoadResult(failures=(("", failure),), sources=(self.source.path,))
             return
         kernel = self.result.kernels[at.index]
-        failure = Failure(Stage.LOWER, f"{kernel.name}: {lost.reason}", kernel.location, hint, crashed=True)
+        failure = Failure(Stage.LOWER, f"{kernel.name}: {lost.reason}{said}", kernel.location, crashed=True)
         self.reports[at.index] = failed(kernel, failure, at.targets)
         yield replace(part, done=part.done | self.reports.keys())
 
     def outcome(self) -> FileOutcome:
-        if self.known.outcome is not None:
-            return self.known.outcome
+        if self.known is not None:
+            return self.known
+        if self.unloaded is not None:
+            return FileOutcome(self.unloaded)
         assert self.result is not None, "every file is loaded, or has failed to"
         reports = [(i, self.reports[i]) for i in range(len(self.result.kernels)) if i in self.reports]
         return FileOutcome(self.result, (*reports, *((None, r) for r in unloaded_kernels(self.source, self.result))))
@@ -144,7 +143,7 @@ class _Files:
     def __init__(self, files: Sequence[_File], progress: Progress) -> None:
         self._files, self._progress = files, progress
         self._left: dict[int, int] = {}
-        self._done = sum(file.known.outcome is not None for file in files)
+        self._done = sum(file.known is not None for file in files)
 
     def expect(self, parts: Sequence[Part]) -> None:
         self._left = dict(Counter(part.file for part in parts))
@@ -180,41 +179,45 @@ def lint_files(sources: Sequence[SourceFile], specs: Sequence[tuple[Spec | None,
     if cache is not None:
         for file, (_, digest) in zip(files, specs, strict=True):
             file.known = cache.find(file.source, digest)
-    open_ = [number for number, file in enumerate(files) if file.known.outcome is None]
+    open_ = [number for number, file in enumerate(files) if file.known is None]
 
     def does(part: Part) -> Iterator[Item]:
-        yield from work(sources[part.file], specs[part.file][0], part, files[part.file].known.kernels)
+        yield from work(sources[part.file], specs[part.file][0], part)
 
     _do(open_, files, does, request, progress)
     if cache is not None:
         for number in open_:
             file = files[number]
-            reads = (tuple(file.reads[0]), tuple(file.reads[1]))
-            if not file.is_known:
-                continue
-            cache.keep(file.source, specs[number][1], file.outcome() if file.settled else None, reads, file.kernels)
+            if file.is_known and file.settled:
+                reads = (tuple(file.reads[0]), tuple(file.reads[1]))
+                cache.keep(file.source, specs[number][1], file.outcome(), reads)
     return tuple(file.outcome().linted(file.source, spec) for file, (spec, _) in zip(files, specs, strict=True))
 
 
 def _do(open_: Sequence[int], files: Sequence[_File], does: Callable[[Part], Iterator[Item]], request: Request,
         progress: Progress) -> None:
-    """Everything that is to be done of the files with these numbers, in this process or in several."""
+    """Everything that is to be done of the files with these numbers, in processes apart: linted code may end them."""
+    if not open_:
+        return
+    preload()
     told = _Files(files, progress)
     jobs = request.jobs if sum(files[n].source.text.count("jit") for n in open_) >= _WORTHWHILE else 1
-    if jobs < 2 or not hasattr(os, "fork"):
-        parts = [Part(number) for number in open_]
-        told.expect(parts)
-        for part in parts:
-            for item in does(part):
-                told.take(part, item)
-    else:
-        parts = _parts({n: len(files[n].source.text) for n in open_}, jobs)
-        told.expect(parts)
-        in_processes(parts, jobs, does, request.timeout * 1.25 + 30, told.take, told.lose)
+    parts = _parts({n: len(files[n].source.text) for n in open_}, jobs)
+    told.expect(parts)
+
+    def seconds(item: Item | None) -> float:
+        return request.timeout + _GRACE if isinstance(item, At) else _LOADING
+
+    in_processes(parts, jobs, does, seconds, told.take, told.lose)
 
 
 def _parts(lengths: Mapping[int, int], jobs: int) -> list[Part]:
-    """Work for several processes, the largest first; a file that would keep one of them at the end is shared."""
+    """Work for several processes, the largest first; a file that would keep one of them at the end is shared.
+
+    One process takes the files in their order.
+    """
+    if jobs == 1:
+        return [Part(number) for number in lengths]
     total = sum(lengths.values())
     parts: list[tuple[float, Part]] = []
     for number, length in lengths.items():

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from triton_mutlint.cache.files import FileCache
-from triton_mutlint.cache.kernels import KeptReport, KernelCache
 from triton_mutlint.cache.store import Store
 from triton_mutlint.collector import collector_paused, out_of_collections
 from triton_mutlint.contracts.allowed import check_allowed
@@ -41,9 +41,14 @@ from triton_mutlint.request import Progress, Request
 from triton_mutlint.rules import RULES
 from triton_mutlint.signature.repair import repair
 from triton_mutlint.signature.spec import KernelSpec, Spec
+from triton_mutlint.source.bounded import EndlessError
 from triton_mutlint.source.text import has_ops
 from triton_mutlint.source.tracing import traced
 from triton_mutlint.watchdog import TooLongError, watched
+
+if TYPE_CHECKING:  # few files register ops
+    from triton_mutlint.host.run import OpTask
+    from triton_mutlint.op_work import Step
 
 
 def lint(request: Request, sources: Sequence[SourceFile], failures: Sequence[tuple[str, Failure]],
@@ -66,7 +71,6 @@ class Run:
         self._lowerer = Lowerer()
         self._sources: Sequence[SourceFile] = ()
         self._trees: dict[str, ast.Module] = {}
-        self._file_cache: FileCache | None = None
         self._default_targets: tuple[Target, ...] | None = None
         self._used_targets: dict[Target, None] = {}
 
@@ -76,7 +80,10 @@ class Run:
         Raises UsageError for a spec that cannot be used.
         """
         specs = self._specs_of(sources)
-        loaded = [self._load(s, spec) for s, spec in zip(sources, specs, strict=True)]
+        loaded: list[LintedFile] = []
+        for source, spec in zip(sources, specs, strict=True):
+            self._progress(0, 0, f"loading {source.display}")
+            loaded.append(self._load(source, spec))
         total = sum(len(file.result.kernels) for file in loaded)
         files: list[LintedFile] = []
         done = 0
@@ -87,12 +94,12 @@ class Run:
         return settled(files, self._request)
 
     def outcomes(self, sources: Sequence[SourceFile]) -> tuple[LintedFile, ...]:
-        """The files as rules look at them; several processes take part where there is work for them.
+        """The files as rules look at them; processes apart load and analyse them.
 
         Raises UsageError for a spec or a target that cannot be used.
         """
         found = self._specs_of(sources)
-        cache = self._file_cache = self._cache(sources)
+        cache = self._cache(sources)
         digests = ["" if cache is None else self._specs.digest_of(source) for source in sources]
         specs = list(zip(found, digests, strict=True))
         files = settled(lint_files(sources, specs, self.work, self._request, self._progress, cache), self._request)
@@ -120,29 +127,19 @@ class Run:
         self._sources = sources
         return specs
 
-    def work(self, source: SourceFile, spec: Spec | None, part: Part,
-             known: Mapping[str, KeptReport]) -> Iterator[Item]:
-        """Analyse what `part` asks of a file, but for what is `known` already, and tell of each step."""
+    def work(self, source: SourceFile, spec: Spec | None, part: Part) -> Iterator[Item]:
+        """Analyse what `part` asks of a file, and tell of each step."""
         before = spoils()
         file = self._load(source, spec)
         yield Loaded(detached(file.result))
-        kept = None if self._file_cache is None else KernelCache(file, self._file_cache.asked, known)
         with out_of_collections():
             for index, kernel in enumerate(file.result.kernels):
                 if part.wants(index):
                     entry = file.entry(kernel)
                     yield At(index, self._targets(entry))
-                    yield self._reported(index, file, kernel, kept)
+                    yield Reported(index, self.analyze(file, kernel, entry))
         files, looks, is_all = file.result.reads() if file.result.reads else ((str(source.path),), (), True)
         yield Read((files, looks), is_all, spoils() > before)
-
-    def _reported(self, index: int, file: LintedFile, kernel: LoadedKernel, kept: KernelCache | None) -> Reported:
-        entry = file.entry(kernel)
-        if kept is None:
-            return Reported(index, self.analyze(file, kernel, entry))
-        key = kept.key(kernel, entry)
-        report = kept.find(kernel, key) or self.analyze(file, kernel, entry)
-        return Reported(index, report, key, kept.kept(kernel, report))
 
     def report(self, files: Sequence[LintedFile], failures: tuple[tuple[str, Failure], ...]) -> Report:
         """The report on what `files` gave, with what the rules say of it."""
@@ -167,15 +164,28 @@ class Run:
         holding = [f.source for f in files if has_ops(f.source.text, registrars)]
         if not holding:
             return (), ()
-        from triton_mutlint.host.run import analyze_ops
+        from triton_mutlint.op_work import follow
+
+        self._progress(0, 0, "following torch ops")
+        found = follow(holding, partial(self._followed, files, reports, holding), request.timeout)
+        self._used_targets.update(dict.fromkeys(found.targets))
+        return found.ordered(), found.notes()
+
+    def _followed(self, files: Sequence[LintedFile], reports: Sequence[KernelReport], holding: Sequence[SourceFile],
+                  task: OpTask) -> Iterator[Step]:
+        """Follow the ops of the files in `holding`, and tell of each step."""
+        from triton_mutlint.host.run import OpsOf
+        from triton_mutlint.op_work import Used
 
         known = {f.source.path: (f.source.display, f.source.text, self._trees.get(str(f.source.path))) for f in files}
+        request = self._request
         kernels = OpKernels(reports, self._named, LaunchPlans(self._loaded, request.max_variants).beyond)
-        return analyze_ops(holding, request.cwd, known, registrars, kernels, request.timeout)
+        ops = OpsOf(holding, request.cwd, known, request.config.registrars, kernels, request.timeout)
+        yield from ops.steps(task)
+        yield Used(tuple(self._used_targets))
 
     def _named(self, source: SourceFile) -> list[KernelReport]:
         """Verdicts on the kernels that `source` names: ones that an op launches in a file that was not linted."""
-        self._progress(0, 0, f"{source.display}: {', '.join(sorted(source.kernels))}")
         file = self._lint(self._loaded(source), 0, 0)
         self._used_targets.update(dict.fromkeys(t for _, report in file.reports for t in report.targets))
         return [report for _, report in file.reports]
@@ -192,7 +202,6 @@ class Run:
         return tuple(f"helper, analysed where it is called: {at.file}:{at.line} {name}" for at, name in found)
 
     def _load(self, source: SourceFile, spec: Spec | None) -> LintedFile:
-        self._progress(0, 0, f"loading {source.display}")
         result = load_file(source, spec, self._request)
         self._trees.update({str(k.path): k.tree for k in result.kernels})
         return LintedFile(source, spec, result)
@@ -218,10 +227,10 @@ class Run:
         targets = self._targets(entry)
         stage = Stage.SIGNATURE
         try:
-            with traced():  # heuristics and configs are functions of the kernel's file
-                plan = plan_kernel(kernel, entry, file.spec, file.result, self._request.max_variants)
-            stage = Stage.ANALYZE
             with watched(self._request.timeout):
+                with traced():  # heuristics and configs are functions of the kernel's file
+                    plan = plan_kernel(kernel, entry, file.spec, file.result, self._request.max_variants)
+                stage = Stage.ANALYZE
                 return analyze_kernel(kernel, plan, targets, self._tools)
         except TooLongError as error:
             return failed(kernel, _too_long(error, kernel), targets)
@@ -229,7 +238,7 @@ class Run:
             return failed(kernel, shown(error.failure, self._request.cwd), targets)
         except UsageError:
             raise
-        except Exception as error:  # the kernel's own heuristics and globals run in there
+        except (Exception, SystemExit, EndlessError) as error:  # the kernel's own heuristics and globals run in there
             return failed(kernel, unexpected(stage, error, kernel.location), targets)
 
     def _targets(self, entry: KernelSpec | None) -> tuple[Target, ...]:

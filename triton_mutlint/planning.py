@@ -132,7 +132,7 @@ def plan_kernel(
     return replace(plan, doubts=doubts(kernel, plan, helpers))
 
 
-def unexpected(stage: Stage, error: Exception, location: Location) -> Failure:
+def unexpected(stage: Stage, error: BaseException, location: Location) -> Failure:
     """An exception that no stage expected, as a failure of the one kernel or file it happened in."""
     if os.environ.get("TRITON_MUTLINT_DEBUG"):
         raise error

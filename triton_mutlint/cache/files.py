@@ -1,14 +1,17 @@
-"""The verdicts on one file's kernels, kept until something changes that they depend on."""
+"""The verdicts on one file's kernels, kept until something changes that they depend on.
+
+They depend on the text of every file that took part in loading it: whatever jit function a kernel reached, and by
+whatever name, its text stands in one of them.
+"""
 
 from __future__ import annotations
 
 import os
 import pickle
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from triton_mutlint.cache.identity import identity
-from triton_mutlint.cache.kernels import KeptReport
 from triton_mutlint.cache.packing import pack, unpack
 from triton_mutlint.cache.store import Store
 from triton_mutlint.inputs import (
@@ -33,7 +36,7 @@ Reads = tuple[tuple[str, ...], tuple[Look, ...]]  # files, and where names were 
 
 @dataclass(frozen=True)
 class _Entry:
-    """What is kept of one file: `outcome` holds for its text and spec, `kernels` by key for any.
+    """What is kept of one file: `outcome` holds while the file, its spec and all else is as it was.
 
     `shown` says how the other files that took part are named in reports, where the run linted them too.
     """
@@ -45,19 +48,7 @@ class _Entry:
     looks: Mapping[Look, str]
     variables: Mapping[str, str]
     shown: Mapping[str, str]
-    outcome: FileOutcome | None
-    kernels: Mapping[str, KeptReport]
-
-
-@dataclass(frozen=True)
-class Known:
-    """What still holds of a file: all of it, or reports on kernels by key."""
-
-    outcome: FileOutcome | None = None
-    kernels: Mapping[str, KeptReport] = field(default_factory=dict)
-
-
-NOTHING = Known()
+    outcome: FileOutcome
 
 
 class FileCache:
@@ -70,26 +61,19 @@ class FileCache:
                        request.config.stub_modules)
         self._now: dict[tuple[str, str], Stamp | None] = {}
 
-    @property
-    def asked(self) -> tuple[object, ...]:
-        """What the run asks of every file."""
-        return self._asked
-
-    def find(self, source: SourceFile, spec: str) -> Known:
-        """What holds of a file; `spec` is the digest of the spec that applies."""
+    def find(self, source: SourceFile, spec: str) -> FileOutcome | None:
+        """What holds of a file, if anything; `spec` is the digest of the spec that applies."""
         data = self._store.get(_KIND, self._name(source))
         try:
             entry = None if data is None else unpack(data)
         except (pickle.UnpicklingError, AttributeError, ImportError, TypeError, ValueError, EOFError, IndexError):
             entry = None  # another version's, or nobody's
-        if not isinstance(entry, _Entry) or not self._holds(entry, source):
-            return NOTHING
-        whole = entry.text == _digest(source) and entry.spec == spec
-        return Known(entry.outcome if whole else None, entry.kernels)
+        if not isinstance(entry, _Entry) or (entry.text, entry.spec) != (_digest(source), spec):
+            return None
+        return entry.outcome if self._holds(entry) else None
 
-    def keep(self, source: SourceFile, spec: str, outcome: FileOutcome | None, reads: Reads,
-             kernels: Mapping[str, KeptReport]) -> None:
-        """Keep what a run gave; `outcome` is None where another run might give something else."""
+    def keep(self, source: SourceFile, spec: str, outcome: FileOutcome, reads: Reads) -> None:
+        """Keep what a run gave of a file, having read what `reads` names."""
         inputs = current()
         if inputs is None or inputs.torn:
             return
@@ -102,13 +86,13 @@ class FileCache:
         if not looks.keys() >= set(reads[1]) or any(n != own and n not in files and not _is_folder(n) for n in names):
             return  # it was not noted what was there
         self._store.put(_KIND, self._name(source), pack(_Entry(
-            _digest(source), spec, files, folders, looks, inputs.variables, self._shown_of(files), outcome, kernels)))
+            _digest(source), spec, files, folders, looks, inputs.variables, self._shown_of(files), outcome)))
 
     def trim(self) -> None:
         """Keep the store within its limit."""
         self._store.trim()
 
-    def _holds(self, entry: _Entry, source: SourceFile) -> bool:
+    def _holds(self, entry: _Entry) -> bool:
         """Whether all that the file depends on, itself and its spec apart, is as it was; then it is noted."""
         if self._shown_of(entry.files) != entry.shown:
             return False

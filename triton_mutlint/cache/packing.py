@@ -7,7 +7,7 @@ from io import BytesIO
 from typing import Any
 
 _MODULES = frozenset({"triton_mutlint.model", "triton_mutlint.basics", "triton_mutlint.outcome",
-                      "triton_mutlint.cache.files", "triton_mutlint.cache.kernels", "triton_mutlint.inputs"})
+                      "triton_mutlint.cache.files", "triton_mutlint.inputs"})
 _PATHS = frozenset({"PosixPath", "WindowsPath"})
 
 

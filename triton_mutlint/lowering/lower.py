@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import replace
 
-from triton_mutlint.capture import OutputSink
+from triton_mutlint.capture import captured
 from triton_mutlint.lowering import errors, triton_api
 from triton_mutlint.lowering.arguments import build
 from triton_mutlint.model import LoadedKernel, LoweredKernel, StageError, Target, Variant
@@ -18,7 +18,6 @@ class Lowerer:
 
     def __init__(self) -> None:
         self._backends: dict[Target, tuple[triton_api.Backend, int]] = {}
-        self._sink = OutputSink()
 
     def lower(self, kernel: LoadedKernel, variant: Variant, target: Target) -> LoweredKernel:
         """The TTIR of `kernel` under `variant`.
@@ -28,7 +27,7 @@ class Lowerer:
         """
         backend = self._backend(target)
         arguments = build(variant.args)
-        with self._sink.capture() as printed:
+        with captured() as printed:
             raised: Exception | None = None
             try:
                 module = backend.make_ir(kernel.jit, arguments.signature, arguments.constants, arguments.attributes,
@@ -42,7 +41,7 @@ class Lowerer:
     def simplify(self, lowered: LoweredKernel) -> LoweredKernel:
         """The same kernel after Triton's inliner and clean-ups (docs/analysis.md, section 8)."""
         backend, _ = self._backends[lowered.target]
-        with self._sink.capture(), contextlib.suppress(RuntimeError):
+        with captured(), contextlib.suppress(RuntimeError):
             # After a failed pass the module is still valid TTIR, only larger.
             backend.simplify(lowered.handle)
         return replace(lowered, text=str(lowered.handle))

@@ -6,6 +6,7 @@ Version differences live here: import paths, how columns are counted, how passes
 from __future__ import annotations
 
 import contextlib
+import importlib
 import inspect
 import os
 import sys
@@ -22,6 +23,7 @@ _RECURSION_LIMIT = 2500  # a call of a helper nests some fifty Python frames
 _PARSED = 1024  # texts of functions kept
 _trees: dict[str, Any] = {}  # by text
 _NO_LINE_INFO = "TRITON_DISABLE_LINE_INFO"
+_USED = ("triton.compiler.code_generator", "triton.language.semantic")  # by every process that lowers
 
 
 class SupportsVersion(Protocol):
@@ -53,6 +55,13 @@ def version(module: SupportsVersion | None = None) -> tuple[int, int]:
     text = (module or triton()).__version__
     major, minor = text.split(".")[:2]
     return int(major), int("".join(c for c in minor if c.isdigit()) or 0)
+
+
+def preload() -> None:
+    """Import what lowering needs, for the processes that are forked from this one."""
+    triton()
+    for name in _USED:
+        importlib.import_module(name)
 
 
 def triton_version() -> str:

@@ -223,13 +223,16 @@ class _Load:
     def _loaded(self, candidate: Candidate, is_kernel: bool, called: frozenset[str]) -> LoadedKernel:
         tuning = candidate.tuning(with_decorators=is_kernel)
         notes = [*tuning.notes, *candidate.definition.namespace.notes.values()]
+        parameters, configs = candidate.parameters(), tuning.autotune.configs if tuning.autotune is not None else ()
+        for value in (*(p.default for p in parameters), *(v for config in configs for v in config.kwargs.values())):
+            self.needs.of_value(value)
         for need in self.needs.of(candidate.jit):
             notes.append(f"`{need.name}` {need.reason}; it is used where a branch may leave it out")
         return LoadedKernel(
             name=candidate.name,
             location=Location(self.source.display, candidate.node.lineno, candidate.node.col_offset + 1),
             jit=candidate.jit,
-            parameters=candidate.parameters(),
+            parameters=parameters,
             node=candidate.node,
             tree=self.module.tree,
             path=self.source.path,
@@ -250,8 +253,7 @@ class Globals(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         value = self._namespace[name]
-        if hasattr(value, "__globals__") and hasattr(value, "fn"):
-            self._needs.of(value)  # so that it can be compiled: Triton reads its globals as they are
+        self._needs.of_value(value)
         return value
 
     def __bool__(self) -> bool:

@@ -36,6 +36,11 @@ class Needs:
         self._known: dict[int, tuple[Need, ...]] = {}
         self.reached: list[Any] = []  # every function that was asked for: ids stay valid while the object lives
 
+    def of_value(self, value: object) -> None:
+        """Make the jit functions that a value is or holds ready to compile: Triton reads globals as they are."""
+        for function in functions_in(value):
+            self.of(function)
+
     def of(self, jit: Any) -> tuple[Need, ...]:
         """The missing values of a jit function, unguarded ones first."""
         if id(jit) in self._known:

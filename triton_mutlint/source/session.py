@@ -19,7 +19,7 @@ from functools import cached_property
 from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
-from triton_mutlint.capture import OutputSink
+from triton_mutlint.capture import captured
 from triton_mutlint.inputs import environment, note_data, refuse_irregular
 from triton_mutlint.source.bounded import Rounds, bounded_memory
 from triton_mutlint.source.outline import FoundFunction
@@ -116,7 +116,6 @@ class Session:
         self.sources = SourceRegistry()
         self._driver = StandInDriver(backend, arch)
         self.rounds = Rounds()
-        self._unwanted = OutputSink()
         self._depth = 0
         self._stack: contextlib.ExitStack | None = None
 
@@ -126,7 +125,7 @@ class Session:
             if self._depth == 0:
                 self.rounds.reset()
                 with contextlib.ExitStack() as stack:
-                    stack.enter_context(self._unwanted.capture())  # what bypasses Python's streams
+                    stack.enter_context(captured())  # what bypasses Python's streams
                     stack.enter_context(_quiet())
                     stack.enter_context(_harmless())
                     stack.enter_context(_fast_yaml())
@@ -169,8 +168,11 @@ def _quiet() -> Iterator[None]:
 
 
 def _restore(environ: dict[Any, Any]) -> None:
-    os.environ.clear()
-    os.environ.update({os.fsdecode(name): os.fsdecode(value) for name, value in environ.items()})
+    now = environment()
+    for name in now.keys() - environ.keys():
+        del os.environ[os.fsdecode(name)]
+    for name in [name for name, value in environ.items() if now.get(name) != value]:
+        os.environ[os.fsdecode(name)] = os.fsdecode(environ[name])
 
 
 def _refuse(name: str) -> Callable[..., NoReturn]:

@@ -73,7 +73,7 @@ def decode_source(data: bytes, display: str) -> str:
         line = data.count(b"\n", 0, error.start) + 1
         reason = f"{display} is not {error.encoding}: byte 0x{data[error.start]:02x}"
         raise _error(display, reason, _ENCODING, line) from error
-    except (SyntaxError, LookupError) as error:
+    except (SyntaxError, LookupError, UnicodeError) as error:  # the codec "undefined" raises the last
         raise _error(display, f"{display}: {error}", _ENCODING) from error
     return io.StringIO(text, newline=None).read()
 

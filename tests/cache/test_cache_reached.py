@@ -1,0 +1,95 @@
+"""Whatever a kernel calls a helper by, its verdict is another one when the helper begins to store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from triton_mutlint import engine
+from triton_mutlint.model import Report
+from triton_mutlint.request import Request
+
+pytest.importorskip("triton")
+
+HEAD = "import functools\nimport triton\nimport triton.language as tl\n\n\n"
+HOOK = "@triton.jit\ndef hook(p):\n    {body}\n\n\n"
+LOADS, STORES = "tl.load(p)", "tl.store(p, 1)"
+KERNEL = "@triton.jit\ndef kernel(x):\n    {call}\n"
+BY_FLAG = "@triton.jit\ndef kernel(x, FN: tl.constexpr):\n    FN(x)\n"
+LAUNCH = "\n\ndef run(x):\n    kernel[(1,)](x, {given})\n"
+SPEC = "version: 1\nkernels:\n  kernel: {{args: {{x: '*fp32', FN: {{ref: {ref}}}}}}}\n"
+
+# What stands between the helper and the end of the file, by how the kernel reaches it.
+FORMS = {
+    "its own name": KERNEL.format(call="hook(x)"),
+    "another name": "OTHER = hook\n\n\n" + KERNEL.format(call="OTHER(x)"),
+    "another name of another name": "A = hook\nB = A\n\n\n" + KERNEL.format(call="B(x)"),
+    "an unpacked name": "A, B = (hook, 1)\n\n\n" + KERNEL.format(call="A(x)"),
+    "a constexpr": "FN = tl.constexpr(hook)\n\n\n" + KERNEL.format(call="FN(x)"),
+    "a class": "class Ops:\n    put = hook\n\n\nFN = Ops.put\n\n\n" + KERNEL.format(call="FN(x)"),
+    "a tuple": "TABLE = tl.constexpr((hook, hook))\n\n\n" + KERNEL.format(call="TABLE[0](x)"),
+    "an alias from a dict": "TABLE = {'a': hook}\nFN = TABLE['a']\n\n\n" + KERNEL.format(call="FN(x)"),
+    "an alias from a list": "FN = [hook, hook][-1]\n\n\n" + KERNEL.format(call="FN(x)"),
+    "globals()": "FN = globals()['ho' + 'ok']\n\n\n" + KERNEL.format(call="FN(x)"),
+    "getattr": "class Ops:\n    put = hook\n\n\nFN = getattr(Ops, 'p' + 'ut')\n\n\n" + KERNEL.format(call="FN(x)"),
+    "a function that gives it": "def pick():\n    return hook\n\n\nFN = pick()\n\n\n" + KERNEL.format(call="FN(x)"),
+    "a partial's function": "PART = functools.partial(hook)\nFN = PART.func\n\n\n" + KERNEL.format(call="FN(x)"),
+    "a conditional name": "FN = hook if triton else None\n\n\n" + KERNEL.format(call="FN(x)"),
+    "a jit function made by hand": "def plain(p):\n    hook(p)\n\n\nFN = triton.jit(plain)\n\n\n"
+                                   + KERNEL.format(call="FN(x)"),
+    "a helper in between": "OTHER = hook\n\n\n@triton.jit\ndef deep(p):\n    OTHER(p)\n\n\n"
+                           + KERNEL.format(call="deep(x)"),
+    "a closure": "def make(fn):\n    @triton.jit\n    def made(x):\n        fn(x)\n    return made\n\n\n"
+                 "kernel = make(hook)\n",
+    "a default": "@triton.jit\ndef kernel(x, FN: tl.constexpr = hook):\n    FN(x)\n",
+    "a launch": BY_FLAG + LAUNCH.format(given="FN=hook"),
+    "another name at a launch": "OTHER = hook\n\n\n" + BY_FLAG + LAUNCH.format(given="OTHER"),
+    "a list of configs": "CONFIGS = [triton.Config({'FN': hook})]\n\n\n@triton.autotune(CONFIGS, key=[])\n" + BY_FLAG,
+    "a table of configs": "TABLE = {'a': hook}\n\n\n@triton.autotune([triton.Config({'FN': f}) for f in"
+                          " TABLE.values()], key=[])\n" + BY_FLAG,
+    "a heuristic": "@triton.heuristics({'FN': lambda args: hook})\n" + BY_FLAG,
+    "a heuristic by a table": "RULES = {'FN': lambda args: globals()['hook']}\n\n\n"
+                              "@triton.heuristics(RULES)\n" + BY_FLAG,
+    "the spec": BY_FLAG,
+    "the spec by another name": "OTHER = hook\n\n\n" + BY_FLAG,
+}
+SPECS = {"the spec": "hook", "the spec by another name": "OTHER"}
+
+
+class Project:
+    """One kernel that calls a helper of the same file, or of one that it imports from."""
+
+    def __init__(self, root: Path, form: str, where: str) -> None:
+        self.root, self.form, self.where = root, form, where
+        if form in SPECS:
+            (root / "triton-mutlint.yaml").write_text(SPEC.format(ref=SPECS[form]))
+
+    def write(self, body: str) -> None:
+        helper = HOOK.format(body=body)
+        if self.where == "same file":
+            (self.root / "kernels.py").write_text(HEAD + helper + FORMS[self.form])
+            return
+        (self.root / "hooks.py").write_text(HEAD + helper)
+        if self.where == "handed on":
+            (self.root / "between.py").write_text("from hooks import hook as passed\nLIST = [passed]\nhook, = LIST\n")
+        module = "between" if self.where == "handed on" else "hooks"
+        (self.root / "kernels.py").write_text(HEAD.rstrip() + f"\nfrom {module} import hook\n\n\n" + FORMS[self.form])
+
+    def report(self, cache: Path | None) -> Report:
+        return engine.run(Request(("kernels.py",), self.root, targets=("cuda:90",), cache_dir=cache))
+
+
+@pytest.mark.parametrize("where", ["same file", "another file", "handed on"])
+@pytest.mark.parametrize("form", FORMS)
+def test_the_verdict_follows_the_helper(tmp_path: Path, form: str, where: str) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    project = Project(folder, form, where)
+    for body, is_written in ((LOADS, False), (STORES, True), (LOADS, False)):
+        project.write(body)
+        warm = project.report(tmp_path / "cache")
+        (kernel,) = (k for k in warm.kernels if k.name != "hook")
+        assert kernel.failure is None
+        assert (kernel.mutated == ("x",)) is is_written
+        assert warm == project.report(None)
