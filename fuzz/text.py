@@ -17,7 +17,8 @@ from pathlib import Path
 from triton_mutlint import pipeline
 from triton_mutlint.analysis import VariantEffects, analyze_module
 from triton_mutlint.analysis.effects import Entry
-from triton_mutlint.engine import run
+from triton_mutlint.engine import compiling, sources_of
+from triton_mutlint.linting import Run
 from triton_mutlint.model import ArgOwner, ArgRole, Frame, Location, LoweredKernel
 from triton_mutlint.pipeline import Tools
 from triton_mutlint.request import Request
@@ -121,7 +122,9 @@ def lowered_texts(paths: Sequence[Path]) -> list[str]:
 
     setattr(pipeline, "analyze_text", note)  # noqa: B010  # mypy takes a function for a constant
     try:
-        run(Request(tuple(map(str, paths)), FIXTURES, use_spec=False))
+        request = Request(tuple(map(str, paths)), FIXTURES, use_spec=False)
+        with compiling():
+            Run(request, lambda done, total, label: None).files(sources_of(request)[0])
     finally:
         setattr(pipeline, "analyze_text", original)  # noqa: B010
     return texts

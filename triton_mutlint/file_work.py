@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,6 +29,7 @@ from triton_mutlint.pipeline import failed
 from triton_mutlint.request import Progress, Request
 from triton_mutlint.signature.spec import Spec
 
+_LOWERED = re.compile(r"^\s*@.*jit\b|\bjit\(", re.MULTILINE)  # what makes it likely that Triton is needed
 _WORTHWHILE = 6  # jit functions: fewer of them take less than what a second process costs
 _GRACE = 5.0  # seconds that a kernel may take beyond its limit: it is ended from within where that can be done
 _LOADING = 35.0  # seconds until a file is loaded; what it computes is ended from within after 20
@@ -199,7 +201,8 @@ def _do(open_: Sequence[int], files: Sequence[_File], does: Callable[[Part], Ite
     """Everything that is to be done of the files with these numbers, in processes apart: linted code may end them."""
     if not open_:
         return
-    preload()
+    if any(_LOWERED.search(files[n].source.text) for n in open_):
+        preload()
     told = _Files(files, progress)
     jobs = request.jobs if sum(files[n].source.text.count("jit") for n in open_) >= _WORTHWHILE else 1
     parts = _parts({n: len(files[n].source.text) for n in open_}, jobs)

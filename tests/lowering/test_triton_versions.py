@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.in_process import run_here
 from triton_mutlint.basics import UsageError
-from triton_mutlint.engine import run
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.lowering.target import parse_target
 from triton_mutlint.model import Location, Report, Stage
@@ -24,7 +24,7 @@ SAID = "is newer than those tested (3.3 to 3.9)"
 def lint(folder: Path, statement: str) -> Report:
     (folder / "kernels.py").write_text("import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef kernel(x):\n"
                                        f"    {statement}\n", encoding="utf-8")
-    return run(Request(("kernels.py",), folder, use_spec=False, targets=("cuda:90",)))
+    return run_here(Request(("kernels.py",), folder, use_spec=False, targets=("cuda:90",)))
 
 
 def test_a_newer_triton_runs_with_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

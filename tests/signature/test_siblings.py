@@ -13,9 +13,9 @@ from unittest.mock import patch
 
 import pytest
 
+from tests.in_process import run_here
 from tests.signature import random_flags
 from triton_mutlint import planning
-from triton_mutlint.engine import run
 from triton_mutlint.model import KernelReport, LoadedKernel, Mutation, Sibling, SignaturePlan, Status
 from triton_mutlint.request import Request
 
@@ -66,7 +66,7 @@ def seeing(is_used: bool = True) -> Iterator[Seen]:
 def lint(folder: Path, source: str, spec: str, **options: Any) -> KernelReport:
     (folder / "kernels.py").write_text(source, encoding="utf-8")
     (folder / "spec.yaml").write_text(spec, encoding="utf-8")
-    report = run(Request(("kernels.py",), folder, spec=folder / "spec.yaml", targets=("cuda:90",), **options))
+    report = run_here(Request(("kernels.py",), folder, spec=folder / "spec.yaml", targets=("cuda:90",), **options))
     return next(k for k in report.kernels if k.name == "k")
 
 
@@ -154,7 +154,7 @@ def hidden(how: Any) -> dict[str, KernelReport]:
         spec = Path(folder) / "spec.yaml"
         spec.write_text(HIDDEN_SPEC, encoding="utf-8")
         with patch.object(planning, "siblings", how):
-            report = run(Request((HIDDEN.name,), HIDDEN.parent, spec=spec, targets=("cuda:90",)))
+            report = run_here(Request((HIDDEN.name,), HIDDEN.parent, spec=spec, targets=("cuda:90",)))
     return {k.name: k for k in report.kernels}
 
 

@@ -1,0 +1,16 @@
+"""A run in this process, where a test can look on; runs proper do their work in processes of their own."""
+
+from __future__ import annotations
+
+from triton_mutlint.engine import compiling, sources_of
+from triton_mutlint.linting import Run
+from triton_mutlint.model import Report
+from triton_mutlint.request import Request
+
+
+def run_here(request: Request) -> Report:
+    """The report that `engine.run` would give."""
+    sources, failures = sources_of(request)
+    with compiling():
+        run = Run(request, lambda done, total, label: None)
+        return run.report(run.files(sources), failures)
