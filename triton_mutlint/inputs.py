@@ -66,9 +66,11 @@ class Inputs:
         """Take in what another process noted for the same run."""
         self.torn |= other.torn
         self.spoiled += other.spoiled
-        for mine, theirs in ((self.files, other.files), (self.folders, other.folders)):
-            for path, stamp in theirs.items():
-                self.torn |= mine.setdefault(path, stamp).digest != stamp.digest
+        for path, stamp in other.files.items():
+            self.torn |= self.files.setdefault(path, stamp).digest != stamp.digest
+        for path, stamp in other.folders.items():
+            if self.folders.setdefault(path, stamp).digest != stamp.digest:
+                self.folders[path] = _CHANGING
         for name, digest in other.variables.items():
             self.torn |= self.variables.setdefault(name, digest) != digest
         for look, found in other.looks.items():
@@ -87,6 +89,7 @@ class Inputs:
 
 
 _current: Inputs | None = None
+_CHANGING = Stamp("changing", ())  # of a folder that changed during the run: what was looked for there is asked again
 
 
 @contextlib.contextmanager

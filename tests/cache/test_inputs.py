@@ -9,7 +9,20 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint import inputs
-from triton_mutlint.inputs import Inputs, Stamp, apart, note_file, note_folder, read, recording, spoil, still, take_in
+from triton_mutlint.inputs import (
+    Inputs,
+    Stamp,
+    apart,
+    looks_still,
+    note_file,
+    note_folder,
+    note_name,
+    read,
+    recording,
+    spoil,
+    still,
+    take_in,
+)
 
 
 def age(path: Path) -> None:
@@ -169,3 +182,19 @@ def test_another_process_tells_only_what_is_new() -> None:
         take_in(first)
         take_in(Inputs(files={"/a": Stamp("other")}))
     assert (set(outer.files), outer.spoiled, outer.torn) == ({"/a", "/b"}, 1, True)
+
+
+def test_in_a_folder_that_changed_during_the_run_what_was_looked_for_decides(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("")
+    with recording() as outer:
+        note_name(tmp_path, "b")
+        with apart() as inner:
+            assert inner is not None
+            (tmp_path / "made_meanwhile.py").write_text("")
+            note_name(tmp_path, "a")
+            news = inner.news()
+        take_in(news)
+    assert not outer.torn
+    assert looks_still(outer.looks, outer.folders) is not None
+    (tmp_path / "b.py").write_text("")
+    assert looks_still(outer.looks, outer.folders) is None
