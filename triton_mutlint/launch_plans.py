@@ -10,6 +10,7 @@ from triton_mutlint.judging import LintedFile
 from triton_mutlint.model import Beyond, KernelReport, LaunchArgument, LoadedKernel, SignaturePlan, SourceFile
 from triton_mutlint.planning import plan_kernel, visible
 from triton_mutlint.signature.launched import beyond
+from triton_mutlint.source.harmless import harmless
 from triton_mutlint.source.tracing import traced
 
 
@@ -45,7 +46,7 @@ class LaunchPlans:
         place = source.path, verdict.location.line, verdict.name
         if place not in self._plans:
             kernel = next(k for k in file.result.kernels if (k.location.line, k.name) == place[1:])
-            with traced():
+            with harmless(), traced():
                 plan = plan_kernel(kernel, file.entry(kernel), file.spec, file.result, self.max_variants)
             self._plans[place] = kernel, plan
         return self._plans[place]

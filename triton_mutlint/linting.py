@@ -42,6 +42,7 @@ from triton_mutlint.rules import RULES
 from triton_mutlint.signature.repair import repair
 from triton_mutlint.signature.spec import KernelSpec, Spec
 from triton_mutlint.source.bounded import EndlessError
+from triton_mutlint.source.harmless import harmless
 from triton_mutlint.source.text import has_ops
 from triton_mutlint.source.tracing import traced
 from triton_mutlint.watchdog import TooLongError, watched
@@ -227,7 +228,7 @@ class Run:
         targets = self._targets(entry)
         stage = Stage.SIGNATURE
         try:
-            with watched(self._request.timeout):
+            with watched(self._request.timeout), harmless():
                 with traced():  # heuristics and configs are functions of the kernel's file
                     plan = plan_kernel(kernel, entry, file.spec, file.result, self._request.max_variants)
                 stage = Stage.ANALYZE

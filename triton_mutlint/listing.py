@@ -24,6 +24,7 @@ from triton_mutlint.signature.configs import configs
 from triton_mutlint.signature.spec import KernelSpec, Spec
 from triton_mutlint.signature.spec_values import argument_key
 from triton_mutlint.source.discover import discover
+from triton_mutlint.source.harmless import harmless
 
 # What begins the reason of a guess -> where it comes from; what is not here comes from the body.
 _ORIGINS = (
@@ -88,7 +89,8 @@ def _row(kernel: LoadedKernel, spec: Spec | None, result: LoadResult, request: R
     entry = entry_of(spec, kernel)
     name = kernel.qualname or kernel.name
     try:
-        plan = plan_kernel(kernel, entry, spec, result, request.max_variants)
+        with harmless():
+            plan = plan_kernel(kernel, entry, spec, result, request.max_variants)
     except StageError as error:
         return ListedKernel(name, kernel.location, kernel.is_helper, failure=error.failure)
     except Exception as error:  # the kernel's own heuristics and globals run in there
