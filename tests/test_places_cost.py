@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from triton_mutlint.places import SourcePlaces
+from triton_mutlint.run.places import SourcePlaces
 
 STORE = "    tl.store(out + {0}, tl.load(x + {0}))\n"
 FILE = "/long.py"

@@ -10,9 +10,15 @@ from typing import Any
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.lowering.target import resolve_targets
 from triton_mutlint.lowering.triton_api import column_base, locates_calls
-from triton_mutlint.model import (
+from triton_mutlint.run.kernel import Tools, analyze_kernel, failed
+from triton_mutlint.run.places import SourcePlaces
+from triton_mutlint.run.plan import plan_kernel
+from triton_mutlint.signature.entry_values import entry_of_values
+from triton_mutlint.signature.repair import repair
+from triton_mutlint.source.live import kernel_of
+from triton_mutlint.types import (
+    Kernel,
     KernelReport,
-    LoadedKernel,
     LoadResult,
     Mutation,
     ParameterKind,
@@ -20,12 +26,6 @@ from triton_mutlint.model import (
     StageError,
     UsageError,
 )
-from triton_mutlint.pipeline import Tools, analyze_kernel, failed
-from triton_mutlint.places import SourcePlaces
-from triton_mutlint.planning import plan_kernel
-from triton_mutlint.signature.entry_values import entry_of_values
-from triton_mutlint.signature.repair import repair
-from triton_mutlint.source.live import kernel_of
 
 
 def analyze(kernel: Any, signature: Mapping[str, Any] | None = None, *, target: str | None = None,
@@ -55,7 +55,7 @@ def analyze(kernel: Any, signature: Mapping[str, Any] | None = None, *, target: 
     return report if report.failure is None else _undecided(report, loaded)
 
 
-def _undecided(report: KernelReport, kernel: LoadedKernel) -> KernelReport:
+def _undecided(report: KernelReport, kernel: Kernel) -> KernelReport:
     """A failed report that nobody mistakes for one on a kernel that writes nothing."""
     parameters = tuple(
         ParameterReport(p.name, index, ParameterKind.POINTER, "?", True, Mutation.UNKNOWN)

@@ -9,17 +9,17 @@ from pathlib import Path, PurePosixPath
 
 from triton_mutlint.contracts.declarations import declaration_of
 from triton_mutlint.contracts.stale_entries import stale_entries
-from triton_mutlint.judging import LintedFile
-from triton_mutlint.linting import Run
-from triton_mutlint.model import Failure, KernelReport, LoadedKernel, SignaturePlan, UsageError, Variant
-from triton_mutlint.planning import plan_kernel
-from triton_mutlint.request import Request
+from triton_mutlint.run.files import Run
+from triton_mutlint.run.judge import LintedFile
+from triton_mutlint.run.plan import plan_kernel
+from triton_mutlint.run.request import Request
 from triton_mutlint.signature.spec import KernelSpec, parse_spec
 from triton_mutlint.signature.spec_merge import Insertion, NoPlaceError, SpecText, merged, new_spec
 from triton_mutlint.signature.spec_values import key_text
 from triton_mutlint.signature.spec_writer import WrittenEntry
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.spec_entries import Subject, given_by_source, guesses, settle, verdict_comments
+from triton_mutlint.types import Failure, Kernel, KernelReport, Plan, UsageError, Variant
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class SpecWriter:
 
     request: Request
     run: Run
-    seen: dict[LoadedKernel, list[Variant]]
+    seen: dict[Kernel, list[Variant]]
     path: Path
     files: Sequence[LintedFile]
     entries: list[WrittenEntry] = field(default_factory=list)
@@ -109,7 +109,7 @@ class SpecWriter:
         for message, place in stale_entries(spec, [f.source for f in self.files], kernels, failed, root):
             yield f"{place.file}:{place.line}: {message}"
 
-    def _own_entry(self, file: LintedFile, kernel: LoadedKernel) -> KernelSpec | None:
+    def _own_entry(self, file: LintedFile, kernel: Kernel) -> KernelSpec | None:
         """The entry that holds for the kernel, unless it is that of a file with a similar path."""
         entry = file.entry(kernel)
         if entry is None or not entry.file_pattern:
@@ -117,9 +117,9 @@ class SpecWriter:
         named = self.path.parent / entry.file_pattern
         return None if named.is_file() and named.resolve() != kernel.path.resolve() else entry
 
-    def _subject(self, file: LintedFile, kernel: LoadedKernel, entry: KernelSpec | None,
+    def _subject(self, file: LintedFile, kernel: Kernel, entry: KernelSpec | None,
                  report: KernelReport) -> Subject:
-        def plan(asked: KernelSpec | None) -> SignaturePlan:
+        def plan(asked: KernelSpec | None) -> Plan:
             return plan_kernel(kernel, asked, file.spec, file.result, self.request.max_variants)
 
         def analyze(asked: KernelSpec | None) -> KernelReport:
@@ -127,7 +127,7 @@ class SpecWriter:
 
         return Subject(kernel, entry, report, tuple(self.seen.get(kernel, ())), plan, analyze)
 
-    def _complete(self, file: LintedFile, kernel: LoadedKernel, entry: KernelSpec, report: KernelReport) -> None:
+    def _complete(self, file: LintedFile, kernel: Kernel, entry: KernelSpec, report: KernelReport) -> None:
         """Adds what an existing entry leaves to inference, where the entry is this kernel's alone."""
         place = f"{file.source.display}:{kernel.location.line} {kernel.name}"
         if report.failure is not None:
@@ -145,7 +145,7 @@ class SpecWriter:
             return
         self.completed.append(f"{entry.pattern}: {names}")
 
-    def _require_own(self, file: LintedFile, kernel: LoadedKernel, entry: KernelSpec) -> None:
+    def _require_own(self, file: LintedFile, kernel: Kernel, entry: KernelSpec) -> None:
         if entry.compact is not None:
             raise NoPlaceError("the entry gives its signature as one text")
         if re.search(r"[*?\[]", entry.pattern):
@@ -154,7 +154,7 @@ class SpecWriter:
         if others:
             raise NoPlaceError(f"{entry.pattern!r} is the entry of {others[0].name} in {others[0].path.name} too")
 
-    def _add(self, file: LintedFile, kernel: LoadedKernel, report: KernelReport) -> None:
+    def _add(self, file: LintedFile, kernel: Kernel, report: KernelReport) -> None:
         if file.entry(kernel) is not None:  # another file's: what it gives is not what this kernel is
             self.seen.pop(kernel, None)
             report = self.run.analyze(file, kernel, None)

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from triton_mutlint.model import (
-    ArgType,
-    ConstexprValue,
-    KernelReport,
-    LoadedKernel,
-    Mutation,
-    Parameter,
-    SignaturePlan,
-    StageError,
-    Status,
-    Variant,
-)
 from triton_mutlint.signature.binding import value_parameters
 from triton_mutlint.signature.configs import configs
 from triton_mutlint.signature.spec import KernelSpec
 from triton_mutlint.signature.spec_values import argument_key, argument_spec, argument_text
 from triton_mutlint.signature.spec_writer import WrittenArgument
+from triton_mutlint.types import (
+    ArgType,
+    ConstexprValue,
+    Kernel,
+    KernelReport,
+    Mutation,
+    Parameter,
+    Plan,
+    StageError,
+    Status,
+    Variant,
+)
 
-Plan = Callable[[KernelSpec | None], SignaturePlan]  # of one kernel, under an entry; raises StageError
+PlanOf = Callable[[KernelSpec | None], Plan]  # of one kernel, under an entry; raises StageError
 Analyze = Callable[[KernelSpec | None], KernelReport]
 _Arguments = dict[str, tuple[ArgType, ...]]
 
@@ -35,11 +35,11 @@ class Subject:
     `plan` and `analyze` do the same again under another entry.
     """
 
-    kernel: LoadedKernel
+    kernel: Kernel
     entry: KernelSpec | None
     report: KernelReport
     variants: Sequence[Variant]
-    plan: Plan
+    plan: PlanOf
     analyze: Analyze
 
 
@@ -110,7 +110,7 @@ def guesses(subject: Subject) -> tuple[WrittenArgument, ...]:
     return tuple(_written(kernel, n, planned[n], planned[n], plan.reasons) for n in wanted)
 
 
-def given_by_source(kernel: LoadedKernel, plan: SignaturePlan) -> str:
+def given_by_source(kernel: Kernel, plan: Plan) -> str:
     """The parameters that need no entry, and what gives them; empty if there are none."""
     tuned = [n for n in kernel.parameter_names if n in _tuned(kernel)]
     computed = [n for n in kernel.parameter_names if n in kernel.heuristics and n not in plan.inferred]
@@ -141,17 +141,17 @@ def verdict_comments(report: KernelReport) -> Iterator[str]:
 # --------------------------------------------------------------------------- which arguments
 
 
-def _wanted(kernel: LoadedKernel, plan: SignaturePlan) -> list[str]:
+def _wanted(kernel: Kernel, plan: Plan) -> list[str]:
     """The parameters that nothing but inference gives."""
     tuned = _tuned(kernel)
     return [n for n in kernel.parameter_names if n in plan.inferred and n not in tuned]
 
 
-def _tuned(kernel: LoadedKernel) -> set[str]:
+def _tuned(kernel: Kernel) -> set[str]:
     return {name for config in configs(kernel, {}) for name in config.args}
 
 
-def _parameters(kernel: LoadedKernel, names: Iterable[str]) -> Iterator[tuple[str, Parameter]]:
+def _parameters(kernel: Kernel, names: Iterable[str]) -> Iterator[tuple[str, Parameter]]:
     by_name = {p.name: p for p in kernel.parameters}
     return ((name, by_name[name]) for name in names)
 
@@ -160,7 +160,7 @@ def _distinct(args: Iterable[ArgType]) -> tuple[ArgType, ...]:
     return tuple({argument_key(arg): arg for arg in reversed(list(args))}.values())[::-1]
 
 
-def _written(kernel: LoadedKernel, name: str, args: tuple[ArgType, ...], planned: tuple[ArgType, ...],
+def _written(kernel: Kernel, name: str, args: tuple[ArgType, ...], planned: tuple[ArgType, ...],
              reasons: Mapping[str, str]) -> WrittenArgument:
     parameter = kernel.parameters[kernel.parameter_names.index(name)]
     text = argument_text(kernel, parameter, args) or '"<value>"'

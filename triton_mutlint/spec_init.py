@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from triton_mutlint.judging import LintedFile
-from triton_mutlint.linting import Run
-from triton_mutlint.model import Failure, LoadedKernel, SourceFile, Variant
-from triton_mutlint.request import Progress, Request
+from triton_mutlint.run.files import Run
+from triton_mutlint.run.judge import LintedFile
+from triton_mutlint.run.request import Progress, Request
 from triton_mutlint.signature.spec import NAMES, find_spec, project_root
 from triton_mutlint.source.discover import discover
 from triton_mutlint.spec_change import SpecChange, SpecWriter
+from triton_mutlint.types import Failure, Kernel, SourceFile, Variant
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def init(request: Request, to: Path | None, progress: Progress) -> InitResult:
         to = request.cwd / to
         request = replace(request, spec=to if to.is_file() else None, use_spec=to.is_file())
     places = {s.path: to or path for s, path in zip(sources, _destinations(sources), strict=True)}
-    seen: dict[LoadedKernel, list[Variant]] = {}
+    seen: dict[Kernel, list[Variant]] = {}
     run = Run(request, progress, lambda kernel, variant, _: seen.setdefault(kernel, []).append(variant))
     files = run.files(sources)
     by_place: dict[Path, list[LintedFile]] = {}

@@ -19,6 +19,6 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
     monkeypatch.setenv("TERM", "xterm")
     made = Shell(monkeypatch)
     fake = SimpleNamespace(run=made.engine)
-    monkeypatch.setitem(sys.modules, "triton_mutlint.engine", fake)
+    monkeypatch.setitem(sys.modules, "triton_mutlint.run.run", fake)
     monkeypatch.setattr(triton_mutlint, "engine", fake, raising=False)
     return made

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cli_shell import Shell, finding, report
 
-from triton_mutlint.model import MutlintError, Severity, UsageError
+from triton_mutlint.types import MutlintError, Severity, UsageError
 from triton_mutlint.version import __version__
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from cli_shell import Shell
 
-from triton_mutlint.config import Config
-from triton_mutlint.config_file import load
+from triton_mutlint.config.file import load
+from triton_mutlint.config.settings import Config
 from triton_mutlint.rules import RULES
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.contracts.stale_globals import stale_globals
-from triton_mutlint.engine import run
-from triton_mutlint.model import SourceFile
-from triton_mutlint.request import Request
+from triton_mutlint.run.request import Request
+from triton_mutlint.run.run import run
 from triton_mutlint.signature.spec import parse_spec
+from triton_mutlint.types import SourceFile
 
 KERNEL = """\
 import triton

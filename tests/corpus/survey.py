@@ -19,14 +19,14 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint import linting
-from triton_mutlint.config import Config
-from triton_mutlint.judging import LintedFile
+from triton_mutlint.config.settings import Config
 from triton_mutlint.lowering import triton_api
-from triton_mutlint.model import Failure, KernelReport, Location, Report, SourceFile
-from triton_mutlint.pipeline import ignore
-from triton_mutlint.request import Request
+from triton_mutlint.run import files as linting
+from triton_mutlint.run.judge import LintedFile
+from triton_mutlint.run.kernel import ignore
+from triton_mutlint.run.request import Request
 from triton_mutlint.source.discover import discover
+from triton_mutlint.types import Failure, KernelReport, Location, Report, SourceFile
 
 _OTHERS = ("numba", "torch.jit", "jax", "cute")  # their `jit` makes no Triton kernel
 

@@ -11,7 +11,7 @@ from triton_mutlint.host.compiled_ops import CompiledOps
 from triton_mutlint.host.core import World
 from triton_mutlint.host.modules import HostModule, HostModules
 from triton_mutlint.host.registrations import registrations
-from triton_mutlint.model import KernelReport
+from triton_mutlint.types import KernelReport
 
 SOURCE = """
 TORCH_LIBRARY(mylib_C, ops) {

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from registration_case import HEAD, register, said
 
-from triton_mutlint.model import Problem
+from triton_mutlint.types import Problem
 
 FIRST = HEAD.count("\n") + 1
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from triton_mutlint.model import UsageError
 from triton_mutlint.recording.launches import Launch, read_notes
 from triton_mutlint.recording.merging import merge
 from triton_mutlint.recording.seen import columns, proposals
 from triton_mutlint.signature.spec import parse_spec
+from triton_mutlint.types import UsageError
 
 SOURCE = """\
 import triton

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.config import Config
-from triton_mutlint.model import Report, UsageError
-from triton_mutlint.request import Request
+from triton_mutlint.config.settings import Config
+from triton_mutlint.run.request import Request
+from triton_mutlint.types import Report, UsageError
 
 pytest.importorskip("triton")
 
@@ -22,7 +22,7 @@ def {}(ptrs, n):
 
 
 def lint(folder: Path, *arguments: str, config: Config | None = None) -> Report:
-    from triton_mutlint.engine import run
+    from triton_mutlint.run.run import run
 
     return run(Request(arguments, folder, config=config or Config()))
 

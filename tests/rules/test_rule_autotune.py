@@ -8,7 +8,10 @@ from dataclasses import replace
 import pytest
 from rule_samples import FILE, TWO, source_of, subject_of
 
-from triton_mutlint.model import (
+from triton_mutlint.rules import RULES
+from triton_mutlint.rules.access_calls import AccessCalls
+from triton_mutlint.rules.rerun import Rerun, rerun_of
+from triton_mutlint.types import (
     Access,
     AccessKind,
     Autotune,
@@ -19,9 +22,6 @@ from triton_mutlint.model import (
     ParameterKind,
     Severity,
 )
-from triton_mutlint.rules import RULES
-from triton_mutlint.rules.access_calls import AccessCalls
-from triton_mutlint.rules.rerun import Rerun, rerun_of
 
 BODIES = {
     "in_place": "tl.store(x + i, tl.load(x + i) * 2)",

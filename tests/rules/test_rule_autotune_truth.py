@@ -13,8 +13,8 @@ import pytest
 from rule_samples import TWO, subject_of
 from test_rule_autotune import BODIES, kernel
 
-from triton_mutlint.model import Autotune
 from triton_mutlint.rules import RULES
+from triton_mutlint.types import Autotune
 
 autotuner = pytest.importorskip("triton.runtime.autotuner")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from rule_samples import TWO, subject_of
 
-from triton_mutlint.model import Autotune, Finding, ListKind
 from triton_mutlint.rules import RULES
 from triton_mutlint.rules.fresh_zeros import gets_zeros
+from triton_mutlint.types import Autotune, Finding, ListKind
 
 KERNEL = "@triton.jit\ndef k(x, y, BLOCK: tl.constexpr):\n    {body}\n"
 ADDS = "tl.atomic_add(x, tl.load(y))"

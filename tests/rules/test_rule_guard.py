@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.cli import boundary
-from triton_mutlint.model import Environment, Report
 from triton_mutlint.report import render
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.rules import RULES
+from triton_mutlint.types import Environment, Report
 
 ROOT = Path(__file__).parents[2]
 

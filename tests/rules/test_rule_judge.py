@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from rule_samples import FILE, codes, run_of, subject_of
 
-from triton_mutlint.config import Config
-from triton_mutlint.model import Failure, Finding, Location, OpaqueOp, Severity, Stage, Status, UnanalyzableOp
+from triton_mutlint.config.settings import Config
 from triton_mutlint.rules.run import judge
 from triton_mutlint.rules.subject import RunSubject
+from triton_mutlint.types import Failure, Finding, Location, OpaqueOp, Severity, Stage, Status, UnanalyzableOp
 
 KERNEL = """\
 # triton-mutlint: mutates=

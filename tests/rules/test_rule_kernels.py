@@ -8,7 +8,9 @@ import pytest
 from rule_samples import FILE, subject_of
 
 from triton_mutlint.contracts.declarations import Declaration
-from triton_mutlint.model import (
+from triton_mutlint.rules import RULES
+from triton_mutlint.rules.subject import KernelSubject, RunSubject
+from triton_mutlint.types import (
     Failure,
     Finding,
     IndirectWrite,
@@ -21,8 +23,6 @@ from triton_mutlint.model import (
     Status,
     UnanalyzableOp,
 )
-from triton_mutlint.rules import RULES
-from triton_mutlint.rules.subject import KernelSubject, RunSubject
 
 WRITES = "@triton.jit\ndef k(x_ptr, out_ptr):\n    tl.store(out_ptr, tl.load(x_ptr))\n"
 HERE = Location(FILE, 3, 5)

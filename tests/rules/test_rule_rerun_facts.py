@@ -8,11 +8,11 @@ import pytest
 
 pytest.importorskip("triton")
 
-from triton_mutlint.engine import run
-from triton_mutlint.model import ParameterReport
-from triton_mutlint.request import Request
 from triton_mutlint.rules.access_calls import AccessCalls
 from triton_mutlint.rules.rerun import Rerun, rerun_of
+from triton_mutlint.run.request import Request
+from triton_mutlint.run.run import run
+from triton_mutlint.types import ParameterReport
 
 HEAD = """\
 import triton

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from kernels_by_hand import loaded
 
-from triton_mutlint.model import LoadedKernel, UsageError
 from triton_mutlint.signature.entry_values import entry_of_values
 from triton_mutlint.signature.plan import build_plan
 from triton_mutlint.signature.spec import Spec, parse_spec, unused
+from triton_mutlint.types import Kernel, UsageError
 
 PATH = Path("/project/src/pkg/kernels.py")
 
@@ -57,7 +57,7 @@ def test_ties_are_told() -> None:
     assert (match.entry.pattern, [tie.pattern for tie in match.ties]) == ("*el", ["ad*"])
 
 
-def kernel(text: str, **options: str) -> LoadedKernel:
+def kernel(text: str, **options: str) -> Kernel:
     return loaded(text, path=str(PATH), **options)  # type: ignore[arg-type]
 
 

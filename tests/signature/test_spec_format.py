@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triton_mutlint.model import Location
 from triton_mutlint.signature.spec import SpecError, find_spec, load_spec, parse_spec
+from triton_mutlint.types import Location
 
 FULL = """\
 version: 1

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.model import UsageError
 from triton_mutlint.signature.spec import SpecError, load_spec
+from triton_mutlint.types import UsageError
 
 INVALID = Path(__file__).parent / "data" / "invalid"
 FILES = sorted(INVALID.glob("*.yaml"))

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernels_by_hand import config, loaded
 
-from triton_mutlint.model import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 from triton_mutlint.signature.spec import parse_spec
 from triton_mutlint.signature.spec_merge import NoPlaceError, SpecText, merged, new_spec
 from triton_mutlint.signature.spec_values import argument_text, key_text, quoted, read_argument, scalar_text
 from triton_mutlint.signature.spec_writer import WrittenArgument, WrittenEntry, flow_entry
 from triton_mutlint.signature.yaml_source import parse_yaml
+from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 
 State = namedtuple("State", "src n")
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from triton_mutlint.model import LoadResult, SourceFile
 from triton_mutlint.source.load import load, reset
+from triton_mutlint.types import LoadResult, SourceFile
 
 HEADER = "import triton\nimport triton.language as tl\n"
 

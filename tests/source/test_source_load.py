@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.model import LoadedKernel, LoadResult
+from triton_mutlint.types import Kernel, LoadResult
 
 COPY = """
 @triton.jit
@@ -22,7 +22,7 @@ def kernels(result: LoadResult) -> list[str]:
     return [kernel.name for kernel in result.kernels]
 
 
-def the_kernel(result: LoadResult) -> LoadedKernel:
+def the_kernel(result: LoadResult) -> Kernel:
     assert result.failures == ()
     (kernel,) = result.kernels
     return kernel
@@ -555,7 +555,7 @@ def test_a_constant_that_sleeps_is_not_waited_for(load_text) -> None:
 
 def test_loading_ends_under_a_profiler(tmp_path: Path) -> None:
     code = (
-        "import cProfile\nfrom triton_mutlint.watchdog import watched\n"
+        "import cProfile\nfrom triton_mutlint.process.watchdog import watched\n"
         "profile = cProfile.Profile()\nprofile.enable()\n"
         "for _ in range(5):\n    with watched(9):\n        sum(range(1000))\nprofile.disable()\n"
     )

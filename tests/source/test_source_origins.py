@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.model import LoadResult
+from triton_mutlint.types import LoadResult
 
 pytest.importorskip("triton")
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.model import LoadedKernel, LoadResult
 from triton_mutlint.source.launched import launched_names
 from triton_mutlint.source.text import parse_source
+from triton_mutlint.types import Kernel, LoadResult
 
 STORE = "    tl.store(x, 1)\n"
 
@@ -17,7 +17,7 @@ def kernels(result: LoadResult) -> list[str]:
     return [kernel.name for kernel in result.kernels]
 
 
-def the_kernel(result: LoadResult) -> LoadedKernel:
+def the_kernel(result: LoadResult) -> Kernel:
     assert result.failures == ()
     (kernel,) = result.kernels
     return kernel

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.verify.conftest import FIXTURES, HAS_TORCH
-from triton_mutlint.model import UsageError
+from triton_mutlint.types import UsageError
 from triton_mutlint.verify import verifying
 
 HANGS = """\

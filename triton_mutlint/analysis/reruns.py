@@ -16,9 +16,9 @@ from triton_mutlint.analysis.lattice import Lattice, bits
 from triton_mutlint.analysis.offsets import Offsets
 from triton_mutlint.analysis.opaque import EXTERN, INLINE_ASM, OpaqueReader
 from triton_mutlint.analysis.solver import Solver
-from triton_mutlint.model import ArgOwner, ArgRole
 from triton_mutlint.ttir.ir import Module, Op
 from triton_mutlint.ttir.ops import lookup
+from triton_mutlint.types import ArgOwner, ArgRole
 
 _CASTS = frozenset({*SAME_VALUE, "arith.extf", "arith.truncf", "tt.fp_to_fp", "tt.bitcast"})
 _LIMITS = frozenset({"arith.maximumf", "arith.maxnumf", "arith.minimumf", "arith.minnumf", "arith.maxsi",

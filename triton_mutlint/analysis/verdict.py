@@ -8,7 +8,7 @@ from itertools import combinations
 
 from triton_mutlint.analysis.effects import VariantEffects
 from triton_mutlint.analysis.reruns import Reruns
-from triton_mutlint.model import (
+from triton_mutlint.types import (
     Access,
     AccessKind,
     ArgType,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from triton_mutlint.cache.identity import identity
 from triton_mutlint.cache.packing import pack, unpack
 from triton_mutlint.cache.store import Store
-from triton_mutlint.inputs import (
+from triton_mutlint.process.inputs import (
     Inputs,
     Look,
     Stamp,
@@ -26,9 +26,9 @@ from triton_mutlint.inputs import (
     take_in,
     variable_digest,
 )
-from triton_mutlint.model import SourceFile
-from triton_mutlint.outcome import FileOutcome
-from triton_mutlint.request import Request
+from triton_mutlint.run.request import Request
+from triton_mutlint.run.result import FileOutcome
+from triton_mutlint.types import SourceFile
 
 _KIND = "files"
 Reads = tuple[tuple[str, ...], tuple[Look, ...]]  # files, and where names were looked for

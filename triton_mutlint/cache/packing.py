@@ -6,8 +6,8 @@ import pickle
 from io import BytesIO
 from typing import Any
 
-_MODULES = frozenset({"triton_mutlint.model", "triton_mutlint.basics", "triton_mutlint.outcome",
-                      "triton_mutlint.cache.files", "triton_mutlint.inputs"})
+_MODULES = frozenset({"triton_mutlint.types", "triton_mutlint.basics", "triton_mutlint.run.result",
+                      "triton_mutlint.cache.files", "triton_mutlint.process.inputs"})
 _PATHS = frozenset({"PosixPath", "WindowsPath"})
 
 

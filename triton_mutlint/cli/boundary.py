@@ -60,7 +60,7 @@ def _complain(message: str) -> None:
 
 
 def _report(error: Exception) -> None:
-    from triton_mutlint.model import MutlintError, StageError  # here, as `--help` does without
+    from triton_mutlint.types import MutlintError, StageError  # here, as `--help` does without
 
     if isinstance(error, StageError) and error.failure.hint:
         _complain(f"error: {error}\n  help: {error.failure.hint}")

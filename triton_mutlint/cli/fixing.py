@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from triton_mutlint.cli.output import write_stdout
-from triton_mutlint.model import Finding, Report
 from triton_mutlint.report.summary import plural
-from triton_mutlint.request import Request
+from triton_mutlint.run.request import Request
+from triton_mutlint.types import Finding, Report
 
 if TYPE_CHECKING:  # fixing is loaded when asked for
     from triton_mutlint.fixes.session import Outcome

@@ -12,7 +12,7 @@ import click
 from triton_mutlint.cli.options import configured, merged
 from triton_mutlint.cli.output import check_writable, write_file, write_stdout
 from triton_mutlint.cli.progress import Progress
-from triton_mutlint.request import Request
+from triton_mutlint.run.request import Request
 
 if TYPE_CHECKING:  # analysing is slow to import, and `--help` does without
     from triton_mutlint.spec_change import SpecChange

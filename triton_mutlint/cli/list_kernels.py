@@ -10,10 +10,10 @@ import click
 
 from triton_mutlint.cli.options import configured, merged
 from triton_mutlint.cli.output import write_stdout
-from triton_mutlint.request import Request
+from triton_mutlint.run.request import Request
 
 if TYPE_CHECKING:  # loading kernels is slow to import, and `--help` does without
-    from triton_mutlint.listing import ListedKernel, ListedParameter
+    from triton_mutlint.run.listing import ListedKernel, ListedParameter
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _ALL = 4  # of a parameter's types shown in full
@@ -37,7 +37,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
 
     Exit code: 0, or 1 when a file could not be loaded.
     """
-    from triton_mutlint.listing import list_kernels
+    from triton_mutlint.run.listing import list_kernels
 
     rows = list_kernels(_request(paths, options))
     if options["format_"] == "json":

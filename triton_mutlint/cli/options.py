@@ -10,8 +10,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from triton_mutlint.config import Config, read_selector
-from triton_mutlint.config_file import load
+from triton_mutlint.config.file import load
+from triton_mutlint.config.settings import Config, read_selector
 from triton_mutlint.report import FORMATS
 
 

@@ -8,7 +8,7 @@ import click
 
 from triton_mutlint.cli.completing import codes
 from triton_mutlint.cli.output import write_stdout
-from triton_mutlint.config import nearest
+from triton_mutlint.config.settings import nearest
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

@@ -12,9 +12,9 @@ from triton_mutlint.contracts.baseline import Accepted, Baseline, Kind, accept, 
 from triton_mutlint.contracts.contract import Contract, Key, contract_of, keyed, keyed_ops, op_contract_of
 from triton_mutlint.contracts.portable import covered
 from triton_mutlint.contracts.snapshot import dump, read_snapshot
-from triton_mutlint.model import Report
-from triton_mutlint.request import Request
+from triton_mutlint.run.request import Request
 from triton_mutlint.source.discover import display_path
+from triton_mutlint.types import Report
 
 
 def update_baseline(report: Report, request: Request) -> Report:
@@ -55,7 +55,7 @@ def write_snapshot(report: Report, request: Request, path: Path) -> dict[Key, Co
 
 def _looked_at(files: Collection[str], report: Report, folder: Path, request: Request) -> frozenset[str]:
     """Which of `files` (relative to `folder`) the run judged as a whole, or found to be gone."""
-    from triton_mutlint.engine import sources_of
+    from triton_mutlint.run.run import sources_of
 
     sources, _ = sources_of(request)
     unread = {f.location.file for f in report.findings if f.rule == "TML901" and f.kernel is None}

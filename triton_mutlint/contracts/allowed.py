@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from triton_mutlint.model import Location
+from triton_mutlint.types import Location
 
 if TYPE_CHECKING:  # reading YAML is slow to import, and rules need no spec
     from triton_mutlint.signature.spec_model import KernelSpec, Spec

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from triton_mutlint.inputs import note_folder, read
+from triton_mutlint.process.inputs import note_folder, read
 
 MAX_FILES = 5000  # searched for a name before it is given the benefit of the doubt
 _SKIPPED = {".git", "__pycache__", "node_modules", ".venv", "venv", "build", "dist"}

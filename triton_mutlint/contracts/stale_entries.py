@@ -8,11 +8,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from triton_mutlint.contracts.project_files import MAX_FILES, python_files, text_of
-from triton_mutlint.model import LoadedKernel, Location, SourceFile
 from triton_mutlint.signature.spec import Spec, Unused, unused
+from triton_mutlint.types import Kernel, Location, SourceFile
 
 
-def stale_entries(spec: Spec, linted: Sequence[SourceFile], kernels: Sequence[LoadedKernel],
+def stale_entries(spec: Spec, linted: Sequence[SourceFile], kernels: Sequence[Kernel],
                   failed: Sequence[str], root: Path) -> Iterator[tuple[str, Location]]:
     """(message, place) of every entry and parameter of `spec` that names nothing.
 

@@ -9,9 +9,9 @@ from itertools import chain
 from pathlib import Path
 
 from triton_mutlint.contracts.project_files import MAX_FILES, python_files, text_of
-from triton_mutlint.model import Location, SourceFile
 from triton_mutlint.signature.dtypes import nearest
 from triton_mutlint.signature.spec import Spec
+from triton_mutlint.types import Location, SourceFile
 
 _WORD = re.compile(r"\w+")
 _BINDING = re.compile(

@@ -12,8 +12,8 @@ from triton_mutlint.fixes.document import Document, line_end, line_start, newlin
 from triton_mutlint.fixes.edit import CannotFixError, Edit, disjoint
 from triton_mutlint.fixes.names import Wanted
 from triton_mutlint.fixes.sequence import Items
-from triton_mutlint.model import Change, Location
 from triton_mutlint.signature.yaml_source import location_at
+from triton_mutlint.types import Change, Location
 
 _PATTERN = re.compile(r"[*?\[]")
 _NOT_TEXT = re.compile(r"(true|false|null|yes|no|on|off|y|n)", re.IGNORECASE)  # to some reader of YAML

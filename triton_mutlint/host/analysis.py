@@ -18,7 +18,7 @@ from triton_mutlint.host.persisting import left_behind, unforeseen
 from triton_mutlint.host.state import State
 from triton_mutlint.host.values import FunctionValue, Value, constant, thing
 from triton_mutlint.host.worth import REGISTERS, last_name
-from triton_mutlint.model import HostEffect, Location, OpArgument, OpMutation, OpReport
+from triton_mutlint.types import HostEffect, Location, OpArgument, OpMutation, OpReport
 
 _CALLS = 2  # of an op, one after the other, where it leaves something for the next
 _FLAGS = 3  # of an op, at most, that are tried one way and the other

@@ -15,7 +15,7 @@ from triton_mutlint.host.model import HostFunction, OpRegistration
 from triton_mutlint.host.modules import HostModule, HostModules
 from triton_mutlint.host.state import State
 from triton_mutlint.host.values import UNSEEN, Cell, CellId, ClassValue, ScopeId, Value
-from triton_mutlint.model import Access, Beyond, Frame, HostEffect, KernelReport, LaunchArgument, Location
+from triton_mutlint.types import Access, Beyond, Frame, HostEffect, KernelReport, LaunchArgument, Location
 
 STEPS = 20_000  # statements interpreted for one op, at most
 APART = 500  # of them for something that no op argument reaches

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from triton_mutlint.host.state import State
 from triton_mutlint.host.values import Value
-from triton_mutlint.model import HostEffect, Location
+from triton_mutlint.types import HostEffect, Location
 
 ByArgument = dict[str, dict[HostEffect, None]]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from triton_mutlint.host.model import HostFunction
 from triton_mutlint.host.modules import HostModule
-from triton_mutlint.model import Location
+from triton_mutlint.types import Location
 
 if TYPE_CHECKING:
     from triton_mutlint.host.op_events import OpEvent

@@ -29,8 +29,8 @@ from triton_mutlint.host.values import (
     join,
     thing,
 )
-from triton_mutlint.model import Frame
-from triton_mutlint.watchdog import TooLongError
+from triton_mutlint.process.watchdog import TooLongError
+from triton_mutlint.types import Frame
 
 DEPTH = 28  # calls in calls, at most
 _ROUNDS = 8  # of one recursive function

@@ -10,7 +10,8 @@ from triton_mutlint.host.arguments import Arguments, defaults
 from triton_mutlint.host.op_functions import parameters
 from triton_mutlint.host.state import State
 from triton_mutlint.host.values import KernelValue, Kind, Value
-from triton_mutlint.model import (
+from triton_mutlint.source.walking import dotted
+from triton_mutlint.types import (
     ConstexprValue,
     KernelReport,
     LaunchArgument,
@@ -18,7 +19,6 @@ from triton_mutlint.model import (
     ParameterKind,
     ParameterReport,
 )
-from triton_mutlint.source.walking import dotted
 
 
 def fixed(verdict: KernelReport, given: Mapping[str, Value], meaning: Callable[[str], Value]) -> dict[str, str]:

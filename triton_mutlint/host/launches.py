@@ -18,7 +18,9 @@ from triton_mutlint.host.launch_values import (
 )
 from triton_mutlint.host.state import State
 from triton_mutlint.host.values import NONE, UNSEEN, Cell, FunctionValue, KernelMethod, KernelValue, Kind, Value, join
-from triton_mutlint.model import (
+from triton_mutlint.run.unexplored import may_branch_otherwise
+from triton_mutlint.source.walking import dotted
+from triton_mutlint.types import (
     Access,
     AccessKind,
     Beyond,
@@ -29,8 +31,6 @@ from triton_mutlint.model import (
     ParameterReport,
     Status,
 )
-from triton_mutlint.source.walking import dotted
-from triton_mutlint.unexplored import may_branch_otherwise
 
 _WRITTEN = (Mutation.WRITTEN, Mutation.CONDITIONAL)
 _WRITES = (AccessKind.WRITE, AccessKind.ATOMIC)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from triton_mutlint.host.modules import HostModule
-from triton_mutlint.model import Declaration, Location, Problem
+from triton_mutlint.types import Declaration, Location, Problem
 
 __all__ = ["Declaration", "Form", "HostFunction", "OpRegistration", "Problem"]
 

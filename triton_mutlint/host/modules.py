@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from triton_mutlint.model import StageError
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.finder import Finder, Place, is_real, is_stood_in
 from triton_mutlint.source.names import may_be_jit
 from triton_mutlint.source.text import parse_source, read_source
 from triton_mutlint.source.walking import dotted, walk
+from triton_mutlint.types import StageError
 
 _DEPTH = 12  # names that stand for names, at most
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from triton_mutlint.config import nearest
+from triton_mutlint.config.settings import nearest
 from triton_mutlint.host.folded import Const, Either, Inferred, Items, Spot, Table, Text, Unknown, Value, options
 from triton_mutlint.host.folding_values import as_items
 from triton_mutlint.host.op_events import OpEvent
 from triton_mutlint.host.op_functions import Found, is_plain_scalar, parameters, takes_more, text_of
 from triton_mutlint.host.op_schemas import mismatches
 from triton_mutlint.host.schema import Schema, SchemaArgument, SchemaError, parse_schema
-from triton_mutlint.model import Declaration, Location, Problem
+from triton_mutlint.types import Declaration, Location, Problem
 
 ANY = "unknown"  # what `mutates_args` says where any argument may be written
 AT_RUN_TIME = "it is computed at run time"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from triton_mutlint.host.model import HostFunction
 from triton_mutlint.host.op_functions import Found, is_plain_scalar, parameters
 from triton_mutlint.host.schema import Schema
-from triton_mutlint.model import Location, Problem
+from triton_mutlint.types import Location, Problem
 
 
 def mismatches(schema: Schema, place: Location, functions: Sequence[Found]) -> Iterator[Problem]:

@@ -17,7 +17,7 @@ from triton_mutlint.host.registering import Registering
 from triton_mutlint.host.registrar import Registrar
 from triton_mutlint.host.schema import SchemaArgument
 from triton_mutlint.host.torch_schemas import sought_in_vain, torch_schema, written_by
-from triton_mutlint.model import Declaration, Location, Problem
+from triton_mutlint.types import Declaration, Location, Problem
 
 __all__ = ["joined", "registrations"]
 

@@ -13,8 +13,8 @@ from triton_mutlint.host.model import OpRegistration
 from triton_mutlint.host.modules import HostModules
 from triton_mutlint.host.registrar import Registrar
 from triton_mutlint.host.registrations import joined, registrations
-from triton_mutlint.model import OpReport, SourceFile
-from triton_mutlint.watchdog import TooLongError, watched
+from triton_mutlint.process.watchdog import TooLongError, watched
+from triton_mutlint.types import OpReport, SourceFile
 
 OP_SECONDS = 60.0  # for one op; of 600 in published packages the longest takes 25
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from triton_mutlint.host.schema import Schema, parse_schema
 from triton_mutlint.host.torch_table import function
-from triton_mutlint.model import Location, Problem
+from triton_mutlint.types import Location, Problem
 
 DATA = Path(__file__).with_name("torch_schemas.json")
 _SPACE = "aten::"

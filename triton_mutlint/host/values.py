@@ -13,7 +13,7 @@ from typing import Any, TypeVar, Union
 
 from triton_mutlint.host.model import HostFunction
 from triton_mutlint.host.modules import External, HostModule
-from triton_mutlint.model import EMPTY
+from triton_mutlint.types import EMPTY
 
 Names = frozenset[str]
 NOTHING: Names = frozenset()

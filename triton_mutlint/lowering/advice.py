@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.lowering.absent import hint_of
-from triton_mutlint.model import ArgType, LoadedKernel
+from triton_mutlint.types import ArgType, Kernel
 
 _SHOWN = 4  # parameters named in one piece of advice
 _OTHER_TRITON = re.compile(
@@ -27,7 +27,7 @@ _PYTHON = re.compile(r"^(?:AttributeError|TypeError): |NotImplementedType")
 _REFUSED = re.compile(r"unsupported AST node type|object is not callable")
 
 
-def advice(kernel: LoadedKernel, message: str, line: int | None, args: Mapping[str, ArgType]) -> str:
+def advice(kernel: Kernel, message: str, line: int | None, args: Mapping[str, ArgType]) -> str:
     """One sentence for the `hint` of a failure at `line` of the kernel's own file (None: not known).
 
     It names the arguments that the statement there is computed from, as they were lowered: the
@@ -63,7 +63,7 @@ def advice(kernel: LoadedKernel, message: str, line: int | None, args: Mapping[s
             + ("; or analyse it with Triton 3.4 or newer, which compiles more of Python" if newer else ""))
 
 
-def _older(kernel: LoadedKernel, message: str) -> str | None:
+def _older(kernel: Kernel, message: str) -> str | None:
     """What to do where an old Triton does not know a value that the kernel's file gives."""
     have, undefined = triton_api.version(), _UNDEFINED.search(message)
     if have < (3, 4) and undefined and undefined[1] in kernel.namespace:
@@ -74,7 +74,7 @@ def _older(kernel: LoadedKernel, message: str) -> str | None:
     return None
 
 
-def _reaching(kernel: LoadedKernel, line: int) -> list[str]:
+def _reaching(kernel: Kernel, line: int) -> list[str]:
     """The parameters that the statement at `line` is computed from, nearest first."""
     statement = _statement(kernel.node, line)
     if statement is None:

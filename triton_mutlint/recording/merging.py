@@ -10,13 +10,12 @@ from typing import Any
 
 import yaml
 
-from triton_mutlint.judging import LintedFile
-from triton_mutlint.linting import Run
-from triton_mutlint.model import LoadedKernel, LoadResult, SourceFile, StageError, Status, UsageError
-from triton_mutlint.planning import load_file, plan_kernel
 from triton_mutlint.recording.launches import Launch, Place, joined, launch_text, launches_of, read_notes
 from triton_mutlint.recording.seen import Seen, columns, proposals
-from triton_mutlint.request import Request
+from triton_mutlint.run.files import Run
+from triton_mutlint.run.judge import LintedFile
+from triton_mutlint.run.plan import load_file, plan_kernel
+from triton_mutlint.run.request import Request
 from triton_mutlint.signature.binding import value_parameters
 from triton_mutlint.signature.configs import configs
 from triton_mutlint.signature.spec import KernelSpec, Spec, parse_spec
@@ -25,6 +24,7 @@ from triton_mutlint.signature.spec_writer import argument_lines
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.source.text import read_source
 from triton_mutlint.source.walking import first_line
+from triton_mutlint.types import Kernel, LoadResult, SourceFile, StageError, Status, UsageError
 
 HEADER = """\
 # Kernel signatures as they were launched, written by `triton-mutlint record`.
@@ -77,7 +77,7 @@ class _Subject:
 
     place: Place
     file: LintedFile
-    kernel: LoadedKernel | None
+    kernel: Kernel | None
     run: Run
 
     def entry(self, spec: Spec | None) -> KernelSpec | None:
@@ -96,7 +96,7 @@ class _Subject:
         tried = list(proposals(seen, values, self._open(self.kernel)))
         return next((s for s in tried if self._fits(self.kernel, s)), tried[-1])
 
-    def _open(self, kernel: LoadedKernel) -> frozenset[str]:
+    def _open(self, kernel: Kernel) -> frozenset[str]:
         """The parameters that the source, by itself, is analysed with several values of, or takes several of."""
         try:
             plan = plan_kernel(kernel, None, None, self.file.result, _VARIANTS)
@@ -104,7 +104,7 @@ class _Subject:
             return frozenset()
         return plan.partial | {n for n in plan.inferred if len(types_of(plan, n)) > 1}
 
-    def _fits(self, kernel: LoadedKernel, seen: Seen) -> bool:
+    def _fits(self, kernel: Kernel, seen: Seen) -> bool:
         """Whether the kernel can be analysed with these arguments."""
         if seen.combinations > _VARIANTS:
             return False
@@ -135,7 +135,7 @@ def _loaded(path: Path, spec: Spec | None, request: Request) -> LintedFile:
     return LintedFile(source, None, load_file(source, spec, request))
 
 
-def _key(place: Place, kernel: LoadedKernel | None, root: Path) -> str:
+def _key(place: Place, kernel: Kernel | None, root: Path) -> str:
     """`path.py::name`, the path from the spec's folder or from where packages are installed."""
     parts = place.file.parts
     name = place.name if kernel is None or not kernel.qualname else kernel.qualname
@@ -171,7 +171,7 @@ def _flow(value: Any) -> str:
     return yaml.safe_dump(value, default_flow_style=True, width=10_000).strip().removesuffix("\n...")
 
 
-def _given_by_source(kernel: LoadedKernel | None) -> frozenset[str]:
+def _given_by_source(kernel: Kernel | None) -> frozenset[str]:
     """The parameters that autotune configs and heuristics give: a spec does not say them."""
     if kernel is None:
         return frozenset()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from triton_mutlint.model import Failure, Finding, KernelReport, Mutation, Origin, Stage, Status
 from triton_mutlint.report import order
 from triton_mutlint.report.accesses import access_lines, indented, where
 from triton_mutlint.report.opaque import indirect_lines, opaque_lines, unanalyzable_lines
@@ -25,6 +24,7 @@ from triton_mutlint.report.style import (
     words,
 )
 from triton_mutlint.report.table import parameter_table
+from triton_mutlint.types import Failure, Finding, KernelReport, Mutation, Origin, Stage, Status
 
 _ORIGINS = {
     Origin.SPEC: "signature from the spec",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from triton_mutlint.model import HostEffect, Mutation, OpMutation, OpReport
 from triton_mutlint.report.accesses import where
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.style import DIM, MUTATION, PLACE, STRONG, Lines, clean, counted, flow, words
+from triton_mutlint.types import HostEffect, Mutation, OpMutation, OpReport
 
 _STYLES = {
     OpMutation.WRITTEN: MUTATION[Mutation.WRITTEN],

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from rich.text import Text
 
-from triton_mutlint.model import Mutation, Severity
+from triton_mutlint.types import Mutation, Severity
 
 Lines = list[Text]
 

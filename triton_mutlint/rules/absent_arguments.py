@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triton_mutlint.contracts.spans import parse
-from triton_mutlint.model import LoadedKernel, Location, ParameterReport, SourceFile
 from triton_mutlint.rules.subject import KernelSubject
 from triton_mutlint.signature.launch_index import Function, Launch, LaunchIndex, assignments, index
 from triton_mutlint.signature.launches import bound
+from triton_mutlint.types import Kernel, Location, ParameterReport, SourceFile
 
 NOT_TAKEN = "the argument may be None, which `restore_value` and `reset_to_zero` do not take before Triton 3.8"
 _MAX_STEPS = 8
@@ -59,7 +59,7 @@ def absence(subject: KernelSubject, parameter: str) -> Absence | None:
     return None
 
 
-def _launches(kernel: LoadedKernel, subject: KernelSubject) -> Iterator[tuple[LaunchIndex, Location, Launch]]:
+def _launches(kernel: Kernel, subject: KernelSubject) -> Iterator[tuple[LaunchIndex, Location, Launch]]:
     """The launches in the kernel's own file, and in the files of the run that import it by its name."""
     others = (s for s in subject.sources if s.path != kernel.path and _imports(s, kernel))
     trees = [(subject.report.location.file, kernel.tree), *((s.display, parse(s.text)) for s in others)]
@@ -70,7 +70,7 @@ def _launches(kernel: LoadedKernel, subject: KernelSubject) -> Iterator[tuple[La
                 yield index(tree), place, launch
 
 
-def _imports(source: SourceFile, kernel: LoadedKernel) -> bool:
+def _imports(source: SourceFile, kernel: Kernel) -> bool:
     if f"{kernel.name}[" not in source.text:
         return False
     try:

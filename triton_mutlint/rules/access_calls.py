@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from triton_mutlint.contracts.spans import parse
-from triton_mutlint.model import Access, LoadedKernel, SourceFile
+from triton_mutlint.types import Access, Kernel, SourceFile
 
 _MODULES = frozenset({"tl", "language", "libdevice"})
 
@@ -60,7 +60,7 @@ class AccessCalls:
     Files are indexed when an access in them is asked for; in any other file nothing is found.
     """
 
-    def __init__(self, kernel: LoadedKernel | None, sources: Iterable[SourceFile] = ()) -> None:
+    def __init__(self, kernel: Kernel | None, sources: Iterable[SourceFile] = ()) -> None:
         self._texts = {source.display: source.text for source in sources}
         self._files: dict[str, _File | None] = {}
         if kernel is not None:

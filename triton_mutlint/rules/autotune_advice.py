@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from triton_mutlint.model import Autotune, ParameterKind, ParameterReport
 from triton_mutlint.rules.absent_arguments import NOT_TAKEN, may_be_none
 from triton_mutlint.rules.fresh_zeros import gets_zeros
 from triton_mutlint.rules.rerun import Rerun
 from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.types import Autotune, ParameterKind, ParameterReport
 
 CERTAIN = (Rerun.ACCUMULATED, Rerun.IN_PLACE, Rerun.POLLED)
 

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from triton_mutlint.model import Autotune, ListKind, LoadedKernel, ParameterKind
 from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.types import Autotune, Kernel, ListKind, ParameterKind
 
 _BY_HAND = "only hooks can restore it"
 _LISTS = {"restore_value": ListKind.RESTORE_VALUE, "reset_to_zero": ListKind.RESET_TO_ZERO}
@@ -76,7 +76,7 @@ def replaced(autotune: Autotune) -> dict[str, tuple[str, ...]]:
     return {}
 
 
-def may_prune_to_hooks(kernel: LoadedKernel) -> bool:
+def may_prune_to_hooks(kernel: Kernel) -> bool:
     """Whether `prune_configs_by` may hand back configs with a `pre_hook` that those listed lack.
 
     True where the decorator prunes and its file makes configs with a `pre_hook`.

@@ -8,15 +8,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from triton_mutlint.model import LoadedKernel
 from triton_mutlint.signature.launch_index import Function, Launch, index
 from triton_mutlint.signature.launches import bound
+from triton_mutlint.types import Kernel
 
 _ZEROS = frozenset({"zeros", "zeros_like", "new_zeros"})
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
-def gets_zeros(kernel: LoadedKernel, parameter: str) -> bool:
+def gets_zeros(kernel: Kernel, parameter: str) -> bool:
     """Whether the file launches `kernel`, each time with zeros that nobody has touched since they were made."""
     launches = index(kernel.tree).launches.get(kernel.name, ())
     return bool(launches) and all(_passes_zeros(launch, kernel.parameter_names, parameter) for launch in launches)

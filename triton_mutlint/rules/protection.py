@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triton_mutlint.model import Autotune
 from triton_mutlint.rules.rerun import Rerun
+from triton_mutlint.types import Autotune
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from triton_mutlint.model import Access, AccessKind, ParameterReport, VariantUse
 from triton_mutlint.rules.access_calls import AccessCall, AccessCalls, literal
 from triton_mutlint.rules.access_order import precedes
+from triton_mutlint.types import Access, AccessKind, ParameterReport, VariantUse
 
 _IDEMPOTENT = frozenset({"atomic_max", "atomic_min", "atomic_and", "atomic_or"})
 _STORES = frozenset({"atomic_xchg", "atomic_store"})

@@ -13,10 +13,10 @@ from triton_mutlint.contracts.declarations import Declaration
 from triton_mutlint.contracts.portable import covered
 from triton_mutlint.contracts.snapshot import Snapshot
 from triton_mutlint.contracts.suppressions import Suppression
-from triton_mutlint.model import (
+from triton_mutlint.types import (
     Failure,
+    Kernel,
     KernelReport,
-    LoadedKernel,
     Location,
     OpReport,
     ParameterReport,
@@ -35,7 +35,7 @@ class KernelSubject:
     """
 
     report: KernelReport
-    kernel: LoadedKernel | None = None
+    kernel: Kernel | None = None
     declaration: Declaration | None = None
     has_spec_entry: bool = False
     allow: frozenset[str] = frozenset()

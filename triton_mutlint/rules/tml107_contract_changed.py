@@ -66,10 +66,10 @@ from triton_mutlint.contracts.contract import (
     op_contract_of,
 )
 from triton_mutlint.contracts.snapshot import Entry, Snapshot
-from triton_mutlint.model import AccessKind, Finding, Location, OpReport, Related, Severity
 from triton_mutlint.rules.op_effects import steps
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject, RunSubject
+from triton_mutlint.types import AccessKind, Finding, Location, OpReport, Related, Severity
 
 _UPDATE = "if this is meant, update the snapshot: `triton-mutlint snapshot` with the same paths"
 _NOW = {WRITTEN: "now writes", MAYBE: "may now write", UNKNOWN: "may now write", "": "no longer writes"}  # of an op

@@ -45,9 +45,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.model import Finding, Related, Severity, UnanalyzableOp
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.types import Finding, Related, Severity, UnanalyzableOp
 
 _OTHERWISE = "use an op whose effects are known, or find out what it writes and suppress this with a reason"
 _SHOWN = 60  # characters of asm in a message

@@ -44,9 +44,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from triton_mutlint.model import Finding, OpaqueOp, Related, Severity
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.types import Finding, OpaqueOp, Related, Severity
 
 _ASM = "tt.elementwise_inline_asm"
 # Asm without a memory effect that must still not be merged, moved or dropped: clocks and other

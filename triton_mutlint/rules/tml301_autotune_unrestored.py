@@ -66,7 +66,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from triton_mutlint.model import (
+from triton_mutlint.rules.absent_arguments import NOT_TAKEN, may_be_none
+from triton_mutlint.rules.access_calls import AccessCalls
+from triton_mutlint.rules.autotune_advice import CERTAIN, Lists, advice, is_plain, is_zeroed
+from triton_mutlint.rules.autotune_names import faults, may_prune_to_hooks, replaced
+from triton_mutlint.rules.protection import Protection
+from triton_mutlint.rules.rerun import Rerun, rerun_of
+from triton_mutlint.rules.rule import Rule
+from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.types import (
     AccessKind,
     Autotune,
     Change,
@@ -76,15 +84,7 @@ from triton_mutlint.model import (
     ParameterReport,
     Severity,
 )
-from triton_mutlint.model import Related as Note
-from triton_mutlint.rules.absent_arguments import NOT_TAKEN, may_be_none
-from triton_mutlint.rules.access_calls import AccessCalls
-from triton_mutlint.rules.autotune_advice import CERTAIN, Lists, advice, is_plain, is_zeroed
-from triton_mutlint.rules.autotune_names import faults, may_prune_to_hooks, replaced
-from triton_mutlint.rules.protection import Protection
-from triton_mutlint.rules.rerun import Rerun, rerun_of
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.types import Related as Note
 
 _WHY = {
     Rerun.ACCUMULATED: "accumulates into {}",

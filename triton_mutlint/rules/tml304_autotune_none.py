@@ -59,11 +59,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.model import Finding, Location, Related, Severity
 from triton_mutlint.rules.absent_arguments import Absence, absence
 from triton_mutlint.rules.autotune_names import replaced
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.types import Finding, Location, Related, Severity
 
 _METHODS = {"restore_value": "clone()", "reset_to_zero": "zero_()"}
 

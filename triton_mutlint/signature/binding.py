@@ -8,17 +8,6 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.model import (
-    ArgType,
-    ConstexprValue,
-    Failure,
-    LoadedKernel,
-    Parameter,
-    ScalarType,
-    Stage,
-    StageError,
-    TupleType,
-)
 from triton_mutlint.signature.dtypes import nearest
 from triton_mutlint.signature.notation import Resolve, parse_literal, parse_type, resolve_name
 from triton_mutlint.signature.spec_errors import show_path
@@ -27,6 +16,17 @@ from triton_mutlint.signature.splitting import TypeTextError, split_top
 from triton_mutlint.signature.values import scalar_of_int
 from triton_mutlint.signature.yaml_source import Node
 from triton_mutlint.source.stubs import Missing
+from triton_mutlint.types import (
+    ArgType,
+    ConstexprValue,
+    Failure,
+    Kernel,
+    Parameter,
+    ScalarType,
+    Stage,
+    StageError,
+    TupleType,
+)
 
 _WORD = re.compile(r"[\w .+-]*")
 
@@ -77,7 +77,7 @@ def _attributes(value: Any) -> list[str]:
     return [name for name in names if not name.startswith("_")]
 
 
-def value_parameters(kernel: LoadedKernel) -> frozenset[str]:
+def value_parameters(kernel: Kernel) -> frozenset[str]:
     """The parameters whose argument is a value, not a type: constexpr, autotuned or heuristic ones."""
     names = {parameter.name for parameter in kernel.parameters if parameter.is_constexpr}
     for config in kernel.autotune.configs if kernel.autotune else ():
@@ -85,7 +85,7 @@ def value_parameters(kernel: LoadedKernel) -> frozenset[str]:
     return frozenset((names | set(kernel.heuristics)) & set(kernel.parameter_names))
 
 
-def bind_entry(kernel: LoadedKernel, entry: KernelSpec) -> dict[str, tuple[ArgType, ...]]:
+def bind_entry(kernel: Kernel, entry: KernelSpec) -> dict[str, tuple[ArgType, ...]]:
     """The argument types that `entry` gives, by parameter; names the kernel lacks are left out.
 
     Raises `StageError` with the place in the spec for a text that is no type, an object that the
@@ -101,7 +101,7 @@ def bind_entry(kernel: LoadedKernel, entry: KernelSpec) -> dict[str, tuple[ArgTy
     }
 
 
-def bind_arg(kernel: LoadedKernel, parameter: Parameter, arg: ArgSpec) -> tuple[ArgType, ...]:
+def bind_arg(kernel: Kernel, parameter: Parameter, arg: ArgSpec) -> tuple[ArgType, ...]:
     """The variants that `arg` gives for `parameter`; raises `StageError`."""
     resolve = module_resolver(kernel.namespace)
     is_value = parameter.name in value_parameters(kernel)
@@ -156,7 +156,7 @@ def _reference(node: Node, resolve: Resolve) -> ConstexprValue:
     return ConstexprValue(resolve_name(name, resolve), name)
 
 
-def _bind_compact(kernel: LoadedKernel, node: Node) -> dict[str, tuple[ArgType, ...]]:
+def _bind_compact(kernel: Kernel, node: Node) -> dict[str, tuple[ArgType, ...]]:
     resolve = module_resolver(kernel.namespace)
     values = value_parameters(kernel)
     try:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from triton_mutlint.model import LoadedKernel, UsageError
 from triton_mutlint.signature.binding import module_resolver, value_parameters
 from triton_mutlint.signature.spec_errors import did_you_mean
 from triton_mutlint.signature.spec_model import ArgSpec, KernelSpec
 from triton_mutlint.signature.splitting import TypeTextError
 from triton_mutlint.signature.values import type_of_value
+from triton_mutlint.types import Kernel, UsageError
 
 
-def entry_of_values(kernel: LoadedKernel, values: Mapping[str, Any]) -> KernelSpec:
+def entry_of_values(kernel: Kernel, values: Mapping[str, Any]) -> KernelSpec:
     """The entry that gives `values` to `kernel`: per parameter a type string, tensor or plain value.
 
     A list gives variants, as in YAML. Raises `UsageError` for a name that is no parameter and for a

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from triton_mutlint.inputs import note_name, read
-from triton_mutlint.model import Location
+from triton_mutlint.process.inputs import note_name, read
 from triton_mutlint.signature.spec_errors import SpecError, SpecProblem
 from triton_mutlint.signature.spec_model import ArgSpec, Declared, GlobalSpec, KernelSpec, Match, Spec
 from triton_mutlint.signature.spec_reader import read_spec
 from triton_mutlint.signature.spec_unused import Unused, unused
 from triton_mutlint.signature.yaml_source import parse_yaml
+from triton_mutlint.types import Location
 
 __all__ = [
     "ArgSpec",

@@ -10,9 +10,9 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from triton_mutlint.model import ArgType, Location
 from triton_mutlint.signature.spec_errors import KeyPath
 from triton_mutlint.signature.yaml_source import Node
+from triton_mutlint.types import ArgType, Location
 
 _LINE = re.compile(r"(.*[^:]):(\d+)")
 _GLOB = re.compile(r"[*?\[]")

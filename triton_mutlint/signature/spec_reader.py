@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from triton_mutlint.model import Location, UsageError
 from triton_mutlint.signature.notation import parse_type
 from triton_mutlint.signature.spec_errors import SpecError, SpecProblem, did_you_mean
 from triton_mutlint.signature.spec_model import ArgSpec, Declared, GlobalSpec, KernelSpec, Spec
 from triton_mutlint.signature.spec_verify import check_verify
 from triton_mutlint.signature.splitting import TypeTextError
 from triton_mutlint.signature.yaml_source import Entry, Node
+from triton_mutlint.types import Location, UsageError
 
 VERSION = 1
 _TOP = ("version", "defaults", "kernels", "globals")

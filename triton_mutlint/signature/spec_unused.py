@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from triton_mutlint.model import LoadedKernel, Location
 from triton_mutlint.signature.dtypes import nearest
 from triton_mutlint.signature.spec_errors import KeyPath, show_path
 from triton_mutlint.signature.spec_model import Declared, KernelSpec, Spec
+from triton_mutlint.types import Kernel, Location
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,14 @@ class Unused:
         return show_path(self.path)
 
 
-def unused(spec: Spec, kernels: Iterable[LoadedKernel]) -> tuple[Unused, ...]:
+def unused(spec: Spec, kernels: Iterable[Kernel]) -> tuple[Unused, ...]:
     """The entries and parameter names of `spec` that hold for none of `kernels`, in file order.
 
     Helpers may be among `kernels`: an entry that names one is not unused. An entry for a file that
     was not among those linted counts as unused: the caller knows which files it gave.
     """
     loaded = sorted(kernels, key=lambda kernel: kernel.location)
-    held: dict[int, list[LoadedKernel]] = {}
+    held: dict[int, list[Kernel]] = {}
     for kernel in loaded:
         entry = spec.entry_for(kernel.path, kernel.name, kernel.qualname, kernel.location.line)
         if entry is not None:
@@ -51,14 +51,14 @@ def unused(spec: Spec, kernels: Iterable[LoadedKernel]) -> tuple[Unused, ...]:
     return tuple(sorted(found, key=lambda item: item.location))
 
 
-def _entry(entry: KernelSpec, kernels: list[LoadedKernel]) -> Unused:
+def _entry(entry: KernelSpec, kernels: list[Kernel]) -> Unused:
     named = [k for k in kernels if entry.rank(k.path, k.name, k.qualname, k.location.line) is not None]
     near = None if named else nearest(entry.pattern.rpartition("::")[2], [k.name for k in kernels])
     kind = "shadowed" if named else "kernel"
     return Unused(kind, entry.pattern, entry.pattern, entry.location, entry.path, near)
 
 
-def _parameters(entry: KernelSpec, kernels: list[LoadedKernel]) -> Iterator[Unused]:
+def _parameters(entry: KernelSpec, kernels: list[Kernel]) -> Iterator[Unused]:
     names = {name for kernel in kernels for name in kernel.parameter_names}
     mutates = entry.mutates or ()
     arguments = [Declared(arg.parameter, arg.location, arg.path) for arg in entry.args]

@@ -8,19 +8,19 @@ from enum import Enum
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.model import (
-    ArgType,
-    ConstexprValue,
-    LoadedKernel,
-    Parameter,
-    StageError,
-    TupleType,
-)
 from triton_mutlint.signature.binding import UnknownNameError, bind_arg, module_resolver, value_parameters
 from triton_mutlint.signature.spec_errors import SpecError
 from triton_mutlint.signature.spec_model import ArgSpec
 from triton_mutlint.signature.variants import value_key
 from triton_mutlint.signature.yaml_source import parse_yaml
+from triton_mutlint.types import (
+    ArgType,
+    ConstexprValue,
+    Kernel,
+    Parameter,
+    StageError,
+    TupleType,
+)
 
 _PLAIN = re.compile(r"[A-Za-z_][\w./-]*")
 _PLAIN_KEY = re.compile(r"[A-Za-z_][\w./-]*(::?[\w./-]+)*")
@@ -53,7 +53,7 @@ def key_text(text: str, *, flow: bool = False) -> str:
     return text if plain else scalar_text(text)
 
 
-def argument_text(kernel: LoadedKernel, parameter: Parameter, alternatives: Sequence[ArgType]) -> str | None:
+def argument_text(kernel: Kernel, parameter: Parameter, alternatives: Sequence[ArgType]) -> str | None:
     """What a spec says to give `parameter` these alternatives; None if YAML cannot say it.
 
     The text stands on one line, in a block or in a flow mapping alike.
@@ -68,7 +68,7 @@ def argument_text(kernel: LoadedKernel, parameter: Parameter, alternatives: Sequ
     return text if bound is not None and _keys(bound) == _keys(alternatives) else None
 
 
-def read_argument(kernel: LoadedKernel, parameter: Parameter, text: str) -> tuple[ArgType, ...] | None:
+def read_argument(kernel: Kernel, parameter: Parameter, text: str) -> tuple[ArgType, ...] | None:
     """The alternatives that a spec gives by `text`; None if it gives none."""
     spec = argument_spec(parameter.name, text)
     try:
@@ -100,7 +100,7 @@ def _keys(args: Sequence[ArgType]) -> list[tuple[str, str]]:
 # --------------------------------------------------------------------------- one alternative
 
 
-def _value(arg: ArgType, kernel: LoadedKernel) -> str | None:
+def _value(arg: ArgType, kernel: Kernel) -> str | None:
     """The YAML of a constexpr's value."""
     if not isinstance(arg, ConstexprValue):
         return None
@@ -125,7 +125,7 @@ def _plain_value(value: Any) -> str | None:
     return scalar_text(value) if type(value) is str else None
 
 
-def _type(arg: ArgType, kernel: LoadedKernel) -> str | None:
+def _type(arg: ArgType, kernel: Kernel) -> str | None:
     """The YAML of an argument that is a type, or a value that Triton specialises on."""
     if isinstance(arg, ConstexprValue):
         if arg.value is None or (type(arg.value) is int and arg.value == 1):

@@ -13,8 +13,7 @@ from functools import partial
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from triton_mutlint.inputs import note_name
-from triton_mutlint.model import Failure, Location, SourceFile, Stage, StageError
+from triton_mutlint.process.inputs import note_name
 from triton_mutlint.source.folders import walk
 from triton_mutlint.source.gitignore import ignored
 from triton_mutlint.source.text import (
@@ -27,6 +26,7 @@ from triton_mutlint.source.text import (
     read_bytes,
     refuse_foreign,
 )
+from triton_mutlint.types import Failure, Location, SourceFile, Stage, StageError
 
 NamedFailure = tuple[str, Failure]
 

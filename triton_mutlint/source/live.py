@@ -7,14 +7,14 @@ import linecache
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.model import LoadedKernel, Location, UsageError
 from triton_mutlint.source.closures import closure
 from triton_mutlint.source.jitdefs import JitDefinition, unwrap
 from triton_mutlint.source.kernels import Candidate
 from triton_mutlint.source.walking import first_line
+from triton_mutlint.types import Kernel, Location, UsageError
 
 
-def kernel_of(value: Any) -> LoadedKernel:
+def kernel_of(value: Any) -> Kernel:
     """The kernel of a `JITFunction`, autotuner or other wrapper around one.
 
     Raises UsageError for anything else, and for a function without source.
@@ -30,7 +30,7 @@ def kernel_of(value: Any) -> LoadedKernel:
     candidate.objects.append((value, node.lineno))
     tuning = candidate.tuning(with_decorators=True)
     namespace = {**function.__globals__, **closure(function)}
-    return LoadedKernel(
+    return Kernel(
         name=name, location=Location(file, node.lineno, node.col_offset + 1), jit=jit,
         parameters=candidate.parameters(), node=node, tree=tree, path=Path(file), namespace=namespace,
         autotune=tuning.autotune, heuristics=tuning.heuristics, qualname=name,

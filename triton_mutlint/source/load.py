@@ -9,17 +9,8 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.collector import collector_paused
-from triton_mutlint.model import (
-    EMPTY,
-    Failure,
-    LoadedKernel,
-    LoadResult,
-    Location,
-    SourceFile,
-    Stage,
-    StageError,
-)
+from triton_mutlint.process.collector import collector_paused
+from triton_mutlint.process.watchdog import TooLongError
 from triton_mutlint.source.kernels import Candidate, candidates, has_candidates
 from triton_mutlint.source.launched import launches
 from triton_mutlint.source.modules import Modules
@@ -30,7 +21,16 @@ from triton_mutlint.source.outward import called_elsewhere, launched_from
 from triton_mutlint.source.sliced import SlicedModule
 from triton_mutlint.source.text import parse_source
 from triton_mutlint.source.true_import import load_by_import
-from triton_mutlint.watchdog import TooLongError
+from triton_mutlint.types import (
+    EMPTY,
+    Failure,
+    Kernel,
+    LoadResult,
+    Location,
+    SourceFile,
+    Stage,
+    StageError,
+)
 
 NamedFailure = tuple[str, Failure]
 
@@ -86,7 +86,7 @@ def _with_nested(imported: LoadResult, sliced: LoadResult, file: Outline) -> Loa
     lines = {k.location.line for k in (*imported.kernels, *imported.helpers)}
     note = "it stands in a function or class: the import does not show it, so it was sliced"
 
-    def together(ours: tuple[LoadedKernel, ...], others: tuple[LoadedKernel, ...]) -> tuple[LoadedKernel, ...]:
+    def together(ours: tuple[Kernel, ...], others: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
         nested = (replace(k, notes=(*k.notes, note)) for k in others
                   if k.location.line not in lines and "." in k.qualname)
         return tuple(sorted((*ours, *nested), key=lambda k: k.location))
@@ -152,14 +152,14 @@ class _Load:
                           called_elsewhere(self.needs.reached, self.source.path),
                           launched_from(self.module.outline, self.module.tree, self.launches))
 
-    def _sorted(self, found: list[Candidate]) -> tuple[list[LoadedKernel], list[LoadedKernel]]:
+    def _sorted(self, found: list[Candidate]) -> tuple[list[Kernel], list[Kernel]]:
         calls: dict[str, frozenset[str]] = {}
         for candidate in found:
             for name in {candidate.node.name, candidate.name}:
                 calls[name] = calls.get(name, frozenset()) | self._called(candidate)
         called = called_from_outside(calls)
-        kernels: list[LoadedKernel] = []
-        helpers: list[LoadedKernel] = []
+        kernels: list[Kernel] = []
+        helpers: list[Kernel] = []
         for candidate in found:
             is_kernel = self._is_kernel(candidate, called)
             if self.source.kernels and not is_kernel and candidate.jit is None:
@@ -220,7 +220,7 @@ class _Load:
         same = Path(need.file) == self.source.path
         return Location(self.source.display if same else need.file, need.line)
 
-    def _loaded(self, candidate: Candidate, is_kernel: bool, called: frozenset[str]) -> LoadedKernel:
+    def _loaded(self, candidate: Candidate, is_kernel: bool, called: frozenset[str]) -> Kernel:
         tuning = candidate.tuning(with_decorators=is_kernel)
         notes = [*tuning.notes, *candidate.definition.namespace.notes.values()]
         parameters, configs = candidate.parameters(), tuning.autotune.configs if tuning.autotune is not None else ()
@@ -228,7 +228,7 @@ class _Load:
             self.needs.of_value(value)
         for need in self.needs.of(candidate.jit):
             notes.append(f"`{need.name}` {need.reason}; it is used where a branch may leave it out")
-        return LoadedKernel(
+        return Kernel(
             name=candidate.name,
             location=Location(self.source.display, candidate.node.lineno, candidate.node.col_offset + 1),
             jit=candidate.jit,

@@ -18,15 +18,15 @@ from functools import cached_property
 from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
-from triton_mutlint.capture import captured
-from triton_mutlint.inputs import environment, note_data, refuse_irregular
+from triton_mutlint.process.capture import captured
+from triton_mutlint.process.harmless import harmless
+from triton_mutlint.process.inputs import environment, note_data, refuse_irregular
+from triton_mutlint.process.watchdog import watched
 from triton_mutlint.source.bounded import Rounds, bounded_memory
-from triton_mutlint.source.harmless import harmless
 from triton_mutlint.source.outline import FoundFunction
 from triton_mutlint.source.surroundings import surrounded, without_registered
 from triton_mutlint.source.text import split_lines
 from triton_mutlint.source.tracing import PRIVATE, traced
-from triton_mutlint.watchdog import watched
 
 SECONDS = 20.0  # far above what any constant of the measured corpora takes (0.4 s)
 _RECURSION_LIMIT = 6000  # a chain of sliced modules nests some ten Python frames per module

@@ -13,8 +13,8 @@ from collections.abc import Collection
 from pathlib import Path
 
 from triton_mutlint.basics import byte_column
-from triton_mutlint.inputs import read
-from triton_mutlint.model import Failure, Location, Stage, StageError
+from triton_mutlint.process.inputs import read
+from triton_mutlint.types import Failure, Location, Stage, StageError
 
 _JIT = re.compile(r"(?<![A-Za-z])jit\b")  # also `triton_jit`, not `numba_njit`
 # Every way to register a torch op holds one of these, but for a project's own function of another name.

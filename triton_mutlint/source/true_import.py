@@ -10,7 +10,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.model import Failure, LoadedKernel, LoadResult, Location, SourceFile, Stage
 from triton_mutlint.source.closures import closure
 from triton_mutlint.source.finder import Place
 from triton_mutlint.source.jitdefs import JitDefinition, unwrap
@@ -18,6 +17,7 @@ from triton_mutlint.source.kernels import Candidate
 from triton_mutlint.source.launched import launches
 from triton_mutlint.source.names import called_from_outside, called_names, returns_value
 from triton_mutlint.source.outline import Outline
+from triton_mutlint.types import Failure, Kernel, LoadResult, Location, SourceFile, Stage
 
 _HINT = "leave out --import: the file is then sliced, and what it lacks is stood in for"
 _FACTORY_HINT = (
@@ -96,8 +96,8 @@ def _result(
     launched = launches(file)
     qualnames = {f.node: f.qualname for f in file.functions if f.parents}
     called = called_from_outside({node.name: called_names(node) for *_, node in found})
-    kernels: list[LoadedKernel] = []
-    helpers: list[LoadedKernel] = []
+    kernels: list[Kernel] = []
+    helpers: list[Kernel] = []
     for name, value, jit, node in found:
         qualname = qualnames.get(node, name)
         if source.kernels:
@@ -109,7 +109,7 @@ def _result(
         candidate = Candidate(name, qualname, JitDefinition(node, None, jit, jit), jit)  # type: ignore[arg-type]
         candidate.objects.append((value, node.lineno))
         tuning = candidate.tuning(with_decorators=True)
-        kernel = LoadedKernel(
+        kernel = Kernel(
             name=name,
             location=Location(source.display, node.lineno, node.col_offset + 1),
             jit=jit,

@@ -7,19 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from triton_mutlint.analysis import VariantEffects
-from triton_mutlint.judging import LintedFile
 from triton_mutlint.lowering.arguments import flat_names
-from triton_mutlint.model import (
+from triton_mutlint.run.judge import LintedFile
+from triton_mutlint.signature.spec_values import argument_text
+from triton_mutlint.types import (
     EMPTY,
     ArgType,
+    Kernel,
     KernelReport,
-    LoadedKernel,
     PointerType,
     ScalarType,
     Status,
     Variant,
 )
-from triton_mutlint.signature.spec_values import argument_text
 from triton_mutlint.verify.model import Subject
 from triton_mutlint.verify.recorded import Analyze, recorded_cases
 from triton_mutlint.verify.settings import Settings
@@ -34,7 +34,7 @@ _ADDRESS = re.compile(r"ptr|addr|pointer", re.IGNORECASE)
 Seen = Sequence[tuple[Variant, VariantEffects]]
 
 
-def subject_of(file: LintedFile, kernel: LoadedKernel, report: KernelReport, seen: Seen, settings: Settings,
+def subject_of(file: LintedFile, kernel: Kernel, report: KernelReport, seen: Seen, settings: Settings,
                analyze: Analyze) -> Subject:
     """How to run one analysed kernel; `seen` are its variants as they were lowered, `analyze` does it again."""
     if report.status is not Status.ANALYZED:
@@ -85,7 +85,7 @@ def _spread(seen: Seen, most: int) -> Seen:
     return [seen[i * len(seen) // most] for i in range(most)]
 
 
-def _texts(kernel: LoadedKernel, variant: Variant) -> dict[str, str] | str:
+def _texts(kernel: Kernel, variant: Variant) -> dict[str, str] | str:
     """Every argument as a spec says it, or which one a spec has no words for."""
     parameters = {p.name: p for p in kernel.parameters}
     texts: dict[str, str] = {}

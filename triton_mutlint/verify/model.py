@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from triton_mutlint.model import Failure, KernelReport, Location, Mutation
+from triton_mutlint.types import Failure, KernelReport, Location, Mutation
 from triton_mutlint.verify.wire import Difference, Job, RunCase, RunResult
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from triton_mutlint.analysis import VariantEffects
 from triton_mutlint.basics import DEVICE_NODES
-from triton_mutlint.engine import compiling, sources_of
-from triton_mutlint.linting import Run
 from triton_mutlint.lowering.triton_api import triton_version
-from triton_mutlint.model import LoadedKernel, UsageError, Variant
-from triton_mutlint.request import Progress, Request
+from triton_mutlint.run.files import Run
+from triton_mutlint.run.request import Progress, Request
+from triton_mutlint.run.run import compiling, sources_of
+from triton_mutlint.types import Kernel, UsageError, Variant
 from triton_mutlint.verify.jobs import subject_of
 from triton_mutlint.verify.judge import failing_run, outcome_of
 from triton_mutlint.verify.model import Finished, KernelOutcome, Outcome, Subject, VerifyReport
@@ -31,9 +31,9 @@ def verify(request: Request, settings: Settings, output: Path | None, progress: 
     """
     require(settings.device)
     sources, failures = sources_of(request)
-    seen: dict[LoadedKernel, list[tuple[Variant, VariantEffects]]] = {}
+    seen: dict[Kernel, list[tuple[Variant, VariantEffects]]] = {}
 
-    def observe(kernel: LoadedKernel, variant: Variant, effects: VariantEffects) -> None:
+    def observe(kernel: Kernel, variant: Variant, effects: VariantEffects) -> None:
         seen.setdefault(kernel, []).append((variant, effects))
 
     with compiling():

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from triton_mutlint.inputs import read
-from triton_mutlint.model import Frame, Location
+from triton_mutlint.process.inputs import read
+from triton_mutlint.types import Frame, Location
 
 Entry = tuple[str, int, int]
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from triton_mutlint.inputs import current, recording, spoil
-from triton_mutlint.model import Environment, Failure, Report, SourceFile
-from triton_mutlint.request import Progress, Request
+from triton_mutlint.process.inputs import current, recording, spoil
+from triton_mutlint.run.request import Progress, Request
 from triton_mutlint.source.discover import Excluded, discover, source_from_stdin
+from triton_mutlint.types import Environment, Failure, Report, SourceFile
 
 Failures = tuple[tuple[str, Failure], ...]
 
@@ -33,7 +33,7 @@ def run(request: Request, progress: Progress | None = None) -> Report:
 def _run(request: Request, progress: Progress) -> Report:
     compared = request.snapshot is not None or request.baseline is not None
     if compared:
-        from triton_mutlint.judging import baseline_of, snapshot_of
+        from triton_mutlint.run.judge import baseline_of, snapshot_of
 
         snapshot_of(request), baseline_of(request)  # what is wrong with them is told before the work
     sources, failures = sources_of(request)
@@ -42,12 +42,12 @@ def _run(request: Request, progress: Progress) -> Report:
     sources = tuple(replace(s, text=request.texts.get(s.display, s.text)) for s in sources)
     if sources:
         with compiling():
-            from triton_mutlint.linting import lint
+            from triton_mutlint.run.files import lint
 
             return lint(request, sources, failures, progress)
     if not failures and not compared:
         return Report(Environment(None))
-    from triton_mutlint.judging import findings_of
+    from triton_mutlint.run.judge import findings_of
 
     return Report(Environment(None), findings=findings_of((), failures, request))
 
@@ -60,7 +60,7 @@ def compiling() -> Iterator[None]:
     """
     interpret = os.environ.pop("TRITON_INTERPRET", None)
     try:
-        from triton_mutlint.places import forget
+        from triton_mutlint.run.places import forget
         from triton_mutlint.source.load import reset
 
         reset()

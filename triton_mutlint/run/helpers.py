@@ -7,12 +7,12 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
-from triton_mutlint.judging import LintedFile
-from triton_mutlint.model import LoadedKernel, Location
-from triton_mutlint.outcome import as_helper
-from triton_mutlint.request import Request
+from triton_mutlint.run.judge import LintedFile
+from triton_mutlint.run.request import Request
+from triton_mutlint.run.result import as_helper
 from triton_mutlint.source.discover import Excluded, searched
 from triton_mutlint.source.outward import launched_in
+from triton_mutlint.types import Kernel, Location
 
 
 def settled(files: Sequence[LintedFile], request: Request) -> tuple[LintedFile, ...]:
@@ -46,7 +46,7 @@ class _Helpers:
         self._file, self._called, self._launched = file, called, launched
         unloaded = [report for kernel, report in file.reports if kernel is None]
         self._lines = Counter([k.location.line for k in file.result.kernels] + [r.location.line for r in unloaded])
-        self._kernels: list[LoadedKernel] = []
+        self._kernels: list[Kernel] = []
         self._unloaded: list[str] = []
         if not file.source.kernels:  # else they were asked for by name
             self._kernels = [
@@ -78,7 +78,7 @@ def _own(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _is_given(file: LintedFile, kernel: LoadedKernel) -> bool:
+def _is_given(file: LintedFile, kernel: Kernel) -> bool:
     """Whether the spec has an entry for just this function, so that somebody wants it to be analysed."""
     entry = file.entry(kernel)
     return entry is not None and entry.pattern.rpartition("::")[2] in (kernel.name, kernel.qualname)

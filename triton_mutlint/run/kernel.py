@@ -11,44 +11,44 @@ from triton_mutlint.analysis import Places, VariantEffects, analyze_module
 from triton_mutlint.analysis.reruns import Reruns, reruns_of
 from triton_mutlint.analysis.static import may_simplify
 from triton_mutlint.analysis.verdict import AnalyzedVariant, judge
-from triton_mutlint.doubting import Addresses, doubted
-from triton_mutlint.family import Family
 from triton_mutlint.lowering.arguments import flat_names
-from triton_mutlint.model import (
+from triton_mutlint.run.doubting import Addresses, doubted
+from triton_mutlint.run.family import Family
+from triton_mutlint.ttir.ir import ParseError
+from triton_mutlint.ttir.parser import parse
+from triton_mutlint.types import (
     AccessKind,
     ArgType,
     Failure,
+    Kernel,
     KernelReport,
-    LoadedKernel,
-    LoweredKernel,
-    SignaturePlan,
+    Lowered,
+    Plan,
     Stage,
     StageError,
     Status,
     Target,
     Variant,
 )
-from triton_mutlint.ttir.ir import ParseError
-from triton_mutlint.ttir.parser import parse
 
 MAX_REPAIRS = 12
 MAX_REPAIRS_PER_KERNEL = 48
 _CASTS = ("tt.int_to_ptr", "tt.ptr_to_int")
 Types = Mapping[str, ArgType]
 _Found = tuple[Variant, VariantEffects, "Reruns | None"]  # as it was lowered
-Observe = Callable[[LoadedKernel, Variant, VariantEffects], None]
-Repair = Callable[[LoadedKernel, Types, frozenset[str], Failure, set[str]], "Types | None"]
+Observe = Callable[[Kernel, Variant, VariantEffects], None]
+Repair = Callable[[Kernel, Types, frozenset[str], Failure, set[str]], "Types | None"]
 
 
 class Lowers(Protocol):
-    def lower(self, kernel: LoadedKernel, variant: Variant, target: Target) -> LoweredKernel:
+    def lower(self, kernel: Kernel, variant: Variant, target: Target) -> Lowered:
         """The TTIR of one variant; raises StageError."""
 
-    def simplify(self, lowered: LoweredKernel) -> LoweredKernel:
+    def simplify(self, lowered: Lowered) -> Lowered:
         """The same kernel with constants folded and calls inlined."""
 
 
-def ignore(kernel: LoadedKernel, variant: Variant, effects: VariantEffects) -> None:
+def ignore(kernel: Kernel, variant: Variant, effects: VariantEffects) -> None:
     """Nobody wants to know of the variants."""
 
 
@@ -80,7 +80,7 @@ class _Outcome:
         return attempts < MAX_REPAIRS and self.repairs < MAX_REPAIRS_PER_KERNEL
 
 
-def analyze_kernel(kernel: LoadedKernel, plan: SignaturePlan, targets: Sequence[Target], tools: Tools) -> KernelReport:
+def analyze_kernel(kernel: Kernel, plan: Plan, targets: Sequence[Target], tools: Tools) -> KernelReport:
     """The verdict on one kernel: the union over the plan's variants and the targets.
 
     A failure is a result. Variants that the user listed must all lower; of inferred ones, and of
@@ -107,7 +107,7 @@ def analyze_kernel(kernel: LoadedKernel, plan: SignaturePlan, targets: Sequence[
     )
 
 
-def failed(kernel: LoadedKernel, failure: Failure, targets: Sequence[Target] = ()) -> KernelReport:
+def failed(kernel: Kernel, failure: Failure, targets: Sequence[Target] = ()) -> KernelReport:
     """The report of a kernel that did not get as far as a plan."""
     return KernelReport(kernel.name, kernel.location, Status.FAILED, failure=failure, targets=tuple(targets))
 
@@ -117,7 +117,7 @@ def _order(item: object) -> tuple[object, ...]:
     return (location, repr(item))
 
 
-def _analyze_variants(kernel: LoadedKernel, plan: SignaturePlan, target: Target, tools: Tools, outcome: _Outcome,
+def _analyze_variants(kernel: Kernel, plan: Plan, target: Target, tools: Tools, outcome: _Outcome,
                       named: bool) -> None:
     """Lowers each variant, but for those that others say all of."""
     found, family = dict[int, _Found](), Family(plan)
@@ -154,7 +154,7 @@ def _flat(args: Types) -> dict[str, ArgType]:
     return {name: t for owner, arg in args.items() for name, t in flat_names(owner, arg)}
 
 
-def _analyze_variant(kernel: LoadedKernel, plan: SignaturePlan, variant: Variant, current: Variant, target: Target,
+def _analyze_variant(kernel: Kernel, plan: Plan, variant: Variant, current: Variant, target: Target,
                      tools: Tools, outcome: _Outcome) -> _Found | None:
     """One variant, begun with the guesses of `current`, as it was lowered; None if it failed, which is then noted."""
     tried: set[str] = set()
@@ -192,7 +192,7 @@ def _analyze_variant(kernel: LoadedKernel, plan: SignaturePlan, variant: Variant
     return current, effects, reruns
 
 
-def analyze_text(lowered: LoweredKernel, tools: Tools) -> VariantEffects:
+def analyze_text(lowered: Lowered, tools: Tools) -> VariantEffects:
     """Parse and analyse one lowered variant; raises StageError."""
     try:
         module = parse(lowered.text)
@@ -205,11 +205,11 @@ def analyze_text(lowered: LoweredKernel, tools: Tools) -> VariantEffects:
         raise StageError(Failure(Stage.ANALYZE, message, None, hint)) from error
 
 
-def _is_tuned(kernel: LoadedKernel) -> bool:
+def _is_tuned(kernel: Kernel) -> bool:
     return kernel.autotune is not None and len(kernel.autotune.configs) > 1
 
 
-def _reruns(lowered: LoweredKernel, effects: VariantEffects, tools: Tools) -> Reruns:
+def _reruns(lowered: Lowered, effects: VariantEffects, tools: Tools) -> Reruns:
     """What the variant does to the parameters that it reads and writes when it is run again."""
     if not _is_updated(effects):
         return Reruns()
@@ -242,7 +242,7 @@ def _remember(variant: Variant, lowered: Variant, outcome: _Outcome) -> None:
             outcome.repaired[name, str(variant.args[name])] = new
 
 
-def _fatal(plan: SignaturePlan, outcome: _Outcome) -> Failure | None:
+def _fatal(plan: Plan, outcome: _Outcome) -> Failure | None:
     """The failure that leaves the kernel without a verdict, if any."""
     if not outcome.failures:
         return None
@@ -262,7 +262,7 @@ def _shown(failure: Failure, places: Places) -> Failure:
     return replace(failure, location=replace(failure.location, file=places.display(failure.location.file)))
 
 
-def _optional(plan: SignaturePlan, variant: Variant, failure: Failure) -> bool:
+def _optional(plan: Plan, variant: Variant, failure: Failure) -> bool:
     """Whether a verdict may do without this variant: a guess, or a config that Triton would skip."""
     guessed = any(name in plan.inferred for name, _ in variant.choices)
     return guessed or "static_assert" in failure.message or "static assert" in failure.message.lower()

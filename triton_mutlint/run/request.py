@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from triton_mutlint.basics import EMPTY
-from triton_mutlint.config import Config
+from triton_mutlint.config.settings import Config
 
 Progress = Callable[[int, int, str], None]  # told of how much is done, in all, and what is at work
 

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from triton_mutlint.helpers_across import settled
-from triton_mutlint.judging import LintedFile
-from triton_mutlint.model import (
-    ArgType,
-    Failure,
-    LoadedKernel,
-    LoadResult,
-    Location,
-    Origin,
-    SignaturePlan,
-    Stage,
-    StageError,
-)
-from triton_mutlint.planning import Specs, entry_of, load_file, plan_kernel, unexpected
-from triton_mutlint.request import Request
+from triton_mutlint.process.harmless import harmless
+from triton_mutlint.run.helpers import settled
+from triton_mutlint.run.judge import LintedFile
+from triton_mutlint.run.plan import Specs, entry_of, load_file, plan_kernel, unexpected
+from triton_mutlint.run.request import Request
 from triton_mutlint.signature.configs import configs
 from triton_mutlint.signature.spec import KernelSpec, Spec
 from triton_mutlint.signature.spec_values import argument_key
 from triton_mutlint.source.discover import discover
-from triton_mutlint.source.harmless import harmless
+from triton_mutlint.types import (
+    ArgType,
+    Failure,
+    Kernel,
+    LoadResult,
+    Location,
+    Origin,
+    Plan,
+    Stage,
+    StageError,
+)
 
 # What begins the reason of a guess -> where it comes from; what is not here comes from the body.
 _ORIGINS = (
@@ -85,7 +85,7 @@ def _rows(file: LintedFile, request: Request) -> Iterator[ListedKernel]:
         yield ListedKernel(name, failure.location or Location(file.source.display, 1), failure=failure)
 
 
-def _row(kernel: LoadedKernel, spec: Spec | None, result: LoadResult, request: Request) -> ListedKernel:
+def _row(kernel: Kernel, spec: Spec | None, result: LoadResult, request: Request) -> ListedKernel:
     entry = entry_of(spec, kernel)
     name = kernel.qualname or kernel.name
     try:
@@ -103,7 +103,7 @@ def _row(kernel: LoadedKernel, spec: Spec | None, result: LoadResult, request: R
 
 
 def _parameters(
-    kernel: LoadedKernel, entry: KernelSpec | None, spec: Spec | None, plan: SignaturePlan
+    kernel: Kernel, entry: KernelSpec | None, spec: Spec | None, plan: Plan
 ) -> Iterator[ListedParameter]:
     tuned = {name for config in configs(kernel, {}) for name in config.args}
     for parameter in kernel.parameters:
@@ -134,7 +134,7 @@ def _is_in_entry(entry: KernelSpec | None, name: str) -> bool:
     return entry is not None and (entry.arg(name) is not None or entry.compact is not None)
 
 
-def _tuned_reason(kernel: LoadedKernel) -> str:
+def _tuned_reason(kernel: Kernel) -> str:
     line = kernel.autotune.line if kernel.autotune else 0
     return f"autotune configs, line {line}" if line else "autotune configs"
 

@@ -7,18 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from triton_mutlint.inputs import current
-from triton_mutlint.model import (
-    ArgType,
-    Failure,
-    LoadedKernel,
-    LoadResult,
-    Location,
-    SignaturePlan,
-    SourceFile,
-    Stage,
-)
-from triton_mutlint.request import Request
+from triton_mutlint.process.inputs import current
+from triton_mutlint.run.request import Request
 from triton_mutlint.signature.configs import differ_in_options
 from triton_mutlint.signature.doubts import doubts
 from triton_mutlint.signature.infer import infer
@@ -28,6 +18,16 @@ from triton_mutlint.signature.siblings import siblings
 from triton_mutlint.signature.spec import KernelSpec, Spec, find_spec, load_spec, parse_spec
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.load import DEFAULT_TARGET, load
+from triton_mutlint.types import (
+    ArgType,
+    Failure,
+    Kernel,
+    LoadResult,
+    Location,
+    Plan,
+    SourceFile,
+    Stage,
+)
 
 
 @dataclass
@@ -104,25 +104,25 @@ def shown(failure: Failure, cwd: Path) -> Failure:
     return replace(failure, location=replace(place, file=display_path(Path(place.file), cwd)))
 
 
-def entry_of(spec: Spec | None, kernel: LoadedKernel) -> KernelSpec | None:
+def entry_of(spec: Spec | None, kernel: Kernel) -> KernelSpec | None:
     """The spec's entry for a kernel."""
     if spec is None:
         return None
     return spec.entry_for(kernel.path, kernel.name, kernel.qualname, kernel.location.line)
 
 
-def visible(result: LoadResult) -> dict[str, LoadedKernel]:
+def visible(result: LoadResult) -> dict[str, Kernel]:
     """The jit functions that a kernel of `result` may call, by name."""
     return {h.name: h for h in (*result.helpers, *result.kernels)}
 
 
 def plan_kernel(
-    kernel: LoadedKernel, entry: KernelSpec | None, spec: Spec | None, result: LoadResult, max_variants: int
-) -> SignaturePlan:
+    kernel: Kernel, entry: KernelSpec | None, spec: Spec | None, result: LoadResult, max_variants: int
+) -> Plan:
     """The variants to analyse of a kernel of `result`; raises StageError, as `build_plan` does."""
     helpers = visible(result)
 
-    def guess(asked: LoadedKernel, known: Mapping[str, ArgType]) -> Mapping[str, Inferred]:
+    def guess(asked: Kernel, known: Mapping[str, ArgType]) -> Mapping[str, Inferred]:
         return infer(asked, known, helpers=helpers) if len(known) < len(asked.parameters) else {}
 
     plan = build_plan(kernel, entry, spec, inferred=guess, max_variants=max_variants)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from triton_mutlint.analysis import VariantEffects
-from triton_mutlint.model import (
+from triton_mutlint.signature.doubts import as_pointers, as_wide
+from triton_mutlint.types import (
     ArgType,
     Doubts,
-    LoadedKernel,
+    Kernel,
     Location,
     Mutation,
     ParameterKind,
@@ -18,7 +19,6 @@ from triton_mutlint.model import (
     UnanalyzableOp,
     Variant,
 )
-from triton_mutlint.signature.doubts import as_pointers, as_wide
 
 Analyze = Callable[[Variant], VariantEffects]  # raises StageError
 _SHOWN = 6  # names in a hint
@@ -82,7 +82,7 @@ def _through(effects: VariantEffects) -> set[str]:
 
 def doubted(
     parameters: Sequence[ParameterReport], doubts: Doubts | None, hidden: bool,
-    addresses: Addresses, kernel: LoadedKernel,
+    addresses: Addresses, kernel: Kernel,
 ) -> tuple[tuple[ParameterReport, ...], tuple[UnanalyzableOp, ...]]:
     """The verdicts with `unknown` for those that rest on a guess, and why.
 
@@ -101,7 +101,7 @@ def doubted(
 
 
 def _doubts_of(parameter: ParameterReport, doubts: Doubts, hidden: bool, addresses: Addresses,
-               kernel: LoadedKernel) -> Iterator[UnanalyzableOp]:
+               kernel: Kernel) -> Iterator[UnanalyzableOp]:
     name, file = parameter.name, kernel.location.file
     if name in addresses.ambiguous:
         line = doubts.addresses.get(name) or doubts.kept.get(name) or kernel.location.line

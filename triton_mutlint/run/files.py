@@ -9,21 +9,35 @@ from typing import TYPE_CHECKING
 
 from triton_mutlint.cache.files import FileCache
 from triton_mutlint.cache.store import Store
-from triton_mutlint.collector import collector_paused, out_of_collections
 from triton_mutlint.contracts.allowed import check_allowed
-from triton_mutlint.file_work import At, Item, Loaded, Part, Read, Reported, lint_files, unloaded_kernels
-from triton_mutlint.helpers_across import settled
-from triton_mutlint.inputs import current, spoils
-from triton_mutlint.judging import LintedFile, findings_of
-from triton_mutlint.launch_plans import LaunchPlans
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.lowering.target import parse_target, resolve_targets
 from triton_mutlint.lowering.triton_api import column_base, locates_calls, newer_than_tested, triton_version
-from triton_mutlint.model import (
+from triton_mutlint.process.collector import collector_paused, out_of_collections
+from triton_mutlint.process.harmless import harmless
+from triton_mutlint.process.inputs import current, spoils
+from triton_mutlint.process.watchdog import TooLongError, watched
+from triton_mutlint.rules import RULES
+from triton_mutlint.run.file import At, Item, Loaded, Part, Read, Reported, lint_files, unloaded_kernels
+from triton_mutlint.run.helpers import settled
+from triton_mutlint.run.judge import LintedFile, findings_of
+from triton_mutlint.run.kernel import Observe, Tools, analyze_kernel, failed, ignore
+from triton_mutlint.run.launch_plans import LaunchPlans
+from triton_mutlint.run.op_kernels import OpKernels
+from triton_mutlint.run.places import SourcePlaces
+from triton_mutlint.run.plan import Specs, load_file, plan_kernel, shown, unexpected
+from triton_mutlint.run.request import Progress, Request
+from triton_mutlint.run.result import detached
+from triton_mutlint.signature.repair import repair
+from triton_mutlint.signature.spec import KernelSpec, Spec
+from triton_mutlint.source.bounded import EndlessError
+from triton_mutlint.source.text import has_ops
+from triton_mutlint.source.tracing import traced
+from triton_mutlint.types import (
     Environment,
     Failure,
+    Kernel,
     KernelReport,
-    LoadedKernel,
     OpReport,
     Report,
     SourceFile,
@@ -32,24 +46,10 @@ from triton_mutlint.model import (
     Target,
     UsageError,
 )
-from triton_mutlint.op_kernels import OpKernels
-from triton_mutlint.outcome import detached
-from triton_mutlint.pipeline import Observe, Tools, analyze_kernel, failed, ignore
-from triton_mutlint.places import SourcePlaces
-from triton_mutlint.planning import Specs, load_file, plan_kernel, shown, unexpected
-from triton_mutlint.request import Progress, Request
-from triton_mutlint.rules import RULES
-from triton_mutlint.signature.repair import repair
-from triton_mutlint.signature.spec import KernelSpec, Spec
-from triton_mutlint.source.bounded import EndlessError
-from triton_mutlint.source.harmless import harmless
-from triton_mutlint.source.text import has_ops
-from triton_mutlint.source.tracing import traced
-from triton_mutlint.watchdog import TooLongError, watched
 
 if TYPE_CHECKING:  # few files register ops
     from triton_mutlint.host.run import OpTask
-    from triton_mutlint.op_work import Step
+    from triton_mutlint.run.ops import Step
 
 
 def lint(request: Request, sources: Sequence[SourceFile], failures: Sequence[tuple[str, Failure]],
@@ -165,7 +165,7 @@ class Run:
         holding = [f.source for f in files if has_ops(f.source.text, registrars)]
         if not holding:
             return (), ()
-        from triton_mutlint.op_work import follow
+        from triton_mutlint.run.ops import follow
 
         self._progress(0, 0, "following torch ops")
         found = follow(holding, partial(self._followed, files, reports, holding), request.timeout)
@@ -176,7 +176,7 @@ class Run:
                   task: OpTask) -> Iterator[Step]:
         """Follow the ops of the files in `holding`, and tell of each step."""
         from triton_mutlint.host.run import OpsOf
-        from triton_mutlint.op_work import Used
+        from triton_mutlint.run.ops import Used
 
         known = {f.source.path: (f.source.display, f.source.text, self._trees.get(str(f.source.path))) for f in files}
         request = self._request
@@ -216,14 +216,14 @@ class Run:
         return Tools(self._lowerer, places, repair, self._request.opaque_asm, self._observe)
 
     def _lint(self, file: LintedFile, done: int, total: int) -> LintedFile:
-        reports: list[tuple[LoadedKernel | None, KernelReport]] = []
+        reports: list[tuple[Kernel | None, KernelReport]] = []
         for i, kernel in enumerate(file.result.kernels):
             self._progress(done + i, total, f"{file.source.display}: {kernel.name}")
             reports.append((kernel, self.analyze(file, kernel, file.entry(kernel))))
         unloaded = ((None, report) for report in unloaded_kernels(file.source, file.result))
         return LintedFile(file.source, file.spec, file.result, (*reports, *unloaded))
 
-    def analyze(self, file: LintedFile, kernel: LoadedKernel, entry: KernelSpec | None) -> KernelReport:
+    def analyze(self, file: LintedFile, kernel: Kernel, entry: KernelSpec | None) -> KernelReport:
         """The verdict on one kernel of a file of this run, with the arguments that `entry` gives."""
         targets = self._targets(entry)
         stage = Stage.SIGNATURE
@@ -253,7 +253,7 @@ class Run:
         return targets
 
 
-def _too_long(error: TooLongError, kernel: LoadedKernel) -> Failure:
+def _too_long(error: TooLongError, kernel: Kernel) -> Failure:
     hint = ("`tl.static_range` and recursion by constexpr repeat what they hold: give smaller constexprs in the "
             "spec, fewer variants (--max-variants) or more time (--timeout)")
     return Failure(Stage.LOWER, f"{kernel.name} is {error}", kernel.location, hint)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 
 from triton_mutlint.host.modules import HostModule
-from triton_mutlint.model import Beyond, KernelReport, LaunchArgument, Origin, SourceFile
 from triton_mutlint.source.closures import Differing, differing
+from triton_mutlint.types import Beyond, KernelReport, LaunchArgument, Origin, SourceFile
 
 Analyze = Callable[[SourceFile], Iterable[KernelReport]]
 Reach = Callable[[SourceFile, KernelReport, Mapping[str, LaunchArgument], Set[str]], "Beyond | None"]

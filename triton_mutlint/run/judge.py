@@ -13,23 +13,23 @@ from triton_mutlint.contracts.declarations import declaration_of, read_declarati
 from triton_mutlint.contracts.snapshot import Snapshot, read_snapshot
 from triton_mutlint.contracts.stale_entries import elsewhere, stale_entries
 from triton_mutlint.contracts.stale_globals import stale_globals
-from triton_mutlint.model import (
+from triton_mutlint.rules.run import judge
+from triton_mutlint.rules.subject import KernelSubject, RunSubject
+from triton_mutlint.run.request import Request
+from triton_mutlint.signature.spec import KernelSpec, Spec
+from triton_mutlint.source.discover import display_path
+from triton_mutlint.source.text import read_source
+from triton_mutlint.types import (
     Failure,
     Finding,
+    Kernel,
     KernelReport,
-    LoadedKernel,
     LoadResult,
     Location,
     OpReport,
     SourceFile,
     StageError,
 )
-from triton_mutlint.request import Request
-from triton_mutlint.rules.run import judge
-from triton_mutlint.rules.subject import KernelSubject, RunSubject
-from triton_mutlint.signature.spec import KernelSpec, Spec
-from triton_mutlint.source.discover import display_path
-from triton_mutlint.source.text import read_source
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class LintedFile:
     source: SourceFile
     spec: Spec | None
     result: LoadResult
-    reports: tuple[tuple[LoadedKernel | None, KernelReport], ...] = ()
+    reports: tuple[tuple[Kernel | None, KernelReport], ...] = ()
 
-    def entry(self, kernel: LoadedKernel) -> KernelSpec | None:
+    def entry(self, kernel: Kernel) -> KernelSpec | None:
         """The spec's entry for a kernel of this file."""
         if self.spec is None:
             return None
@@ -82,7 +82,7 @@ def findings_of(
     ), request.config)
 
 
-def _is_tuned(kernel: LoadedKernel) -> bool:
+def _is_tuned(kernel: Kernel) -> bool:
     return kernel.autotune is not None and len(kernel.autotune.configs) > 1
 
 

@@ -10,10 +10,15 @@ from dataclasses import dataclass, field, replace
 from typing import Union
 
 from triton_mutlint.cache.files import FileCache, Reads
-from triton_mutlint.inputs import Look
-from triton_mutlint.judging import LintedFile
 from triton_mutlint.lowering.triton_api import preload
-from triton_mutlint.model import (
+from triton_mutlint.process.inputs import Look
+from triton_mutlint.process.workers import Lost, in_processes
+from triton_mutlint.run.judge import LintedFile
+from triton_mutlint.run.kernel import failed
+from triton_mutlint.run.request import Progress, Request
+from triton_mutlint.run.result import FileOutcome
+from triton_mutlint.signature.spec import Spec
+from triton_mutlint.types import (
     Failure,
     KernelReport,
     LoadResult,
@@ -23,11 +28,6 @@ from triton_mutlint.model import (
     Status,
     Target,
 )
-from triton_mutlint.outcome import FileOutcome
-from triton_mutlint.parallel import Lost, in_processes
-from triton_mutlint.pipeline import failed
-from triton_mutlint.request import Progress, Request
-from triton_mutlint.signature.spec import Spec
 
 _LOWERED = re.compile(r"^\s*@.*jit\b|\bjit\(", re.MULTILINE)  # what makes it likely that Triton is needed
 _WORTHWHILE = 6  # jit functions: fewer of them take less than what a second process costs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from triton_mutlint.config import nearest
+from triton_mutlint.config.settings import nearest
 from triton_mutlint.host.registrar import UNKNOWN, Registrar
 
 _KEYS = ("function", "mutates", "default", "name")

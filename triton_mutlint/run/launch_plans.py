@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from triton_mutlint.judging import LintedFile
-from triton_mutlint.model import Beyond, KernelReport, LaunchArgument, LoadedKernel, SignaturePlan, SourceFile
-from triton_mutlint.planning import plan_kernel, visible
+from triton_mutlint.process.harmless import harmless
+from triton_mutlint.run.judge import LintedFile
+from triton_mutlint.run.plan import plan_kernel, visible
 from triton_mutlint.signature.launched import beyond
-from triton_mutlint.source.harmless import harmless
 from triton_mutlint.source.tracing import traced
+from triton_mutlint.types import Beyond, Kernel, KernelReport, LaunchArgument, Plan, SourceFile
 
 
 @dataclass
@@ -21,7 +21,7 @@ class LaunchPlans:
     load: Callable[[SourceFile], LintedFile]
     max_variants: int
     _files: dict[Path, LintedFile] = field(default_factory=dict)
-    _plans: dict[tuple[Path, int, str], tuple[LoadedKernel, SignaturePlan]] = field(default_factory=dict)
+    _plans: dict[tuple[Path, int, str], tuple[Kernel, Plan]] = field(default_factory=dict)
 
     def beyond(self, source: SourceFile, verdict: KernelReport, given: Mapping[str, LaunchArgument],
                asked: Set[str]) -> Beyond | None:
@@ -39,7 +39,7 @@ class LaunchPlans:
         except Exception:  # the kernel's own heuristics and globals run in there
             return None
 
-    def _planned(self, source: SourceFile, verdict: KernelReport) -> tuple[LoadedKernel, SignaturePlan]:
+    def _planned(self, source: SourceFile, verdict: KernelReport) -> tuple[Kernel, Plan]:
         if source.path not in self._files:
             self._files[source.path] = self.load(source)
         file = self._files[source.path]

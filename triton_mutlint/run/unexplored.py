@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
-from triton_mutlint.model import KernelReport, ParameterKind
+from triton_mutlint.types import KernelReport, ParameterKind
 
 WHY = "guessed compile-time values decide what is compiled"  # so that nothing is taken out of a declaration
 _BOTH = {"True", "False"}

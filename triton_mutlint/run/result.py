@@ -8,17 +8,17 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
 
-from triton_mutlint.judging import LintedFile
-from triton_mutlint.model import (
+from triton_mutlint.run.judge import LintedFile
+from triton_mutlint.signature.spec import Spec
+from triton_mutlint.source.text import parse_source
+from triton_mutlint.types import (
     EMPTY,
     Autotune,
+    Kernel,
     KernelReport,
-    LoadedKernel,
     LoadResult,
     SourceFile,
 )
-from triton_mutlint.signature.spec import Spec
-from triton_mutlint.source.text import parse_source
 
 _OF_TREE = ("node", "tree")
 
@@ -42,7 +42,7 @@ class FileOutcome:
         return LintedFile(source, spec, replace(self.result, kernels=kernels, helpers=helpers), reports)
 
 
-def as_helper(kernel: LoadedKernel) -> LoadedKernel:
+def as_helper(kernel: Kernel) -> Kernel:
     """The same function where it turned out to be no kernel."""
     if isinstance(kernel, _Detached):
         return _without_tree({**vars(kernel), "is_helper": True})
@@ -55,7 +55,7 @@ def detached(result: LoadResult) -> LoadResult:
     return replace(result, kernels=kernels, helpers=helpers, reads=None)
 
 
-def _detached(kernel: LoadedKernel) -> LoadedKernel:
+def _detached(kernel: Kernel) -> Kernel:
     return _without_tree({
         **{f.name: getattr(kernel, f.name) for f in fields(kernel) if f.name not in _OF_TREE},
         "jit": None,
@@ -73,18 +73,18 @@ def _named(autotune: Autotune) -> Autotune:
         for config in autotune.configs))
 
 
-def _attached(kernel: LoadedKernel, source: SourceFile) -> LoadedKernel:
+def _attached(kernel: Kernel, source: SourceFile) -> Kernel:
     given = {f.name: getattr(kernel, f.name) for f in fields(kernel) if f.name not in _OF_TREE}
     return _without_tree({**given, "source": source})
 
 
-def _without_tree(given: Mapping[str, Any]) -> LoadedKernel:
+def _without_tree(given: Mapping[str, Any]) -> Kernel:
     made = object.__new__(_Detached)
     vars(made).update(given)
     return made
 
 
-class _Detached(LoadedKernel):
+class _Detached(Kernel):
     """A kernel whose syntax tree is read from the file's text when somebody asks for it."""
 
     source: SourceFile

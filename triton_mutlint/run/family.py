@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from triton_mutlint.analysis import VariantEffects
-from triton_mutlint.model import Access, Failure, Origin, SignaturePlan
+from triton_mutlint.types import Access, Failure, Origin, Plan
 
 MAX_FAILURES = 3  # of variants, for one reason, before others are taken to fail for it as well
 Choices = set[tuple[str, str]]
@@ -12,7 +12,7 @@ Choices = set[tuple[str, str]]
 class Family:
     """What is known of the variants of a plan from those that were lowered."""
 
-    def __init__(self, plan: SignaturePlan) -> None:
+    def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._effects: dict[tuple[str, int], VariantEffects] = {}
         self._is_plain = True  # nothing was found that is done to no parameter that can be named

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, NoReturn, TypeVar
 
-from triton_mutlint import capture
-from triton_mutlint.inputs import apart, spoil, take_in
+from triton_mutlint.process import capture
+from triton_mutlint.process.inputs import apart, spoil, take_in
 
 T = TypeVar("T")
 Item = TypeVar("Item")

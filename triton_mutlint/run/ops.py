@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from triton_mutlint.host.run import OP_SECONDS, Followed, Following, OpStep, OpTask, Reading, Unread
-from triton_mutlint.model import OpReport, SourceFile, Target
-from triton_mutlint.parallel import Lost, in_processes
+from triton_mutlint.process.workers import Lost, in_processes
+from triton_mutlint.types import OpReport, SourceFile, Target
 
 _GRACE = 5.0  # seconds beyond the limit after which a step is ended from outside
 _STARTING = 60.0  # seconds between two steps: what registrations import is read

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from triton_mutlint.inputs import spoil
+from triton_mutlint.process.inputs import spoil
 
 _LOOK = 2.0  # seconds between two looks at the clock, or less where a limit is shorter
 

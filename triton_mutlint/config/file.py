@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from triton_mutlint.basics import EMPTY, FAIL_LEVELS, Severity, UsageError
-from triton_mutlint.config import DEFAULT_MAX_VARIANTS, Config, nearest, read_selector
+from triton_mutlint.config.settings import DEFAULT_MAX_VARIANTS, Config, nearest, read_selector
 from triton_mutlint.host.registrar import Registrar
 
 T = TypeVar("T")
@@ -263,7 +263,7 @@ class _Reader:
         return read
 
     def _registrars(self, key: str, value: Any) -> Mapping[str, Registrar]:
-        from triton_mutlint.config_registrars import RegistrarError, read_registrars  # here: few projects have any
+        from triton_mutlint.config.registrars import RegistrarError, read_registrars  # here: few projects have any
 
         try:
             return read_registrars(value)
