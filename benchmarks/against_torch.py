@@ -81,7 +81,7 @@ def published(folder: Path, every: int) -> Iterator[tuple[Kernel, Plan]]:
     """Each so many-th kernel under a folder, with those of its inferred variants that Triton lowers."""
     request = Request((".",), folder, use_spec=False, targets=(TARGET,))
     sources, _ = discover((".",), folder)
-    places, lowerer = SourcePlaces(folder, {}, {}, column_base(), locates_calls(), {}), Lowerer()
+    places, lowerer = SourcePlaces(folder, {}, column_base(), locates_calls()), Lowerer()
     number = 0
     for source in sources:
         result = load_file(source, None, request)
@@ -164,7 +164,7 @@ def compare(kernels: Iterable[tuple[Kernel, Plan]], folder: Path,
     """(ours, torch's) for each kernel that PyTorch's pass does not give up on, with all its variants."""
     from torch._higher_order_ops import triton_kernel_wrap as wrap
 
-    tools = Tools(Lowerer(), SourcePlaces(folder, {}, {}, column_base(), locates_calls(), {}), repair)
+    tools = Tools(Lowerer(), SourcePlaces(folder, {}, column_base(), locates_calls()), repair)
     found = []
     failures: list[str] = []
     with collector_paused(), driver(), patch.object(wrap.log, "warning", lambda *a, **k: failures.append(a[0])):

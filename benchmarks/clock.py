@@ -18,8 +18,8 @@ from unittest.mock import patch
 
 from triton_mutlint.lowering import lower, triton_api
 from triton_mutlint.lowering.arguments import build
-from triton_mutlint.run import files as linting
 from triton_mutlint.run import kernel as pipeline
+from triton_mutlint.run import lint as linting
 from triton_mutlint.run import run as engine
 from triton_mutlint.types import Kernel, Plan, Target
 

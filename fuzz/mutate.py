@@ -25,8 +25,8 @@ import pytest
 from fuzz.mutants import Mutant, Unfit, mutants
 from tests.casebook import BOOKS, report_of
 from triton_mutlint.lowering.lower import Lowerer
-from triton_mutlint.run import files as linting
 from triton_mutlint.run import kernel as pipeline
+from triton_mutlint.run import lint as linting
 from triton_mutlint.run.kernel import Tools
 from triton_mutlint.ttir.parser import parse
 from triton_mutlint.types import Kernel, KernelReport, Lowered, Plan, Target, Variant

@@ -79,7 +79,7 @@ def test_kernels_come_in_order_of_file_and_line(tmp_path: Path) -> None:
 
 
 def test_an_unexpected_error_costs_only_its_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import triton_mutlint.run.files as linting
+    import triton_mutlint.run.lint as linting
 
     original = linting.analyze_kernel
 

@@ -17,9 +17,9 @@ from triton_mutlint.signature.entry_values import entry_of_values
 from triton_mutlint.signature.repair import repair
 from triton_mutlint.source.live import kernel_of
 from triton_mutlint.types import (
+    FileResult,
     Kernel,
     KernelReport,
-    LoadResult,
     Mutation,
     ParameterKind,
     ParameterReport,
@@ -48,7 +48,7 @@ def analyze(kernel: Any, signature: Mapping[str, Any] | None = None, *, target: 
     entry = entry_of_values(loaded, signature or {})
     targets = resolve_targets((target,) if target else ())
     try:
-        plan = plan_kernel(loaded, entry, None, LoadResult((loaded,)), max_variants)
+        plan = plan_kernel(loaded, entry, None, FileResult(loaded.source, (loaded,)), max_variants)
         report = analyze_kernel(loaded, plan, targets, Tools(Lowerer(), places, repair, opaque_asm))
     except StageError as error:
         report = failed(loaded, error.failure, targets)

@@ -9,8 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from triton_mutlint.contracts.declarations import declaration_of
 from triton_mutlint.contracts.stale_entries import stale_entries
-from triton_mutlint.run.files import Run
-from triton_mutlint.run.judge import LintedFile
+from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import plan_kernel
 from triton_mutlint.run.request import Request
 from triton_mutlint.signature.spec import KernelSpec, parse_spec
@@ -19,7 +18,7 @@ from triton_mutlint.signature.spec_values import key_text
 from triton_mutlint.signature.spec_writer import WrittenEntry
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.spec_entries import Subject, given_by_source, guesses, settle, verdict_comments
-from triton_mutlint.types import Failure, Kernel, KernelReport, Plan, UsageError, Variant
+from triton_mutlint.types import Failure, FileResult, Kernel, KernelReport, Plan, UsageError, Variant
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class SpecWriter:
     run: Run
     seen: dict[Kernel, list[Variant]]
     path: Path
-    files: Sequence[LintedFile]
+    files: Sequence[FileResult]
     entries: list[WrittenEntry] = field(default_factory=list)
     insertions: list[Insertion] = field(default_factory=list)
     completed: list[str] = field(default_factory=list)
@@ -85,12 +84,11 @@ class SpecWriter:
 
     # -------------------------------------------------------------- one file
 
-    def _file(self, file: LintedFile) -> None:
-        for name, failure in file.result.failures:
-            if not name:
-                self.remarks.append(f"{file.source.display}: {failure.message}")
+    def _file(self, file: FileResult) -> None:
+        if file.failure is not None:
+            self.remarks.append(f"{file.source.display}: {file.failure.message}")
         for kernel, report in file.reports:
-            entry = self._own_entry(file, kernel) if kernel else None
+            entry = self._own_entry(kernel) if kernel else None
             if kernel is not None and entry is not None:
                 self._complete(file, kernel, entry, report)
             elif kernel is not None:
@@ -100,34 +98,34 @@ class SpecWriter:
 
     def _stale(self) -> Iterator[str]:
         """What the spec says of these files that holds for nothing; it is left for a person to remove."""
-        spec = next((f.spec for f in self.files if f.spec is not None), None)
+        spec = next((s for f in self.files if (s := self.run.specs.of(f.source)) is not None), None)
         if spec is None:
             return
         root = self.request.cwd if self.request.spec else self.path.parent
-        kernels = [k for f in self.files for k in (*f.result.kernels, *f.result.helpers)]
-        failed = [name for f in self.files for name, _ in f.result.failures if name]
+        kernels = [k for f in self.files for k in f.functions]
+        failed = [name for f in self.files for name in f.failed_names]
         for message, place in stale_entries(spec, [f.source for f in self.files], kernels, failed, root):
             yield f"{place.file}:{place.line}: {message}"
 
-    def _own_entry(self, file: LintedFile, kernel: Kernel) -> KernelSpec | None:
+    def _own_entry(self, kernel: Kernel) -> KernelSpec | None:
         """The entry that holds for the kernel, unless it is that of a file with a similar path."""
-        entry = file.entry(kernel)
+        entry = self.run.specs.entry(kernel)
         if entry is None or not entry.file_pattern:
             return entry
         named = self.path.parent / entry.file_pattern
         return None if named.is_file() and named.resolve() != kernel.path.resolve() else entry
 
-    def _subject(self, file: LintedFile, kernel: Kernel, entry: KernelSpec | None,
+    def _subject(self, file: FileResult, kernel: Kernel, entry: KernelSpec | None,
                  report: KernelReport) -> Subject:
         def plan(asked: KernelSpec | None) -> Plan:
-            return plan_kernel(kernel, asked, file.spec, file.result, self.request.max_variants)
+            return plan_kernel(kernel, asked, self.run.specs.of(file.source), file, self.request.max_variants)
 
         def analyze(asked: KernelSpec | None) -> KernelReport:
             return self.run.analyze(file, kernel, asked)
 
         return Subject(kernel, entry, report, tuple(self.seen.get(kernel, ())), plan, analyze)
 
-    def _complete(self, file: LintedFile, kernel: Kernel, entry: KernelSpec, report: KernelReport) -> None:
+    def _complete(self, file: FileResult, kernel: Kernel, entry: KernelSpec, report: KernelReport) -> None:
         """Adds what an existing entry leaves to inference, where the entry is this kernel's alone."""
         place = f"{file.source.display}:{kernel.location.line} {kernel.name}"
         if report.failure is not None:
@@ -145,17 +143,18 @@ class SpecWriter:
             return
         self.completed.append(f"{entry.pattern}: {names}")
 
-    def _require_own(self, file: LintedFile, kernel: Kernel, entry: KernelSpec) -> None:
+    def _require_own(self, file: FileResult, kernel: Kernel, entry: KernelSpec) -> None:
         if entry.compact is not None:
             raise NoPlaceError("the entry gives its signature as one text")
         if re.search(r"[*?\[]", entry.pattern):
             raise NoPlaceError(f"{entry.pattern!r} is a pattern for several kernels")
-        others = [k for f in self.files for k, _ in f.reports if k and k is not kernel and f.entry(k) is entry]
+        kernels = [k for f in self.files for k, _ in f.reports if k is not None and k is not kernel]
+        others = [k for k in kernels if self.run.specs.entry(k) is entry]
         if others:
             raise NoPlaceError(f"{entry.pattern!r} is the entry of {others[0].name} in {others[0].path.name} too")
 
-    def _add(self, file: LintedFile, kernel: Kernel, report: KernelReport) -> None:
-        if file.entry(kernel) is not None:  # another file's: what it gives is not what this kernel is
+    def _add(self, file: FileResult, kernel: Kernel, report: KernelReport) -> None:
+        if self.run.specs.entry(kernel) is not None:  # another file's: what it gives is not what this kernel is
             self.seen.pop(kernel, None)
             report = self.run.analyze(file, kernel, None)
         key = self._key(file, kernel.name, kernel.location.line, kernel.path)
@@ -175,7 +174,7 @@ class SpecWriter:
             None if declared is not None else report.mutated, guesses=settled.guesses,
         ))
 
-    def _add_unloaded(self, file: LintedFile, report: KernelReport) -> None:
+    def _add_unloaded(self, file: FileResult, report: KernelReport) -> None:
         assert report.failure is not None, "a kernel that was not loaded has failed"
         key = self._key(file, report.name, report.location.line, file.source.path)
         self._disable(key, f"line {report.location.line}", report.failure, WrittenEntry(""))
@@ -189,10 +188,10 @@ class SpecWriter:
             entry, key=key, beside=beside, comments=tuple(c for c in comments if c), disabled=True,
         ))
 
-    def _key(self, file: LintedFile, name: str, line: int, path: Path) -> str:
+    def _key(self, file: FileResult, name: str, line: int, path: Path) -> str:
         """The key that names one kernel: by the file's path, and by the line where names repeat."""
-        names = [k.name for k in (*file.result.kernels, *file.result.helpers)]
-        names += [n for n, _ in file.result.failures]
+        names = [k.name for k in file.functions]
+        names += [n for n, _ in file.failures]
         named = f"{name}:{line}" if names.count(name) > 1 else name
         shown = _relative(path, (self.path.parent, self.request.cwd))
         return f"{re.sub(r'[*?[]', '?', shown.as_posix())}::{named}"

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from triton_mutlint.run.files import Run
-from triton_mutlint.run.judge import LintedFile
+from triton_mutlint.run.lint import Run
 from triton_mutlint.run.request import Progress, Request
 from triton_mutlint.signature.spec import NAMES, find_spec, project_root
 from triton_mutlint.source.discover import discover
 from triton_mutlint.spec_change import SpecChange, SpecWriter
-from triton_mutlint.types import Failure, Kernel, SourceFile, Variant
+from triton_mutlint.types import Failure, FileResult, Kernel, SourceFile, Variant
 
 
 @dataclass(frozen=True)
@@ -44,11 +43,11 @@ def init(request: Request, to: Path | None, progress: Progress) -> InitResult:
     seen: dict[Kernel, list[Variant]] = {}
     run = Run(request, progress, lambda kernel, variant, _: seen.setdefault(kernel, []).append(variant))
     files = run.files(sources)
-    by_place: dict[Path, list[LintedFile]] = {}
+    by_place: dict[Path, list[FileResult]] = {}
     for file in files:
         by_place.setdefault(places[file.source.path], []).append(file)
     changes = tuple(SpecWriter(request, run, seen, path, own).change() for path, own in by_place.items())
-    unloaded = sum(any(not name for name, _ in file.result.failures) for file in files)
+    unloaded = sum(file.failure is not None for file in files)
     return InitResult(changes, failures, unloaded)
 
 

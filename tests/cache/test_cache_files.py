@@ -31,7 +31,7 @@ class Project:
     """
 
     def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        from triton_mutlint.run.files import Run
+        from triton_mutlint.run.lint import Run
 
         self.root, self._notes = root, root.parent / f"{root.name}-analysed"
         real = Run.analyze

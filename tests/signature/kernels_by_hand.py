@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from triton_mutlint.source.stubs import Missing
-from triton_mutlint.types import Autotune, AutotuneConfig, Kernel, Location, Parameter
+from triton_mutlint.types import Autotune, AutotuneConfig, Kernel, Location, Parameter, SourceFile
 
 
 def loaded(
@@ -21,8 +21,8 @@ def loaded(
     qualname: str = "",
 ) -> Kernel:
     """The last function of `text`; annotations `tl.constexpr`/`tl.const` and defaults are read."""
-    tree = ast.parse(text)
-    node = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)][-1]
+    source = SourceFile(Path(path), Path(path).name, text)
+    node = list(source.functions.values())[-1]
     arguments = node.args.posonlyargs + node.args.args
     missing = [None] * (len(arguments) - len(node.args.defaults))
     parameters = tuple(
@@ -45,9 +45,7 @@ def loaded(
         location=Location(Path(path).name, node.lineno, node.col_offset + 1),
         jit=None,
         parameters=parameters,
-        node=node,
-        tree=tree,
-        path=Path(path),
+        source=source,
         namespace=namespace or {},
         autotune=Autotune(configs) if configs else None,
         heuristics=heuristics or {},

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.types import Kernel, LoadResult
+from triton_mutlint.types import FileResult, Kernel
 
 COPY = """
 @triton.jit
@@ -18,11 +18,11 @@ def {name}(x, y, BLOCK: tl.constexpr):
 """
 
 
-def kernels(result: LoadResult) -> list[str]:
+def kernels(result: FileResult) -> list[str]:
     return [kernel.name for kernel in result.kernels]
 
 
-def the_kernel(result: LoadResult) -> Kernel:
+def the_kernel(result: FileResult) -> Kernel:
     assert result.failures == ()
     (kernel,) = result.kernels
     return kernel
@@ -241,9 +241,8 @@ def test_a_syntax_error_after_other_letters_has_its_place_in_bytes(load_text) ->
 
 
 def test_kernels_in_strings_are_no_kernels(load_text) -> None:
-    assert load_text('CODE = """\n@triton.jit\ndef k(x): pass\n"""\n') == LoadResult(
-        sources=load_text("").sources
-    )
+    found = load_text('CODE = """\n@triton.jit\ndef k(x): pass\n"""\n')
+    assert found == FileResult(found.source, sources=(found.source.path,))
 
 
 # ------------------------------------------------------------------ kernels and helpers

@@ -10,9 +10,9 @@ import pytest
 pytest.importorskip("triton")
 
 from triton_mutlint.run.request import Request
-from triton_mutlint.types import KernelReport, LoadResult, Report
+from triton_mutlint.types import FileResult, KernelReport, Report
 
-Load = Callable[..., LoadResult]
+Load = Callable[..., FileResult]
 MAKE = """
 def make(act, aux_on: tl.constexpr):
     @triton.jit

@@ -6,7 +6,7 @@ import pickle
 from io import BytesIO
 from typing import Any
 
-_RECORDS = ("triton_mutlint.types.", "triton_mutlint.basics", "triton_mutlint.run.result", "triton_mutlint.cache.files",
+_RECORDS = ("triton_mutlint.types.", "triton_mutlint.basics", "triton_mutlint.cache.files",
             "triton_mutlint.process.inputs")
 _PATHS = frozenset({"PosixPath", "WindowsPath"})
 

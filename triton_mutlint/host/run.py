@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,7 +73,7 @@ class OpsOf:
 
     sources: Sequence[SourceFile]
     cwd: Path
-    known: Mapping[Path, tuple[str, str, ast.Module | None]]
+    known: Mapping[Path, SourceFile]
     registrars: Mapping[str, Registrar]
     kernels: Kernels
     seconds: float

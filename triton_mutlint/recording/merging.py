@@ -12,8 +12,7 @@ import yaml
 
 from triton_mutlint.recording.launches import Launch, Place, joined, launch_text, launches_of, read_notes
 from triton_mutlint.recording.seen import Seen, columns, proposals
-from triton_mutlint.run.files import Run
-from triton_mutlint.run.judge import LintedFile
+from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import load_file, plan_kernel
 from triton_mutlint.run.request import Request
 from triton_mutlint.signature.binding import value_parameters
@@ -24,7 +23,7 @@ from triton_mutlint.signature.spec_writer import argument_lines
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.source.text import read_source
 from triton_mutlint.source.walking import first_line
-from triton_mutlint.types import Kernel, LoadResult, SourceFile, StageError, Status, UsageError
+from triton_mutlint.types import FileResult, Kernel, SourceFile, StageError, Status, UsageError
 
 HEADER = """\
 # Kernel signatures as they were launched, written by `triton-mutlint record`.
@@ -76,7 +75,7 @@ class _Subject:
     """A recorded kernel; `file` and `kernel` are what its source gave, `run` analyses it."""
 
     place: Place
-    file: LintedFile
+    file: FileResult
     kernel: Kernel | None
     run: Run
 
@@ -99,7 +98,7 @@ class _Subject:
     def _open(self, kernel: Kernel) -> frozenset[str]:
         """The parameters that the source, by itself, is analysed with several values of, or takes several of."""
         try:
-            plan = plan_kernel(kernel, None, None, self.file.result, _VARIANTS)
+            plan = plan_kernel(kernel, None, None, self.file, _VARIANTS)
         except StageError:
             return frozenset()
         return plan.partial | {n for n in plan.inferred if len(types_of(plan, n)) > 1}
@@ -117,22 +116,22 @@ def _subjects(notes: Mapping[Place, list[Launch]], spec: Spec | None) -> Iterato
     """Each recorded kernel with its launches, in the order of their places."""
     request = Request((), Path.cwd(), use_spec=False)
     run = Run(request, lambda done, total, label: None)
-    loaded: dict[Path, LintedFile] = {}
+    loaded: dict[Path, FileResult] = {}
     for place in sorted(notes, key=lambda p: (str(p.file), p.line)):
         if place.file not in loaded:
             loaded[place.file] = _loaded(place.file, spec, request)
         file = loaded[place.file]
-        kernels = (*file.result.kernels, *file.result.helpers)
+        kernels = file.functions
         same = [k for k in kernels if first_line(k.node) <= place.line <= k.location.line]
         yield _Subject(place, file, same[0] if same else None, run), notes[place]
 
 
-def _loaded(path: Path, spec: Spec | None, request: Request) -> LintedFile:
+def _loaded(path: Path, spec: Spec | None, request: Request) -> FileResult:
     try:
         source = SourceFile(path, str(path), read_source(path, str(path)))
     except StageError:
-        return LintedFile(SourceFile(path, str(path), ""), None, LoadResult())
-    return LintedFile(source, None, load_file(source, spec, request))
+        return FileResult(SourceFile(path, str(path), ""))
+    return load_file(source, spec, request)
 
 
 def _key(place: Place, kernel: Kernel | None, root: Path) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from triton_mutlint.contracts.allowed import Allowed, allowed_by
@@ -15,16 +14,16 @@ from triton_mutlint.contracts.stale_entries import elsewhere, stale_entries
 from triton_mutlint.contracts.stale_globals import stale_globals
 from triton_mutlint.rules.run import judge
 from triton_mutlint.rules.subject import KernelSubject, RunSubject
+from triton_mutlint.run.plan import Specs
 from triton_mutlint.run.request import Request
 from triton_mutlint.signature.spec import KernelSpec, Spec
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.text import read_source
 from triton_mutlint.types import (
     Failure,
+    FileResult,
     Finding,
-    Kernel,
     KernelReport,
-    LoadResult,
     Location,
     OpReport,
     SourceFile,
@@ -32,64 +31,46 @@ from triton_mutlint.types import (
 )
 
 
-@dataclass(frozen=True)
-class LintedFile:
-    """One file with the spec that holds for it, what loading gave, and a report per kernel."""
-
-    source: SourceFile
-    spec: Spec | None
-    result: LoadResult
-    reports: tuple[tuple[Kernel | None, KernelReport], ...] = ()
-
-    def entry(self, kernel: Kernel) -> KernelSpec | None:
-        """The spec's entry for a kernel of this file."""
-        if self.spec is None:
-            return None
-        return self.spec.entry_for(kernel.path, kernel.name, kernel.qualname, kernel.location.line)
-
-    def relied_on(self, report: KernelReport, entry: KernelSpec | None) -> bool:
-        """Whether the user gave the arguments of a kernel, or declared what it writes; `entry` is its own, if known."""
-        name, line = report.name, report.location.line
-        if entry is None and self.spec is not None:  # it may not have loaded
-            entry = self.spec.entry_for(self.source.path, name.rpartition(".")[2], name, line)
-        given = entry is not None and (entry.args or entry.compact is not None or entry.mutates is not None)
-        return bool(given) or line in read_declarations(self.source).by_line
-
-
 def findings_of(
-    files: Sequence[LintedFile], failures: Sequence[tuple[str, Failure]], request: Request,
+    files: Sequence[FileResult], failures: Sequence[tuple[str, Failure]], request: Request, specs: Specs,
     ops: Sequence[OpReport] = (),
 ) -> tuple[Finding, ...]:
     """What the rules say of the linted files, and of the arguments that could not be read."""
     subjects = []
     linted = tuple(file.source for file in files)
     for file in files:
-        helped = (*linted, *_helping(file, linted, request.cwd)) if any(map(_is_tuned, file.result.kernels)) else linted
+        helped = (*linted, *_helping(file, linted, request.cwd)) if any(k.is_tuned for k in file.kernels) else linted
         for kernel, report in file.reports:
-            entry = file.entry(kernel) if kernel else None
+            entry = specs.entry(kernel) if kernel else None
             declaration = declaration_of(kernel, file.source, entry) if kernel else None
             subjects.append(KernelSubject(
                 report, kernel, declaration, has_spec_entry=entry is not None,
-                is_relied_on=report.failure is not None and file.relied_on(report, entry),
+                is_relied_on=report.failure is not None and _is_relied_on(report, entry, file.source, specs),
                 allow=frozenset(d.name for d in entry.allow) if entry else frozenset(), allowed=allowed_by(entry),
                 sources=helped,
             ))
-    unnamed = [(file.source.display, failure) for file in files for name, failure in file.result.failures if not name]
+    unnamed = [(file.source.display, file.failure) for file in files if file.failure is not None]
     return judge(RunSubject(
         tuple(subjects), linted, (*failures, *unnamed),
-        tuple(_stale(files, request)), request.cwd, request.arguments, snapshot_of(request), baseline_of(request),
-        lambda allowed: _may_be_elsewhere(allowed, files, request), ops=tuple(ops),
+        tuple(_stale(files, request, specs)), request.cwd, request.arguments, snapshot_of(request),
+        baseline_of(request),
+        lambda allowed: _may_be_elsewhere(allowed, files, request, specs), ops=tuple(ops),
     ), request.config)
 
 
-def _is_tuned(kernel: Kernel) -> bool:
-    return kernel.autotune is not None and len(kernel.autotune.configs) > 1
+def _is_relied_on(report: KernelReport, entry: KernelSpec | None, source: SourceFile, specs: Specs) -> bool:
+    """Whether the user gave the arguments of a kernel, or declared what it writes; `entry` is its own, if known."""
+    name, line = report.name, report.location.line
+    if entry is None and (spec := specs.of(source)) is not None:  # it may not have loaded
+        entry = spec.entry_for(source.path, name.rpartition(".")[2], name, line)
+    given = entry is not None and (entry.args or entry.compact is not None or entry.mutates is not None)
+    return bool(given) or line in read_declarations(source).by_line
 
 
-def _helping(file: LintedFile, linted: Sequence[SourceFile], cwd: Path) -> Iterator[SourceFile]:
+def _helping(file: FileResult, linted: Sequence[SourceFile], cwd: Path) -> Iterator[SourceFile]:
     """The files beside those linted from which something was loaded: a kernel's helpers may stand there."""
     known = {source.path for source in linted}
-    for path in file.result.sources:
+    for path in file.sources:
         if path not in known:
             try:
                 display = display_path(path, cwd)
@@ -98,11 +79,11 @@ def _helping(file: LintedFile, linted: Sequence[SourceFile], cwd: Path) -> Itera
                 continue
 
 
-def _may_be_elsewhere(allowed: Allowed, files: Sequence[LintedFile], request: Request) -> bool:
+def _may_be_elsewhere(allowed: Allowed, files: Sequence[FileResult], request: Request, specs: Specs) -> bool:
     """Whether the entry of an `allow` may hold for a kernel of a file that was not linted as a whole."""
-    own = [f for f in files if f.spec is not None and f.spec.file == allowed.location.file]
-    specs = [f.spec for f in own if f.spec is not None]
-    return any(elsewhere(allowed.pattern, [f.source for f in own], _root(spec, request)) for spec in specs[:1])
+    spec = next((s for s in specs.read.values() if s.file == allowed.location.file), None)
+    own = [f.source for f in files if spec is not None and specs.of(f.source) is spec]
+    return spec is not None and bool(own) and elsewhere(allowed.pattern, own, _root(spec, request))
 
 
 def snapshot_of(request: Request) -> Snapshot | None:
@@ -121,17 +102,19 @@ def baseline_of(request: Request) -> Baseline | None:
     return read_baseline(path, display_path(path, request.cwd))
 
 
-def _stale(files: Sequence[LintedFile], request: Request) -> Iterator[tuple[str, Location]]:
+def _stale(files: Sequence[FileResult], request: Request, specs: Specs) -> Iterator[tuple[str, Location]]:
     """What each spec says that holds for nothing."""
-    specs = {id(file.spec): file.spec for file in files if file.spec is not None}
-    for spec in specs.values():
-        own = [file for file in files if file.spec is spec]
-        kernels = [k for file in own for k in (*file.result.kernels, *file.result.helpers)]
-        failed = [name for file in own for name, _ in file.result.failures if name]
-        yield from stale_entries(spec, [file.source for file in own], kernels, failed, _root(spec, request))
+    own: dict[int, list[FileResult]] = {}
+    for file in files:
+        own.setdefault(id(specs.of(file.source)), []).append(file)
+    for spec in specs.read.values():
+        using = own.get(id(spec), [])
+        sources = [file.source for file in using]
+        failed = [name for file in using for name in file.failed_names]
+        root = _root(spec, request)
+        yield from stale_entries(spec, sources, [k for file in using for k in file.functions], failed, root)
         if not request.true_import:  # what was really imported, and from where, is not known
-            loaded = {path for file in own for path in file.result.sources}
-            yield from stale_globals(spec, [file.source for file in own], loaded, _root(spec, request))
+            yield from stale_globals(spec, sources, {path for file in using for path in file.sources}, root)
 
 
 def _root(spec: Spec, request: Request) -> Path:

@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from triton_mutlint.process.harmless import harmless
-from triton_mutlint.run.judge import LintedFile
-from triton_mutlint.run.plan import plan_kernel, visible
+from triton_mutlint.run.plan import Specs, plan_kernel
 from triton_mutlint.signature.launched import beyond
 from triton_mutlint.source.tracing import traced
-from triton_mutlint.types import Beyond, Kernel, KernelReport, LaunchArgument, Plan, SourceFile
+from triton_mutlint.types import Beyond, FileResult, Kernel, KernelReport, LaunchArgument, Plan, SourceFile
 
 
 @dataclass
 class LaunchPlans:
     """Kernels and their plans by where they stand; reports, which may come from a cache, do not hold them."""
 
-    load: Callable[[SourceFile], LintedFile]
+    load: Callable[[SourceFile], FileResult]
+    specs: Specs
     max_variants: int
-    _files: dict[Path, LintedFile] = field(default_factory=dict)
+    _files: dict[Path, FileResult] = field(default_factory=dict)
     _plans: dict[tuple[Path, int, str], tuple[Kernel, Plan]] = field(default_factory=dict)
 
     def beyond(self, source: SourceFile, verdict: KernelReport, given: Mapping[str, LaunchArgument],
@@ -31,7 +31,7 @@ class LaunchPlans:
         """
         try:
             kernel, plan = self._planned(source, verdict)
-            helpers = visible(self._files[source.path].result)
+            helpers = {k.name: k for k in self._files[source.path].functions}
             found = beyond(kernel, plan, helpers, given)
             if found.like_variant and verdict.analyzed_variants == verdict.total_variants:
                 return Beyond(found.of(asked))
@@ -45,8 +45,8 @@ class LaunchPlans:
         file = self._files[source.path]
         place = source.path, verdict.location.line, verdict.name
         if place not in self._plans:
-            kernel = next(k for k in file.result.kernels if (k.location.line, k.name) == place[1:])
+            kernel = next(k for k in file.kernels if (k.location.line, k.name) == place[1:])
             with harmless(), traced():
-                plan = plan_kernel(kernel, file.entry(kernel), file.spec, file.result, self.max_variants)
+                plan = plan_kernel(kernel, self.specs.entry(kernel), self.specs.of(source), file, self.max_variants)
             self._plans[place] = kernel, plan
         return self._plans[place]

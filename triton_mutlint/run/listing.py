@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from triton_mutlint.process.harmless import harmless
 from triton_mutlint.run.helpers import settled
-from triton_mutlint.run.judge import LintedFile
-from triton_mutlint.run.plan import Specs, entry_of, load_file, plan_kernel, unexpected
+from triton_mutlint.run.plan import Specs, load_file, plan_kernel, unexpected
 from triton_mutlint.run.request import Request
 from triton_mutlint.signature.configs import configs
 from triton_mutlint.signature.spec import KernelSpec, Spec
@@ -17,8 +16,8 @@ from triton_mutlint.source.discover import discover
 from triton_mutlint.types import (
     ArgType,
     Failure,
+    FileResult,
     Kernel,
-    LoadResult,
     Location,
     Origin,
     Plan,
@@ -71,26 +70,25 @@ def list_kernels(request: Request) -> tuple[ListedKernel, ...]:
         request.arguments, request.cwd, config.exclude, root=config.root, force=config.force_exclude)
     specs = Specs(request)
     given = [(source, specs.of(source)) for source in sources]  # a wrong spec ends the run before any work
-    files = settled([LintedFile(source, spec, load_file(source, spec, request)) for source, spec in given], request)
-    rows = [row for file in files for row in _rows(file, request)]
+    files = settled([load_file(source, spec, request) for source, spec in given], request, specs)
+    rows = [row for file in files for row in _rows(file, specs, request)]
     rows += [ListedKernel("", f.location or Location(name, 1), failure=f) for name, f in failures]
     return tuple(sorted(rows, key=lambda row: (row.location, row.name)))
 
 
-def _rows(file: LintedFile, request: Request) -> Iterator[ListedKernel]:
-    result = file.result
-    for kernel in (*result.kernels, *(result.helpers if request.helpers else ())):
-        yield _row(kernel, file.spec, result, request)
-    for name, failure in result.failures:
+def _rows(file: FileResult, specs: Specs, request: Request) -> Iterator[ListedKernel]:
+    for kernel in (*file.kernels, *(file.helpers if request.helpers else ())):
+        yield _row(kernel, specs, file, request)
+    for name, failure in file.failures:
         yield ListedKernel(name, failure.location or Location(file.source.display, 1), failure=failure)
 
 
-def _row(kernel: Kernel, spec: Spec | None, result: LoadResult, request: Request) -> ListedKernel:
-    entry = entry_of(spec, kernel)
+def _row(kernel: Kernel, specs: Specs, file: FileResult, request: Request) -> ListedKernel:
+    entry, spec = specs.entry(kernel), specs.of(kernel.source)
     name = kernel.qualname or kernel.name
     try:
         with harmless():
-            plan = plan_kernel(kernel, entry, spec, result, request.max_variants)
+            plan = plan_kernel(kernel, entry, spec, file, request.max_variants)
     except StageError as error:
         return ListedKernel(name, kernel.location, kernel.is_helper, failure=error.failure)
     except Exception as error:  # the kernel's own heuristics and globals run in there

@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from triton_mutlint.process.inputs import read
-from triton_mutlint.types import Frame, Location
+from triton_mutlint.types import Frame, Location, SourceFile
 
 Entry = tuple[str, int, int]
 
@@ -46,17 +46,12 @@ class _Span:
 
 @dataclass(frozen=True)
 class SourcePlaces:
-    """`texts` holds sources that are not (or not as) on disk, by absolute path; `displays` names to show.
-
-    `trees` are those of files that are parsed already.
-    """
+    """Places as the files of a run show them; `sources` are those by absolute path."""
 
     cwd: Path
-    displays: Mapping[str, str] = field(default_factory=dict)
-    texts: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, SourceFile] = field(default_factory=dict)
     column_base: int = 1
     locates_calls: bool = True
-    trees: Mapping[str, ast.Module] = field(default_factory=dict, repr=False)
     _names: dict[tuple[str, int], str] = field(default_factory=dict, init=False, repr=False)  # by file and line
 
     def location(self, entry: Entry | None, op: str) -> Location:
@@ -78,7 +73,8 @@ class SourcePlaces:
 
     def display(self, file: str) -> str:
         """The name to show for a file: as linted, else relative to the working directory or import root."""
-        return self.displays.get(file) or _display(file, str(self.cwd))
+        source = self.sources.get(file)
+        return _display(file, str(self.cwd)) if source is None else source.display
 
     def _settle(self, entry: Entry, called: tuple[str, ...]) -> Entry:
         file, line, column = entry
@@ -102,14 +98,14 @@ class SourcePlaces:
         return name
 
     def _tree(self, file: str) -> ast.Module:
-        tree = self.trees.get(file)
-        return tree if tree is not None else _parsed(file, self.texts.get(file))
+        source = self.sources.get(file)
+        return _parsed(file) if source is None else source.tree
 
 
 @lru_cache(maxsize=256)
-def _parsed(file: str, text: str | None) -> ast.Module:
+def _parsed(file: str) -> ast.Module:
     try:
-        return ast.parse(text if text is not None else read(file))
+        return ast.parse(read(file))
     except (OSError, SyntaxError, ValueError):
         return ast.Module([], [])  # not Python source (a .ttir from elsewhere): no names, columns as printed
 

@@ -21,8 +21,8 @@ from triton_mutlint.source.load import DEFAULT_TARGET, load
 from triton_mutlint.types import (
     ArgType,
     Failure,
+    FileResult,
     Kernel,
-    LoadResult,
     Location,
     Plan,
     SourceFile,
@@ -36,12 +36,15 @@ class Specs:
 
     request: Request
     read: dict[Path, Spec] = field(default_factory=dict)
+    _paths: dict[Path, Path | None] = field(default_factory=dict)  # by linted file
 
     def path_of(self, source: SourceFile) -> Path | None:
         """The spec file that holds for `source`, if any."""
         if not self.request.use_spec:
             return None
-        return self.request.spec or find_spec(source.path)
+        if source.path not in self._paths:
+            self._paths[source.path] = self.request.spec or find_spec(source.path)
+        return self._paths[source.path]
 
     def digest_of(self, source: SourceFile) -> str:
         """What tells the text of the spec file that holds for `source` from any other; "" where nothing is noted.
@@ -63,8 +66,15 @@ class Specs:
             self.read[path] = load_spec(path, display) if text is None else parse_spec(text, display)
         return self.read[path]
 
+    def entry(self, kernel: Kernel) -> KernelSpec | None:
+        """The entry that holds for a kernel, if any."""
+        spec = self.of(kernel.source)
+        if spec is None:
+            return None
+        return spec.entry_for(kernel.path, kernel.name, kernel.qualname, kernel.location.line)
 
-def load_file(source: SourceFile, spec: Spec | None, request: Request) -> LoadResult:
+
+def load_file(source: SourceFile, spec: Spec | None, request: Request) -> FileResult:
     """What the file holds; whatever its own Python does wrong is a failure in the result.
 
     Raises UsageError where there is no Triton that can be used.
@@ -78,7 +88,7 @@ def load_file(source: SourceFile, spec: Spec | None, request: Request) -> LoadRe
 
         triton()  # else the file is not to blame
         failure = unexpected(Stage.LOAD, error, Location(source.display, 1))
-        return LoadResult(failures=(("", failure),), sources=(source.path,))
+        return FileResult.failed(source, failure)
 
 
 def _device(spec: Spec | None, request: Request) -> str:
@@ -104,23 +114,11 @@ def shown(failure: Failure, cwd: Path) -> Failure:
     return replace(failure, location=replace(place, file=display_path(Path(place.file), cwd)))
 
 
-def entry_of(spec: Spec | None, kernel: Kernel) -> KernelSpec | None:
-    """The spec's entry for a kernel."""
-    if spec is None:
-        return None
-    return spec.entry_for(kernel.path, kernel.name, kernel.qualname, kernel.location.line)
-
-
-def visible(result: LoadResult) -> dict[str, Kernel]:
-    """The jit functions that a kernel of `result` may call, by name."""
-    return {h.name: h for h in (*result.helpers, *result.kernels)}
-
-
 def plan_kernel(
-    kernel: Kernel, entry: KernelSpec | None, spec: Spec | None, result: LoadResult, max_variants: int
+    kernel: Kernel, entry: KernelSpec | None, spec: Spec | None, file: FileResult, max_variants: int
 ) -> Plan:
-    """The variants to analyse of a kernel of `result`; raises StageError, as `build_plan` does."""
-    helpers = visible(result)
+    """The variants to analyse of a kernel of `file`; raises StageError, as `build_plan` does."""
+    helpers = {k.name: k for k in file.functions}
 
     def guess(asked: Kernel, known: Mapping[str, ArgType]) -> Mapping[str, Inferred]:
         return infer(asked, known, helpers=helpers) if len(known) < len(asked.parameters) else {}

@@ -42,14 +42,15 @@ def _run(request: Request, progress: Progress) -> Report:
     sources = tuple(replace(s, text=request.texts.get(s.display, s.text)) for s in sources)
     if sources:
         with compiling():
-            from triton_mutlint.run.files import lint
+            from triton_mutlint.run.lint import lint
 
             return lint(request, sources, failures, progress)
     if not failures and not compared:
         return Report(Environment(None))
     from triton_mutlint.run.judge import findings_of
+    from triton_mutlint.run.plan import Specs
 
-    return Report(Environment(None), findings=findings_of((), failures, request))
+    return Report(Environment(None), findings=findings_of((), failures, request, Specs(request)))
 
 
 @contextlib.contextmanager

@@ -22,11 +22,10 @@ from triton_mutlint.source.text import (
     has_ops,
     may_have_kernels,
     may_have_ops,
-    parse_source,
     read_bytes,
     refuse_foreign,
 )
-from triton_mutlint.types import Failure, Location, SourceFile, Stage, StageError
+from triton_mutlint.types import Failure, Location, SourceFile, Stage, StageError, parse_source
 
 NamedFailure = tuple[str, Failure]
 

@@ -19,13 +19,12 @@ from triton_mutlint.source.needs import Need, Needs
 from triton_mutlint.source.outline import Outline, outline
 from triton_mutlint.source.outward import called_elsewhere, launched_from
 from triton_mutlint.source.sliced import SlicedModule
-from triton_mutlint.source.text import parse_source
 from triton_mutlint.source.true_import import load_by_import
 from triton_mutlint.types import (
     EMPTY,
     Failure,
+    FileResult,
     Kernel,
-    LoadResult,
     Location,
     SourceFile,
     Stage,
@@ -46,7 +45,7 @@ def load(
     true_import: bool = False,
     target: str = DEFAULT_TARGET,
     stubs: tuple[str, ...] = (),
-) -> LoadResult:
+) -> FileResult:
     """The kernels and helpers of one file, in line order, and why others are missing.
 
     Only what the file's jit functions need is run: their imports, constants and decorators, in this
@@ -56,14 +55,14 @@ def load(
     stand in for although they are at hand.
     """
     try:
-        tree = parse_source(source.text, str(source.path), source.display)
+        tree = source.tree
     except StageError as error:
-        return LoadResult(failures=(("", error.failure),), sources=(source.path,))
+        return FileResult.failed(source, error.failure)
     file = outline(tree)
     if not has_candidates(file):
-        return LoadResult(failures=tuple(_unknown(source, [])), sources=(source.path,),
+        return FileResult(source, failures=tuple(_unknown(source, [])), sources=(source.path,),
                           launched=launched_from(file, tree, launches(file)))
-    imported = load_by_import(source, tree, file) if true_import else None
+    imported = load_by_import(source, file) if true_import else None
     if imported is not None and not _lacks_nested(imported, file):
         return imported
     modules = _modules(_frozen(globals_), target, stubs)
@@ -72,16 +71,16 @@ def load(
         return sliced if imported is None else _with_nested(imported, sliced, file)
     except TooLongError as error:
         failure = Failure(Stage.LOAD, f"loading {source.display}: {error}", Location(source.display, 1))
-        return LoadResult(failures=(("", failure),), sources=(source.path,))
+        return FileResult.failed(source, failure)
 
 
-def _lacks_nested(imported: LoadResult, file: Outline) -> bool:
+def _lacks_nested(imported: FileResult, file: Outline) -> bool:
     """Whether functions of the file would still make jit functions when they are called."""
     lines = {k.location.line for k in (*imported.kernels, *imported.helpers)}
     return bool(lines) and any(found.parents and found.node.lineno not in lines for found in file.jits)
 
 
-def _with_nested(imported: LoadResult, sliced: LoadResult, file: Outline) -> LoadResult:
+def _with_nested(imported: FileResult, sliced: FileResult, file: Outline) -> FileResult:
     """What an import gave, and from the slice what stands in functions and classes."""
     lines = {k.location.line for k in (*imported.kernels, *imported.helpers)}
     note = "it stands in a function or class: the import does not show it, so it was sliced"
@@ -135,7 +134,7 @@ class _Load:
         self.needs = Needs()
         self.launches = launches(module.outline)
 
-    def result(self) -> LoadResult:
+    def result(self) -> FileResult:
         with self.modules.session:
             stand_ins = self.modules.stand_ins
             stand_ins.lenient = True
@@ -147,7 +146,7 @@ class _Load:
         sources = self.modules.sources(self.module)
         self.modules.release(self.module)
         self.failures.extend(_unknown(self.source, found))
-        return LoadResult(tuple(kernels), tuple(helpers), tuple(self.failures), sources,
+        return FileResult(self.source, tuple(kernels), tuple(helpers), tuple(self.failures), sources,
                           partial(self.modules.reads, self.module), self._passed_over(found),
                           called_elsewhere(self.needs.reached, self.source.path),
                           launched_from(self.module.outline, self.module.tree, self.launches))
@@ -233,9 +232,7 @@ class _Load:
             location=Location(self.source.display, candidate.node.lineno, candidate.node.col_offset + 1),
             jit=candidate.jit,
             parameters=parameters,
-            node=candidate.node,
-            tree=self.module.tree,
-            path=self.source.path,
+            source=self.source,
             namespace=Globals(candidate.definition.namespace, self.needs),
             autotune=tuning.autotune,
             heuristics=tuning.heuristics,

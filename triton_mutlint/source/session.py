@@ -25,8 +25,8 @@ from triton_mutlint.process.watchdog import watched
 from triton_mutlint.source.bounded import Rounds, bounded_memory
 from triton_mutlint.source.outline import FoundFunction
 from triton_mutlint.source.surroundings import surrounded, without_registered
-from triton_mutlint.source.text import split_lines
 from triton_mutlint.source.tracing import PRIVATE, traced
+from triton_mutlint.types import split_lines
 
 SECONDS = 20.0  # far above what any constant of the measured corpora takes (0.4 s)
 _RECURSION_LIMIT = 6000  # a chain of sliced modules nests some ten Python frames per module

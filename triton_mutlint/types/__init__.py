@@ -31,9 +31,7 @@ from triton_mutlint.types.kernel import (
     Autotune,
     AutotuneConfig,
     Kernel,
-    LoadResult,
     Parameter,
-    SourceFile,
 )
 from triton_mutlint.types.lowered import (
     ArgOwner,
@@ -75,8 +73,13 @@ from triton_mutlint.types.report import (
     UnanalyzableOp,
     VariantUse,
 )
+from triton_mutlint.types.result import FileResult
+from triton_mutlint.types.source import SourceFile, parse_source, split_lines
 
 __all__ = [
+    "FileResult",
+    "parse_source",
+    "split_lines",
     "EMPTY",
     "Access",
     "AccessKind",
@@ -101,7 +104,6 @@ __all__ = [
     "KernelReport",
     "LaunchArgument",
     "ListKind",
-    "LoadResult",
     "Location",
     "Lowered",
     "Mutation",

@@ -1,29 +1,16 @@
-"""Files and the kernels that were loaded from them."""
+"""Jit functions as they were loaded."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from triton_mutlint.basics import EMPTY
-from triton_mutlint.types.failure import Failure
 from triton_mutlint.types.place import Location
-
-
-@dataclass(frozen=True)
-class SourceFile:
-    """A file to lint: its path, the name shown in reports, its text and the kernels asked for.
-
-    `kernels` is empty when all of them are wanted (`path.py::name` and `module:name` name some).
-    """
-
-    path: Path
-    display: str
-    text: str
-    kernels: frozenset[str] = frozenset()
+from triton_mutlint.types.source import SourceFile
 
 
 @dataclass(frozen=True)
@@ -70,17 +57,14 @@ class Autotune:
 class Kernel:
     """A jit function that was loaded from its slice.
 
-    `jit` is the `triton.runtime.JITFunction`; `namespace` the globals it was defined in;
-    `node` its `def` in the file's own AST (line numbers are the file's).
+    `jit` is the `triton.runtime.JITFunction`; `namespace` holds the globals it was defined in; `source` is its file.
     """
 
     name: str
     location: Location  # of the `def` line
     jit: Any
     parameters: tuple[Parameter, ...]
-    node: ast.FunctionDef
-    tree: ast.Module  # the whole file it stands in
-    path: Path  # absolute path of that file
+    source: SourceFile
     namespace: Mapping[str, Any] = field(default=EMPTY, repr=False)
     autotune: Autotune | None = None
     heuristics: Mapping[str, Any] = EMPTY  # parameter -> callable(args mapping) -> value
@@ -92,22 +76,36 @@ class Kernel:
     def parameter_names(self) -> tuple[str, ...]:
         return tuple(p.name for p in self.parameters)
 
+    @property
+    def path(self) -> Path:
+        return self.source.path
 
-@dataclass(frozen=True)
-class LoadResult:
-    """What loading one file gave: kernels and helpers in line order, and failures by name.
+    @property
+    def tree(self) -> ast.Module:
+        """The whole file it stands in."""
+        return self.source.tree
 
-    `sources` are the files whose text took part (the file itself first); `reads` gives the files that
-    were read so far, where names were looked for, and whether that is all that the result depends on;
-    `notes` say what else of the file is not analysed.
-    """
+    @property
+    def node(self) -> ast.FunctionDef:
+        """Its `def` in that tree."""
+        return self.source.functions[self.location.line, self.location.column]
 
-    kernels: tuple[Kernel, ...] = ()
-    helpers: tuple[Kernel, ...] = ()
-    failures: tuple[tuple[str, Failure], ...] = ()  # (kernel name or "", why)
-    sources: tuple[Path, ...] = ()
-    reads: Callable[[], tuple[tuple[str, ...], tuple[tuple[str, str], ...], bool]] | None = field(
-        default=None, compare=False)
-    notes: tuple[str, ...] = ()
-    calls: tuple[tuple[str, int], ...] = ()  # jit functions of other files that its own reach: file, line
-    launched: frozenset[str] = frozenset()  # names that its host code may launch, as they are defined
+    @property
+    def is_tuned(self) -> bool:
+        """Whether autotune has a choice, so that it runs the kernel several times."""
+        return self.autotune is not None and len(self.autotune.configs) > 1
+
+    def detached(self) -> Kernel:
+        """What rules and reports need of it, which can go between processes: no functions, no values."""
+        return replace(
+            self, jit=None, namespace=EMPTY, parameters=tuple(replace(p, default=None) for p in self.parameters),
+            heuristics=dict.fromkeys(self.heuristics),
+            autotune=None if self.autotune is None else _named(self.autotune),
+        )
+
+
+def _named(autotune: Autotune) -> Autotune:
+    """With the names that the configs set, and without the values."""
+    return replace(autotune, configs=tuple(
+        replace(config, kwargs=dict.fromkeys(config.kwargs), options=dict.fromkeys(config.options), pre_hook=None)
+        for config in autotune.configs))

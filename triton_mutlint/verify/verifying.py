@@ -11,7 +11,7 @@ from pathlib import Path
 from triton_mutlint.analysis import VariantEffects
 from triton_mutlint.basics import DEVICE_NODES
 from triton_mutlint.lowering.triton_api import triton_version
-from triton_mutlint.run.files import Run
+from triton_mutlint.run.lint import Run
 from triton_mutlint.run.request import Progress, Request
 from triton_mutlint.run.run import compiling, sources_of
 from triton_mutlint.types import Kernel, UsageError, Variant
@@ -44,11 +44,11 @@ def verify(request: Request, settings: Settings, output: Path | None, progress: 
             for kernel, report in file.reports:
                 subject = Subject(report)
                 if kernel is not None:
-                    subject = subject_of(file, kernel, report, tuple(seen.get(kernel, ())), settings,
+                    subject = subject_of(file, kernel, report, tuple(seen.get(kernel, ())), settings, run.specs,
                                          partial(run.analyze, file, kernel))
-                subjects.append((subject, file.result.sources))
+                subjects.append((subject, file.sources))
     outcomes = _outcomes(subjects, settings, output, progress)
-    unread = [(f.source.display, failure) for f in files for name, failure in f.result.failures if not name]
+    unread = [(f.source.display, f.failure) for f in files if f.failure is not None]
     ordered = tuple(sorted(outcomes, key=lambda k: (k.location, k.name)))
     return VerifyReport(settings.device, triton_version() if files else None, ordered, (*failures, *unread))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,15 +12,12 @@ from triton_mutlint.cache.files import FileCache, Reads
 from triton_mutlint.lowering.triton_api import preload
 from triton_mutlint.process.inputs import Look
 from triton_mutlint.process.workers import Lost, in_processes
-from triton_mutlint.run.judge import LintedFile
 from triton_mutlint.run.kernel import failed
 from triton_mutlint.run.request import Progress, Request
-from triton_mutlint.run.result import FileOutcome
-from triton_mutlint.signature.spec import Spec
 from triton_mutlint.types import (
     Failure,
+    FileResult,
     KernelReport,
-    LoadResult,
     Location,
     SourceFile,
     Stage,
@@ -46,13 +42,6 @@ class Part:
 
     def wants(self, index: int) -> bool:
         return index % self.of == self.first and index not in self.done
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """The file was loaded: what it holds, `detached`."""
-
-    result: LoadResult
 
 
 @dataclass(frozen=True)
@@ -83,8 +72,8 @@ class Read:
     spoiled: bool
 
 
-Item = Union[Loaded, At, Reported, Read]  # noqa: UP007 - evaluated at run time
-Work = Callable[[SourceFile, "Spec | None", Part], Iterator[Item]]
+Step = Union[FileResult, At, Reported, Read]  # noqa: UP007 - evaluated at run time; first the file, detached
+Work = Callable[[SourceFile, Part], Iterator[Step]]
 
 
 @dataclass
@@ -92,51 +81,46 @@ class _File:
     """What is known of one file so far; `at` is the kernel that each of its parts is at."""
 
     source: SourceFile
-    result: LoadResult | None = None
+    result: FileResult | None = None
+    is_done: bool = False
     reports: dict[int, KernelReport] = field(default_factory=dict)
     at: dict[int, At] = field(default_factory=dict)
-    unloaded: LoadResult | None = None  # in place of `result`, where loading it ended a process
-    known: FileOutcome | None = None
     reads: tuple[dict[str, None], dict[Look, None]] = field(default_factory=lambda: ({}, {}))
-    settled: bool = True
-    is_known: bool = True  # what it depends on
+    is_lasting: bool = True  # nothing but what was read decided
 
-    def take(self, part: Part, item: Item) -> None:
-        if isinstance(item, Loaded):
-            self.result = item.result
-        elif isinstance(item, At):
-            self.at[part.first] = item
-        elif isinstance(item, Read):
-            self.settled &= not item.spoiled
-            self.is_known &= item.is_all
-            self.reads[0].update(dict.fromkeys(item.reads[0]))
-            self.reads[1].update(dict.fromkeys(item.reads[1]))
+    def take(self, part: Part, step: Step) -> None:
+        if isinstance(step, FileResult):
+            self.result = step.of(self.source)
+        elif isinstance(step, At):
+            self.at[part.first] = step
+        elif isinstance(step, Read):
+            self.is_lasting &= step.is_all and not step.spoiled
+            self.reads[0].update(dict.fromkeys(step.reads[0]))
+            self.reads[1].update(dict.fromkeys(step.reads[1]))
         else:
-            self.reports[item.index] = item.report
+            self.reports[step.index] = step.report
             del self.at[part.first]
 
     def lose(self, part: Part, lost: Lost) -> Iterator[Part]:
         """Give up the kernel that a lost process was at, or the file where it was not at one; the rest goes on."""
-        at, self.settled = self.at.pop(part.first, None), False
+        at, self.is_lasting = self.at.pop(part.first, None), False
         said = "".join(f"\n{line}" for line in lost.printed)
         if self.result is None or at is None:
             location = Location(self.source.display, 1)
             failure = Failure(Stage.LOAD, f"loading {self.source.display}: {lost.reason}{said}", location, crashed=True)
-            self.unloaded = LoadResult(failures=(("", failure),), sources=(self.source.path,))
+            self.result, self.is_done = FileResult.failed(self.source, failure), True
             return
         kernel = self.result.kernels[at.index]
         failure = Failure(Stage.LOWER, f"{kernel.name}: {lost.reason}{said}", kernel.location, crashed=True)
         self.reports[at.index] = failed(kernel, failure, at.targets)
         yield replace(part, done=part.done | self.reports.keys())
 
-    def outcome(self) -> FileOutcome:
-        if self.known is not None:
-            return self.known
-        if self.unloaded is not None:
-            return FileOutcome(self.unloaded)
+    def outcome(self) -> FileResult:
         assert self.result is not None, "every file is loaded, or has failed to"
-        reports = [(i, self.reports[i]) for i in range(len(self.result.kernels)) if i in self.reports]
-        return FileOutcome(self.result, (*reports, *((None, r) for r in unloaded_kernels(self.source, self.result))))
+        if self.is_done:
+            return self.result
+        reports = [(kernel, self.reports[i]) for i, kernel in enumerate(self.result.kernels) if i in self.reports]
+        return replace(self.result, reports=(*reports, *((None, r) for r in unloaded_kernels(self.result))))
 
 
 class _Files:
@@ -145,19 +129,19 @@ class _Files:
     def __init__(self, files: Sequence[_File], progress: Progress) -> None:
         self._files, self._progress = files, progress
         self._left: dict[int, int] = {}
-        self._done = sum(file.known is not None for file in files)
+        self._done = sum(file.is_done for file in files)
 
     def expect(self, parts: Sequence[Part]) -> None:
         self._left = dict(Counter(part.file for part in parts))
 
-    def take(self, part: Part, item: Item) -> None:
+    def take(self, part: Part, step: Step) -> None:
         file = self._files[part.file]
-        file.take(part, item)
-        if isinstance(item, At):
+        file.take(part, step)
+        if isinstance(step, At):
             assert file.result is not None, "a file is loaded before it is analysed"
-            name = file.result.kernels[item.index].name
+            name = file.result.kernels[step.index].name
             self._progress(self._done, len(self._files), f"{file.source.display}: {name}")
-        elif isinstance(item, Read):
+        elif isinstance(step, Read):
             self._part_done(part)
 
     def lose(self, part: Part, lost: Lost) -> tuple[Part, ...]:
@@ -171,32 +155,31 @@ class _Files:
         self._done += not self._left[part.file]
 
 
-def lint_files(sources: Sequence[SourceFile], specs: Sequence[tuple[Spec | None, str]], work: Work, request: Request,
-               progress: Progress, cache: FileCache | None = None) -> tuple[LintedFile, ...]:
-    """A linted file per source, in their order; how many processes take part makes no difference to it.
+def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, progress: Progress,
+               cache: FileCache | None = None) -> tuple[FileResult, ...]:
+    """The result of each source, in their order; how many processes take part makes no difference to it.
 
-    `specs` gives the spec of each, and the digest of its file. What `cache` knows is not done again.
+    What `cache` knows is not done again.
     """
     files = [_File(source) for source in sources]
     if cache is not None:
-        for file, (_, digest) in zip(files, specs, strict=True):
-            file.known = cache.find(file.source, digest)
-    open_ = [number for number, file in enumerate(files) if file.known is None]
+        for file in files:
+            file.result = cache.find(file.source)
+            file.is_done = file.result is not None
+    open_ = [number for number, file in enumerate(files) if not file.is_done]
 
-    def does(part: Part) -> Iterator[Item]:
-        yield from work(sources[part.file], specs[part.file][0], part)
+    def does(part: Part) -> Iterator[Step]:
+        yield from work(sources[part.file], part)
 
     _do(open_, files, does, request, progress)
     if cache is not None:
-        for number in open_:
-            file = files[number]
-            if file.is_known and file.settled:
-                reads = (tuple(file.reads[0]), tuple(file.reads[1]))
-                cache.keep(file.source, specs[number][1], file.outcome(), reads)
-    return tuple(file.outcome().linted(file.source, spec) for file, (spec, _) in zip(files, specs, strict=True))
+        for file in (files[number] for number in open_):
+            if file.is_lasting:
+                cache.keep(file.outcome(), (tuple(file.reads[0]), tuple(file.reads[1])))
+    return tuple(file.outcome() for file in files)
 
 
-def _do(open_: Sequence[int], files: Sequence[_File], does: Callable[[Part], Iterator[Item]], request: Request,
+def _do(open_: Sequence[int], files: Sequence[_File], does: Callable[[Part], Iterator[Step]], request: Request,
         progress: Progress) -> None:
     """Everything that is to be done of the files with these numbers, in processes apart: linted code may end them."""
     if not open_:
@@ -208,8 +191,8 @@ def _do(open_: Sequence[int], files: Sequence[_File], does: Callable[[Part], Ite
     parts = _parts({n: len(files[n].source.text) for n in open_}, jobs)
     told.expect(parts)
 
-    def seconds(item: Item | None) -> float:
-        return request.timeout + _GRACE if isinstance(item, At) else _LOADING
+    def seconds(step: Step | None) -> float:
+        return request.timeout + _GRACE if isinstance(step, At) else _LOADING
 
     in_processes(parts, jobs, does, seconds, told.take, told.lose)
 
@@ -229,17 +212,17 @@ def _parts(lengths: Mapping[int, int], jobs: int) -> list[Part]:
     return [part for _, part in sorted(parts, key=lambda p: -p[0])]
 
 
-def unloaded_kernels(source: SourceFile, result: LoadResult) -> Iterator[KernelReport]:
+def unloaded_kernels(file: FileResult) -> Iterator[KernelReport]:
     """A report on each kernel of a file that could not be loaded."""
-    for name, failure in result.failures:
+    for name, failure in file.failures:
         if name:
-            yield KernelReport(name, _definition(source, name, failure), Status.FAILED, failure=failure)
+            yield KernelReport(name, _definition(file.source, name, failure), Status.FAILED, failure=failure)
 
 
 def _definition(source: SourceFile, name: str, failure: Failure) -> Location:
     """The `def` line of a kernel that did not load: the one around or nearest before the failing line."""
     line = failure.location.line if failure.location else 1
-    functions = [node for node in ast.walk(ast.parse(source.text)) if isinstance(node, ast.FunctionDef)]
+    functions = source.functions.values()
     found = [node for node in functions if node.name == name.rpartition(".")[2]]
     if not found and failure.location and failure.location.file == source.display:  # named by assignment
         found = [n for n in functions if n.lineno <= line <= (n.end_lineno or n.lineno)]
