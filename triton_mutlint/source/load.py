@@ -27,6 +27,7 @@ from triton_mutlint.source.names import called_from_outside, called_names, retur
 from triton_mutlint.source.needs import Need, Needs
 from triton_mutlint.source.outline import Outline, outline
 from triton_mutlint.source.outward import called_elsewhere, launched_from
+from triton_mutlint.source.passed_over import not_jit, passed_over
 from triton_mutlint.source.sliced import SlicedModule
 from triton_mutlint.source.text import parse_source
 from triton_mutlint.source.true_import import load_by_import
@@ -62,10 +63,11 @@ def load(
     file = outline(tree)
     if not has_candidates(file):
         return LoadResult(failures=tuple(_unknown(source, [])), sources=(source.path,),
-                          launched=launched_from(file, tree, launches(file)))
+                          notes=not_jit(source, file, ()), launched=launched_from(file, launches(file)))
     imported = load_by_import(source, tree, file) if true_import else None
     if imported is not None and not _lacks_nested(imported, file):
-        return imported
+        lines = [k.location.line for k in (*imported.kernels, *imported.helpers)]
+        return imported if imported.failures else replace(imported, notes=not_jit(source, file, lines))
     modules = _modules(_frozen(globals_), target, stubs)
     try:
         sliced = _Load(modules, source, modules.linted(source.path, source.text, tree, file)).result()
@@ -148,9 +150,9 @@ class _Load:
         self.modules.release(self.module)
         self.failures.extend(_unknown(self.source, found))
         return LoadResult(tuple(kernels), tuple(helpers), tuple(self.failures), sources,
-                          partial(self.modules.reads, self.module), self._passed_over(found),
+                          partial(self.modules.reads, self.module), passed_over(self.source, self.module.outline, found),
                           called_elsewhere(self.needs.reached, self.source.path),
-                          launched_from(self.module.outline, self.module.tree, self.launches))
+                          launched_from(self.module.outline, self.launches))
 
     def _sorted(self, found: list[Candidate]) -> tuple[list[LoadedKernel], list[LoadedKernel]]:
         calls: dict[str, frozenset[str]] = {}
@@ -169,16 +171,6 @@ class _Load:
             elif candidate.jit is not None:
                 (kernels if is_kernel else helpers).append(self._loaded(candidate, is_kernel, called))
         return kernels, helpers
-
-    def _passed_over(self, found: Sequence[Candidate]) -> tuple[str, ...]:
-        """What no other list tells of: kernels in Gluon, where nobody asked for them by name."""
-        gluon = [c for c in found if c.definition.gluon and not self.source.kernels]
-        if not gluon:
-            return ()
-        called = frozenset[str]().union(*(called_names(c.node) for c in gluon))
-        kernels = [c for c in gluon if c.name not in called and not returns_value(c.node)] or gluon
-        names = ", ".join(f"{c.name} (line {c.node.lineno})" for c in kernels)
-        return (f"Gluon kernels are not analysed: {self.source.display}: {names}",)
 
     def _is_kernel(self, candidate: Candidate, called: frozenset[str]) -> bool:
         if self.source.kernels:
