@@ -209,7 +209,10 @@ def _maker(namespace: Namespace, decorator: ast.expr, node: ast.FunctionDef) -> 
 
 
 def _jit(namespace: Namespace, decorator: ast.expr, maker: Any, function: Any) -> tuple[Any, Any]:
-    """What the jit decorator makes of a function, and the jit function in it. Raises `NotJitError`, `PlaceholderError`, or what Triton raises."""
+    """What the jit decorator makes of a function, and the jit function in that.
+
+    Raises `NotJitError`, `PlaceholderError`, or what Triton raises.
+    """
     made = _call(namespace, decorator, maker) if isinstance(decorator, ast.Call) else maker
     value = made(function)
     jit = unwrap(value)

@@ -146,13 +146,13 @@ class _Load:
                 kernels, helpers = self._sorted(found)
             finally:
                 stand_ins.lenient = False
-        sources = self.modules.sources(self.module)
+        file, sources = self.module.outline, self.modules.sources(self.module)
         self.modules.release(self.module)
         self.failures.extend(_unknown(self.source, found))
         return LoadResult(tuple(kernels), tuple(helpers), tuple(self.failures), sources,
-                          partial(self.modules.reads, self.module), passed_over(self.source, self.module.outline, found),
+                          partial(self.modules.reads, self.module), passed_over(self.source, file, found),
                           called_elsewhere(self.needs.reached, self.source.path),
-                          launched_from(self.module.outline, self.launches))
+                          launched_from(file, self.launches))
 
     def _sorted(self, found: list[Candidate]) -> tuple[list[LoadedKernel], list[LoadedKernel]]:
         calls: dict[str, frozenset[str]] = {}
