@@ -11,6 +11,7 @@ from triton_mutlint.judging import LintedFile
 from triton_mutlint.model import LoadedKernel, Location
 from triton_mutlint.outcome import as_helper
 from triton_mutlint.request import Request
+from triton_mutlint.signature.spec_model import pattern_parts
 from triton_mutlint.source.discover import Excluded, searched
 from triton_mutlint.source.outward import launched_in
 
@@ -81,4 +82,4 @@ def _own(name: str) -> str:
 def _is_given(file: LintedFile, kernel: LoadedKernel) -> bool:
     """Whether the spec has an entry for just this function, so that somebody wants it to be analysed."""
     entry = file.entry(kernel)
-    return entry is not None and entry.pattern.rpartition("::")[2] in (kernel.name, kernel.qualname)
+    return entry is not None and pattern_parts(entry.pattern)[1] in (kernel.name, kernel.qualname)

@@ -159,9 +159,12 @@ class Run:
 
     def _ops(self, files: Sequence[LintedFile],
              reports: Sequence[KernelReport]) -> tuple[tuple[OpReport, ...], tuple[str, ...]]:
-        """The torch ops that the files register, each followed to the kernels that it launches, and notes."""
+        """The torch ops that the files register, each followed to the kernels that it launches, and notes.
+
+        Of a file of which some kernels are named, nobody asked for the ops.
+        """
         request, registrars = self._request, self._request.config.registrars
-        holding = [f.source for f in files if has_ops(f.source.text, registrars)]
+        holding = [f.source for f in files if not f.source.kernels and has_ops(f.source.text, registrars)]
         if not holding:
             return (), ()
         from triton_mutlint.op_work import follow

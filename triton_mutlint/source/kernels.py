@@ -41,8 +41,9 @@ class Candidate:
 
     @property
     def names(self) -> set[str]:
-        """What it may be asked for by."""
-        return {self.name, self.qualname, self.node.name, *self.aliases}
+        """What it may be asked for by: a name of its own, with its line or without."""
+        names = {self.name, self.qualname, self.node.name, *self.aliases}
+        return names | {f"{name}:{self.node.lineno}" for name in names}
 
     @property
     def node(self) -> ast.FunctionDef:

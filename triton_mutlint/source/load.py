@@ -281,11 +281,11 @@ def _another_triton(need: Need) -> str | None:
 
 
 def _unknown(source: SourceFile, found: Sequence[Candidate]) -> Iterator[NamedFailure]:
-    """A failure for each kernel asked for by name that the file does not define."""
+    """A failure of the file for each kernel asked for by name that it does not define."""
     names = [c.name for c in found] + [c.qualname for c in found]
     for wanted in sorted(source.kernels.difference(*(c.names for c in found))):
         close = get_close_matches(wanted, names, 1)
         known = ", ".join(sorted(set(names))[:8])
         hint = f"did you mean {close[0]}?" if close else (f"it defines {known}" if known else "")
         message = f"{source.display} defines no kernel `{wanted}`"
-        yield wanted, Failure(Stage.LOAD, message, Location(source.display, 1), hint)
+        yield "", Failure(Stage.LOAD, message, Location(source.display, 1), hint)
