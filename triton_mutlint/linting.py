@@ -258,4 +258,4 @@ class Run:
 def _too_long(error: TooLongError, kernel: LoadedKernel) -> Failure:
     hint = ("`tl.static_range` and recursion by constexpr repeat what they hold: give smaller constexprs in the "
             "spec, fewer variants (--max-variants) or more time (--timeout)")
-    return Failure(Stage.LOWER, f"{kernel.name} is {error}", kernel.location, hint)
+    return Failure(Stage.LOWER, f"{kernel.name} is {error}", kernel.location, hint, lacks="arguments")

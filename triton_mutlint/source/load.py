@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -24,13 +25,14 @@ from triton_mutlint.source.kernels import Candidate, candidates, has_candidates
 from triton_mutlint.source.launched import launches
 from triton_mutlint.source.modules import Modules
 from triton_mutlint.source.names import called_from_outside, called_names, returns_value, takes_blocks
-from triton_mutlint.source.needs import Need, Needs
+from triton_mutlint.source.needs import UNDEFINED, Need, Needs
 from triton_mutlint.source.outline import Outline, outline
 from triton_mutlint.source.outward import called_elsewhere, launched_from
 from triton_mutlint.source.passed_over import not_jit, passed_over
 from triton_mutlint.source.sliced import SlicedModule
 from triton_mutlint.source.text import parse_source
 from triton_mutlint.source.true_import import load_by_import
+from triton_mutlint.source.walking import walk
 from triton_mutlint.watchdog import TooLongError
 
 NamedFailure = tuple[str, Failure]
@@ -205,12 +207,12 @@ class _Load:
             return None
         for need in self.needs.of(candidate.jit):
             if not need.guarded:
-                return _needed(candidate.name, need, self._place(need))
+                return _needed(candidate, need, self._place(need))
         return None
 
     def _place(self, need: Need) -> Location:
         same = Path(need.file) == self.source.path
-        return Location(self.source.display if same else need.file, need.line)
+        return Location(self.source.display if same else need.file, need.line, need.column)
 
     def _loaded(self, candidate: Candidate, is_kernel: bool, called: frozenset[str]) -> LoadedKernel:
         tuning = candidate.tuning(with_decorators=is_kernel)
@@ -258,14 +260,19 @@ class Globals(Mapping[str, Any]):
         return len(list(self._namespace.names()))
 
 
-def _needed(kernel: str, need: Need, location: Location) -> Failure:
-    message = f"kernel {kernel} needs `{need.name}`, which {need.reason}"
-    hint = f"give `{need.name}` in the spec under `globals:`"
+def _needed(candidate: Candidate, need: Need, location: Location) -> Failure:
+    message = f"kernel {candidate.name} needs `{need.name}`, which {need.reason}"
+    hint, lacks = f"give `{need.name}` in the spec under `globals:`", "globals"
     if "enclosing function" in need.reason:
         maker = need.reason.rpartition(" ")[2].strip("`")
         hint += (f" (a function of the file as `{{ref: name}}`), or give what `{maker}` makes a name at the top level: "
                  f"`kernel = {maker}(…)`")
-    return Failure(Stage.LOAD, message, location, _another_triton(need) or hint)
+    elif need.reason == UNDEFINED:  # as it would be where the kernel is launched
+        own = {n.id for n in walk(candidate.node) if isinstance(n, ast.Name)}
+        close = get_close_matches(need.name, {*own, *candidate.definition.namespace.names()} - {need.name}, 1, 0.75)
+        hint, lacks = f"did you mean `{close[0]}`?" if close else f"bind it in the file, or {hint}", ""
+    another = _another_triton(need)
+    return Failure(Stage.LOAD, message, location, another or hint, lacks="" if another else lacks)
 
 
 def _another_triton(need: Need) -> str | None:
