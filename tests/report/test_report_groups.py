@@ -15,7 +15,9 @@ from triton_mutlint.report.sources import SourceLines
 from triton_mutlint.report.summary import advice
 from triton_mutlint.types import (
     Declaration,
+    Failure,
     Finding,
+    KernelReport,
     Location,
     Mutation,
     OpArgument,
@@ -23,6 +25,8 @@ from triton_mutlint.types import (
     OpReport,
     Related,
     Severity,
+    Stage,
+    Status,
 )
 
 DECORATOR = Location("kernels.py", 8, 1)
@@ -107,16 +111,23 @@ def test_formats_for_machines_keep_them_apart() -> None:
         assert shown(finding("a"), finding("b"), name=name).count(word) == 2
 
 
+def without_verdict(name: str, lacks: str) -> KernelReport:
+    failure = Failure(Stage.LOWER, "it does not compile", lacks=lacks)
+    return replace(SIMPLE.kernels[0], name=name, status=Status.FAILED, failure=failure)
+
+
 def test_the_summary_says_what_to_add_for_kernels_that_were_not_analysed() -> None:
-    lowered = replace(FINDINGS[0], severity=Severity.WARNING)
-    loaded = replace(lowered, rule="TML901")
-    assert advice(replace(SIMPLE, findings=(lowered,))) == [
+    kernels = tuple(map(without_verdict, "abcd", ("arguments", "arguments", "globals", "")))
+    raised = tuple(replace(FINDINGS[0], rule="TML902", kernel=k.name, severity=Severity.WARNING) for k in kernels)
+    assert advice(replace(SIMPLE, kernels=kernels[:1], findings=raised)) == [
         "1 kernel not analysed: give its arguments in a spec (triton-mutlint init)"]
-    assert advice(replace(SIMPLE, findings=(lowered, lowered, loaded))) == [
+    assert advice(replace(SIMPLE, kernels=kernels, findings=raised)) == [
         "2 kernels not analysed: give their arguments in a spec (triton-mutlint init)",
         "1 kernel not loaded: give what it needs under `globals` in a spec"]
-    for other in (FINDINGS[0], replace(lowered, suppressed=True), replace(loaded, kernel=None)):
-        assert advice(replace(SIMPLE, findings=(other,))) == []
+    errors = tuple(replace(f, severity=Severity.ERROR) for f in raised)
+    suppressed = tuple(replace(f, suppressed=True) for f in raised)
+    for findings, those in ((errors, kernels), (suppressed, kernels), (raised, kernels[3:])):
+        assert advice(replace(SIMPLE, kernels=those, findings=findings)) == []
 
 
 # --------------------------------------------------------------------------- one line a kernel

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from triton_mutlint.contracts.project_files import MAX_FILES, python_files, text_of
 from triton_mutlint.signature.spec import Spec, Unused, unused
+from triton_mutlint.signature.spec_model import pattern_parts
 from triton_mutlint.types import Kernel, Location, SourceFile
 
 
@@ -21,7 +22,7 @@ def stale_entries(spec: Spec, linted: Sequence[SourceFile], kernels: Sequence[Ke
     """
     for item in unused(spec, kernels):
         if item.kind == "kernel":
-            name = item.kernel.rpartition("::")[2]
+            name = pattern_parts(item.kernel)[1]
             unsure = any(fnmatchcase(f, name) for f in failed) or elsewhere(item.kernel, linted, root, mentioned=True)
         else:
             parameter = "" if item.kind == "shadowed" else item.name.partition(".")[0]
@@ -46,7 +47,7 @@ def elsewhere(pattern: str, linted: Sequence[SourceFile], root: Path, *, mention
     With `mentioned` it is enough that the file has the name: kernels are not all made by `def`. With
     `parameter` it must have that name, too.
     """
-    file_pattern, _, name = pattern.rpartition("::")
+    file_pattern, name, _ = pattern_parts(pattern)
     done = {f.path for f in linted if mentioned or not f.kernels or name in f.kernels}
     if file_pattern and not _is_glob(file_pattern) and any(PurePosixPath(p).match(file_pattern) for p in done):
         return False

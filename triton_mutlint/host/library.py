@@ -10,6 +10,7 @@ from triton_mutlint.host.arguments import Arguments
 from triton_mutlint.host.classes import MADE
 from triton_mutlint.host.core import Activation
 from triton_mutlint.host.modules import External
+from triton_mutlint.host.names import is_tuner
 from triton_mutlint.host.standard import StandardMixin
 from triton_mutlint.host.state import State
 from triton_mutlint.host.values import (
@@ -35,7 +36,6 @@ from triton_mutlint.source.finder import HEAVY
 # A view of a tensor, or a copy of it.
 _REARRANGE = ("einops.rearrange", "einops.repeat", "einops.reduce")
 _WRAPPERS = ("wrap_triton", "capture_triton")
-_TUNERS = frozenset({"jit", "autotune", "heuristics"})
 # Methods that do nothing to a tensor among their arguments, whatever they are called on.
 _HARMLESS = frozenset({
     "debug", "info", "warning", "warn", "error", "exception", "critical", "log", "warning_once", "info_once",
@@ -58,7 +58,7 @@ class LibraryMixin(StandardMixin):
             return self.torch_function(name, arguments, node, state, here)
         if top == "builtins":
             return self.builtin(rest, arguments, node, state, here)
-        if last in _TUNERS and top == "triton":
+        if is_tuner(External(name)):
             return self._tuned(last, arguments, _kernels(arguments))
         if top == "triton":
             return self._triton(name, arguments, node, state, here)

@@ -135,7 +135,7 @@ class NamesMixin(LastingMixin):
             return join(value, UNSEEN)
         partial = External("functools.partial") in maker.things
         if partial or maker.cells or any(
-                isinstance(t, (FunctionValue, ClassValue, BoundMethod, Partial)) for t in maker.things):
+                isinstance(t, (FunctionValue, ClassValue, BoundMethod, Partial)) or is_tuner(t) for t in maker.things):
             return self.decorate(decorator, value, state, here)
         return value
 
@@ -164,6 +164,12 @@ def _called(value: Value, module: HostModule, node: ast.expr, index: tuple[int, 
     names = frozenset(name for name, (first, *others) in bound
                       if not others and isinstance(first, Definition) and first.index == index)
     return replace(value, things=frozenset(replace(t, names=names) for t in made))
+
+
+def is_tuner(made: object) -> bool:
+    """Whether it is Triton's `jit`, `autotune` or `heuristics`."""
+    return isinstance(made, External) and made.name.partition(".")[0] == "triton" \
+        and made.name.rpartition(".")[2] in ("jit", "autotune", "heuristics")
 
 
 def _is_torch_jit(node: ast.FunctionDef) -> bool:

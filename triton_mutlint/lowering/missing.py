@@ -24,4 +24,4 @@ def missing_value(kernel: str, errors: Iterable[BaseException], location: Locati
 
 def _failure(kernel: str, name: str, reason: str, location: Location) -> Failure:
     hint = f"give `{name}` in the spec under `globals:`"
-    return Failure(Stage.LOAD, f"kernel {kernel} needs `{name}`, which {reason}", location, hint)
+    return Failure(Stage.LOAD, f"kernel {kernel} needs `{name}`, which {reason}", location, hint, lacks="globals")

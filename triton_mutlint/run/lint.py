@@ -158,9 +158,12 @@ class Run:
 
     def _ops(self, files: Sequence[FileResult],
              reports: Sequence[KernelReport]) -> tuple[tuple[OpReport, ...], tuple[str, ...]]:
-        """The torch ops that the files register, each followed to the kernels that it launches, and notes."""
+        """The torch ops that the files register, each followed to the kernels that it launches, and notes.
+
+        Of a file of which some kernels are named, nobody asked for the ops.
+        """
         request, registrars = self._request, self._request.config.registrars
-        holding = [f.source for f in files if has_ops(f.source.text, registrars)]
+        holding = [f.source for f in files if not f.source.kernels and has_ops(f.source.text, registrars)]
         if not holding:
             return (), ()
         from triton_mutlint.run.ops import follow
@@ -247,4 +250,4 @@ class Run:
 def _too_long(error: TooLongError, kernel: Kernel) -> Failure:
     hint = ("`tl.static_range` and recursion by constexpr repeat what they hold: give smaller constexprs in the "
             "spec, fewer variants (--max-variants) or more time (--timeout)")
-    return Failure(Stage.LOWER, f"{kernel.name} is {error}", kernel.location, hint)
+    return Failure(Stage.LOWER, f"{kernel.name} is {error}", kernel.location, hint, lacks="arguments")

@@ -187,4 +187,4 @@ def _require(kernel: Kernel, missing: list[Parameter]) -> None:
     example = "128" if first in values else '"*fp32"'
     path = show_path(("kernels", kernel.name, "args", first))
     hint = f"give it in the spec, {path}: {example}"
-    raise StageError(Failure(Stage.SIGNATURE, "; ".join(parts), kernel.location, hint))
+    raise StageError(Failure(Stage.SIGNATURE, "; ".join(parts), kernel.location, hint, lacks="arguments"))

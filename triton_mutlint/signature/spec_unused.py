@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from triton_mutlint.signature.dtypes import nearest
 from triton_mutlint.signature.spec_errors import KeyPath, show_path
-from triton_mutlint.signature.spec_model import Declared, KernelSpec, Spec
+from triton_mutlint.signature.spec_model import Declared, KernelSpec, Spec, pattern_parts
 from triton_mutlint.types import Kernel, Location
 
 
@@ -53,7 +53,7 @@ def unused(spec: Spec, kernels: Iterable[Kernel]) -> tuple[Unused, ...]:
 
 def _entry(entry: KernelSpec, kernels: list[Kernel]) -> Unused:
     named = [k for k in kernels if entry.rank(k.path, k.name, k.qualname, k.location.line) is not None]
-    near = None if named else nearest(entry.pattern.rpartition("::")[2], [k.name for k in kernels])
+    near = None if named else nearest(pattern_parts(entry.pattern)[1], [k.name for k in kernels])
     kind = "shadowed" if named else "kernel"
     return Unused(kind, entry.pattern, entry.pattern, entry.location, entry.path, near)
 

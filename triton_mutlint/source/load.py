@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -15,11 +16,13 @@ from triton_mutlint.source.kernels import Candidate, candidates, has_candidates
 from triton_mutlint.source.launched import launches
 from triton_mutlint.source.modules import Modules
 from triton_mutlint.source.names import called_from_outside, called_names, returns_value, takes_blocks
-from triton_mutlint.source.needs import Need, Needs
+from triton_mutlint.source.needs import UNDEFINED, Need, Needs
 from triton_mutlint.source.outline import Outline, outline
 from triton_mutlint.source.outward import called_elsewhere, launched_from
+from triton_mutlint.source.passed_over import not_jit, passed_over
 from triton_mutlint.source.sliced import SlicedModule
 from triton_mutlint.source.true_import import load_by_import
+from triton_mutlint.source.walking import walk
 from triton_mutlint.types import (
     EMPTY,
     Failure,
@@ -60,11 +63,18 @@ def load(
         return FileResult.failed(source, error.failure)
     file = outline(tree)
     if not has_candidates(file):
+<<<<<<< c94c170226d609ca1ffc8da0a9882b5701f9d0e7
         return FileResult(source, failures=tuple(_unknown(source, [])), sources=(source.path,),
                           launched=launched_from(file, tree, launches(file)))
     imported = load_by_import(source, file) if true_import else None
+=======
+        return LoadResult(failures=tuple(_unknown(source, [])), sources=(source.path,),
+                          notes=not_jit(source, file, ()), launched=launched_from(file, launches(file)))
+    imported = load_by_import(source, tree, file) if true_import else None
+>>>>>>> c13577c2978fcfc697cdb6c4fb3a30be6835bb29
     if imported is not None and not _lacks_nested(imported, file):
-        return imported
+        lines = [k.location.line for k in (*imported.kernels, *imported.helpers)]
+        return imported if imported.failures else replace(imported, notes=not_jit(source, file, lines))
     modules = _modules(_frozen(globals_), target, stubs)
     try:
         sliced = _Load(modules, source, modules.linted(source.path, source.text, tree, file)).result()
@@ -143,13 +153,18 @@ class _Load:
                 kernels, helpers = self._sorted(found)
             finally:
                 stand_ins.lenient = False
-        sources = self.modules.sources(self.module)
+        file, sources = self.module.outline, self.modules.sources(self.module)
         self.modules.release(self.module)
         self.failures.extend(_unknown(self.source, found))
+<<<<<<< c94c170226d609ca1ffc8da0a9882b5701f9d0e7
         return FileResult(self.source, tuple(kernels), tuple(helpers), tuple(self.failures), sources,
                           partial(self.modules.reads, self.module), self._passed_over(found),
+=======
+        return LoadResult(tuple(kernels), tuple(helpers), tuple(self.failures), sources,
+                          partial(self.modules.reads, self.module), passed_over(self.source, file, found),
+>>>>>>> c13577c2978fcfc697cdb6c4fb3a30be6835bb29
                           called_elsewhere(self.needs.reached, self.source.path),
-                          launched_from(self.module.outline, self.module.tree, self.launches))
+                          launched_from(file, self.launches))
 
     def _sorted(self, found: list[Candidate]) -> tuple[list[Kernel], list[Kernel]]:
         calls: dict[str, frozenset[str]] = {}
@@ -168,16 +183,6 @@ class _Load:
             elif candidate.jit is not None:
                 (kernels if is_kernel else helpers).append(self._loaded(candidate, is_kernel, called))
         return kernels, helpers
-
-    def _passed_over(self, found: Sequence[Candidate]) -> tuple[str, ...]:
-        """What no other list tells of: kernels in Gluon, where nobody asked for them by name."""
-        gluon = [c for c in found if c.definition.gluon and not self.source.kernels]
-        if not gluon:
-            return ()
-        called = frozenset[str]().union(*(called_names(c.node) for c in gluon))
-        kernels = [c for c in gluon if c.name not in called and not returns_value(c.node)] or gluon
-        names = ", ".join(f"{c.name} (line {c.node.lineno})" for c in kernels)
-        return (f"Gluon kernels are not analysed: {self.source.display}: {names}",)
 
     def _is_kernel(self, candidate: Candidate, called: frozenset[str]) -> bool:
         if self.source.kernels:
@@ -212,12 +217,12 @@ class _Load:
             return None
         for need in self.needs.of(candidate.jit):
             if not need.guarded:
-                return _needed(candidate.name, need, self._place(need))
+                return _needed(candidate, need, self._place(need))
         return None
 
     def _place(self, need: Need) -> Location:
         same = Path(need.file) == self.source.path
-        return Location(self.source.display if same else need.file, need.line)
+        return Location(self.source.display if same else need.file, need.line, need.column)
 
     def _loaded(self, candidate: Candidate, is_kernel: bool, called: frozenset[str]) -> Kernel:
         tuning = candidate.tuning(with_decorators=is_kernel)
@@ -263,14 +268,19 @@ class Globals(Mapping[str, Any]):
         return len(list(self._namespace.names()))
 
 
-def _needed(kernel: str, need: Need, location: Location) -> Failure:
-    message = f"kernel {kernel} needs `{need.name}`, which {need.reason}"
-    hint = f"give `{need.name}` in the spec under `globals:`"
+def _needed(candidate: Candidate, need: Need, location: Location) -> Failure:
+    message = f"kernel {candidate.name} needs `{need.name}`, which {need.reason}"
+    hint, lacks = f"give `{need.name}` in the spec under `globals:`", "globals"
     if "enclosing function" in need.reason:
         maker = need.reason.rpartition(" ")[2].strip("`")
         hint += (f" (a function of the file as `{{ref: name}}`), or give what `{maker}` makes a name at the top level: "
                  f"`kernel = {maker}(…)`")
-    return Failure(Stage.LOAD, message, location, _another_triton(need) or hint)
+    elif need.reason == UNDEFINED:  # as it would be where the kernel is launched
+        own = {n.id for n in walk(candidate.node) if isinstance(n, ast.Name)}
+        close = get_close_matches(need.name, {*own, *candidate.definition.namespace.names()} - {need.name}, 1, 0.75)
+        hint, lacks = f"did you mean `{close[0]}`?" if close else f"bind it in the file, or {hint}", ""
+    another = _another_triton(need)
+    return Failure(Stage.LOAD, message, location, another or hint, lacks="" if another else lacks)
 
 
 def _another_triton(need: Need) -> str | None:
@@ -286,11 +296,11 @@ def _another_triton(need: Need) -> str | None:
 
 
 def _unknown(source: SourceFile, found: Sequence[Candidate]) -> Iterator[NamedFailure]:
-    """A failure for each kernel asked for by name that the file does not define."""
+    """A failure of the file for each kernel asked for by name that it does not define."""
     names = [c.name for c in found] + [c.qualname for c in found]
     for wanted in sorted(source.kernels.difference(*(c.names for c in found))):
         close = get_close_matches(wanted, names, 1)
         known = ", ".join(sorted(set(names))[:8])
         hint = f"did you mean {close[0]}?" if close else (f"it defines {known}" if known else "")
         message = f"{source.display} defines no kernel `{wanted}`"
-        yield wanted, Failure(Stage.LOAD, message, Location(source.display, 1), hint)
+        yield "", Failure(Stage.LOAD, message, Location(source.display, 1), hint)

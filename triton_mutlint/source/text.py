@@ -13,7 +13,9 @@ from pathlib import Path
 from triton_mutlint.process.inputs import read
 from triton_mutlint.types import Failure, Location, Stage, StageError
 
-_JIT = re.compile(r"(?<![A-Za-z])jit\b")  # also `triton_jit`, not `numba_njit`
+# A `jit` (also `triton_jit`, not `numba_njit`), or Triton's language, of which kernels under any decorator are made.
+_KERNELS = r"(?<![A-Za-z])jit\b|\btl\.|\btriton\.language\b|\btriton import [^\n]*\blanguage\b"
+_IN_TEXT, _IN_BYTES = re.compile(_KERNELS), re.compile(_KERNELS.encode())
 # Every way to register a torch op holds one of these, but for a project's own function of another name.
 _REGISTERING = ("custom_op", "triton_op", "mutates_args", ".define(", ".impl(", "torch.library", "torch_library_impl",
                 "infer_schema", "register_kernel")  # fmt: skip
@@ -23,8 +25,8 @@ _ENCODING = "save the file as UTF-8, or declare its encoding in the first line (
 
 
 def has_kernels(text: str) -> bool:
-    """Whether the text may hold Triton kernels: both words occur, no parsing."""
-    return "triton" in text and _JIT.search(text) is not None
+    """Whether the text may hold Triton kernels, by its words, without parsing."""
+    return "triton" in text and _IN_TEXT.search(text) is not None
 
 
 def has_ops(text: str, registrars: Collection[str] = ()) -> bool:
@@ -40,8 +42,8 @@ def may_have_ops(data: bytes, registrars: Collection[str] = ()) -> bool:
 
 
 def may_have_kernels(data: bytes) -> bool:
-    """`has_kernels` on undecoded bytes, erring towards yes."""
-    return b"triton" in data and b"jit" in data
+    """`has_kernels` on undecoded bytes."""
+    return b"triton" in data and _IN_BYTES.search(data) is not None
 
 
 def read_source(path: Path, display: str) -> str:

@@ -99,13 +99,13 @@ def _result(
     helpers: list[Kernel] = []
     for name, value, jit, node in found:
         qualname = qualnames.get(node, name)
+        candidate = Candidate(name, qualname, JitDefinition(node, None, jit, jit), jit)  # type: ignore[arg-type]
         if source.kernels:
-            is_kernel = bool(source.kernels & {name, qualname, node.name})
+            is_kernel = bool(source.kernels & candidate.names)
         else:
             is_kernel = name in launched.direct or (
                 not returns_value(node) and (name not in called or name in launched.passed)
             )
-        candidate = Candidate(name, qualname, JitDefinition(node, None, jit, jit), jit)  # type: ignore[arg-type]
         candidate.objects.append((value, node.lineno))
         tuning = candidate.tuning(with_decorators=True)
         kernel = Kernel(

@@ -22,7 +22,8 @@ class Stage(str, Enum):
 class Failure:
     """Why one file or kernel has no verdict; a result, not an exception.
 
-    `crashed` says that it ended the process that was at work on it.
+    `crashed` says that it ended the process that was at work on it; `lacks` is "arguments" or "globals" where these
+    parts of a spec may help.
     """
 
     stage: Stage
@@ -30,6 +31,7 @@ class Failure:
     location: Location | None = None
     hint: str = ""  # what the user can add or change to fix it
     crashed: bool = False
+    lacks: str = ""
 
 
 class StageError(MutlintError):
