@@ -9,11 +9,7 @@ from pathlib import Path
 
 from triton_mutlint.run.plan import Specs
 from triton_mutlint.run.request import Request
-<<<<<<< c94c170226d609ca1ffc8da0a9882b5701f9d0e7
-=======
-from triton_mutlint.run.result import as_helper
 from triton_mutlint.signature.spec_model import pattern_parts
->>>>>>> c13577c2978fcfc697cdb6c4fb3a30be6835bb29
 from triton_mutlint.source.discover import Excluded, searched
 from triton_mutlint.source.outward import launched_in
 from triton_mutlint.types import FileResult, Kernel, Location
@@ -84,10 +80,5 @@ def _own(name: str) -> str:
 
 def _is_given(specs: Specs, kernel: Kernel) -> bool:
     """Whether the spec has an entry for just this function, so that somebody wants it to be analysed."""
-<<<<<<< c94c170226d609ca1ffc8da0a9882b5701f9d0e7
     entry = specs.entry(kernel)
-    return entry is not None and entry.pattern.rpartition("::")[2] in (kernel.name, kernel.qualname)
-=======
-    entry = file.entry(kernel)
     return entry is not None and pattern_parts(entry.pattern)[1] in (kernel.name, kernel.qualname)
->>>>>>> c13577c2978fcfc697cdb6c4fb3a30be6835bb29

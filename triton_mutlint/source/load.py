@@ -63,17 +63,11 @@ def load(
         return FileResult.failed(source, error.failure)
     file = outline(tree)
     if not has_candidates(file):
-<<<<<<< c94c170226d609ca1ffc8da0a9882b5701f9d0e7
         return FileResult(source, failures=tuple(_unknown(source, [])), sources=(source.path,),
-                          launched=launched_from(file, tree, launches(file)))
-    imported = load_by_import(source, file) if true_import else None
-=======
-        return LoadResult(failures=tuple(_unknown(source, [])), sources=(source.path,),
                           notes=not_jit(source, file, ()), launched=launched_from(file, launches(file)))
-    imported = load_by_import(source, tree, file) if true_import else None
->>>>>>> c13577c2978fcfc697cdb6c4fb3a30be6835bb29
+    imported = load_by_import(source, file) if true_import else None
     if imported is not None and not _lacks_nested(imported, file):
-        lines = [k.location.line for k in (*imported.kernels, *imported.helpers)]
+        lines = [k.location.line for k in imported.functions]
         return imported if imported.failures else replace(imported, notes=not_jit(source, file, lines))
     modules = _modules(_frozen(globals_), target, stubs)
     try:
@@ -156,13 +150,8 @@ class _Load:
         file, sources = self.module.outline, self.modules.sources(self.module)
         self.modules.release(self.module)
         self.failures.extend(_unknown(self.source, found))
-<<<<<<< c94c170226d609ca1ffc8da0a9882b5701f9d0e7
         return FileResult(self.source, tuple(kernels), tuple(helpers), tuple(self.failures), sources,
-                          partial(self.modules.reads, self.module), self._passed_over(found),
-=======
-        return LoadResult(tuple(kernels), tuple(helpers), tuple(self.failures), sources,
                           partial(self.modules.reads, self.module), passed_over(self.source, file, found),
->>>>>>> c13577c2978fcfc697cdb6c4fb3a30be6835bb29
                           called_elsewhere(self.needs.reached, self.source.path),
                           launched_from(file, self.launches))
 
