@@ -8,7 +8,7 @@ import click
 
 from triton_mutlint.cli.completing import codes
 from triton_mutlint.cli.output import write_stdout
-from triton_mutlint.config import nearest
+from triton_mutlint.config import nearest_rule
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -20,7 +20,7 @@ def command(code: str) -> int:
     by_name = {rule.name: rule for rule in RULES.values()}
     rule = RULES.get(code.upper()) or by_name.get(code.lower())
     if rule is None:
-        hint = nearest(code.upper(), RULES) or nearest(code.lower(), by_name)
+        hint = nearest_rule(code, RULES, by_name)
         raise click.UsageError(f"there is no rule {code!r}{hint}; 'triton-mutlint rules' lists them")
     title = f"{rule.code} {rule.name} ({rule.default_severity.value} by default)"
     write_stdout(f"{title}\n\n{inspect.cleandoc(rule.doc)}\n")

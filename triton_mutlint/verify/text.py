@@ -57,7 +57,7 @@ def _kernel(kernel: KernelOutcome, options: RenderOptions) -> Lines:
         return lines + failure_lines(kernel.failure, options)
     lines += _circumstances(kernel, options.width)
     rows = [p for p in kernel.parameters if options.verbose or p.agreement is not Agreement.UNTOUCHED]
-    untouched = [p.name for p in kernel.parameters if p not in rows]
+    untouched = [p.title for p in kernel.parameters if p not in rows]
     if kernel.parameters:
         lines += [Text(), *_table(rows, kernel, options)]
     if untouched:
@@ -94,7 +94,7 @@ def _circumstances(kernel: KernelOutcome, width: int) -> Lines:
 
 def _table(rows: list[ParameterOutcome], kernel: KernelOutcome, options: RenderOptions) -> Lines:
     """Name, type, predicted, observed."""
-    names = [f"{'*' if p.through else ''}{clean(p.name)}" for p in rows]
+    names = [clean(p.title) for p in rows]
     widths = [max(map(cells, column), default=0) for column in (names, [p.type for p in rows],
                                                                  [_predicted(p) for p in rows])]
     lines: Lines = []
