@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from triton_mutlint.model import Location, UsageError
+from triton_mutlint.model import UsageError
 from triton_mutlint.signature.notation import parse_type
 from triton_mutlint.signature.spec_errors import SpecError, SpecProblem, did_you_mean
 from triton_mutlint.signature.spec_model import ArgSpec, Declared, GlobalSpec, KernelSpec, Spec

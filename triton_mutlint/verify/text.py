@@ -10,7 +10,7 @@ from rich.text import Text
 from triton_mutlint.model import Mutation
 from triton_mutlint.report.kernel_text import failure_lines, note_lines
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.style import DIM, FAILED, MUTATION, PLACE, STRONG, Lines, cells, clean, flow, joined
+from triton_mutlint.report.style import DIM, FAILED, MUTATION, PLACE, STRONG, Lines, cells, clean, flow, joined, titled
 from triton_mutlint.report.style import words as flowing
 from triton_mutlint.report.summary import plural
 from triton_mutlint.report.text import paint
@@ -51,8 +51,7 @@ def _sentence(report: VerifyReport) -> list[Text]:
 
 def _kernel(kernel: KernelOutcome, options: RenderOptions) -> Lines:
     place = f"{clean(kernel.location.file)}:{kernel.location.line}"
-    title = Text.assemble((place, PLACE), " ", (clean(kernel.name), STRONG), "  ")
-    lines = flow(_headline(kernel), options.width, title, 4)
+    lines = titled(Text.assemble((place, PLACE), " ", (clean(kernel.name), STRONG)), _headline(kernel), options.width)
     if kernel.outcome is Outcome.NO_VERDICT and kernel.failure is not None:
         return lines + failure_lines(kernel.failure, options)
     lines += _circumstances(kernel, options.width)
