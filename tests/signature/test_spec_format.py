@@ -221,3 +221,10 @@ def test_reading_specs_and_planning_import_neither_triton_nor_torch() -> None:
     code = f"import sys, {modules}; print({{'triton', 'torch'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+def test_a_spec_without_a_version_is_of_the_first() -> None:
+    kernels = "kernels:\n  add_kernel: {mutates: [x_ptr]}\n"
+    (entry,) = parse_spec(kernels, "spec.yaml").kernels
+    (versioned,) = parse_spec(f"{kernels}version: 1\n", "spec.yaml").kernels
+    assert entry == versioned

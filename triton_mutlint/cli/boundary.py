@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import faulthandler
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 import click
 
 from triton_mutlint.cli.app import cli
+from triton_mutlint.cli.output import fitted
 
 OK, FINDINGS, ERROR, INTERRUPTED = 0, 1, 2, 130
 PROGRAM = "triton-mutlint"
@@ -40,7 +42,9 @@ def run(arguments: Sequence[str]) -> int:
         return INTERRUPTED
     except click.ClickException as error:
         with contextlib.suppress(OSError):  # standard error takes nothing more: the exit code still tells
-            error.show()
+            shown = io.StringIO()
+            error.show(shown)
+            click.echo(fitted(shown.getvalue(), sys.stderr), err=True, nl=False)
         return ERROR
     except SystemExit as error:
         # Only linted code calls sys.exit below here: its code must not pass for a verdict.
@@ -56,7 +60,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _complain(message: str) -> None:
     with contextlib.suppress(OSError):
-        click.echo(f"{PROGRAM}: {message}", err=True)
+        click.echo(fitted(f"{PROGRAM}: {message}\n", sys.stderr), err=True, nl=False)
 
 
 def _report(error: Exception) -> None:

@@ -68,11 +68,12 @@ def _rows(config: Config) -> Iterator[tuple[str, str]]:
 def _rules(config: Config) -> Iterator[str]:
     from triton_mutlint.rules import RULES
 
+    width = max(len(rule.name) for rule in RULES.values())
     for code, rule in sorted(RULES.items()):
         on = Severity.ERROR if code == "TML903" and config.require_spec else rule.default_severity
         level = config.severity_of(code, on)
         changed = "" if level is rule.default_severity else f"  ({rule.default_severity.value} by default)"
-        yield f"#   {code} {rule.name.ljust(20)} {level.value}{changed}"
+        yield f"#   {code} {rule.name.ljust(width)} {level.value}{changed}"
 
 
 def _toml(value: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from triton_mutlint.cli.options import configured, merged
-from triton_mutlint.cli.output import check_writable, write_file, write_stdout
+from triton_mutlint.cli.output import check_writable, fitted, write_file, write_stdout
 from triton_mutlint.cli.progress import Progress
 from triton_mutlint.run.request import Request
 
@@ -22,7 +23,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.argument("paths", nargs=-1, required=True, metavar="FILE...")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--spec", type=click.Path(path_type=Path), metavar="FILE", help="The spec to write; - prints it.")
 @click.option("--stdout", is_flag=True, help="Print the spec instead of writing it.")
 @click.option("--dry-run", is_flag=True, help="Show as a diff what would change.")
@@ -72,11 +73,11 @@ def _report(result: InitResult, *, written: bool) -> None:
     lines = [line for change in result.changes for line in _summary(change, written=written)]
     text = "".join(f"{line}\n" for line in lines or ["no kernels found"])
     if written:
-        write_stdout(text)
+        write_stdout(fitted(text, sys.stdout))
     else:
-        click.echo(text, nl=False, err=True)
+        click.echo(fitted(text, sys.stderr), nl=False, err=True)
     for name, failure in result.failures:
-        click.echo(f"{name}: {failure.message}", err=True)
+        click.echo(fitted(f"{name}: {failure.message}\n", sys.stderr), nl=False, err=True)
 
 
 def _destination(options: dict[str, Any]) -> tuple[Path | None, bool]:

@@ -45,6 +45,19 @@ def width() -> int:
     return max(columns(), NARROWEST)
 
 
+def fitted(text: str, stream: TextIO, indent: int = 4) -> str:
+    """`text` with its lines broken between words if `stream` is a terminal, which would break them anywhere.
+
+    What goes on is indented. Where it is not a terminal, a line stays one.
+    """
+    if not is_terminal(stream):
+        return text
+    import textwrap
+
+    wrap = textwrap.TextWrapper(width(), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    return "".join(f"{folded}\n" for line in text.splitlines() for folded in wrap.wrap(line) or [""])
+
+
 def is_unicode(stream: TextIO) -> bool:
     """Whether the stream can show every character."""
     try:

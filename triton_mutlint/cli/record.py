@@ -34,7 +34,7 @@ def command(output: Path, verbose: bool, program: tuple[str, ...]) -> int:
     \b
     Examples:
       triton-mutlint record -- python train.py --steps 2
-      triton-mutlint record -o kernels.yaml -- python -m pytest tests/test_kernels.py
+      triton-mutlint record -o kernels.yaml -- pytest tests/test_kernels.py
 
     Exit code: the program's own; 127 when it cannot be started.
     """

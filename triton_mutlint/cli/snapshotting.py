@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import click
 
 from triton_mutlint.cli.checking import make_request, refuse_contradictions
 from triton_mutlint.cli.options import configured, merged
-from triton_mutlint.cli.output import check_writable, write_stdout
+from triton_mutlint.cli.output import check_writable, fitted, write_stdout
 from triton_mutlint.cli.progress import Progress
 from triton_mutlint.cli.snapshot_option import DEFAULT_SNAPSHOT
 from triton_mutlint.cli.updating import write_snapshot
@@ -46,13 +47,14 @@ def snapshot(paths: tuple[str, ...], options: dict[str, Any]) -> int:
     with Progress() as progress:
         report = engine.run(request, progress)
     contracts = write_snapshot(report, request, path)
-    click.echo(render("concise", report, RenderOptions()), err=True, nl=False)
+    click.echo(fitted(render("concise", report, RenderOptions()), sys.stderr), err=True, nl=False)
     counts = summarize(report)
     rest = f"; {counts.failed} could not be analysed" if counts.failed else ""
     ops = sum(key.kind == OP for key in contracts)
     also = f" and {plural(ops, 'op')}" if ops else ""
     kernels = plural(len(contracts) - ops, "kernel")
-    write_stdout(f"{shown}: {kernels}{also}, {len(report.kernels) + len(report.ops)} of this run{rest}\n")
+    told = f"{shown}: {kernels}{also}, {len(report.kernels) + len(report.ops)} of this run{rest}\n"
+    write_stdout(fitted(told, sys.stdout))
     return int(counts.errors > 0)
 
 

@@ -105,8 +105,14 @@ def read_selector(text: str, rules: Mapping[str, str], whole: bool = False) -> s
         return text
     if not rules and (broad or _CODE.fullmatch(text)):
         return text
-    close = nearest(text.upper(), rules) or nearest(text.lower(), rules.values())
-    raise ValueError(f"{text!r} is no rule{close}")
+    raise ValueError(f"{text!r} is no rule{nearest_rule(text, rules, rules.values())}")
+
+
+def nearest_rule(text: str, codes: Collection[str], names: Collection[str] = ()) -> str:
+    """What `nearest` says of a rule's code or name; one number is not the misspelling of another."""
+    if _CODE.fullmatch(text.upper()):
+        return ""
+    return nearest(text.upper(), codes) or nearest(text.lower(), names)
 
 
 def nearest(name: str, candidates: Collection[str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from triton_mutlint.config.settings import nearest_rule
 from triton_mutlint.types import Location
 
 if TYPE_CHECKING:  # reading YAML is slow to import, and rules need no spec
@@ -33,10 +34,10 @@ def allowed_by(entry: KernelSpec | None) -> tuple[Allowed, ...]:
 
 def check_allowed(spec: Spec, known: Collection[str]) -> None:
     """Raises SpecError, with the nearest rule, for codes in `allow` that are none of `known`."""
-    from triton_mutlint.signature.spec_errors import SpecError, SpecProblem, did_you_mean
+    from triton_mutlint.signature.spec_errors import SpecError, SpecProblem
 
     problems = [
-        SpecProblem(d.location, d.path, f"there is no rule {d.name}{did_you_mean(d.name, known)}")
+        SpecProblem(d.location, d.path, f"there is no rule {d.name}{nearest_rule(d.name, known)}")
         for entry in spec.kernels for d in entry.allow if d.name not in known
     ]
     if problems:

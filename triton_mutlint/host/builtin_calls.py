@@ -66,8 +66,8 @@ class BuiltinsMixin(ContainersMixin):
         """What iterates `made` calls the function again: what it was given may have changed."""
         if not any(v.cells or v.things for v in arguments):
             return
-        rest = (arguments.star,) if arguments.star is not None else ()
-        source = thing(Partial(thing(External(name)), (*arguments.positional, *rest), tuple(arguments.named.items())))
+        named = tuple(arguments.named.items())
+        source = thing(Partial(thing(External(name)), arguments.positional, named, arguments.star))
         for cell in made.cells:
             content = state.cell(cell)
             if content is not None:
@@ -174,7 +174,8 @@ class BuiltinsMixin(ContainersMixin):
         return self.make(node, Cell(rest=self.make(node, content, state, here, "row")), state, here)
 
     def _b_enumerate(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
-        element = self.iterate(arguments.positional[0], node, state, here) if arguments.positional else UNSEEN
+        source = arguments.get(0, "iterable")
+        element = self.iterate(source, node, state, here) if source is not None else UNSEEN
         row = self.make(node, Cell({0: PLAIN, 1: element}, size=2, kind="tuple"), state, here, "row")
         return self.make(node, Cell(rest=row), state, here)
 
@@ -184,11 +185,11 @@ class BuiltinsMixin(ContainersMixin):
         rows = [content.listed() for content in contents if content.source == Value()]
         if len(rows) == len(sources) > 1 and all(row is not None for row in rows) and not any(s.roots for s in sources):
             found = [self.call(function, Arguments(row), node, state, here) for row in zip(*rows, strict=False)]
-            return self.make(node, sequence(found, "list"), state, here)
+            return self.make(node, sequence(found, "list"), state, here, "map")
         given = tuple(self.iterate(source, node, state, here) for source in sources)
         star = self.iterate(arguments.star, node, state, here) if arguments.star is not None else None
         result = self.call(function, Arguments(given, {}, star), node, state, here)
-        return self.make(node, Cell(rest=result), state, here)
+        return self.make(node, Cell(rest=result), state, here, "map")
 
     def _b_filter(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         if len(arguments.positional) != 2:

@@ -120,7 +120,11 @@ class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, FunctionsMixin):
             return self.launch(thing, arguments, node, state, here)
         if isinstance(thing, Partial):
             named = {**dict(thing.keywords), **arguments.named}
-            full = replace(arguments, positional=(*thing.positional, *arguments.positional), named=named)
+            positional, star = (*thing.positional, *arguments.positional), arguments.star
+            if thing.star is not None:
+                star = join(thing.star, *arguments.positional, star or Value())
+                positional = thing.positional
+            full = replace(arguments, positional=positional, named=named, star=star)
             return self.call(thing.function, full, node, state, here)
         if isinstance(thing, Resumed):
             return self.resumed(thing, join(UNSEEN, *arguments), node, state, here)

@@ -175,7 +175,10 @@ class Core:
         return HostEffect(self.place(node, here), text, here.path, kernel, access)
 
     def cell(self, node: ast.AST, here: Activation, what: str = "") -> CellId:
-        """The name of the container made at `node` in this call."""
+        """The name of the container made at `node` in this call, or of one that an iterator makes when it is run."""
+        maker: CellId | None = getattr(node, "maker", None)
+        if maker is not None:
+            return (*maker[:-2], what, maker[-1])
         place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0), getattr(node, "end_col_offset", 0))
         return (here.module.display, *place, what, here.chain)
 

@@ -19,6 +19,7 @@ from triton_mutlint.host.values import (
     TENSOR,
     UNSEEN,
     Cell,
+    CellId,
     FunctionValue,
     Kind,
     Value,
@@ -346,15 +347,19 @@ class ExpressionsMixin(AttributesMixin):
 
     def _comprehended(self, node: ast.ListComp | ast.SetComp | ast.DictComp,
                       results: list[ast.expr], state: State, here: Activation) -> list[Value]:
-        """The results of one round; its variables are its own."""
+        """The results of any round; its variables are its own, and what is made in it is made in each."""
         own = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
         saved = {name: state.get(here.scope, name) for name in own}
+        before: set[CellId] | None = None
         for generator in node.generators:
             source = self.evaluate(generator.iter, state, here)
+            before = set(state.heap) if before is None else before
             self.assign(generator.target, self.iterate(source, generator.iter, state, here), state, here)
             for condition in generator.ifs:
                 self.condition(condition, state, here)
         values = [self.evaluate(result, state, here) for result in results]
+        for cell in state.heap.keys() - (before or set()):
+            state.store(cell, replace(state.heap[cell], many=True))
         state.restore(here.scope, saved)
         return values
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 
 from triton_mutlint.host.arguments import Arguments
 from triton_mutlint.host.classes import ClassesMixin
@@ -57,12 +58,18 @@ class IterationMixin(ClassesMixin):
         return join(*found) if found else UNSEEN
 
     def _given_by(self, cell: CellId, content: Cell, node: ast.AST, state: State, here: Activation) -> Value:
-        """What an iterator gives that is run only now."""
+        """What an iterator gives that is run only now.
+
+        Its rows are made where it was made itself, not where they are taken: an iterator over another one makes its
+        own rows there.
+        """
         self.resuming.add(cell)
         try:
             found = [Value()]
             if content.source != Value():
-                found.append(state.elements(self.call(content.source, Arguments(), node, state, here)))
+                again = copy.copy(node)
+                again.maker = cell  # type: ignore[attr-defined]  # read by `Core.cell`
+                found.append(state.elements(self.call(content.source, Arguments(), again, state, here)))
             if content.owner is not None:
                 one = Value(cells=frozenset([cell]))
                 iterator = self.special(one, ("__iter__", "__aiter__"), (), node, state, here)

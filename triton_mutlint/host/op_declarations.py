@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -168,7 +169,7 @@ def _no_name(item: Value, functions: Sequence[Found], at: Location) -> Iterator[
 def _misnamed(name: str, functions: Sequence[Found], event: OpEvent, at: Location) -> Iterator[Problem]:
     if not functions or any(takes_more(node) for _, node in functions):
         return
-    holders = [{p.arg: p for p in parameters(node)} for _, node in functions]
+    holders = [{p.arg: (module, p) for p in parameters(node)} for module, node in functions]
     if not any(name in held for held in holders):
         order = list(holders[0])
         close = nearest(name, order).strip(" ()").removesuffix("?")
@@ -176,10 +177,9 @@ def _misnamed(name: str, functions: Sequence[Found], event: OpEvent, at: Locatio
         yield Problem(f"`mutates_args` names `{name}`, which is no argument of `{shown_name(event)}`", at, close)
         return
     found = [held[name] for held in holders if name in held]
-    if all(is_plain_scalar(parameter) for parameter in found):
-        import ast
-
-        kind = ast.unparse(found[0].annotation) if found[0].annotation is not None else ""
+    if all(is_plain_scalar(module, parameter) for module, parameter in found):
+        annotation = found[0][1].annotation
+        kind = ast.unparse(annotation) if annotation is not None else ""
         yield Problem(f"`mutates_args` names `{name}`, which holds no tensor (`{kind}`)", at,
                       "only tensors and lists of tensors can be mutated; take it out")
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from triton_mutlint.host.folded import (
     Const,
@@ -21,17 +20,16 @@ from triton_mutlint.host.folded import (
     options,
 )
 from triton_mutlint.host.model import HostFunction
-from triton_mutlint.host.modules import HostModule
+from triton_mutlint.host.modules import Definition, HostModule
 
 Found = tuple[HostModule, HostFunction]
 
-_SCALARS = frozenset({
+# What annotations of parameters that hold no tensor consist of.
+_CONTAINERS = frozenset({"Optional", "Union", "List", "Sequence", "Tuple", "list", "tuple"})
+_SCALARS = _CONTAINERS | {
     "int", "float", "bool", "str", "complex", "bytes", "None", "dtype", "device", "layout", "memory_format", "Number",
-    "SymInt", "SymFloat", "SymBool", "Generator", "Size", "Optional", "Union", "List", "Sequence", "Tuple", "list",
-    "tuple", "typing", "torch", "types", "Literal", "collections", "abc", "t", "T",
-})  # fmt: skip
-_NO_TYPES = frozenset({"None", "Optional", "Union", "torch", "typing", "types", "t", "T"})
-_WORDS = re.compile(r"[A-Za-z_]\w*")
+    "SymInt", "SymFloat", "SymBool", "Generator", "Size", "Literal",
+}
 
 
 def functions_of(values: Sequence[Value]) -> tuple[tuple[Found, ...], str]:
@@ -90,14 +88,35 @@ def takes_more(function: HostFunction) -> bool:
     return function.args.vararg is not None or function.args.kwarg is not None
 
 
-def is_plain_scalar(parameter: ast.arg) -> bool:
-    """Whether the annotation says that a parameter holds no tensor, whatever its names stand for."""
-    annotation = parameter.annotation
-    if annotation is None:
+def is_plain_scalar(module: HostModule, parameter: ast.arg) -> bool:
+    """Whether the annotation says that a parameter holds no tensor: it consists of names of types that hold none."""
+    if parameter.annotation is None:
         return False
-    text = annotation.value if isinstance(annotation, ast.Constant) else ast.unparse(annotation)
-    words = set(_WORDS.findall(text)) if isinstance(text, str) else set()
-    return words <= _SCALARS and bool(words - _NO_TYPES)
+    names = set(_names(parameter.annotation, module))
+    return names <= _SCALARS and bool(names - {"None", "Optional", "Union"})
+
+
+def _names(annotation: ast.expr, module: HostModule) -> Iterator[str]:
+    """The last names in an annotation: `List` and `int` of `typing.List[int]`; "" for what the file itself defines."""
+    pending: list[ast.AST] = [annotation]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Subscript) and "Literal" in _names(node.value, module):
+            yield "Literal"
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.Name):
+            own = any(isinstance(bound, Definition) for bound in module.bindings.get(node.id, ()))
+            yield "" if own else node.id
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            try:
+                pending.append(ast.parse(node.value, mode="eval").body)
+            except SyntaxError:
+                yield ""
+        elif isinstance(node, ast.Constant):
+            yield "None" if node.value is None else ""
+        else:
+            pending.extend(ast.iter_child_nodes(node))
 
 
 def text_of(value: Value) -> str | None:

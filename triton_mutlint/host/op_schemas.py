@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from triton_mutlint.host.model import HostFunction
+from triton_mutlint.host.modules import HostModule
 from triton_mutlint.host.op_functions import Found, is_plain_scalar, parameters
 from triton_mutlint.host.schema import Schema
 from triton_mutlint.types import Location, Problem
@@ -24,11 +25,11 @@ def mismatches(schema: Schema, place: Location, functions: Sequence[Found]) -> I
         if argument.mutated and not argument.is_tensor:
             yield Problem(f"the schema marks `{argument.name}` as mutated, which holds no tensor (`{argument.type}`)",
                           place, "only tensors and lists of tensors can be mutated")
-    for _, function in functions:
-        yield from _against(schema, place, function)
+    for module, function in functions:
+        yield from _against(schema, place, module, function)
 
 
-def _against(schema: Schema, place: Location, function: HostFunction) -> Iterator[Problem]:
+def _against(schema: Schema, place: Location, module: HostModule, function: HostFunction) -> Iterator[Problem]:
     a = function.args
     shown = f"`{getattr(function, 'name', 'the lambda')}` (line {function.lineno})"
     ordered = [p.arg for p in (*a.posonlyargs, *a.args)]
@@ -50,7 +51,7 @@ def _against(schema: Schema, place: Location, function: HostFunction) -> Iterato
             if name not in named:
                 yield Problem(f"the schema passes `{name}` by name, and {shown} has no parameter of that name", place,
                               f"its parameters are {', '.join(p.arg for p in parameters(function))}")
-    yield from _kinds(schema, place, function, shown)
+    yield from _kinds(schema, place, module, function, shown)
 
 
 def _counted(positional: Sequence[str]) -> str:
@@ -65,10 +66,11 @@ def _order(positional: Sequence[str], ordered: Sequence[str], place: Location, s
             return
 
 
-def _kinds(schema: Schema, place: Location, function: HostFunction, shown: str) -> Iterator[Problem]:
+def _kinds(schema: Schema, place: Location, module: HostModule, function: HostFunction,
+           shown: str) -> Iterator[Problem]:
     by_name = {p.arg: p for p in parameters(function)}
     for argument in schema.arguments:
         parameter = by_name.get(argument.name)
-        if argument.mutated and argument.is_tensor and parameter is not None and is_plain_scalar(parameter):
+        if parameter is not None and argument.mutated and argument.is_tensor and is_plain_scalar(module, parameter):
             yield Problem(f"the schema marks `{argument.name}` as a mutated tensor; for {shown} it is none", place,
                           "correct the schema or the annotation")

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from triton_mutlint.host.arguments import Arguments
-from triton_mutlint.host.builtin_calls import BuiltinsMixin
 from triton_mutlint.host.core import Activation
+from triton_mutlint.host.iterators import ITERATORS, IteratorsMixin
 from triton_mutlint.host.modules import External
 from triton_mutlint.host.state import State
 from triton_mutlint.host.values import (
@@ -21,7 +21,6 @@ from triton_mutlint.host.values import (
     Partial,
     Value,
     join,
-    picked,
     thing,
     weakened,
 )
@@ -43,7 +42,7 @@ _SAME = frozenset({
 })  # fmt: skip
 
 
-class StandardMixin(BuiltinsMixin):
+class StandardMixin(IteratorsMixin):
     """Calls of the standard library."""
 
     def standard(self, name: str, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
@@ -63,8 +62,8 @@ class StandardMixin(BuiltinsMixin):
             return self.not_known(UNSEEN, arguments, node, state, here)
         if not given or name.startswith(_PLAIN_MODULES):
             return PLAIN if name.startswith(_PLAIN_MODULES) else UNSEEN
-        if name.startswith("itertools."):
-            return self._iterator(name, arguments, node, state, here)
+        if name in ITERATORS:
+            return self.iterator(name, arguments, node, state, here)
         if name.startswith(_LOOKS):
             return self._handed_on(given, node, state, here)
         return self._may_call(arguments, given, node, state, here)
@@ -97,27 +96,6 @@ class StandardMixin(BuiltinsMixin):
             state.mix(first)
             self.extended(first, join(*others), node, state, here)
         return first
-
-    def _iterator(self, name: str, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
-        """Functions of itertools: elements, and tuples of elements."""
-        sources = [v for v in arguments if not v.things]
-        elements = [join(self.iterate(v, node, state, here), v if not v.cells else Value()) for v in sources]
-        inner = [self.iterate(v, node, state, here) for v in elements if v.cells]
-        for function in (v for v in arguments if v.things):
-            elements.append(self.call(function, self._to_iterate(name, elements, state), node, state, here))
-        pairs = self.make(node, Cell(rest=join(*elements), kind="tuple"), state, here, "pairs")
-        made = self.make(node, Cell(rest=join(pairs, *elements, *inner)), state, here)
-        self.lazily(made, name, arguments, state)
-        return made
-
-    @staticmethod
-    def _to_iterate(name: str, elements: list[Value], state: State) -> Arguments:
-        every = picked(join(*elements)) if elements else UNSEEN
-        if name == "itertools.starmap":
-            rows = state.contents(every)
-            listed = rows[0].listed() if len(rows) == 1 else None
-            return Arguments((), {}, state.elements(every)) if listed is None else Arguments(tuple(listed))
-        return Arguments((every, every) if name == "itertools.accumulate" else (every,))
 
     # ------------------------------------------------------------------ single functions
 
@@ -237,4 +215,3 @@ class StandardMixin(BuiltinsMixin):
 
     def _f_atexit_register(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         return NONE
-

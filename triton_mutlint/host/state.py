@@ -225,7 +225,7 @@ class State:
         if isinstance(thing, (BoundMethod, Super, Attribute)):
             yield thing.owner
         if isinstance(thing, Partial):
-            yield from (thing.function, *thing.positional, *(held for _, held in thing.keywords))
+            yield from (thing.function, *thing.positional, *(held for _, held in thing.keywords), thing.star or Value())
         if isinstance(thing, Resumed):
             yield from (held for _, held in thing.given)
         function = thing.function if isinstance(thing, (BoundMethod, Resumed)) else thing

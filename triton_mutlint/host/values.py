@@ -260,11 +260,12 @@ def attribute_of(owner: Thing, name: str) -> Attribute:
 @hashed_once
 @dataclass(frozen=True)
 class Partial:
-    """`functools.partial(function, ...)`."""
+    """`functools.partial(function, ...)`; `star` are arguments by position whose number is not known."""
 
     function: Value
     positional: tuple[Value, ...]
     keywords: tuple[tuple[str, Value], ...]
+    star: Value | None = None
 
 
 @hashed_once

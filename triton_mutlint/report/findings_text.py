@@ -8,7 +8,7 @@ from triton_mutlint.report.accesses import where
 from triton_mutlint.report.groups import Group
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.snippet import quote
-from triton_mutlint.report.style import DIM, NOTE, PLACE, SEVERITY, Lines, flow, words
+from triton_mutlint.report.style import DIM, NOTE, PLACE, SEVERITY, Lines, clean, flow, words
 from triton_mutlint.report.summary import FIXABLE, plural
 from triton_mutlint.types import Location
 
@@ -42,7 +42,8 @@ def _headline(group: Group, options: RenderOptions) -> Lines:
 
 
 def _place(location: Location, options: RenderOptions, quoted: set[Location]) -> Lines:
-    line = Text.assemble("    ", (where(location), PLACE))
+    is_file = options.sources.line(location.file, 1) is None and (location.line, location.column) == (1, 1)
+    line = Text.assemble("    ", (clean(location.file) if is_file else where(location), PLACE))
     if location in quoted:
         return [line]
     quoted.add(location)

@@ -21,6 +21,7 @@ from triton_mutlint.report.style import (
     clean,
     counted,
     flow,
+    titled,
     words,
 )
 from triton_mutlint.report.table import parameter_table
@@ -62,14 +63,7 @@ def _title(kernel: KernelReport) -> Text:
 
 def _headline(kernel: KernelReport, width: int) -> Lines:
     """What an author wants first: the parameters this kernel writes."""
-    return _titled(_title(kernel), written_words(kernel), width)
-
-
-def _titled(title: Text, pieces: list[Text], width: int) -> Lines:
-    """Side by side where that fits on a line, else one above the other."""
-    if title.cell_len + 2 + sum(piece.cell_len + 1 for piece in pieces) - 1 <= width:
-        return flow(pieces, width, title.append("  "))
-    return [title, *flow(pieces, width, Text("  "), 4)]
+    return titled(_title(kernel), written_words(kernel), width)
 
 
 def written_words(kernel: KernelReport, limit: int = 0) -> list[Text]:
@@ -108,7 +102,7 @@ def _failed(kernel: KernelReport, finding: Finding | None, options: RenderOption
     if finding:
         code = [Text("·", DIM), Text(f"{finding.severity.value}[{finding.rule}]", SEVERITY[finding.severity])]
     code += [Text("(suppressed)", DIM)] if finding and finding.suppressed else []
-    lines = _titled(_title(kernel), [*failure_words(kernel), *code], options.width)
+    lines = titled(_title(kernel), [*failure_words(kernel), *code], options.width)
     lines += failure_lines(failure, options)
     return lines + [line for note in kernel.notes for line in note_lines(note, options.width, 2)]
 

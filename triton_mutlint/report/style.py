@@ -59,6 +59,13 @@ def flow(pieces: Sequence[Text], width: int, first: Text | None = None, indent: 
     return lines
 
 
+def titled(title: Text, pieces: Sequence[Text], width: int) -> Lines:
+    """Side by side where that fits on a line, else one above the other."""
+    if title.cell_len + 1 + sum(piece.cell_len + 1 for piece in pieces) <= width:
+        return flow(pieces, width, title.append("  "))
+    return [title, *flow(pieces, width, Text("  "), 4)]
+
+
 def words(text: str, style: str = "") -> list[Text]:
     """The words of `text`, to let it flow."""
     return [Text(word, style) for word in clean(text).split()]

@@ -97,7 +97,8 @@ def analyze_kernel(kernel: Kernel, plan: Plan, targets: Sequence[Target], tools:
         return replace(base, failure=_shown(fatal, tools.places), analyzed_variants=0)
     effects = [a.effects for a in outcome.analyzed]
     positions = {name: index for index, name in enumerate(plan.variants[0].args)}
-    judged = judge(outcome.analyzed, plan.inferred | plan.assumed, plan.reasons, positions)
+    complete = len(plan.variants) == plan.total
+    judged = judge(outcome.analyzed, plan.inferred | plan.assumed, plan.reasons, positions, complete)
     parameters, undecided = doubted(judged, plan.doubts, bool(outcome.failures), outcome.addresses, kernel)
     return replace(
         base, status=Status.ANALYZED, parameters=parameters,

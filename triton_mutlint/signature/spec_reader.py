@@ -11,7 +11,7 @@ from triton_mutlint.signature.spec_model import ArgSpec, Declared, GlobalSpec, K
 from triton_mutlint.signature.spec_verify import check_verify
 from triton_mutlint.signature.splitting import TypeTextError
 from triton_mutlint.signature.yaml_source import Entry, Node
-from triton_mutlint.types import Location, UsageError
+from triton_mutlint.types import UsageError
 
 VERSION = 1
 _TOP = ("version", "defaults", "kernels", "globals")
@@ -84,8 +84,8 @@ class _SpecReader:
 
     def spec(self, root: Node, file: str) -> Spec:
         top = self.known(root, "a spec", _TOP)
-        if root.kind == "mapping":
-            self.version(top.get("version"), root)
+        if "version" in top:
+            self.version(top["version"])
         defaults = self.known(top["defaults"].node, "defaults", _DEFAULTS) if "defaults" in top else {}
         types = self.arguments(defaults.get("types"), "types", self.default_type)
         constexprs = self.arguments(defaults.get("constexpr"), "constexpr", self.value)
@@ -98,11 +98,8 @@ class _SpecReader:
             tuple(self.globals(top["globals"].node)) if "globals" in top else (),
         )
 
-    def version(self, entry: Entry | None, root: Node) -> None:
-        if entry is None:
-            message = "no version; a spec begins with 'version: 1'"
-            self.problems.append(SpecProblem(Location(root.location.file, 1), (), message))
-        elif entry.node.scalar != VERSION or entry.node.scalar is True:
+    def version(self, entry: Entry) -> None:
+        if entry.node.scalar != VERSION or entry.node.scalar is True:
             message = f"unsupported version {entry.node.shown}; this tool reads version {VERSION}"
             self.report(entry.node, message)
 

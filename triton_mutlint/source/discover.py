@@ -180,7 +180,7 @@ def _collect(
     if separator and not kernel:
         raise _failure(argument, f"`{argument}` names no kernel", "write path.py::kernel or module:kernel")
     if mode is None or (separator and stat.S_ISDIR(mode)):
-        raise _failure(argument, f"no such file or directory: {name}", _nearest(path))
+        raise _failure(argument, f"no such file or directory: {name}", _nearest(path, cwd))
     if excluded.force and path in excluded:
         return
     if stat.S_ISDIR(mode):
@@ -247,7 +247,7 @@ def _is_drive(module: str) -> bool:
     return len(module) == 1
 
 
-def _nearest(path: Path) -> str:
+def _nearest(path: Path, cwd: Path) -> str:
     """A hint naming a sibling of similar name, if there is one."""
     from difflib import get_close_matches
 
@@ -258,7 +258,7 @@ def _nearest(path: Path) -> str:
     except OSError:
         return ""
     matches = get_close_matches(path.name, siblings, 1)
-    return f"did you mean {matches[0]}?" if matches else ""
+    return f"did you mean {display_path(path.with_name(matches[0]), cwd)}?" if matches else ""
 
 
 def _failure(argument: str, message: str, hint: str) -> StageError:

@@ -58,7 +58,7 @@ def require(device: str) -> None:
     missing = [name for name in ("torch", "numpy") if find_spec(name) is None]
     if missing:
         raise UsageError(f"verify runs kernels on torch tensors, and {' and '.join(missing)} "
-                         f"{'is' if len(missing) == 1 else 'are'} not installed: pip install {' '.join(missing)}")
+                         f"{'is' if len(missing) == 1 else 'are'} not installed: pip install 'triton-mutlint[torch]'")
     if device == "cuda" and not Path(DEVICE_NODES[0]).exists():
         raise UsageError("--device cuda needs a GPU, and none is there; without it, kernels run under the interpreter")
 
