@@ -51,9 +51,9 @@ from triton_mutlint.planning import load_file, plan_kernel
 from triton_mutlint.request import Request
 from triton_mutlint.signature.repair import repair
 from triton_mutlint.signature.siblings import siblings
-from triton_mutlint.signature.spec import load_spec
 from triton_mutlint.signature.variants import with_choices
 from triton_mutlint.source.discover import discover
+from triton_mutlint.spec.read import load_spec
 
 TARGET = "cuda:90"
 DTYPES = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16", "fp64": "float64", "i8": "int8", "u8": "uint8",

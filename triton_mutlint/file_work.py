@@ -27,7 +27,7 @@ from triton_mutlint.outcome import FileOutcome
 from triton_mutlint.parallel import Lost, in_processes
 from triton_mutlint.pipeline import failed
 from triton_mutlint.request import Progress, Request
-from triton_mutlint.signature.spec import Spec
+from triton_mutlint.spec.model import Spec
 
 _LOWERED = re.compile(r"^\s*@.*jit\b|\bjit\(", re.MULTILINE)  # what makes it likely that Triton is needed
 _WORTHWHILE = 6  # jit functions: fewer of them take less than what a second process costs

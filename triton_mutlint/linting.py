@@ -40,10 +40,10 @@ from triton_mutlint.planning import Specs, load_file, plan_kernel, shown, unexpe
 from triton_mutlint.request import Progress, Request
 from triton_mutlint.rules import RULES
 from triton_mutlint.signature.repair import repair
-from triton_mutlint.signature.spec import KernelSpec, Spec
 from triton_mutlint.source.bounded import EndlessError
 from triton_mutlint.source.text import has_ops
 from triton_mutlint.source.tracing import traced
+from triton_mutlint.spec.model import KernelSpec, Spec
 from triton_mutlint.watchdog import TooLongError, watched
 
 if TYPE_CHECKING:  # few files register ops

@@ -21,9 +21,9 @@ from triton_mutlint.model import (
 from triton_mutlint.planning import Specs, entry_of, load_file, plan_kernel, unexpected
 from triton_mutlint.request import Request
 from triton_mutlint.signature.configs import configs
-from triton_mutlint.signature.spec import KernelSpec, Spec
-from triton_mutlint.signature.spec_values import argument_key
 from triton_mutlint.source.discover import discover
+from triton_mutlint.spec.model import KernelSpec, Spec
+from triton_mutlint.spec.values import argument_key
 
 # What begins the reason of a guess -> where it comes from; what is not here comes from the body.
 _ORIGINS = (

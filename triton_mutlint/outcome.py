@@ -17,8 +17,8 @@ from triton_mutlint.model import (
     LoadResult,
     SourceFile,
 )
-from triton_mutlint.signature.spec import Spec
 from triton_mutlint.source.text import parse_source
+from triton_mutlint.spec.model import Spec
 
 _OF_TREE = ("node", "tree")
 

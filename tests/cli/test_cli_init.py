@@ -12,8 +12,8 @@ from cli_shell import Shell
 from triton_mutlint.engine import run
 from triton_mutlint.model import KernelReport, Origin, Status
 from triton_mutlint.request import Request
-from triton_mutlint.signature.spec import load_spec
 from triton_mutlint.source.load import reset
+from triton_mutlint.spec.read import load_spec
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SPEC = Path("triton-mutlint.yaml")

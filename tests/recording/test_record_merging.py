@@ -12,7 +12,7 @@ from triton_mutlint.model import UsageError
 from triton_mutlint.recording.launches import Launch, read_notes
 from triton_mutlint.recording.merging import merge
 from triton_mutlint.recording.seen import columns, proposals
-from triton_mutlint.signature.spec import parse_spec
+from triton_mutlint.spec.read import parse_spec
 
 SOURCE = """\
 import triton

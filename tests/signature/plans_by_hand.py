@@ -7,7 +7,7 @@ from typing import Any
 
 from triton_mutlint.model import ArgType, ConstexprValue, LoadedKernel, SignaturePlan
 from triton_mutlint.signature.plan import Inferred, build_plan
-from triton_mutlint.signature.spec import parse_spec
+from triton_mutlint.spec.read import parse_spec
 
 FLAG = (ConstexprValue(False), ConstexprValue(True))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from triton_mutlint.model import Location
 
 if TYPE_CHECKING:  # reading YAML is slow to import, and rules need no spec
-    from triton_mutlint.signature.spec_model import KernelSpec, Spec
+    from triton_mutlint.spec.model import KernelSpec, Spec
 
 
 @dataclass(frozen=True)
@@ -26,14 +26,14 @@ def allowed_by(entry: KernelSpec | None) -> tuple[Allowed, ...]:
     """What a spec entry allows, in file order."""
     if entry is None:
         return ()
-    from triton_mutlint.signature.spec_errors import show_path
+    from triton_mutlint.spec.errors import show_path
 
     return tuple(Allowed(d.name, d.location, entry.pattern, show_path(d.path)) for d in entry.allow)
 
 
 def check_allowed(spec: Spec, known: Collection[str]) -> None:
     """Raises SpecError, with the nearest rule, for codes in `allow` that are none of `known`."""
-    from triton_mutlint.signature.spec_errors import SpecError, SpecProblem, did_you_mean
+    from triton_mutlint.spec.errors import SpecError, SpecProblem, did_you_mean
 
     problems = [
         SpecProblem(d.location, d.path, f"there is no rule {d.name}{did_you_mean(d.name, known)}")

@@ -13,7 +13,7 @@ from triton_mutlint.fixes.edit import CannotFixError, Edit, disjoint
 from triton_mutlint.fixes.names import Wanted
 from triton_mutlint.fixes.sequence import Items
 from triton_mutlint.model import Change, Location
-from triton_mutlint.signature.yaml_source import location_at
+from triton_mutlint.spec.nodes import location_at
 
 _PATTERN = re.compile(r"[*?\[]")
 _NOT_TEXT = re.compile(r"(true|false|null|yes|no|on|off|y|n)", re.IGNORECASE)  # to some reader of YAML

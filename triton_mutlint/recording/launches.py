@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.signature.spec_values import scalar_text
+from triton_mutlint.spec.as_yaml import scalar_text
 
 MOST = 16  # launches that a spec keeps of one kernel
 _DIVISIBLE = re.compile(r":16\b")

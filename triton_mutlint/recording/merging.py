@@ -17,14 +17,15 @@ from triton_mutlint.planning import load_file, plan_kernel
 from triton_mutlint.recording.launches import Launch, Place, joined, launch_text, launches_of, read_notes
 from triton_mutlint.recording.seen import Seen, columns, proposals
 from triton_mutlint.request import Request
-from triton_mutlint.signature.binding import value_parameters
 from triton_mutlint.signature.configs import configs
-from triton_mutlint.signature.spec import KernelSpec, Spec, parse_spec
-from triton_mutlint.signature.spec_values import argument_spec, key_text, scalar_text
-from triton_mutlint.signature.spec_writer import argument_lines
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.source.text import read_source
 from triton_mutlint.source.walking import first_line
+from triton_mutlint.spec.as_yaml import argument_spec, key_text, scalar_text
+from triton_mutlint.spec.bind import value_parameters
+from triton_mutlint.spec.entry_text import argument_lines
+from triton_mutlint.spec.model import KernelSpec, Spec
+from triton_mutlint.spec.read import parse_spec
 
 HEADER = """\
 # Kernel signatures as they were launched, written by `triton-mutlint record`.

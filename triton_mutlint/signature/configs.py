@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from triton_mutlint.model import ArgType, ConstexprValue, LoadedKernel
-from triton_mutlint.signature.values import text_of, unwrap_constexpr
-from triton_mutlint.signature.variants import key, value_key
+from triton_mutlint.signature.variants import key
+from triton_mutlint.spec.values import text_of, unwrap_constexpr, value_key
 
 
 @dataclass(frozen=True)

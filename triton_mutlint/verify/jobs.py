@@ -19,7 +19,7 @@ from triton_mutlint.model import (
     Status,
     Variant,
 )
-from triton_mutlint.signature.spec_values import argument_text
+from triton_mutlint.spec.as_yaml import argument_text
 from triton_mutlint.verify.model import Subject
 from triton_mutlint.verify.recorded import Analyze, recorded_cases
 from triton_mutlint.verify.settings import Settings

@@ -7,8 +7,8 @@ from math import prod
 from typing import Any
 
 from triton_mutlint.model import KernelReport, LoadedKernel, Mutation, Status
-from triton_mutlint.signature.spec import KernelSpec
-from triton_mutlint.signature.spec_values import argument_spec
+from triton_mutlint.spec.as_yaml import argument_spec
+from triton_mutlint.spec.model import KernelSpec
 from triton_mutlint.verify.wire import VariantCase
 
 Analyze = Callable[[KernelSpec], KernelReport]  # of the kernel, with the arguments that an entry gives

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from triton_mutlint.model import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
-from triton_mutlint.signature.dtypes import canonical_dtype
-from triton_mutlint.signature.notation import Resolve, parse_type
-from triton_mutlint.signature.splitting import TypeTextError
+from triton_mutlint.spec.dtypes import canonical_dtype
+from triton_mutlint.spec.notation import Resolve, parse_type
+from triton_mutlint.spec.splitting import TypeTextError
 
 _ARG_TYPES = (PointerType, ScalarType, DescriptorType, ConstexprValue, TupleType)
 _I32 = range(-(2**31), 2**31)
@@ -76,6 +76,19 @@ def text_of(value: Any) -> str:
     shown = str(value)
     # A default repr holds the object's address, which differs from run to run.
     return f"<{type(value).__name__}>" if " at 0x" in shown else shown
+
+
+def value_key(arg: ArgType) -> tuple[str, str]:
+    """Tells argument types apart: the kind of a constexpr's value and how it prints."""
+    value = getattr(arg, "value", arg)
+    return type(value).__name__, repr(value)
+
+
+def argument_key(arg: ArgType) -> tuple[str, str]:
+    """Tells argument types apart as lowering does: by what they are, not by how they are shown."""
+    if isinstance(arg, TupleType):
+        return "tuple", f"{arg.fields}{[argument_key(element) for element in arg.elements]}"
+    return value_key(arg)
 
 
 def _descriptor(value: Any) -> DescriptorType:

@@ -8,18 +8,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from triton_mutlint.contracts.declarations import declaration_of
-from triton_mutlint.contracts.stale_entries import stale_entries
 from triton_mutlint.judging import LintedFile
 from triton_mutlint.linting import Run
 from triton_mutlint.model import Failure, KernelReport, LoadedKernel, SignaturePlan, UsageError, Variant
 from triton_mutlint.planning import plan_kernel
 from triton_mutlint.request import Request
-from triton_mutlint.signature.spec import KernelSpec, parse_spec
-from triton_mutlint.signature.spec_merge import Insertion, NoPlaceError, SpecText, merged, new_spec
-from triton_mutlint.signature.spec_values import key_text
-from triton_mutlint.signature.spec_writer import WrittenEntry
 from triton_mutlint.source.discover import display_path
-from triton_mutlint.spec_entries import Subject, given_by_source, guesses, settle, verdict_comments
+from triton_mutlint.spec.as_yaml import key_text
+from triton_mutlint.spec.entries import Subject, given_by_source, guesses, settle, verdict_comments
+from triton_mutlint.spec.entry_text import WrittenEntry
+from triton_mutlint.spec.model import KernelSpec
+from triton_mutlint.spec.read import parse_spec
+from triton_mutlint.spec.stale_entries import stale_entries
+from triton_mutlint.spec.write import Insertion, NoPlaceError, SpecText, merged, new_spec
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ from triton_mutlint.model import (
     StageError,
     TupleType,
 )
-from triton_mutlint.signature.binding import UnknownNameError, bind_arg, module_resolver, value_parameters
-from triton_mutlint.signature.spec_errors import SpecError
-from triton_mutlint.signature.spec_model import ArgSpec
-from triton_mutlint.signature.variants import value_key
-from triton_mutlint.signature.yaml_source import parse_yaml
+from triton_mutlint.spec.bind import UnknownNameError, bind_arg, module_resolver, value_parameters
+from triton_mutlint.spec.errors import SpecError
+from triton_mutlint.spec.model import ArgSpec
+from triton_mutlint.spec.nodes import parse_yaml
+from triton_mutlint.spec.values import argument_key
 
 _PLAIN = re.compile(r"[A-Za-z_][\w./-]*")
 _PLAIN_KEY = re.compile(r"[A-Za-z_][\w./-]*(::?[\w./-]+)*")
@@ -84,13 +84,6 @@ def argument_spec(name: str, text: str) -> ArgSpec | None:
     except SpecError:
         return None
     return ArgSpec(name, node.items if node.kind == "list" else (node,))
-
-
-def argument_key(arg: ArgType) -> tuple[str, str]:
-    """Tells argument types apart as lowering does: by what they are, not by how they are shown."""
-    if isinstance(arg, TupleType):
-        return "tuple", f"{arg.fields}{[argument_key(element) for element in arg.elements]}"
-    return value_key(arg)
 
 
 def _keys(args: Sequence[ArgType]) -> list[tuple[str, str]]:

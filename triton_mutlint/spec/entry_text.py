@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from triton_mutlint.signature.spec_values import key_text, scalar_text
+from triton_mutlint.spec.as_yaml import key_text, scalar_text
 
 STEP = 2  # columns of one level
 _WIDEST = 160  # of a comment; what is longer is cut

@@ -19,14 +19,14 @@ from triton_mutlint.model import (
     StageError,
     TupleType,
 )
-from triton_mutlint.signature.dtypes import nearest
-from triton_mutlint.signature.notation import Resolve, parse_literal, parse_type, resolve_name
-from triton_mutlint.signature.spec_errors import show_path
-from triton_mutlint.signature.spec_model import ArgSpec, KernelSpec, SpecValue
-from triton_mutlint.signature.splitting import TypeTextError, split_top
-from triton_mutlint.signature.values import scalar_of_int
-from triton_mutlint.signature.yaml_source import Node
 from triton_mutlint.source.stubs import Missing
+from triton_mutlint.spec.dtypes import nearest
+from triton_mutlint.spec.errors import show_path
+from triton_mutlint.spec.model import ArgSpec, KernelSpec, SpecValue
+from triton_mutlint.spec.nodes import Node
+from triton_mutlint.spec.notation import Resolve, parse_literal, parse_type, resolve_name
+from triton_mutlint.spec.splitting import TypeTextError, split_top
+from triton_mutlint.spec.values import scalar_of_int
 
 _WORD = re.compile(r"[\w .+-]*")
 

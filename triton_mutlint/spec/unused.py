@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from triton_mutlint.model import LoadedKernel, Location
-from triton_mutlint.signature.dtypes import nearest
-from triton_mutlint.signature.spec_errors import KeyPath, show_path
-from triton_mutlint.signature.spec_model import Declared, KernelSpec, Spec
+from triton_mutlint.spec.dtypes import nearest
+from triton_mutlint.spec.errors import KeyPath, show_path
+from triton_mutlint.spec.model import Declared, KernelSpec, Spec
 
 
 @dataclass(frozen=True)

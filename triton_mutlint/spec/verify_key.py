@@ -14,8 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from triton_mutlint.signature.spec_errors import did_you_mean
-from triton_mutlint.signature.yaml_source import Entry, Node
+from triton_mutlint.spec.errors import did_you_mean
+from triton_mutlint.spec.nodes import Entry, Node
 
 KEYS = ("grid", "shapes", "values", "skip", "launches")
 LAUNCH_KEYS = ("args", "values", "shapes", "grid")

@@ -1,17 +1,19 @@
-"""Checks the parsed YAML of a spec key by key and builds the `Spec`."""
+"""Reads a spec file: checks its YAML key by key and builds the `Spec`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
+from triton_mutlint.inputs import read
 from triton_mutlint.model import Location, UsageError
-from triton_mutlint.signature.notation import parse_type
-from triton_mutlint.signature.spec_errors import SpecError, SpecProblem, did_you_mean
-from triton_mutlint.signature.spec_model import ArgSpec, Declared, GlobalSpec, KernelSpec, Spec
-from triton_mutlint.signature.spec_verify import check_verify
-from triton_mutlint.signature.splitting import TypeTextError
-from triton_mutlint.signature.yaml_source import Entry, Node
+from triton_mutlint.spec.errors import SpecError, SpecProblem, did_you_mean
+from triton_mutlint.spec.model import ArgSpec, Declared, GlobalSpec, KernelSpec, Spec
+from triton_mutlint.spec.nodes import Entry, Node, parse_yaml
+from triton_mutlint.spec.notation import parse_type
+from triton_mutlint.spec.splitting import TypeTextError
+from triton_mutlint.spec.verify_key import check_verify
 
 VERSION = 1
 _TOP = ("version", "defaults", "kernels", "globals")
@@ -25,10 +27,29 @@ _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _PARAMETER = re.compile(r"[^\W\d]\w*")
 
 
-def read_spec(root: Node, file: str) -> Spec:
-    """The spec in `root`; raises `SpecError` with every problem found."""
+def load_spec(path: Path, display: str | None = None) -> Spec:
+    """The spec in the file `path`, called `display` in messages.
+
+    Raises `SpecError`, which lists every problem with its line and key path.
+    """
+    file = display or str(path)
+    try:
+        data = read(path, named=True)
+    except OSError as error:
+        raise SpecError([SpecProblem(Location(file, 1), (), f"cannot read: {error.strerror}")]) from None
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        message = f"not UTF-8 (byte {data[error.start]:#04x})"
+        raise SpecError([SpecProblem(Location(file, line), (), message)]) from None
+    return parse_spec(text, file)
+
+
+def parse_spec(text: str, file: str) -> Spec:
+    """The spec written as `text`; raises `SpecError` with every problem found."""
     reader = _SpecReader()
-    spec = reader.spec(root, file)
+    spec = reader.spec(parse_yaml(text, file), file)
     if reader.problems:
         raise SpecError(reader.problems)
     return spec

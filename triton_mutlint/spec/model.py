@@ -11,8 +11,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from triton_mutlint.model import ArgType, Location
-from triton_mutlint.signature.spec_errors import KeyPath
-from triton_mutlint.signature.yaml_source import Node
+from triton_mutlint.spec.errors import KeyPath
+from triton_mutlint.spec.nodes import Node
 
 _LINE = re.compile(r"(.*[^:]):(\d+)")
 _GLOB = re.compile(r"[*?\[]")

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.model import UsageError
-from triton_mutlint.signature.spec import SpecError, load_spec
+from triton_mutlint.spec.errors import SpecError
+from triton_mutlint.spec.read import load_spec
 
 INVALID = Path(__file__).parent / "data" / "invalid"
 FILES = sorted(INVALID.glob("*.yaml"))

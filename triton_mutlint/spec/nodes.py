@@ -14,7 +14,7 @@ import yaml
 
 from triton_mutlint.basics import byte_column
 from triton_mutlint.model import Location
-from triton_mutlint.signature.spec_errors import KeyPath, SpecError, SpecProblem
+from triton_mutlint.spec.errors import KeyPath, SpecError, SpecProblem
 
 MAX_NODES = 100_000  # after aliases are expanded: bounds what a few nested aliases can ask for
 MAX_DEPTH = 64

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from triton_mutlint.contracts.project_files import MAX_FILES, python_files, text_of
 from triton_mutlint.model import LoadedKernel, Location, SourceFile
-from triton_mutlint.signature.spec import Spec, Unused, unused
+from triton_mutlint.spec.model import Spec
+from triton_mutlint.spec.project_files import MAX_FILES, python_files, text_of
+from triton_mutlint.spec.unused import Unused, unused
 
 
 def stale_entries(spec: Spec, linted: Sequence[SourceFile], kernels: Sequence[LoadedKernel],

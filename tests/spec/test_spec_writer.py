@@ -12,14 +12,14 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from kernels_by_hand import config, loaded
 
+from tests.signature.kernels_by_hand import config, loaded
 from triton_mutlint.model import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
-from triton_mutlint.signature.spec import parse_spec
-from triton_mutlint.signature.spec_merge import NoPlaceError, SpecText, merged, new_spec
-from triton_mutlint.signature.spec_values import argument_text, key_text, quoted, read_argument, scalar_text
-from triton_mutlint.signature.spec_writer import WrittenArgument, WrittenEntry, flow_entry
-from triton_mutlint.signature.yaml_source import parse_yaml
+from triton_mutlint.spec.as_yaml import argument_text, key_text, quoted, read_argument, scalar_text
+from triton_mutlint.spec.entry_text import WrittenArgument, WrittenEntry, flow_entry
+from triton_mutlint.spec.nodes import parse_yaml
+from triton_mutlint.spec.read import parse_spec
+from triton_mutlint.spec.write import NoPlaceError, SpecText, merged, new_spec
 
 State = namedtuple("State", "src n")
 

@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triton_mutlint.model import Location
-from triton_mutlint.signature.spec import SpecError, find_spec, load_spec, parse_spec
+from triton_mutlint.spec.errors import SpecError
+from triton_mutlint.spec.find import find_spec
+from triton_mutlint.spec.read import load_spec, parse_spec
 
 FULL = """\
 version: 1
@@ -217,7 +219,7 @@ def test_a_directory_or_a_symlink_loop_of_that_name_is_no_spec(tmp_path: Path) -
 
 
 def test_reading_specs_and_planning_import_neither_triton_nor_torch() -> None:
-    modules = "triton_mutlint.signature.plan, triton_mutlint.signature.spec"
+    modules = "triton_mutlint.signature.plan, triton_mutlint.spec.read"
     code = f"import sys, {modules}; print({{'triton', 'torch'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"

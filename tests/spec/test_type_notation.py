@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triton_mutlint.model import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
-from triton_mutlint.signature.dtypes import DTYPES
-from triton_mutlint.signature.types import TypeTextError, parse_compact, parse_type
+from triton_mutlint.spec.dtypes import DTYPES
+from triton_mutlint.spec.notation import parse_compact, parse_type
+from triton_mutlint.spec.splitting import TypeTextError
 
 NT = namedtuple("NT", ["src", "dst", "n"])
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from triton_mutlint.model import LoadedKernel, UsageError
-from triton_mutlint.signature.binding import module_resolver, value_parameters
-from triton_mutlint.signature.spec_errors import did_you_mean
-from triton_mutlint.signature.spec_model import ArgSpec, KernelSpec
-from triton_mutlint.signature.splitting import TypeTextError
-from triton_mutlint.signature.values import type_of_value
+from triton_mutlint.spec.bind import module_resolver, value_parameters
+from triton_mutlint.spec.errors import did_you_mean
+from triton_mutlint.spec.model import ArgSpec, KernelSpec
+from triton_mutlint.spec.splitting import TypeTextError
+from triton_mutlint.spec.values import type_of_value
 
 
 def entry_of_values(kernel: LoadedKernel, values: Mapping[str, Any]) -> KernelSpec:

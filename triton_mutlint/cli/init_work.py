@@ -11,9 +11,9 @@ from triton_mutlint.judging import LintedFile
 from triton_mutlint.linting import Run
 from triton_mutlint.model import Failure, LoadedKernel, SourceFile, Variant
 from triton_mutlint.request import Progress, Request
-from triton_mutlint.signature.spec import NAMES, find_spec, project_root
 from triton_mutlint.source.discover import discover
-from triton_mutlint.spec_change import SpecChange, SpecWriter
+from triton_mutlint.spec.complete import SpecChange, SpecWriter
+from triton_mutlint.spec.find import NAMES, find_spec, project_root
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
-from triton_mutlint.contracts.project_files import MAX_FILES, python_files, text_of
 from triton_mutlint.model import Location, SourceFile
-from triton_mutlint.signature.dtypes import nearest
-from triton_mutlint.signature.spec import Spec
+from triton_mutlint.spec.dtypes import nearest
+from triton_mutlint.spec.model import Spec
+from triton_mutlint.spec.project_files import MAX_FILES, python_files, text_of
 
 _WORD = re.compile(r"\w+")
 _BINDING = re.compile(

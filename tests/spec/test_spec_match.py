@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kernels_by_hand import loaded
 
+from tests.signature.kernels_by_hand import loaded
 from triton_mutlint.model import LoadedKernel, UsageError
-from triton_mutlint.signature.entry_values import entry_of_values
 from triton_mutlint.signature.plan import build_plan
-from triton_mutlint.signature.spec import Spec, parse_spec, unused
+from triton_mutlint.spec.entry_values import entry_of_values
+from triton_mutlint.spec.model import Spec
+from triton_mutlint.spec.read import parse_spec
+from triton_mutlint.spec.unused import unused
 
 PATH = Path("/project/src/pkg/kernels.py")
 

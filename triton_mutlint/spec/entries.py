@@ -17,11 +17,12 @@ from triton_mutlint.model import (
     Status,
     Variant,
 )
-from triton_mutlint.signature.binding import value_parameters
 from triton_mutlint.signature.configs import configs
-from triton_mutlint.signature.spec import KernelSpec
-from triton_mutlint.signature.spec_values import argument_key, argument_spec, argument_text
-from triton_mutlint.signature.spec_writer import WrittenArgument
+from triton_mutlint.spec.as_yaml import argument_spec, argument_text
+from triton_mutlint.spec.bind import value_parameters
+from triton_mutlint.spec.entry_text import WrittenArgument
+from triton_mutlint.spec.model import KernelSpec
+from triton_mutlint.spec.values import argument_key
 
 Plan = Callable[[KernelSpec | None], SignaturePlan]  # of one kernel, under an entry; raises StageError
 Analyze = Callable[[KernelSpec | None], KernelReport]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import yaml
 
-from triton_mutlint.signature.spec_writer import (
+from triton_mutlint.spec.entry_text import (
     HEADER,
     STEP,
     WrittenArgument,
