@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from triton_mutlint.model import Location
 from triton_mutlint.spec.errors import SpecError
 from triton_mutlint.spec.find import find_spec
+from triton_mutlint.spec.model import Spec
 from triton_mutlint.spec.read import load_spec, parse_spec
 
 FULL = """\
@@ -104,6 +105,18 @@ def test_the_first_default_that_fits_wins() -> None:
 def test_scalars_follow_yaml_1_2(text: str, value: object) -> None:
     found = parse_spec(f"version: 1\nglobals:\n  A: {text}\n", "s.yaml").globals["A"]
     assert (type(found), found) == (type(value), value)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "# only a comment\n", "version: 1\n", "kernels:\nglobals:\ndefaults:\n  types:\n"]
+)
+def test_nothing_has_to_be_said(text: str) -> None:
+    assert parse_spec(text, "s.yaml") == Spec("s.yaml")
+
+
+def test_an_entry_without_a_version_holds() -> None:
+    (entry,) = parse_spec("kernels:\n  k:\n    args:\n    mutates: [x]\n", "s.yaml").kernels
+    assert (entry.pattern, entry.args, [d.name for d in entry.mutates or ()]) == ("k", (), ["x"])
 
 
 def test_a_parameter_may_be_called_on_or_null() -> None:

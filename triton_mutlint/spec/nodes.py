@@ -53,6 +53,10 @@ class Node:
         return self.scalar
 
     @property
+    def is_nothing(self) -> bool:
+        return self.kind == "scalar" and self.scalar is None
+
+    @property
     def shown(self) -> str:
         """What the value is, for a message."""
         if self.kind != "scalar":
@@ -90,8 +94,8 @@ _COLLECTIONS = (f"{_TAG}seq", f"{_TAG}map")
 def parse_yaml(text: str, file: str) -> Node:
     """The root node of the one document in `text`; `file` names it in locations.
 
-    Raises `SpecError` for text that is not YAML, an empty or second document, a duplicate key, a
-    tag other than YAML's own scalars, or a document that is too deep or too large.
+    Of a text with nothing in it, that is a null. Raises `SpecError` for text that is not YAML, a second
+    document, a duplicate key, a tag other than YAML's own scalars, or a document that is too deep or too large.
     """
     try:
         root = _compose(text)
@@ -104,8 +108,7 @@ def parse_yaml(text: str, file: str) -> Node:
     except RecursionError:  # PyYAML descends by recursion
         raise SpecError([SpecProblem(Location(file, 1), (), "nested too deeply")]) from None
     if root is None:
-        message = "the file is empty; a spec begins with 'version: 1'"
-        raise SpecError([SpecProblem(Location(file, 1), (), message)])
+        return Node("scalar", Location(file, 1), ())
     reader = _Reader(text, file)
     node = reader.read(root, (), 0)
     if reader.problems:

@@ -68,7 +68,8 @@ class _SpecReader:
     # -------------------------------------------------------------- shapes
 
     def mapping(self, node: Node, what: str) -> tuple[Entry, ...]:
-        if node.kind != "mapping":
+        """The entries of a mapping; a key with nothing below it has none."""
+        if node.kind != "mapping" and not node.is_nothing:
             noun = "" if node.path else f"{what} "
             self.report(node, f"{noun}must be {_SHAPES.get(what, 'a mapping')}, not {node.shown}")
         return node.entries
@@ -105,8 +106,8 @@ class _SpecReader:
 
     def spec(self, root: Node, file: str) -> Spec:
         top = self.known(root, "a spec", _TOP)
-        if root.kind == "mapping":
-            self.version(top.get("version"), root)
+        if "version" in top:
+            self.version(top["version"].node)
         defaults = self.known(top["defaults"].node, "defaults", _DEFAULTS) if "defaults" in top else {}
         types = self.arguments(defaults.get("types"), "types", self.default_type)
         constexprs = self.arguments(defaults.get("constexpr"), "constexpr", self.value)
@@ -119,13 +120,9 @@ class _SpecReader:
             tuple(self.globals(top["globals"].node)) if "globals" in top else (),
         )
 
-    def version(self, entry: Entry | None, root: Node) -> None:
-        if entry is None:
-            message = "no version; a spec begins with 'version: 1'"
-            self.problems.append(SpecProblem(Location(root.location.file, 1), (), message))
-        elif entry.node.scalar != VERSION or entry.node.scalar is True:
-            message = f"unsupported version {entry.node.shown}; this tool reads version {VERSION}"
-            self.report(entry.node, message)
+    def version(self, node: Node) -> None:
+        if node.scalar != VERSION or node.scalar is True:
+            self.report(node, f"unsupported version {node.shown}; this tool reads version {VERSION}")
 
     def globals(self, node: Node) -> Iterator[GlobalSpec]:
         for entry in self.mapping(node, "globals"):
@@ -138,8 +135,6 @@ class _SpecReader:
         node = entry.node
         if not entry.key.rpartition("::")[2]:
             self.report(entry, "names no kernel; write name, a glob, or path/to/file.py::name")
-        if node.kind == "scalar" and node.scalar is None:  # `add_kernel:` alone: named, all inferred
-            return KernelSpec(entry.key, entry.location, node.path)
         parts = self.known(node, "a kernel", _KERNEL)
         args = parts["args"].node if "args" in parts else None
         compact = args if args and args.kind == "scalar" and isinstance(args.scalar, str) else None
