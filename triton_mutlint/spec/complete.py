@@ -16,11 +16,11 @@ from triton_mutlint.request import Request
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.spec.as_yaml import key_text
 from triton_mutlint.spec.entries import Subject, given_by_source, guesses, settle, verdict_comments
-from triton_mutlint.spec.entry_text import WrittenEntry
+from triton_mutlint.spec.entry_text import HEADER, WrittenEntry, entry_lines
 from triton_mutlint.spec.model import KernelSpec
 from triton_mutlint.spec.read import parse_spec
 from triton_mutlint.spec.stale_entries import stale_entries
-from triton_mutlint.spec.write import Insertion, NoPlaceError, SpecText, merged, new_spec
+from triton_mutlint.spec.write import NoPlaceError, SpecText
 
 
 @dataclass(frozen=True)
@@ -51,38 +51,26 @@ class SpecWriter:
     path: Path
     files: Sequence[LintedFile]
     entries: list[WrittenEntry] = field(default_factory=list)
-    insertions: list[Insertion] = field(default_factory=list)
     completed: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
     def change(self) -> SpecChange:
         display = display_path(self.path, self.request.cwd)
         old = _read(self.path) if self.path.is_file() else None
-        self.text = SpecText(old.removeprefix("\ufeff")) if old is not None else None
+        self.text = SpecText(HEADER if old is None else old)
         for file in self.files:
             self._file(file)
         self.remarks += self._stale()
-        if not self.entries and not self.insertions:
+        if not self.entries and not self.completed:
             return SpecChange(self.path, display, old, old or "", remarks=tuple(self.remarks))
-        new = self._merged(old)
+        if self.entries:
+            self.text.add(map(entry_lines, self.entries))
+        new = self.text.text
         parse_spec(new.removeprefix("\ufeff"), display)  # what is written must read back
         return SpecChange(
             self.path, display, old, new, tuple(e.key for e in self.entries if not e.disabled),
             tuple(self.completed), tuple(e.key for e in self.entries if e.disabled), tuple(self.remarks),
         )
-
-    def _merged(self, old: str | None) -> str:
-        if old is None or self.text is None:
-            return new_spec(self.entries)
-        if not self.text.can_comment():
-            for entry in self.entries:
-                if entry.disabled:
-                    self.remarks.append(f"{entry.key}: {entry.comments[0]}")
-            self.entries = [e for e in self.entries if not e.disabled]
-        if self.entries:
-            self.insertions.append(self.text.add_entries(self.entries))
-        mark = "\ufeff" if old.startswith("\ufeff") else ""
-        return mark + merged(self.text.text, self.insertions)
 
     # -------------------------------------------------------------- one file
 
@@ -135,12 +123,12 @@ class SpecWriter:
             self.remarks.append(f"{place}: {_one_line(report.failure)}")
             return
         settled = settle(self._subject(file, kernel, entry, report))
-        if not settled.arguments or self.text is None:
+        if not settled.arguments:
             return
         names = ", ".join(a.name for a in settled.arguments)
         try:
             self._require_own(file, kernel, entry)
-            self.insertions.append(self.text.add_arguments(entry.pattern, settled.arguments))
+            self.text.add_arguments(entry.pattern, settled.arguments)
         except NoPlaceError as error:
             self.remarks.append(f"{place}: {names} stay inferred: {error}")
             return
@@ -182,7 +170,7 @@ class SpecWriter:
         self._disable(key, f"line {report.location.line}", report.failure, WrittenEntry(""))
 
     def _disable(self, key: str, beside: str, failure: Failure, entry: WrittenEntry) -> None:
-        if self.text is not None and self.text.mentions(key_text(key)):
+        if self.text.mentions(key_text(key)):
             self.remarks.append(f"{key}: still not analysed: {_one_line(failure)}")
             return
         comments = (f"not analysed ({failure.stage.value}): {_one_line(failure)}", failure.hint)

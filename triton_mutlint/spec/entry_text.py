@@ -52,26 +52,18 @@ def comment_text(text: str) -> str:
     return line if len(line) <= _WIDEST else f"{line[: _WIDEST - 1]}…"
 
 
-def block_entry(entry: WrittenEntry, column: int) -> list[str]:
-    """The lines of an entry whose key stands at `column` (0-based)."""
-    margin = " " * column
-    beside = f"  # {comment_text(entry.beside)}" if entry.beside else ""
-    comments = [f"{' ' * STEP}# {comment_text(comment)}" for comment in entry.comments]
-    body = block_arguments(entry.arguments, STEP) if entry.arguments else []
-    remarks = [] if body or not entry.guesses else [f"{' ' * STEP}# args:"]
-    remarks += [f"{' ' * 2 * STEP}# {line}" for line in argument_lines(entry.guesses, 0)]
+def entry_lines(entry: WrittenEntry) -> list[str]:
+    """The lines of an entry, the key at the first column."""
+    lines = [f"# {comment_text(comment)}" for comment in entry.comments]
+    if entry.arguments or entry.guesses:
+        lines.append("args:" if entry.arguments else "# args:")
+        lines += argument_lines(entry.arguments, STEP)
+        lines += [f"{' ' * STEP}# {line}" for line in argument_lines(entry.guesses, 0)]
     if entry.mutates is not None:
-        remarks.append(f"{' ' * STEP}mutates: {_flow_list(entry.mutates)}")
-    key = key_text(entry.key)
-    # An entry with no key of its own is still an entry.
-    end = ":" if body or entry.mutates is not None or entry.disabled else ": {}"
-    lines = [f"{key}{end}{beside}", *comments, *body, *remarks]
-    return [f"{margin}{'# ' if entry.disabled else ''}{line}" for line in lines]
-
-
-def block_arguments(arguments: Sequence[WrittenArgument], column: int) -> list[str]:
-    """The lines of `args:` at `column`, with its parameters below."""
-    return [f"{' ' * column}args:", *argument_lines(arguments, column + STEP)]
+        lines.append(f"mutates: [{', '.join(map(scalar_text, entry.mutates))}]")
+    key = f"{key_text(entry.key)}:" + (f"  # {comment_text(entry.beside)}" if entry.beside else "")
+    lines = [key, *(f"{' ' * STEP}{line}" for line in lines)]
+    return [f"# {line}" for line in lines] if entry.disabled else lines
 
 
 def argument_lines(arguments: Sequence[WrittenArgument], column: int) -> list[str]:
@@ -81,20 +73,3 @@ def argument_lines(arguments: Sequence[WrittenArgument], column: int) -> list[st
         f"{margin}{key_text(a.name)}: {a.text}" + (f"  # {comment_text(a.comment)}" if a.comment else "")
         for a in arguments
     ]
-
-
-def flow_entry(entry: WrittenEntry) -> str:
-    """The entry as `key: {...}`, for a spec that has its kernels in braces; without comments."""
-    parts = [f"args: {{{flow_arguments(entry.arguments)}}}"] if entry.arguments else []
-    if entry.mutates is not None:
-        parts.append(f"mutates: {_flow_list(entry.mutates)}")
-    return f"{key_text(entry.key, flow=True)}: {{{', '.join(parts)}}}"
-
-
-def flow_arguments(arguments: Sequence[WrittenArgument]) -> str:
-    """The parameters as they stand inside the braces of `args`."""
-    return ", ".join(f"{key_text(a.name, flow=True)}: {a.text}" for a in arguments)
-
-
-def _flow_list(names: Sequence[str]) -> str:
-    return f"[{', '.join(map(scalar_text, names))}]"

@@ -98,7 +98,7 @@ def parse_yaml(text: str, file: str) -> Node:
     document, a duplicate key, a tag other than YAML's own scalars, or a document that is too deep or too large.
     """
     try:
-        root = _compose(text)
+        root = compose(text)
     except yaml.MarkedYAMLError as error:
         raise SpecError([_syntax_problem(error, text, file)]) from None
     except yaml.reader.ReaderError as error:
@@ -116,7 +116,7 @@ def parse_yaml(text: str, file: str) -> Node:
     return node
 
 
-def _compose(text: str) -> yaml.Node | None:
+def compose(text: str) -> yaml.Node | None:
     """The root node: by libyaml (ten times faster) where that can be, else by PyYAML's own parser.
 
     Only the latter words its errors for people, and only it is safe from deep nesting.
