@@ -25,7 +25,7 @@ from triton_mutlint.places import SourcePlaces
 from triton_mutlint.planning import plan_kernel
 from triton_mutlint.signature.repair import repair
 from triton_mutlint.source.live import kernel_of
-from triton_mutlint.spec.entry_values import entry_of_values
+from triton_mutlint.spec.bind import entry_of_values
 
 
 def analyze(kernel: Any, signature: Mapping[str, Any] | None = None, *, target: str | None = None,

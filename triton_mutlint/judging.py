@@ -28,8 +28,7 @@ from triton_mutlint.rules.subject import KernelSubject, RunSubject
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.text import read_source
 from triton_mutlint.spec.model import KernelSpec, Spec
-from triton_mutlint.spec.stale_entries import elsewhere, stale_entries
-from triton_mutlint.spec.stale_globals import stale_globals
+from triton_mutlint.spec.stale import elsewhere, stale_entries, stale_globals
 
 
 @dataclass(frozen=True)

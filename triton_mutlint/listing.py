@@ -20,8 +20,8 @@ from triton_mutlint.model import (
 )
 from triton_mutlint.planning import Specs, entry_of, load_file, plan_kernel, unexpected
 from triton_mutlint.request import Request
-from triton_mutlint.signature.configs import configs
 from triton_mutlint.source.discover import discover
+from triton_mutlint.spec.bind import tuned_parameters
 from triton_mutlint.spec.model import KernelSpec, Spec
 from triton_mutlint.spec.values import argument_key
 
@@ -103,7 +103,7 @@ def _row(kernel: LoadedKernel, spec: Spec | None, result: LoadResult, request: R
 def _parameters(
     kernel: LoadedKernel, entry: KernelSpec | None, spec: Spec | None, plan: SignaturePlan
 ) -> Iterator[ListedParameter]:
-    tuned = {name for config in configs(kernel, {}) for name in config.args}
+    tuned = tuned_parameters(kernel)
     for parameter in kernel.parameters:
         name = parameter.name
         reason = plan.reasons.get(name, "")

@@ -9,10 +9,10 @@ import pytest
 from tests.signature.kernels_by_hand import loaded
 from triton_mutlint.model import LoadedKernel, UsageError
 from triton_mutlint.signature.plan import build_plan
-from triton_mutlint.spec.entry_values import entry_of_values
+from triton_mutlint.spec.bind import entry_of_values
 from triton_mutlint.spec.model import Spec
 from triton_mutlint.spec.read import parse_spec
-from triton_mutlint.spec.unused import unused
+from triton_mutlint.spec.stale import stale_entries
 
 PATH = Path("/project/src/pkg/kernels.py")
 
@@ -80,35 +80,34 @@ kernels:
 """
 
 
-def test_what_names_nothing_is_found_with_its_place_and_the_nearest_name() -> None:
+def stale(text: str, kernels: list[LoadedKernel], root: Path) -> list[tuple[int, str]]:
+    spec = parse_spec(text, "s.yaml")
+    return [(place.line, message) for message, place in stale_entries(spec, [], kernels, [], root)]
+
+
+def test_what_names_nothing_is_found_with_its_place_and_the_nearest_name(tmp_path: Path) -> None:
     kernels = [
         kernel("def add_kernel(x_ptr, ptrs, out_ptr): ..."),
         kernel("def mul_kernel(y_ptr): ..."),
         kernel("def div_kernel(n): ..."),
     ]
-    found = unused(parse_spec(SPEC, "s.yaml"), kernels)
-    assert [(u.kind, u.name, u.kernel, u.location.line, u.key_path, u.nearest) for u in found] == [
-        ("parameter", "x_prt", "add_kernel", 6, "kernels.add_kernel.args.x_prt", "x_ptr"),
-        ("parameter", "zzzzz", "add_kernel", 7, "kernels.add_kernel.args.zzzzz", None),
-        ("mutates", "outptr", "add_kernel", 8, "kernels.add_kernel.mutates[2]", "out_ptr"),
-        ("kernel", "ad_kernel", "ad_kernel", 9, "kernels.ad_kernel", "add_kernel"),
-        ("parameter", "q", "*_kernel", 11, "kernels.*_kernel.args.q", None),
-        (
-            "kernel",
-            "other.py::add_kernel",
-            "other.py::add_kernel",
-            12,
-            'kernels["other.py::add_kernel"]',
-            "add_kernel",
-        ),
-        ("shadowed", "add_*", "add_*", 13, "kernels.add_*", None),
+    assert stale(SPEC, kernels, tmp_path) == [
+        (6, "kernels.add_kernel.args.x_prt: `add_kernel` has no parameter `x_prt`; did you mean `x_ptr`?"),
+        (7, "kernels.add_kernel.args.zzzzz: `add_kernel` has no parameter `zzzzz`"),
+        (8, "kernels.add_kernel.mutates[2]: `add_kernel` has no parameter `outptr`; did you mean `out_ptr`?"),
+        (9, "kernels.ad_kernel: no kernel is called `ad_kernel`; did you mean `add_kernel`?"),
+        (11, "kernels.*_kernel.args.q: `*_kernel` has no parameter `q`"),
+        (12, 'kernels["other.py::add_kernel"]: no kernel is called `other.py::add_kernel`; did you mean `add_kernel`?'),
+        (13, "kernels.add_*: a more specific entry holds for every kernel that this one names"),
     ]
 
 
-def test_a_spec_that_fits_has_nothing_unused() -> None:
-    spec = parse_spec('version: 1\nkernels: {k: {args: {x: "*fp32"}, mutates: [x]}}', "s.yaml")
-    assert unused(spec, [kernel("def k(x): ...")]) == ()
-    assert [u.kind for u in unused(spec, [])] == ["kernel"]
+def test_a_spec_that_fits_has_nothing_stale(tmp_path: Path) -> None:
+    spec = 'version: 1\nkernels: {k: {args: {x: "*fp32"}, mutates: [x]}}'
+    assert stale(spec, [kernel("def k(x): ...")], tmp_path) == []
+    assert stale(spec, [], tmp_path) == [(2, "kernels.k: no kernel is called `k`")]
+    (tmp_path / "other.py").write_text("@jit\ndef k(y): ...\n", encoding="utf-8")
+    assert stale(spec, [], tmp_path) == []
 
 
 # --------------------------------------------------------------------------- entries from Python values

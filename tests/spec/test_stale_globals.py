@@ -10,7 +10,7 @@ from triton_mutlint.engine import run
 from triton_mutlint.model import SourceFile
 from triton_mutlint.request import Request
 from triton_mutlint.spec.read import parse_spec
-from triton_mutlint.spec.stale_globals import stale_globals
+from triton_mutlint.spec.stale import stale_globals
 
 KERNEL = """\
 import triton

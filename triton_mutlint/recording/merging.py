@@ -14,12 +14,11 @@ from triton_mutlint.planning import load_file, plan_kernel
 from triton_mutlint.recording.launches import Launch, Place, joined, launch_text, launches_of, read_notes
 from triton_mutlint.recording.seen import Seen, columns, proposals
 from triton_mutlint.request import Request
-from triton_mutlint.signature.configs import configs
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.source.text import read_source
 from triton_mutlint.source.walking import first_line
 from triton_mutlint.spec.as_yaml import argument_spec, key_text
-from triton_mutlint.spec.bind import value_parameters
+from triton_mutlint.spec.bind import tuned_parameters, value_parameters
 from triton_mutlint.spec.entry_text import argument_lines
 from triton_mutlint.spec.model import KernelSpec, Spec
 from triton_mutlint.spec.read import parse_spec
@@ -171,7 +170,7 @@ def _given_by_source(kernel: LoadedKernel | None) -> frozenset[str]:
     """The parameters that autotune configs and heuristics give: a spec does not say them."""
     if kernel is None:
         return frozenset()
-    return frozenset({name for config in configs(kernel, {}) for name in config.args} | set(kernel.heuristics))
+    return tuned_parameters(kernel) | set(kernel.heuristics)
 
 
 def merge_files(notes: Path, spec: Path) -> Recorded:

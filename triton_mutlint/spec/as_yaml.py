@@ -8,6 +8,8 @@ from enum import Enum
 from types import ModuleType
 from typing import Any
 
+import yaml
+
 from triton_mutlint.model import (
     ArgType,
     ConstexprValue,
@@ -30,16 +32,7 @@ _SIMPLE = (bool, int, float, str)
 
 def quoted(text: str) -> str:
     """`text` as a double-quoted YAML scalar."""
-    return f'"{"".join(map(_escaped, text))}"'
-
-
-def _escaped(char: str) -> str:
-    if char in '"\\':
-        return f"\\{char}"
-    if char.isprintable():
-        return char
-    code = ord(char)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return yaml.safe_dump(text, default_style='"', allow_unicode=True, width=1_000_000).rstrip("\n")
 
 
 def scalar_text(text: str) -> str:
@@ -47,10 +40,9 @@ def scalar_text(text: str) -> str:
     return text if _PLAIN.fullmatch(text) and text.lower() not in _NOT_TEXT else quoted(text)
 
 
-def key_text(text: str, *, flow: bool = False) -> str:
-    """`text` as a mapping's key; `path.py::kernel` stays plain in a block mapping."""
-    plain = not flow and _PLAIN_KEY.fullmatch(text) and text.lower() not in _NOT_TEXT
-    return text if plain else scalar_text(text)
+def key_text(text: str) -> str:
+    """`text` as the key of a block mapping, in which `path.py::kernel` stays plain."""
+    return text if _PLAIN_KEY.fullmatch(text) and text.lower() not in _NOT_TEXT else quoted(text)
 
 
 def argument_text(kernel: LoadedKernel, parameter: Parameter, alternatives: Sequence[ArgType]) -> str | None:
@@ -101,20 +93,23 @@ def _value(arg: ArgType, kernel: LoadedKernel) -> str | None:
     if isinstance(value, (tuple, list)) and not hasattr(value, "_fields"):
         parts = [_value(ConstexprValue(element), kernel) for element in value]
         return None if None in parts else f"[{', '.join(map(str, parts))}]"
-    plain = _plain_value(value)
+    plain = plain_text(value)
     return plain if plain is not None else _reference(arg, kernel.namespace)
 
 
-def _plain_value(value: Any) -> str | None:
+def plain_text(value: Any) -> str | None:
+    """The YAML of a value, a list or a mapping, on one line; None for what is neither number nor text."""
     if value is None:
         return "null"
-    if type(value) is bool:
-        return "true" if value else "false"
-    if type(value) is int:
-        return str(value)
+    if type(value) is list:
+        texts = [plain_text(element) for element in value]
+        return None if None in texts else f"[{', '.join(map(str, texts))}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{scalar_text(key)}: {plain_text(inner)}' for key, inner in value.items())}}}"
+    if type(value) in (bool, int):
+        return str(value).lower()
     if type(value) is float:
-        shown = repr(value)
-        return {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}.get(shown, shown)
+        return re.sub(r"inf|nan", r".\g<0>", repr(value))
     return scalar_text(value) if type(value) is str else None
 
 
@@ -122,7 +117,7 @@ def _type(arg: ArgType, kernel: LoadedKernel) -> str | None:
     """The YAML of an argument that is a type, or a value that Triton specialises on."""
     if isinstance(arg, ConstexprValue):
         if arg.value is None or (type(arg.value) is int and arg.value == 1):
-            return _plain_value(arg.value)
+            return plain_text(arg.value)
         return quoted(repr(arg.value)) if type(arg.value) in _SIMPLE else _reference(arg, kernel.namespace)
     text = _type_text(arg, kernel.namespace)
     return None if text is None else scalar_text(text)
@@ -169,7 +164,7 @@ def _names(value: Any, shown: str, namespace: Mapping[str, Any]) -> Iterator[str
     if re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*", shown):
         yield shown
     if type(value).__name__ == "dtype":
-        yield f"tl.{_long_name(str(value))}"
+        yield f"tl.{long_name(str(value))}"
     if isinstance(value, Enum):
         cls = find_name(type(value), type(value).__name__, namespace)
         if cls:
@@ -181,7 +176,7 @@ def _names(value: Any, shown: str, namespace: Mapping[str, Any]) -> Iterator[str
             yield from (f"{name}.{attr}" for attr, held in vars(module).items() if held is value)
 
 
-def _long_name(name: str) -> str:
+def long_name(name: str) -> str:
     """What `triton.language` calls the dtype that prints as `name`: `float16` for `fp16`."""
     return re.sub(r"^fp(?=\d)", "float", re.sub(r"^bf(?=\d)", "bfloat", name))
 

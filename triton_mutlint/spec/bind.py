@@ -18,15 +18,16 @@ from triton_mutlint.model import (
     Stage,
     StageError,
     TupleType,
+    UsageError,
 )
 from triton_mutlint.source.stubs import Missing
 from triton_mutlint.spec.dtypes import nearest
-from triton_mutlint.spec.errors import show_path
+from triton_mutlint.spec.errors import did_you_mean, show_path
 from triton_mutlint.spec.model import ArgSpec, KernelSpec, SpecValue
 from triton_mutlint.spec.nodes import Node
 from triton_mutlint.spec.notation import Resolve, parse_literal, parse_type, resolve_name
 from triton_mutlint.spec.splitting import TypeTextError, split_top
-from triton_mutlint.spec.values import scalar_of_int
+from triton_mutlint.spec.values import scalar_of_int, type_of_value
 
 _WORD = re.compile(r"[\w .+-]*")
 
@@ -83,6 +84,12 @@ def value_parameters(kernel: LoadedKernel) -> frozenset[str]:
     for config in kernel.autotune.configs if kernel.autotune else ():
         names |= set(config.kwargs)
     return frozenset((names | set(kernel.heuristics)) & set(kernel.parameter_names))
+
+
+def tuned_parameters(kernel: LoadedKernel) -> frozenset[str]:
+    """The parameters that autotune's configs give."""
+    given = (name for c in (kernel.autotune.configs if kernel.autotune else ()) for name in {**c.options, **c.kwargs})
+    return frozenset(given) & frozenset(kernel.parameter_names)
 
 
 def bind_entry(kernel: LoadedKernel, entry: KernelSpec) -> dict[str, tuple[ArgType, ...]]:
@@ -154,6 +161,30 @@ def _as_type(node: Node, resolve: Resolve) -> ArgType:
 def _reference(node: Node, resolve: Resolve) -> ConstexprValue:
     name = str(node.plain()["ref"])
     return ConstexprValue(resolve_name(name, resolve), name)
+
+
+def entry_of_values(kernel: LoadedKernel, values: Mapping[str, Any]) -> KernelSpec:
+    """The entry that gives `values` to `kernel`: per parameter a type string, tensor or plain value.
+
+    A list gives variants, as in YAML. Raises `UsageError` for a name that is no parameter and for a
+    value that has no type, with the nearest valid name.
+    """
+    resolve = module_resolver(kernel.namespace)
+    constexprs = value_parameters(kernel)
+    args: list[ArgSpec] = []
+    for name, value in values.items():
+        if name not in kernel.parameter_names:
+            hint = did_you_mean(name, kernel.parameter_names)
+            raise UsageError(f"{kernel.name} has no parameter {name!r}{hint}")
+        variants = value if isinstance(value, list) else [value]
+        if not variants:
+            raise UsageError(f"{kernel.name}: an empty list gives {name!r} no value")
+        try:
+            types = [type_of_value(v, is_constexpr=name in constexprs, resolve=resolve) for v in variants]
+        except TypeTextError as error:
+            raise UsageError(f"{kernel.name}: {name}: {error}") from None
+        args.append(ArgSpec(name, tuple(types)))
+    return KernelSpec(kernel.name, args=tuple(args))
 
 
 def _bind_compact(kernel: LoadedKernel, node: Node) -> dict[str, tuple[ArgType, ...]]:

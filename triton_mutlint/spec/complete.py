@@ -19,7 +19,7 @@ from triton_mutlint.spec.entries import Subject, given_by_source, guesses, settl
 from triton_mutlint.spec.entry_text import HEADER, WrittenEntry, entry_lines
 from triton_mutlint.spec.model import KernelSpec
 from triton_mutlint.spec.read import parse_spec
-from triton_mutlint.spec.stale_entries import stale_entries
+from triton_mutlint.spec.stale import stale_entries
 from triton_mutlint.spec.write import NoPlaceError, SpecText
 
 

@@ -17,9 +17,8 @@ from triton_mutlint.model import (
     Status,
     Variant,
 )
-from triton_mutlint.signature.configs import configs
 from triton_mutlint.spec.as_yaml import argument_spec, argument_text
-from triton_mutlint.spec.bind import value_parameters
+from triton_mutlint.spec.bind import tuned_parameters, value_parameters
 from triton_mutlint.spec.entry_text import WrittenArgument
 from triton_mutlint.spec.model import KernelSpec
 from triton_mutlint.spec.values import argument_key
@@ -103,7 +102,7 @@ def guesses(subject: Subject) -> tuple[WrittenArgument, ...]:
         plan = subject.plan(subject.entry)
     except StageError:
         values = value_parameters(kernel)
-        given = _tuned(kernel) | set(kernel.heuristics)
+        given = tuned_parameters(kernel) | set(kernel.heuristics)
         names = [p.name for p in kernel.parameters if p.name not in given and not p.has_default]
         return tuple(WrittenArgument(n, '"<value>"' if n in values else '"<type>"') for n in names)
     wanted = _wanted(kernel, plan)
@@ -113,7 +112,7 @@ def guesses(subject: Subject) -> tuple[WrittenArgument, ...]:
 
 def given_by_source(kernel: LoadedKernel, plan: SignaturePlan) -> str:
     """The parameters that need no entry, and what gives them; empty if there are none."""
-    tuned = [n for n in kernel.parameter_names if n in _tuned(kernel)]
+    tuned = [n for n in kernel.parameter_names if n in tuned_parameters(kernel)]
     computed = [n for n in kernel.parameter_names if n in kernel.heuristics and n not in plan.inferred]
     parts = []
     if tuned:
@@ -144,12 +143,8 @@ def verdict_comments(report: KernelReport) -> Iterator[str]:
 
 def _wanted(kernel: LoadedKernel, plan: SignaturePlan) -> list[str]:
     """The parameters that nothing but inference gives."""
-    tuned = _tuned(kernel)
+    tuned = tuned_parameters(kernel)
     return [n for n in kernel.parameter_names if n in plan.inferred and n not in tuned]
-
-
-def _tuned(kernel: LoadedKernel) -> set[str]:
-    return {name for config in configs(kernel, {}) for name in config.args}
 
 
 def _parameters(kernel: LoadedKernel, names: Iterable[str]) -> Iterator[tuple[str, Parameter]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -168,9 +168,5 @@ class Spec:
 
     def default_for(self, parameter: str, *, is_value: bool) -> ArgSpec | None:
         """The first of `defaults` whose pattern fits: `constexpr` for values, `types` for the rest."""
-        return first_fitting(self.default_constexprs if is_value else self.default_types, parameter)
-
-
-def first_fitting(defaults: Iterable[ArgSpec], parameter: str) -> ArgSpec | None:
-    """The first whose name pattern fits `parameter`."""
-    return next((arg for arg in defaults if fnmatchcase(parameter, arg.parameter)), None)
+        defaults = self.default_constexprs if is_value else self.default_types
+        return next((arg for arg in defaults if fnmatchcase(parameter, arg.parameter)), None)

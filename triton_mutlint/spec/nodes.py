@@ -7,6 +7,7 @@ that `1e-5` is a number and a parameter may be called `on`.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,15 +81,21 @@ if hasattr(yaml, "CSafeLoader"):
 
     _FastLoader = _CLoader
 
-_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT = re.compile(
-    r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
-)
-_NULL = re.compile(r"~|null|Null|NULL|")
-_BOOL = re.compile(r"true|True|TRUE|false|False|FALSE")
 _OLD_BOOL = re.compile(r"yes|no|on|off", re.IGNORECASE)  # booleans of YAML 1.1 only
 _TAG = "tag:yaml.org,2002:"
 _COLLECTIONS = (f"{_TAG}seq", f"{_TAG}map")
+# What a scalar looks like to be of a tag, the characters it can begin with, and its value.
+_SCALARS: dict[str, tuple[str, str, Callable[[str], Scalar]]] = {
+    "bool": (r"true|True|TRUE|false|False|FALSE", "tTfF", lambda text: text.lower() == "true"),
+    "int": (r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789",
+            lambda text: int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))),
+    "float": (r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
+              "-+.0123456789", lambda text: float(re.sub(r"\.(?=[in])", "", text.lower()))),
+    "null": (r"~|null|Null|NULL|", "~nN", lambda text: None),
+}
+for _kind, (_pattern, _first, _) in _SCALARS.items():
+    _begins = [*_first, ""] if _kind == "null" else list(_first)
+    _Loader.add_implicit_resolver(f"{_TAG}{_kind}", re.compile(f"(?:{_pattern})$"), _begins)
 
 
 def parse_yaml(text: str, file: str) -> Node:
@@ -233,21 +240,6 @@ def _scalar_value(text: str, tag: str) -> Scalar:
     kind = tag.removeprefix(_TAG)
     if kind == "str":
         return text
-    if kind == "null":
-        return None
-    if kind == "bool" and _BOOL.fullmatch(text):
-        return text.lower() == "true"
-    if kind == "int" and _INT.fullmatch(text):
-        return int(text, 8 if text.startswith("0o") else 16 if text.startswith("0x") else 10)
-    if kind == "float" and _FLOAT.fullmatch(text):
-        return float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
+    if kind in _SCALARS and (kind == "null" or re.fullmatch(_SCALARS[kind][0], text)):
+        return _SCALARS[kind][2](text)
     raise ValueError(tag)
-
-
-for _kind, _pattern, _first in (
-    ("bool", _BOOL, "tTfF"),
-    ("int", _INT, "-+0123456789"),
-    ("float", _FLOAT, "-+.0123456789"),
-    ("null", _NULL, ["~", "n", "N", ""]),
-):
-    _Loader.add_implicit_resolver(f"{_TAG}{_kind}", re.compile(f"(?:{_pattern.pattern})$"), list(_first))
