@@ -15,8 +15,7 @@ from triton_mutlint.cli.progress import Progress
 from triton_mutlint.request import Request
 
 if TYPE_CHECKING:  # analysing is slow to import, and `--help` does without
-    from triton_mutlint.cli.init_work import InitResult
-    from triton_mutlint.spec.complete import SpecChange
+    from triton_mutlint.cli.init_work import InitResult, SpecChange
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 

@@ -11,7 +11,6 @@ from triton_mutlint.model import (
     KernelReport,
     LoadedKernel,
     Mutation,
-    Parameter,
     SignaturePlan,
     StageError,
     Status,
@@ -23,24 +22,28 @@ from triton_mutlint.spec.entry_text import WrittenArgument
 from triton_mutlint.spec.model import KernelSpec
 from triton_mutlint.spec.values import argument_key
 
-Plan = Callable[[KernelSpec | None], SignaturePlan]  # of one kernel, under an entry; raises StageError
-Analyze = Callable[[KernelSpec | None], KernelReport]
-_Arguments = dict[str, tuple[ArgType, ...]]
+_Arguments = Mapping[str, tuple[ArgType, ...]]
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A kernel that was analysed: its entry so far, its plan and verdict, and the variants as lowered.
+    """A kernel that was analysed: its entry so far, its verdict, and the variants as lowered.
 
-    `plan` and `analyze` do the same again under another entry.
+    `plan` (which raises StageError) and `analyze` do the same again under another entry.
     """
 
     kernel: LoadedKernel
     entry: KernelSpec | None
     report: KernelReport
     variants: Sequence[Variant]
-    plan: Plan
-    analyze: Analyze
+    plan: Callable[[KernelSpec | None], SignaturePlan]
+    analyze: Callable[[KernelSpec | None], KernelReport]
+
+    def argument(self, name: str, args: tuple[ArgType, ...], comment: str = "") -> WrittenArgument | None:
+        """The line that gives a parameter these alternatives; None if YAML cannot say it."""
+        parameter = self.kernel.parameters[self.kernel.parameter_names.index(name)]
+        text = argument_text(self.kernel, parameter, args)
+        return None if text is None else WrittenArgument(name, text, comment)
 
 
 @dataclass(frozen=True)
@@ -63,22 +66,49 @@ def settle(subject: Subject) -> Settled:
     the product of all types is not what was analysed, fewer of them are written, and the verdict is compared.
     """
     plan = subject.plan(subject.entry)
-    wanted = _wanted(subject.kernel, plan)
-    found = {n: _distinct(v.args[n] for v in subject.variants) for n in wanted}
-    guessed = [n for n in wanted if n in plan.partial or not _holds_always(found[n])]
-    wanted = [n for n in wanted if n not in guessed]
-    texts = {n: argument_text(subject.kernel, p, found[n]) for n, p in _parameters(subject.kernel, wanted)}
-    writable = {n: found[n] for n in wanted if texts[n] is not None}
-    planned = {n: _distinct(v.args[n] for v in plan.variants) for n in wanted}
-    chosen = writable
-    if not _is_exact(subject, writable) or subject.report.unknown:  # a type that is written down leaves no doubt
-        tried = _fewer(subject, writable, planned)
-        chosen = next((c for c in tried if _keeps_verdict(subject, c)), {})
+    planned = _planned(subject.kernel, plan)
+    found = {n: _distinct(v.args[n] for v in subject.variants) for n in planned}
+    guessed = [n for n in planned if n in plan.partial or not _holds_always(found[n])]
+    lines = {n: subject.argument(n, found[n], _reason(n, found[n], planned[n], plan)) for n in planned}
+    writable = {n: found[n] for n in planned if n not in guessed and lines[n] is not None}
+    chosen = next((c for c in _fewer(subject, writable) if _keeps_verdict(subject, c)), {})
     return Settled(
-        tuple(_written(subject.kernel, n, chosen[n], planned[n], plan.reasons) for n in wanted if n in chosen),
-        tuple(_written(subject.kernel, n, found[n], found[n], plan.reasons) for n in guessed),
-        tuple((n, _why_left(subject, n, n in writable)) for n in wanted if n not in chosen),
+        tuple(line for n, line in lines.items() if n in chosen and line is not None),
+        tuple(lines[n] or WrittenArgument(n, '"<value>"', plan.reasons.get(n, "")) for n in guessed),
+        tuple((n, _why_left(subject, n, n in writable)) for n in planned if n not in guessed and n not in chosen),
     )
+
+
+def _fewer(subject: Subject, arguments: _Arguments) -> Iterator[_Arguments]:
+    """Sets of arguments that may give the same verdict, the fullest first."""
+    yield arguments
+    unknown = {name.partition(".")[0] for name in subject.report.unknown}
+    yield {n: args for n, args in arguments.items() if n not in unknown}
+    yield {n: args for n, args in arguments.items() if len(args) == 1}
+
+
+def _keeps_verdict(subject: Subject, arguments: _Arguments) -> bool:
+    """Whether the kernel has its verdict again under its entry with these arguments."""
+    base = subject.entry or KernelSpec(subject.kernel.name)
+    lines = [subject.argument(name, args) for name, args in arguments.items()]
+    specs = [argument_spec(line.name, line.text) for line in lines if line is not None]
+    entry = replace(base, args=(*base.args, *(spec for spec in specs if spec is not None)))
+    try:
+        same = {_key(v) for v in subject.plan(entry).variants} == {_key(v) for v in subject.variants}
+    except StageError:
+        return False
+    if same and not subject.report.unknown:  # a type that is written down leaves no doubt
+        return True
+    return _verdict(subject.analyze(entry)) == _verdict(subject.report)
+
+
+def _key(variant: Variant) -> tuple[tuple[str, tuple[str, str]], ...]:
+    return tuple((name, argument_key(arg)) for name, arg in variant.args.items())
+
+
+def _verdict(report: KernelReport) -> tuple[object, ...]:
+    through = frozenset((w.through, w.via) for w in report.indirect_writes)
+    return report.status is Status.ANALYZED, report.mutated, report.unknown, through
 
 
 def _holds_always(args: tuple[ArgType, ...]) -> bool:
@@ -105,25 +135,24 @@ def guesses(subject: Subject) -> tuple[WrittenArgument, ...]:
         given = tuned_parameters(kernel) | set(kernel.heuristics)
         names = [p.name for p in kernel.parameters if p.name not in given and not p.has_default]
         return tuple(WrittenArgument(n, '"<value>"' if n in values else '"<type>"') for n in names)
-    wanted = _wanted(kernel, plan)
-    planned = {n: _distinct(v.args[n] for v in plan.variants) for n in wanted}
-    return tuple(_written(kernel, n, planned[n], planned[n], plan.reasons) for n in wanted)
+    return tuple(
+        subject.argument(n, args, plan.reasons.get(n, "")) or WrittenArgument(n, '"<value>"')
+        for n, args in _planned(kernel, plan).items()
+    )
 
 
 def given_by_source(kernel: LoadedKernel, plan: SignaturePlan) -> str:
     """The parameters that need no entry, and what gives them; empty if there are none."""
-    tuned = [n for n in kernel.parameter_names if n in tuned_parameters(kernel)]
-    computed = [n for n in kernel.parameter_names if n in kernel.heuristics and n not in plan.inferred]
-    parts = []
-    if tuned:
-        line = f", line {kernel.autotune.line}" if kernel.autotune and kernel.autotune.line else ""
-        parts.append(f"{', '.join(tuned)} (autotune{line})")
-    if computed:
-        parts.append(f"{', '.join(computed)} (heuristics)")
-    defaults = [p.name for p in kernel.parameters if p.has_default and p.name not in (*tuned, *computed)]
-    own = [n for n in defaults if n not in plan.inferred]
-    if own:
-        parts.append(f"{', '.join(own)} (default)")
+    line = f", line {kernel.autotune.line}" if kernel.autotune and kernel.autotune.line else ""
+    given: dict[str, list[str]] = {}
+    for parameter in kernel.parameters:
+        if parameter.name in tuned_parameters(kernel):
+            given.setdefault(f"autotune{line}", []).append(parameter.name)
+        elif parameter.name not in plan.inferred and parameter.name in kernel.heuristics:
+            given.setdefault("heuristics", []).append(parameter.name)
+        elif parameter.name not in plan.inferred and parameter.has_default:
+            given.setdefault("default", []).append(parameter.name)
+    parts = [f"{', '.join(names)} ({origin})" for origin, names in given.items()]
     return f"from the source: {'; '.join(parts)}" if parts else ""
 
 
@@ -138,101 +167,19 @@ def verdict_comments(report: KernelReport) -> Iterator[str]:
         yield f"writes through {'addresses loaded from' if via[1] == 'loaded' else 'the address'} {via[0]}"
 
 
-# --------------------------------------------------------------------------- which arguments
-
-
-def _wanted(kernel: LoadedKernel, plan: SignaturePlan) -> list[str]:
-    """The parameters that nothing but inference gives."""
-    tuned = tuned_parameters(kernel)
-    return [n for n in kernel.parameter_names if n in plan.inferred and n not in tuned]
-
-
-def _parameters(kernel: LoadedKernel, names: Iterable[str]) -> Iterator[tuple[str, Parameter]]:
-    by_name = {p.name: p for p in kernel.parameters}
-    return ((name, by_name[name]) for name in names)
+def _planned(kernel: LoadedKernel, plan: SignaturePlan) -> dict[str, tuple[ArgType, ...]]:
+    """The parameters that nothing but inference gives, with what it took them for."""
+    names = [n for n in kernel.parameter_names if n in plan.inferred and n not in tuned_parameters(kernel)]
+    return {n: _distinct(v.args[n] for v in plan.variants) for n in names}
 
 
 def _distinct(args: Iterable[ArgType]) -> tuple[ArgType, ...]:
     return tuple({argument_key(arg): arg for arg in reversed(list(args))}.values())[::-1]
 
 
-def _written(kernel: LoadedKernel, name: str, args: tuple[ArgType, ...], planned: tuple[ArgType, ...],
-             reasons: Mapping[str, str]) -> WrittenArgument:
-    parameter = kernel.parameters[kernel.parameter_names.index(name)]
-    text = argument_text(kernel, parameter, args) or '"<value>"'
-    known = {argument_key(a) for a in planned}
-    reason = reasons.get(name, "")
-    if any(argument_key(a) not in known for a in args):
-        reason = f"{reason}; Triton refuses {', '.join(map(str, planned))}".removeprefix("; ")
-    return WrittenArgument(name, text, reason)
-
-
-# --------------------------------------------------------------------------- does the verdict stay
-
-
-def _entry(subject: Subject, arguments: _Arguments) -> KernelSpec:
-    """The kernel's entry with these arguments, bound from their text as a spec file would be."""
-    base = subject.entry or KernelSpec(subject.kernel.name)
-    specs = []
-    for name, args in arguments.items():
-        parameter = subject.kernel.parameters[subject.kernel.parameter_names.index(name)]
-        text = argument_text(subject.kernel, parameter, args)
-        spec = argument_spec(name, text) if text else None
-        assert spec is not None, "only what can be written is asked for"
-        specs.append(spec)
-    return replace(base, args=(*base.args, *specs))
-
-
-def _planned(subject: Subject, arguments: _Arguments) -> set[object] | None:
-    """The variants under these arguments; None if they cannot be planned."""
-    try:
-        return {_key(v) for v in subject.plan(_entry(subject, arguments)).variants}
-    except StageError:
-        return None
-
-
-def _is_exact(subject: Subject, arguments: _Arguments) -> bool:
-    """Whether the product of the arguments is the set of variants that was analysed."""
-    return _planned(subject, arguments) == {_key(v) for v in subject.variants}
-
-
-def _key(variant: Variant) -> tuple[tuple[str, tuple[str, str]], ...]:
-    return tuple((name, argument_key(arg)) for name, arg in variant.args.items())
-
-
-def _fewer(subject: Subject, arguments: _Arguments, planned: _Arguments) -> Iterator[_Arguments]:
-    """Sets of arguments that may give the same verdict, the fullest first."""
-    yield arguments
-    unknown = {name.partition(".")[0] for name in subject.report.unknown}
-    yield {n: args for n, args in arguments.items() if n not in unknown}
-    yield {n: _repaired(args, planned[n]) for n, args in arguments.items()}
-    yield _box(subject, arguments)
-    yield {n: args for n, args in arguments.items() if len(args) == 1}
-
-
-def _repaired(args: tuple[ArgType, ...], planned: tuple[ArgType, ...]) -> tuple[ArgType, ...]:
-    """Those that took the place of a guess, if any did: they tend to do for every variant."""
-    known = {argument_key(a) for a in planned}
-    return tuple(a for a in args if argument_key(a) not in known) or args
-
-
-def _box(subject: Subject, arguments: _Arguments) -> _Arguments:
-    """The alternatives whose product stays within what was analysed, from the first variant on."""
-    analysed = {_key(v) for v in subject.variants}
-    box = {name: args[:1] for name, args in arguments.items()}
-    for name, args in arguments.items():
-        for arg in args[1:]:
-            wider = {**box, name: (*box[name], arg)}
-            planned = _planned(subject, wider)
-            if planned is not None and planned <= analysed:
-                box = wider
-    return box
-
-
-def _keeps_verdict(subject: Subject, arguments: _Arguments) -> bool:
-    return _verdict(subject.analyze(_entry(subject, arguments))) == _verdict(subject.report)
-
-
-def _verdict(report: KernelReport) -> tuple[object, ...]:
-    through = frozenset((w.through, w.via) for w in report.indirect_writes)
-    return report.status is Status.ANALYZED, report.mutated, report.unknown, through
+def _reason(name: str, args: tuple[ArgType, ...], planned: tuple[ArgType, ...], plan: SignaturePlan) -> str:
+    """Why a parameter is what it is, and which guess was repaired."""
+    reason = plan.reasons.get(name, "")
+    if {argument_key(a) for a in args} <= {argument_key(a) for a in planned}:
+        return reason
+    return f"{reason}; Triton refuses {', '.join(map(str, planned))}".removeprefix("; ")

@@ -17,7 +17,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.resolver import VersionedResolver
 
-from triton_mutlint.spec.as_yaml import scalar_text
+from triton_mutlint.spec.as_yaml import key_text, scalar_text
 from triton_mutlint.spec.entry_text import STEP, WrittenArgument, argument_lines
 from triton_mutlint.spec.nodes import compose
 
@@ -58,7 +58,7 @@ class SpecText:
 
     def mentions(self, key: str) -> bool:
         """Whether a comment holds an entry of that name."""
-        return re.search(rf"(?m)^[ \t]*#[ \t]*{re.escape(key)}[ \t]*:(\s|$)", self._text) is not None
+        return re.search(rf"(?m)^[ \t]*#[ \t]*{re.escape(key_text(key))}[ \t]*:(\s|$)", self._text) is not None
 
     # -------------------------------------------------------------- changes
 
