@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from triton_mutlint.model import ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
-from triton_mutlint.spec.splitting import TypeTextError
+from triton_mutlint.spec.notation import TypeTextError
 from triton_mutlint.spec.values import text_of, type_of_value
 
 Pair = namedtuple("Pair", ["x", "n"])

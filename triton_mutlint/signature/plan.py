@@ -25,7 +25,7 @@ from triton_mutlint.source.walking import dotted
 from triton_mutlint.spec.bind import bind_arg, bind_entry, value_parameters
 from triton_mutlint.spec.errors import show_path
 from triton_mutlint.spec.model import KernelSpec, Spec
-from triton_mutlint.spec.splitting import TypeTextError
+from triton_mutlint.spec.notation import TypeTextError
 from triton_mutlint.spec.values import text_of, type_of_value, unwrap_constexpr, value_key
 
 __all__ = ["Infer", "Inferred", "build_plan"]

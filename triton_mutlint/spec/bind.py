@@ -25,8 +25,7 @@ from triton_mutlint.spec.dtypes import nearest
 from triton_mutlint.spec.errors import did_you_mean, show_path
 from triton_mutlint.spec.model import ArgSpec, KernelSpec, SpecValue
 from triton_mutlint.spec.nodes import Node
-from triton_mutlint.spec.notation import Resolve, parse_literal, parse_type, resolve_name
-from triton_mutlint.spec.splitting import TypeTextError, split_top
+from triton_mutlint.spec.notation import Resolve, TypeTextError, parse_literal, parse_type, resolve_name, split_top
 from triton_mutlint.spec.values import scalar_of_int, type_of_value
 
 _WORD = re.compile(r"[\w .+-]*")

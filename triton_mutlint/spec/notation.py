@@ -15,10 +15,10 @@ from typing import Any
 
 from triton_mutlint.model import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 from triton_mutlint.spec.dtypes import FLOATS, canonical_dtype, nearest, nearest_dtype
-from triton_mutlint.spec.splitting import TypeTextError, split_top
 
 Resolve = Callable[[str], object]  # a name of the kernel's module -> the object; LookupError if none
 
+_BRACKETS = {"(": ")", "[": "]", "<": ">", "{": "}"}
 MAX_DEPTH = 16  # of nested tuples: far beyond any kernel, and bounds the recursion
 _NUMBER = re.compile(r"[-+]?(\d[\d_]*|0[xX][0-9a-fA-F]+|(\d+\.\d*|\.\d+|\d+)([eE][-+]?\d+)?)")
 _WORDS = {"None": None, "null": None, "True": True, "true": True, "False": False, "false": False}
@@ -31,6 +31,14 @@ _POINTER_WORDS = re.compile(r"ptr|pointer|tensor", re.IGNORECASE)
 _PLAIN = re.compile(r"(?P<stars>\**)(?P<name>[^:*]*)(?::\s*(?P<hint>.*))?", re.DOTALL)
 
 
+class TypeTextError(ValueError):
+    """A type that cannot be read; `suggestion` is the nearest valid one, if any is near."""
+
+    def __init__(self, message: str, suggestion: str | None = None) -> None:
+        super().__init__(f"{message}; did you mean {suggestion!r}?" if suggestion else message)
+        self.suggestion = suggestion
+
+
 def parse_type(text: str, *, resolve: Resolve | None = None) -> ArgType:
     """The argument type written as `text`.
 
@@ -39,20 +47,6 @@ def parse_type(text: str, *, resolve: Resolve | None = None) -> ArgType:
     Raises `TypeTextError`, which names the nearest valid type.
     """
     return _parse(text, resolve, 0)
-
-
-def parse_compact(text: str, *, resolve: Resolve | None = None) -> tuple[ArgType, ...]:
-    """The types of a whole signature, as `triton.tools.compile` takes them: `*fp32:16, i32, 1024`.
-
-    Raises `TypeTextError` that names the position (counted from 1) of the wrong part.
-    """
-    types: list[ArgType] = []
-    for position, part in enumerate(split_top(text), start=1):
-        try:
-            types.append(parse_type(part, resolve=resolve))
-        except TypeTextError as error:
-            raise TypeTextError(f"argument {position}: {error.message}", error.suggestion) from None
-    return tuple(types)
 
 
 def parse_literal(text: str) -> ConstexprValue | None:
@@ -217,3 +211,40 @@ def _tuple_class(name: str, fields: tuple[str, ...], resolve: Resolve) -> Any:
     if not (isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")):
         raise TypeTextError(f"{name!r} is not a namedtuple class")
     return cls
+
+
+def split_top(text: str) -> list[str]:
+    """The parts of `text` between commas that stand outside brackets and quotes, stripped.
+
+    A trailing comma adds no part. Raises `TypeTextError` for unbalanced brackets or quotes and for
+    an empty part.
+    """
+    parts = [part.strip() for part in _cut(text)]
+    if parts and not parts[-1]:
+        parts.pop()
+    if not all(parts):
+        raise TypeTextError(f"nothing between two commas in {text.strip()!r}")
+    return parts
+
+
+def _cut(text: str) -> list[str]:
+    parts: list[str] = []
+    expected: list[str] = []  # the closing brackets still to come
+    quote = ""
+    start = 0
+    for index, char in enumerate(text):
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"":
+            quote = char
+        elif char in _BRACKETS:
+            expected.append(_BRACKETS[char])
+        elif char in _BRACKETS.values():
+            if not expected or expected.pop() != char:
+                raise TypeTextError(f"unexpected {char!r} in {text.strip()!r}")
+        elif char == "," and not expected:
+            parts.append(text[start:index])
+            start = index + 1
+    if quote or expected:
+        raise TypeTextError(f"missing {quote or expected[-1]!r} in {text.strip()!r}")
+    return [*parts, text[start:]]

@@ -8,18 +8,17 @@ from pathlib import Path
 
 from triton_mutlint.inputs import read
 from triton_mutlint.model import Location, UsageError
+from triton_mutlint.spec.checker import Checker
 from triton_mutlint.spec.errors import SpecError, SpecProblem, did_you_mean
 from triton_mutlint.spec.model import ArgSpec, Declared, GlobalSpec, KernelSpec, Spec
 from triton_mutlint.spec.nodes import Entry, Node, parse_yaml
-from triton_mutlint.spec.notation import parse_type
-from triton_mutlint.spec.splitting import TypeTextError
+from triton_mutlint.spec.notation import TypeTextError, parse_type
 from triton_mutlint.spec.verify_key import check_verify
 
 VERSION = 1
 _TOP = ("version", "defaults", "kernels", "globals")
 _DEFAULTS = ("types", "constexpr")
 _KERNEL = ("args", "mutates", "allow", "target", "verify")
-_SHAPES = {"args": "a mapping of parameters, or a whole signature in one text"}
 _BACKENDS = ("cuda", "hip")
 _RULE = re.compile(r"TML\d{3}")
 _TARGET = re.compile(r"(\w+):(\w+)")
@@ -55,54 +54,8 @@ def parse_spec(text: str, file: str) -> Spec:
     return spec
 
 
-class _SpecReader:
-    """Collects problems instead of stopping at the first; one use per file."""
-
-    def __init__(self) -> None:
-        self.problems: list[SpecProblem] = []
-
-    def report(self, place: Node | Entry, message: str) -> None:
-        path = place.path if isinstance(place, Node) else place.node.path
-        self.problems.append(SpecProblem(place.location, path, message))
-
-    # -------------------------------------------------------------- shapes
-
-    def mapping(self, node: Node, what: str) -> tuple[Entry, ...]:
-        """The entries of a mapping; a key with nothing below it has none."""
-        if node.kind != "mapping" and not node.is_nothing:
-            noun = "" if node.path else f"{what} "
-            self.report(node, f"{noun}must be {_SHAPES.get(what, 'a mapping')}, not {node.shown}")
-        return node.entries
-
-    def known(self, node: Node, what: str, keys: tuple[str, ...]) -> dict[str, Entry]:
-        """The entries of a mapping whose keys are fixed; the others are refused by name."""
-        found: dict[str, Entry] = {}
-        for entry in self.mapping(node, what):
-            if entry.key in keys:
-                found[entry.key] = entry
-            else:
-                hint = did_you_mean(entry.key, keys) or f"; known keys: {', '.join(keys)}"
-                self.report(entry, f"unknown key{hint}")
-        return found
-
-    def names(self, node: Node, check: Callable[[Node], str | None]) -> tuple[Declared, ...]:
-        """A list of texts, each once; `check` says what is wrong with one, if anything."""
-        if node.kind != "list":
-            example = f"; write [{node.scalar}]" if isinstance(node.scalar, str) else ""
-            self.report(node, f"must be a list, not {node.shown}{example}")
-            return ()
-        found: dict[str, Declared] = {}
-        for item in node.items:
-            problem = check(item)
-            if isinstance(item.scalar, str) and item.scalar in found:
-                problem = f"{item.scalar!r} is listed twice"
-            if problem:
-                self.report(item, problem)
-            elif isinstance(item.scalar, str):
-                found[item.scalar] = Declared(item.scalar, item.location, item.path)
-        return tuple(found.values())
-
-    # -------------------------------------------------------------- parts
+class _SpecReader(Checker):
+    """Reads one file."""
 
     def spec(self, root: Node, file: str) -> Spec:
         top = self.known(root, "a spec", _TOP)
@@ -161,8 +114,8 @@ class _SpecReader:
         return (Declared(str(node.scalar), node.location, node.path),)
 
     def verify(self, node: Node) -> dict[str, object]:
-        check_verify(node, self.report)
-        return {entry.key: entry.node.plain() for entry in self.mapping(node, "verify")}
+        check_verify(node, self)
+        return {entry.key: entry.node.plain() for entry in node.entries}
 
     # -------------------------------------------------------------- arguments
 
