@@ -41,9 +41,9 @@ from triton_mutlint.run.plan import load_file, plan_kernel
 from triton_mutlint.run.request import Request
 from triton_mutlint.signature.repair import repair
 from triton_mutlint.signature.siblings import siblings
-from triton_mutlint.signature.spec import load_spec
 from triton_mutlint.signature.variants import with_choices
 from triton_mutlint.source.discover import discover
+from triton_mutlint.spec.read import load_spec
 from triton_mutlint.types import (
     ArgType,
     ConstexprValue,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.contracts.declarations import Declaration, covers, from_spec, read_declarations
-from triton_mutlint.signature.spec import parse_spec
+from triton_mutlint.spec.read import parse_spec
 from triton_mutlint.types import Location, SourceFile
 
 

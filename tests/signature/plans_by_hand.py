@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from triton_mutlint.signature.plan import Inferred, build_plan
-from triton_mutlint.signature.spec import parse_spec
+from triton_mutlint.spec.read import parse_spec
 from triton_mutlint.types import ArgType, ConstexprValue, Kernel, Plan
 
 FLAG = (ConstexprValue(False), ConstexprValue(True))

@@ -16,8 +16,7 @@ from triton_mutlint.cli.progress import Progress
 from triton_mutlint.run.request import Request
 
 if TYPE_CHECKING:  # analysing is slow to import, and `--help` does without
-    from triton_mutlint.spec_change import SpecChange
-    from triton_mutlint.spec_init import InitResult
+    from triton_mutlint.cli.init_work import InitResult, SpecChange
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -43,7 +42,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
 
     Exit code: 0, or 1 when a file could not be read.
     """
-    from triton_mutlint.spec_init import init
+    from triton_mutlint.cli.init_work import init
 
     to, printed = _destination(options)
     request = _request(paths, options)

@@ -10,7 +10,7 @@ from triton_mutlint.config.settings import nearest_rule
 from triton_mutlint.types import Location
 
 if TYPE_CHECKING:  # reading YAML is slow to import, and rules need no spec
-    from triton_mutlint.signature.spec_model import KernelSpec, Spec
+    from triton_mutlint.spec.model import KernelSpec, Spec
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,18 @@ def allowed_by(entry: KernelSpec | None) -> tuple[Allowed, ...]:
     """What a spec entry allows, in file order."""
     if entry is None:
         return ()
-    from triton_mutlint.signature.spec_errors import show_path
+    from triton_mutlint.spec.errors import show_path
 
     return tuple(Allowed(d.name, d.location, entry.pattern, show_path(d.path)) for d in entry.allow)
 
 
 def check_allowed(spec: Spec, known: Collection[str]) -> None:
     """Raises SpecError, with the nearest rule, for codes in `allow` that are none of `known`."""
+<<<<<<< eadcfe0eb27e5aea7a7aa9768a9f623690849702
     from triton_mutlint.signature.spec_errors import SpecError, SpecProblem
+=======
+    from triton_mutlint.spec.errors import SpecError, SpecProblem, did_you_mean
+>>>>>>> 0599a539a9f808ec11c11002962e605a00002f02
 
     problems = [
         SpecProblem(d.location, d.path, f"there is no rule {d.name}{nearest_rule(d.name, known)}")

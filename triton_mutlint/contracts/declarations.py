@@ -14,7 +14,7 @@ from triton_mutlint.contracts.spans import FunctionNode, Span, functions, header
 from triton_mutlint.types import Change, Kernel, ListKind, Location, SourceFile
 
 if TYPE_CHECKING:  # reading YAML is slow to import, and rules need no spec
-    from triton_mutlint.signature.spec_model import KernelSpec
+    from triton_mutlint.spec.model import KernelSpec
 
 SPEC, COMMENT = "spec", "comment"
 

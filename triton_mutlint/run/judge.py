@@ -10,15 +10,14 @@ from triton_mutlint.contracts.baseline import Baseline
 from triton_mutlint.contracts.baseline_file import read_baseline
 from triton_mutlint.contracts.declarations import declaration_of, read_declarations
 from triton_mutlint.contracts.snapshot import Snapshot, read_snapshot
-from triton_mutlint.contracts.stale_entries import elsewhere, stale_entries
-from triton_mutlint.contracts.stale_globals import stale_globals
 from triton_mutlint.rules.run import judge
 from triton_mutlint.rules.subject import KernelSubject, RunSubject
 from triton_mutlint.run.plan import Specs
 from triton_mutlint.run.request import Request
-from triton_mutlint.signature.spec import KernelSpec, Spec
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.text import read_source
+from triton_mutlint.spec.model import KernelSpec, Spec
+from triton_mutlint.spec.stale import elsewhere, stale_entries, stale_globals
 from triton_mutlint.types import (
     Failure,
     FileResult,

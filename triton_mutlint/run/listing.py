@@ -9,10 +9,10 @@ from triton_mutlint.process.harmless import harmless
 from triton_mutlint.run.helpers import settled
 from triton_mutlint.run.plan import Specs, load_file, plan_kernel, unexpected
 from triton_mutlint.run.request import Request
-from triton_mutlint.signature.configs import configs
-from triton_mutlint.signature.spec import KernelSpec, Spec
-from triton_mutlint.signature.spec_values import argument_key
 from triton_mutlint.source.discover import discover
+from triton_mutlint.spec.bind import tuned_parameters
+from triton_mutlint.spec.model import KernelSpec, Spec
+from triton_mutlint.spec.values import argument_key
 from triton_mutlint.types import (
     ArgType,
     Failure,
@@ -103,7 +103,7 @@ def _row(kernel: Kernel, specs: Specs, file: FileResult, request: Request) -> Li
 def _parameters(
     kernel: Kernel, entry: KernelSpec | None, spec: Spec | None, plan: Plan
 ) -> Iterator[ListedParameter]:
-    tuned = {name for config in configs(kernel, {}) for name in config.args}
+    tuned = tuned_parameters(kernel)
     for parameter in kernel.parameters:
         name = parameter.name
         reason = plan.reasons.get(name, "")

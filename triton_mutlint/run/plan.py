@@ -15,9 +15,11 @@ from triton_mutlint.signature.infer import infer
 from triton_mutlint.signature.inferred import Inferred
 from triton_mutlint.signature.plan import build_plan
 from triton_mutlint.signature.siblings import siblings
-from triton_mutlint.signature.spec import KernelSpec, Spec, find_spec, load_spec, parse_spec
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.load import DEFAULT_TARGET, load
+from triton_mutlint.spec.find import find_spec
+from triton_mutlint.spec.model import KernelSpec, Spec
+from triton_mutlint.spec.read import load_spec, parse_spec
 from triton_mutlint.types import (
     ArgType,
     Failure,

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from triton_mutlint.signature.values import text_of, unwrap_constexpr
-from triton_mutlint.signature.variants import key, value_key
+from triton_mutlint.signature.variants import key
+from triton_mutlint.spec.values import text_of, unwrap_constexpr, value_key
 from triton_mutlint.types import ArgType, ConstexprValue, Kernel
 
 

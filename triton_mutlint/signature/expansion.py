@@ -8,7 +8,8 @@ from typing import Any
 
 from triton_mutlint.signature.configs import Config
 from triton_mutlint.signature.heuristics import Heuristic
-from triton_mutlint.signature.variants import Index, changes, count, orders, value_key
+from triton_mutlint.signature.variants import Index, changes, count, orders
+from triton_mutlint.spec.values import value_key
 from triton_mutlint.types import ArgType, ConstexprValue, Kernel, Variant
 
 EXACT = 4096  # combinations up to which variants are counted one by one, beyond it multiplied out

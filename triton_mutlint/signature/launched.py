@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from triton_mutlint.signature.binding import value_parameters
 from triton_mutlint.signature.doubts import elements
 from triton_mutlint.signature.evaluate import UNKNOWN
 from triton_mutlint.signature.evidence import Evidences, gather
@@ -18,8 +17,9 @@ from triton_mutlint.signature.held import MEMORY, NOTHING, Held
 from triton_mutlint.signature.helpers import Helper, Program
 from triton_mutlint.signature.possible_calls import of_global
 from triton_mutlint.signature.possible_stores import Stores
-from triton_mutlint.signature.values import unwrap_constexpr
-from triton_mutlint.signature.variants import types_of, value_key
+from triton_mutlint.signature.variants import types_of
+from triton_mutlint.spec.bind import value_parameters
+from triton_mutlint.spec.values import unwrap_constexpr, value_key
 from triton_mutlint.types import (
     ArgType,
     Beyond,

@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping
 
-from triton_mutlint.signature.binding import bind_arg, bind_entry, value_parameters
 from triton_mutlint.signature.block_hooks import with_block_shapes
 from triton_mutlint.signature.configs import configs
 from triton_mutlint.signature.expansion import Expansion, Sources, expand
 from triton_mutlint.signature.inferred import Inferred
-from triton_mutlint.signature.spec_errors import show_path
-from triton_mutlint.signature.spec_model import KernelSpec, Spec
-from triton_mutlint.signature.splitting import TypeTextError
-from triton_mutlint.signature.values import text_of, type_of_value, unwrap_constexpr
-from triton_mutlint.signature.variants import value_key, with_choices
+from triton_mutlint.signature.variants import with_choices
 from triton_mutlint.source.walking import dotted
+from triton_mutlint.spec.bind import bind_arg, bind_entry, value_parameters
+from triton_mutlint.spec.errors import show_path
+from triton_mutlint.spec.model import KernelSpec, Spec
+from triton_mutlint.spec.notation import TypeTextError
+from triton_mutlint.spec.values import text_of, type_of_value, unwrap_constexpr, value_key
 from triton_mutlint.types import (
     ArgType,
     ConstexprValue,

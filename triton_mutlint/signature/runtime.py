@@ -6,7 +6,6 @@ from collections import namedtuple
 from typing import Any
 
 from triton_mutlint.signature.dtype_names import bits
-from triton_mutlint.signature.dtypes import canonical_dtype
 from triton_mutlint.signature.evidence import Dossier
 from triton_mutlint.signature.facts import Slot
 from triton_mutlint.signature.inferred import Inferred
@@ -17,6 +16,7 @@ from triton_mutlint.signature.names import (
     named_like_integer,
     named_like_pointer,
 )
+from triton_mutlint.spec.dtypes import canonical_dtype
 from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 
 NONE_VALUE = ConstexprValue(None, "None")

@@ -18,7 +18,7 @@ from triton_mutlint.signature.evidence import Evidences, gather
 from triton_mutlint.signature.held import MEMORY
 from triton_mutlint.signature.helpers import Helper
 from triton_mutlint.signature.possible_stores import Stores
-from triton_mutlint.signature.variants import value_key
+from triton_mutlint.spec.values import value_key
 from triton_mutlint.types import (
     ArgType,
     ConstexprValue,

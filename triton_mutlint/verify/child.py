@@ -13,8 +13,8 @@ from typing import Any
 
 import torch
 
-from triton_mutlint.signature.spec_values import read_argument
 from triton_mutlint.source.load import load
+from triton_mutlint.spec.as_yaml import read_argument
 from triton_mutlint.types import ArgType, Kernel, SourceFile
 from triton_mutlint.verify.arena import Arena
 from triton_mutlint.verify.arguments import Arguments, RefusedError, arguments

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from triton_mutlint.signature.spec import KernelSpec
-from triton_mutlint.signature.spec_values import argument_spec
+from triton_mutlint.spec.as_yaml import argument_spec
+from triton_mutlint.spec.model import KernelSpec
 from triton_mutlint.types import Kernel, KernelReport, Mutation, Status
 from triton_mutlint.verify.wire import VariantCase
 
