@@ -34,11 +34,7 @@ def allowed_by(entry: KernelSpec | None) -> tuple[Allowed, ...]:
 
 def check_allowed(spec: Spec, known: Collection[str]) -> None:
     """Raises SpecError, with the nearest rule, for codes in `allow` that are none of `known`."""
-<<<<<<< eadcfe0eb27e5aea7a7aa9768a9f623690849702
-    from triton_mutlint.signature.spec_errors import SpecError, SpecProblem
-=======
-    from triton_mutlint.spec.errors import SpecError, SpecProblem, did_you_mean
->>>>>>> 0599a539a9f808ec11c11002962e605a00002f02
+    from triton_mutlint.spec.errors import SpecError, SpecProblem
 
     problems = [
         SpecProblem(d.location, d.path, f"there is no rule {d.name}{nearest_rule(d.name, known)}")

@@ -15,17 +15,13 @@ from triton_mutlint.run.request import Request
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.source.text import read_source
 from triton_mutlint.source.walking import first_line
-<<<<<<< eadcfe0eb27e5aea7a7aa9768a9f623690849702
-from triton_mutlint.types import FileResult, Kernel, SourceFile, StageError, Status, UsageError
-=======
 from triton_mutlint.spec.as_yaml import argument_spec, key_text
 from triton_mutlint.spec.bind import tuned_parameters, value_parameters
 from triton_mutlint.spec.entry_text import argument_lines
 from triton_mutlint.spec.model import KernelSpec, Spec
 from triton_mutlint.spec.read import parse_spec
 from triton_mutlint.spec.write import NoPlaceError, SpecText
-from triton_mutlint.types import Kernel, LoadResult, SourceFile, StageError, Status, UsageError
->>>>>>> 0599a539a9f808ec11c11002962e605a00002f02
+from triton_mutlint.types import FileResult, Kernel, SourceFile, StageError, Status, UsageError
 
 HEADER = """\
 # Kernel signatures as they were launched, written by `triton-mutlint record`.

@@ -28,14 +28,10 @@ from triton_mutlint.run.plan import Specs, load_file, plan_kernel, shown, unexpe
 from triton_mutlint.run.request import Progress, Request
 from triton_mutlint.run.workers import At, Part, Read, Reported, Step, lint_files, unloaded_kernels
 from triton_mutlint.signature.repair import repair
-<<<<<<< eadcfe0eb27e5aea7a7aa9768a9f623690849702
-from triton_mutlint.signature.spec import KernelSpec
-=======
->>>>>>> 0599a539a9f808ec11c11002962e605a00002f02
 from triton_mutlint.source.bounded import EndlessError
 from triton_mutlint.source.text import has_ops
 from triton_mutlint.source.tracing import traced
-from triton_mutlint.spec.model import KernelSpec, Spec
+from triton_mutlint.spec.model import KernelSpec
 from triton_mutlint.types import (
     Environment,
     Failure,

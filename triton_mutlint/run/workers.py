@@ -14,11 +14,6 @@ from triton_mutlint.process.inputs import Look
 from triton_mutlint.process.workers import Lost, in_processes
 from triton_mutlint.run.kernel import failed
 from triton_mutlint.run.request import Progress, Request
-<<<<<<< eadcfe0eb27e5aea7a7aa9768a9f623690849702
-=======
-from triton_mutlint.run.result import FileOutcome
-from triton_mutlint.spec.model import Spec
->>>>>>> 0599a539a9f808ec11c11002962e605a00002f02
 from triton_mutlint.types import (
     Failure,
     FileResult,

@@ -6,15 +6,6 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-<<<<<<< eadcfe0eb27e5aea7a7aa9768a9f623690849702:triton_mutlint/signature/spec_reader.py
-from triton_mutlint.signature.notation import parse_type
-from triton_mutlint.signature.spec_errors import SpecError, SpecProblem, did_you_mean
-from triton_mutlint.signature.spec_model import ArgSpec, Declared, GlobalSpec, KernelSpec, Spec
-from triton_mutlint.signature.spec_verify import check_verify
-from triton_mutlint.signature.splitting import TypeTextError
-from triton_mutlint.signature.yaml_source import Entry, Node
-from triton_mutlint.types import UsageError
-=======
 from triton_mutlint.process.inputs import read
 from triton_mutlint.spec.checker import Checker
 from triton_mutlint.spec.errors import SpecError, SpecProblem, did_you_mean
@@ -23,7 +14,6 @@ from triton_mutlint.spec.nodes import Entry, Node, parse_yaml
 from triton_mutlint.spec.notation import TypeTextError, parse_type
 from triton_mutlint.spec.verify_key import check_verify
 from triton_mutlint.types import Location, UsageError
->>>>>>> 0599a539a9f808ec11c11002962e605a00002f02:triton_mutlint/spec/read.py
 
 VERSION = 1
 _TOP = ("version", "defaults", "kernels", "globals")
@@ -70,11 +60,7 @@ class _SpecReader(Checker):
     def spec(self, root: Node, file: str) -> Spec:
         top = self.known(root, "a spec", _TOP)
         if "version" in top:
-<<<<<<< eadcfe0eb27e5aea7a7aa9768a9f623690849702:triton_mutlint/signature/spec_reader.py
-            self.version(top["version"])
-=======
             self.version(top["version"].node)
->>>>>>> 0599a539a9f808ec11c11002962e605a00002f02:triton_mutlint/spec/read.py
         defaults = self.known(top["defaults"].node, "defaults", _DEFAULTS) if "defaults" in top else {}
         types = self.arguments(defaults.get("types"), "types", self.default_type)
         constexprs = self.arguments(defaults.get("constexpr"), "constexpr", self.value)
@@ -87,16 +73,9 @@ class _SpecReader(Checker):
             tuple(self.globals(top["globals"].node)) if "globals" in top else (),
         )
 
-<<<<<<< eadcfe0eb27e5aea7a7aa9768a9f623690849702:triton_mutlint/signature/spec_reader.py
-    def version(self, entry: Entry) -> None:
-        if entry.node.scalar != VERSION or entry.node.scalar is True:
-            message = f"unsupported version {entry.node.shown}; this tool reads version {VERSION}"
-            self.report(entry.node, message)
-=======
     def version(self, node: Node) -> None:
         if node.scalar != VERSION or node.scalar is True:
             self.report(node, f"unsupported version {node.shown}; this tool reads version {VERSION}")
->>>>>>> 0599a539a9f808ec11c11002962e605a00002f02:triton_mutlint/spec/read.py
 
     def globals(self, node: Node) -> Iterator[GlobalSpec]:
         for entry in self.mapping(node, "globals"):

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from triton_mutlint.process.inputs import note_folder, read
 from triton_mutlint.spec.dtypes import nearest
 from triton_mutlint.spec.errors import show_path
-from triton_mutlint.spec.model import Declared, KernelSpec, Spec
+from triton_mutlint.spec.model import Declared, KernelSpec, Spec, pattern_parts
 from triton_mutlint.types import Kernel, Location, SourceFile
 
 MAX_FILES = 5000  # searched for a name before it is given the benefit of the doubt
@@ -43,7 +43,7 @@ def stale_entries(spec: Spec, linted: Sequence[SourceFile], kernels: Sequence[Ke
             if not elsewhere(entry.pattern, linted, root):
                 yield f"{shown}: a more specific entry holds for every kernel that this one names", entry.location
         else:
-            name = entry.pattern.rpartition("::")[2]
+            name = pattern_parts(entry.pattern)[1]
             exists = any(fnmatchcase(f, name) for f in failed)
             if not exists and not elsewhere(entry.pattern, linted, root, mentioned=True):
                 near = _near(name, [k.name for k in kernels])
@@ -75,7 +75,7 @@ def elsewhere(pattern: str, linted: Sequence[SourceFile], root: Path, *, mention
     With `mentioned` it is enough that the file has the name: kernels are not all made by `def`. With
     `parameter` it must have that name, too.
     """
-    file_pattern, _, name = pattern.rpartition("::")
+    file_pattern, name, _ = pattern_parts(pattern)
     done = {f.path for f in linted if mentioned or not f.kernels or name in f.kernels}
     if file_pattern and not _GLOB.search(file_pattern) and any(PurePosixPath(p).match(file_pattern) for p in done):
         return False

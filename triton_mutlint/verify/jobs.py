@@ -8,13 +8,8 @@ from typing import Any
 
 from triton_mutlint.analysis import VariantEffects
 from triton_mutlint.lowering.arguments import flat_names
-<<<<<<< eadcfe0eb27e5aea7a7aa9768a9f623690849702
 from triton_mutlint.run.plan import Specs
-from triton_mutlint.signature.spec_values import argument_text
-=======
-from triton_mutlint.run.judge import LintedFile
 from triton_mutlint.spec.as_yaml import argument_text
->>>>>>> 0599a539a9f808ec11c11002962e605a00002f02
 from triton_mutlint.types import (
     EMPTY,
     ArgType,
