@@ -60,8 +60,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_mutlint.model import Finding, Location, Related, Severity
-from triton_mutlint.rules.absent_arguments import Absence, absence
-from triton_mutlint.rules.autotune_names import replaced
+from triton_mutlint.rules.autotune.launches import Absence, absence
+from triton_mutlint.rules.autotune.lists import replaced
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
 

@@ -1,4 +1,4 @@
-"""Faults of `restore_value` and `reset_to_zero` themselves: wrong names, and hooks in their place.
+"""What `restore_value` and `reset_to_zero` achieve: wrong names in them, and hooks in their place.
 
 From `triton/runtime/autotuner.py` of Triton 3.6 to 3.9: `Autotuner.__init__` installs the hook that
 zeroes and copies only when no `pre_hook` is given, and the one that puts copies back only when no
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from triton_mutlint.model import Autotune, ListKind, LoadedKernel, ParameterKind
+from triton_mutlint.model import Autotune, ListKind, LoadedKernel, ParameterKind, Rerun
 from triton_mutlint.rules.subject import KernelSubject
 
 _BY_HAND = "only hooks can restore it"
@@ -76,19 +76,26 @@ def replaced(autotune: Autotune) -> dict[str, tuple[str, ...]]:
     return {}
 
 
-def may_prune_to_hooks(kernel: LoadedKernel) -> bool:
-    """Whether `prune_configs_by` may hand back configs with a `pre_hook` that those listed lack.
+def protects(kernel: LoadedKernel, autotune: Autotune, name: str, rerun: Rerun) -> bool:
+    """Whether tuning leaves no trace in `name`, or nobody can tell: what a hook does and what was not evaluated may do.
 
-    True where the decorator prunes and its file makes configs with a `pre_hook`.
+    A name in both lists is zeroed first, and the zeros are what is kept and put back: also a hook cannot undo that.
     """
-    decorators = [node for d in kernel.node.decorator_list for node in ast.walk(d)]
-    if not any(isinstance(node, ast.keyword) and node.arg == "prune_configs_by" for node in decorators):
-        return False
-    calls = (node for node in ast.walk(kernel.tree) if isinstance(node, ast.Call))
-    return any(
-        ast.unparse(call.func).rpartition(".")[2] == "Config" and any(k.arg == "pre_hook" for k in call.keywords)
-        for call in calls
-    )
+    if any(name in names for names in replaced(autotune).values()):
+        return True  # which is a fault of its own
+    if name in autotune.reset_to_zero:
+        return rerun is not Rerun.UPDATES
+    return name in autotune.restore_value or is_hooked(kernel, autotune) or "restore_value" in autotune.undecided or \
+        ("reset_to_zero" in autotune.undecided and rerun is not Rerun.UPDATES)
+
+
+def is_hooked(kernel: LoadedKernel, autotune: Autotune) -> bool:
+    """Whether hooks run while tuning: the decorator's, those of configs, or of configs that a pruner makes."""
+    if autotune.has_pre_hook or autotune.has_post_hook or any(c.has_pre_hook for c in autotune.configs):
+        return True
+    given = {node.arg for d in kernel.node.decorator_list for node in ast.walk(d) if isinstance(node, ast.keyword)}
+    return "prune_configs_by" in given and any(
+        isinstance(node, ast.keyword) and node.arg == "pre_hook" for node in ast.walk(kernel.tree))
 
 
 def _replaced(subject: KernelSubject, autotune: Autotune) -> Iterator[Fault]:
