@@ -78,6 +78,8 @@ SAFE = {
     "set unless set": "if tl.load(x) != 1.0:\n    tl.store(x + i, 1.0)",
     # apart
     "the next portion": "tl.store(x + (n + 1) * 64 * n + i, tl.load(x + n * 64 * n + i) + 1)",
+    "rows before the new ones": "for j in range(0, n, BLOCK):\n    v = tl.load(x + (j + i) * 64, mask=j + i < n)\n"
+                                "    tl.store(x + (n + i) * 64, v * 2)",
     "the second half": "tl.store(x + n + i, tl.load(x + i, mask=i < n) * 2)",
     "beyond a mask": "tl.store(x + n + i, tl.load(x + 2 * i, mask=2 * i < n) * 2)",
     "one or the other": "if FLAG:\n    tl.store(x + i, 1.0)\nelse:\n    tl.store(y + i, tl.load(x + i))",
@@ -132,6 +134,8 @@ UPDATES = {
     "added up": "v = 0.0\nfor j in range(n):\n    v += tl.load(x + j)\ntl.store(x, v)",
     "a stride away": "r = tl.program_id(1)\ntl.store(x + (r + 1) * n + i, tl.load(x + r * n + i))",
     "a loop that begins there": "for j in range(n, n * 2):\n    tl.store(x + n + i, tl.load(x + j) * 2)",
+    "a carried step": "j = 0\nfor _ in range(tl.load(m)):\n"
+                      "    tl.store(x + j + n + i, tl.load(x + j + i) * 2)\n    j += n",
     "reversed": "tl.store(x + n - i, tl.load(x + i, mask=i < n) * 2)",
     "a step that the compiler knows": "tl.store(x + 64 + i, tl.load(x + i) * 2)",
     "in a table": "tl.store(x + i, tl.load(x + tl.load(m + i)))",

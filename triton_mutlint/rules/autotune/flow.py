@@ -46,6 +46,7 @@ class Flow:
     def __init__(self, function: Function) -> None:
         self.sites: list[Site] = []
         self.producers: dict[int, Op] = {}
+        self.starts: dict[int, int] = {}  # loop variable -> where it starts
         self.jumps: set[int] = set()
         self.waits: dict[int, frozenset[int]] = {}
         self.used: set[int] = set()
@@ -98,7 +99,8 @@ class Flow:
 
     def _for(self, op: Op, guards: tuple[Guard, ...], site: Site) -> None:
         bounds, initial = op.operands[:3], op.operands[3:]
-        _, *carried = arguments = op.regions[0].blocks[0].args
+        induction, *carried = arguments = op.regions[0].blocks[0].args
+        self.starts[induction] = bounds[0]
         self._all(bounds, (*arguments, *op.results))
         self._link(initial, carried)
         self._link(initial, op.results)

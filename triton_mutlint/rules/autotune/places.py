@@ -28,15 +28,16 @@ class Places:
     """The polynomials of one function's values, and what they say about its memory accesses."""
 
     def __init__(self, function: Function, flow: Flow) -> None:
-        self._types, self._flow = function.types, flow
+        self._types, self._starts = function.types, flow.starts
         self._atoms: dict[Hashable, int] = {}
         self._uniform: list[bool] = []  # by atom: the same in every program of a launch
+        self._blind: set[int] = set()  # atoms of which nothing is known: loaded values, and what a loop carries
         self._known = {value: self._atom(value, uniform=True) for value in range(function.n_args)}
         for site in flow.sites:
             if len(site.op.results) == 1:
                 found = self._computed(site.op)
                 if len(found) > MAX_TERMS or any(len(product) > MAX_FACTORS for product in found):
-                    found = self._atom(site.op.results[0])
+                    found = self._opaque(site.op.results[0])
                 self._known[site.op.results[0]] = found
 
     def of(self, op: Op) -> list[Polynomial]:
@@ -53,7 +54,7 @@ class Places:
         """Whether two accesses of the memory of `argument` look as if they never met.
 
         So they do if a launch constant moves the one and not the other, by what is no step between programs or
-        iterations, and nothing leads back: neither a minus nor a loop that begins at that constant.
+        iterations, and nothing leads back: all else only counts upwards.
         """
         (read, *indices), (written, *_) = self.of(load), self.of(store)
         if indices or (argument,) not in read.keys() & written.keys():
@@ -62,16 +63,20 @@ class Places:
                  if p and self._is_uniform(p) and read.get(p) != written.get(p)}
         steps = [(p, f) for place in (read, written) for p, f in place.items() if not self._is_uniform(p)]
         strides = {tuple(a for a in p if self._uniform[a]) for p, _ in steps}
-        if not fixed or not fixed.isdisjoint(strides) or any(factor < 0 for _, factor in steps):
-            return False
-        keys = list(self._atoms)
-        moved = self._flow.reached(value for p in fixed for a in p if isinstance(value := keys[a], int))
-        return moved.isdisjoint(keys[a] for p, _ in steps for a in p if not self._uniform[a])
+        upwards = all(factor > 0 and self._blind.isdisjoint(product) for product, factor in steps)
+        return bool(fixed) and fixed.isdisjoint(strides) and upwards
 
     def _value(self, value: int) -> Polynomial:
         if value not in self._known:
-            self._known[value] = self._atom(value)
+            start = self._starts.get(value)
+            counted = self._atom(("iteration", value))
+            self._known[value] = self._opaque(value) if start is None else _sum(self._value(start), counted)
         return self._known[value]
+
+    def _opaque(self, value: int) -> Polynomial:
+        found = self._atom(value)
+        self._blind.update(*found)
+        return found
 
     def _computed(self, op: Op) -> Polynomial:
         constant = integer_constant(op)
@@ -88,7 +93,7 @@ class Places:
             return _product(operands[0], operands[1])
         info = lookup(op.name)
         if info is None or info.touches_memory or info.flow is Carries.SPECIAL:
-            return self._atom(op.results[0])
+            return self._opaque(op.results[0])
         key = (op.name, tuple(sorted(op.attrs.items())), tuple(frozenset(p.items()) for p in operands),
                self._types[op.results[0]] if op.name == "arith.constant" else "")
         return self._atom(key, op.name not in _PER_PROGRAM and all(self._is_uniform(t) for p in operands for t in p))
