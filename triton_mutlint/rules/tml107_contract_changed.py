@@ -66,10 +66,10 @@ from triton_mutlint.contracts.contract import (
     op_contract_of,
 )
 from triton_mutlint.contracts.snapshot import Entry, Snapshot
-from triton_mutlint.model import AccessKind, Finding, Location, OpReport, Related, Severity
+from triton_mutlint.model import Finding, Location, OpReport, Related, Severity
 from triton_mutlint.rules.op_effects import steps
 from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject, RunSubject
+from triton_mutlint.rules.subject import WRITING, KernelSubject, RunSubject, places
 
 _UPDATE = "if this is meant, update the snapshot: `triton-mutlint snapshot` with the same paths"
 _NOW = {WRITTEN: "now writes", MAYBE: "may now write", UNKNOWN: "may now write", "": "no longer writes"}  # of an op
@@ -145,7 +145,9 @@ def _compare_op(op: OpReport, snapshot: Snapshot, entry: Entry | None) -> Iterat
 def _changed(subject: KernelSubject, name: str, old: tuple[str, str] | None, new: tuple[str, str] | None,
              snapshot: Location) -> Finding:
     settled = old is not None and old[0] == UNKNOWN
-    related = [Related(f"the snapshot says: {_verdict(old)}", snapshot), *_places(subject, name)]
+    parameter = subject.parameter(name)
+    written = places(parameter, WRITING)[:_SHOWN] if parameter else []
+    related = [Related(f"the snapshot says: {_verdict(old)}", snapshot), *written]
     return RULE.finding(
         f"`{subject.report.name}` {_phrase(name, old, new)}", subject.place_of(name), kernel=subject.report,
         parameter=name, related=related, help=_UPDATE, severity=Severity.INFO if settled else None, subject=snapshot,
@@ -187,13 +189,6 @@ def _indirect(subject: KernelSubject, before: Contract, now: Contract, snapshot:
         said = Related(f"the snapshot {'does not list' if appeared else 'lists'} it", snapshot)
         yield RULE.finding(f"`{subject.report.name}` {verb} {address}", subject.place_of(name), kernel=subject.report,
                            parameter=name, related=[said, *places[:_SHOWN]], help=_UPDATE, subject=snapshot)
-
-
-def _places(subject: KernelSubject, name: str) -> list[Related]:
-    parameter = subject.parameter(name)
-    accesses = parameter.accesses if parameter else ()
-    found = sorted({(a.location, a.op) for a in accesses if a.kind is not AccessKind.READ})
-    return [Related(f"written here by {op}", place) for place, op in found[:_SHOWN]]
 
 
 RULE = Rule("TML107", "contract-changed", Severity.ERROR, __doc__ or "", check_run=check_run,

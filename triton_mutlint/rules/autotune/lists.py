@@ -17,7 +17,7 @@ from difflib import get_close_matches
 from triton_mutlint.model import Autotune, ListKind, LoadedKernel, ParameterKind, Rerun
 from triton_mutlint.rules.subject import KernelSubject
 
-_BY_HAND = "only hooks can restore it"
+METHODS = {"restore_value": "clone()", "reset_to_zero": "zero_()"}  # what tuning calls on each argument that is listed
 _LISTS = {"restore_value": ListKind.RESTORE_VALUE, "reset_to_zero": ListKind.RESET_TO_ZERO}
 
 
@@ -32,36 +32,34 @@ class Fault:
     unfixed: str = ""  # why no fix does
 
 
-def faults(subject: KernelSubject, autotune: Autotune) -> Iterator[Fault]:
+def faults(subject: KernelSubject, kernel: LoadedKernel, autotune: Autotune) -> Iterator[Fault]:
     """The faults of one decorator, in a fixed order."""
     for argument, names in (("restore_value", autotune.restore_value), ("reset_to_zero", autotune.reset_to_zero)):
         for name in names:
-            yield from _name_fault(subject, argument, name, names)
+            yield from _name_fault(subject, kernel, argument, name, names)
     yield from _replaced(subject, autotune)
 
 
-def _name_fault(subject: KernelSubject, argument: str, name: str, listed: tuple[str, ...]) -> Iterator[Fault]:
-    kernel = subject.kernel
-    assert kernel is not None  # an autotune declaration comes from a loaded kernel
-    method = "clone()" if argument == "restore_value" else "zero_()"
-    known = kernel.parameter_names
-    parameter = subject.parameter(name)
+def _name_fault(subject: KernelSubject, kernel: LoadedKernel, argument: str, name: str,
+                listed: tuple[str, ...]) -> Iterator[Fault]:
+    known, parameter = kernel.parameter_names, subject.parameter(name)
+    no_method = f"it has no {METHODS[argument]}"
+    by_hand = "only hooks can restore it"
     if name not in known:
         close = get_close_matches(name, known, 1, 0.5)
         meant = close[0] if close and close[0] not in listed else ""
         hint = f"did you mean `{meant}`?" if meant else f"remove `{name}`; the parameters are {', '.join(known)}"
         yield Fault(f"`{argument}` names `{name}`, which is no parameter of `{kernel.name}`", hint, name,
                     None if meant else _LISTS[argument], f"`{meant}` may be meant" if meant else "")
-    elif any(p.name == name and p.is_constexpr for p in kernel.parameters):
-        yield Fault(f"`{argument}` names `{name}`, a constexpr: it has no {method}", f"remove `{name}`", name,
+    elif kernel.parameters[known.index(name)].is_constexpr:
+        yield Fault(f"`{argument}` names `{name}`, a constexpr: {no_method}", f"remove `{name}`", name,
                     _LISTS[argument])
     elif parameter is not None and parameter.kind is ParameterKind.DESCRIPTOR:
-        hint = "handle `desc.base` in hooks, or pass a pointer"
-        yield Fault(f"`{argument}` names `{name}`, a tensor descriptor: it has no {method}", hint, name,
-                    unfixed=_BY_HAND)
+        yield Fault(f"`{argument}` names `{name}`, a tensor descriptor: {no_method}",
+                    "handle `desc.base` in hooks, or pass a pointer", name, unfixed=by_hand)
     elif any(p.name.startswith(f"{name}.") for p in subject.report.parameters):
-        hint = "pass the pointers by themselves, or use hooks"
-        yield Fault(f"`{argument}` names `{name}`, a tuple: it has no {method}", hint, name, unfixed=_BY_HAND)
+        yield Fault(f"`{argument}` names `{name}`, a tuple: {no_method}",
+                    "pass the pointers by themselves, or use hooks", name, unfixed=by_hand)
 
 
 def replaced(autotune: Autotune) -> dict[str, tuple[str, ...]]:

@@ -69,7 +69,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_mutlint.model import (
-    AccessKind,
     Autotune,
     Change,
     Finding,
@@ -78,7 +77,6 @@ from triton_mutlint.model import (
     Location,
     ParameterKind,
     ParameterReport,
-    Related,
     Rerun,
     Severity,
     VariantUse,
@@ -86,14 +84,13 @@ from triton_mutlint.model import (
 from triton_mutlint.rules.autotune.launches import NOT_TAKEN, gets_zeros, may_be_none
 from triton_mutlint.rules.autotune.lists import faults, is_hooked, protects
 from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.rules.subject import KernelSubject, condition, places
 
 _WHAT = {
     Rerun.ACCUMULATES: "accumulates into",
     Rerun.SIGNALS: "waits for what other programs write to",
     Rerun.UPDATES: "reads and writes",
 }
-_VERBS = {AccessKind.READ: "read", AccessKind.WRITE: "written", AccessKind.ATOMIC: "updated"}
 
 
 def check(subject: KernelSubject) -> Iterator[Finding]:
@@ -102,7 +99,7 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
     if kernel is None or autotune is None:
         return
     place = Location(subject.report.location.file, autotune.line or subject.report.location.line)
-    for fault in faults(subject, autotune):
+    for fault in faults(subject, kernel, autotune):
         changes = [Change(fault.redundant, fault.parameter or "", False, place)] if fault.redundant else []
         yield RULE.finding(fault.message, place, kernel=subject.report, parameter=fault.parameter, help=fault.help,
                            changes=changes, unfixed=fault.unfixed, subject=place)
@@ -143,17 +140,15 @@ def _finding(subject: KernelSubject, kernel: LoadedKernel, parameter: ParameterR
              place: Location) -> Finding:
     autotune, name = kernel.autotune, parameter.name
     assert autotune is not None
-    condition = f" when {' or '.join(parameter.when)}" if parameter.when else ""
     outcome = f"and tuning over {len(autotune.configs)} configs runs it again and again on what the run before left"
     if name in autotune.reset_to_zero:
         also = " too, and the zeros win" if name in autotune.restore_value else ""
         outcome = f"but `reset_to_zero` names it{also}: the launch that counts reads zeros, not the caller's values"
     remedy, changes = _remedy(subject, kernel, parameter, rerun, place)
-    notes = sorted({(a.location, _VERBS[a.kind], a.op) for a in parameter.accesses})
     return RULE.finding(
-        f"`{subject.report.name}` {_WHAT[rerun]} `{name}`{condition}, {outcome}",
+        f"`{subject.report.name}` {_WHAT[rerun]} `{name}`{condition(parameter)}, {outcome}",
         place, kernel=subject.report, parameter=name, help=remedy, subject=place, changes=changes,
-        related=[Related(f"{verb} here by {op}", where) for where, verb, op in notes],
+        related=places(parameter),
         unfixed=NOT_TAKEN if not changes and may_be_none(subject, parameter) else "",
     )
 
