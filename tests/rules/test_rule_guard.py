@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_each_file_of_a_rule_is_registered() -> None:
-    files = {p.stem for p in (ROOT / "triton_mutlint" / "rules").glob("tml*.py")}
+    files = {p.stem for p in (ROOT / "triton_mutlint" / "rules").rglob("tml*.py")}
     assert {f"tml{code[3:]}_{rule.name.replace('-', '_')}" for code, rule in RULES.items()} == files
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from triton_mutlint.analysis.effects import VariantEffects
-from triton_mutlint.analysis.reruns import Reruns
 from triton_mutlint.types import (
     Access,
     AccessKind,
@@ -18,6 +17,7 @@ from triton_mutlint.types import (
     ParameterKind,
     ParameterReport,
     PointerType,
+    Rerun,
     VariantUse,
 )
 
@@ -29,13 +29,13 @@ _LISTED = 8  # combinations named before the rest are only counted
 class AnalyzedVariant:
     """One variant's flattened arguments (`ptrs.0` for a tuple's element), choices and effects.
 
-    `reruns` is there for kernels that are tuned.
+    `reruns` is there for kernels that are tuned: what a second run does to parameters, harmless unless listed.
     """
 
     arguments: Mapping[str, ArgType]
     choices: Choices
     effects: VariantEffects
-    reruns: Reruns | None = None
+    reruns: Mapping[str, Rerun] | None = None
 
 
 def judge(variants: Sequence[AnalyzedVariant], inferred: frozenset[str], reasons: Mapping[str, str],
@@ -77,7 +77,8 @@ def _uses(name: str, variants: Sequence[AnalyzedVariant]) -> Iterator[VariantUse
     for variant in variants:
         accesses = variant.effects.accesses.get(name, ())
         if accesses and variant.reruns is not None:
-            yield VariantUse(variant.choices, accesses, name in variant.reruns.settled, name in variant.reruns.apart)
+            reads = any(a.kind is AccessKind.READ for a in accesses)
+            yield VariantUse(variant.choices, reads, _writes(accesses), variant.reruns.get(name, Rerun.SAFE))
 
 
 def _writes(accesses: Iterable[Access]) -> bool:

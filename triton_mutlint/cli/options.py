@@ -83,7 +83,7 @@ def configured(options: Mapping[str, Any]) -> Config:
 def known_rules() -> Mapping[str, str]:
     """The name of each rule by its code, from its file: loading rules takes longer than a run from the cache."""
     folder = Path(__file__).parent.parent / "rules"
-    parts = (path.stem.partition("_") for path in sorted(folder.glob("tml[0-9][0-9][0-9]_*.py")))
+    parts = (stem.partition("_") for stem in sorted(path.stem for path in folder.rglob("tml[0-9][0-9][0-9]_*.py")))
     return {code.upper(): name.replace("_", "-") for code, _, name in parts}
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Protocol
 
 from triton_mutlint.analysis import Places, VariantEffects, analyze_module
-from triton_mutlint.analysis.reruns import Reruns, reruns_of
 from triton_mutlint.analysis.static import may_simplify
 from triton_mutlint.analysis.verdict import AnalyzedVariant, judge
 from triton_mutlint.lowering.arguments import flat_names
+from triton_mutlint.rules.autotune.rerun import reruns_of
 from triton_mutlint.run.doubting import Addresses, doubted
 from triton_mutlint.run.family import Family
 from triton_mutlint.ttir.ir import ParseError
@@ -24,6 +25,7 @@ from triton_mutlint.types import (
     KernelReport,
     Lowered,
     Plan,
+    Rerun,
     Stage,
     StageError,
     Status,
@@ -35,7 +37,7 @@ MAX_REPAIRS = 12
 MAX_REPAIRS_PER_KERNEL = 48
 _CASTS = ("tt.int_to_ptr", "tt.ptr_to_int")
 Types = Mapping[str, ArgType]
-_Found = tuple[Variant, VariantEffects, "Reruns | None"]  # as it was lowered
+_Found = tuple[Variant, VariantEffects, Mapping[str, Rerun] | None]  # as it was lowered
 Observe = Callable[[Kernel, Variant, VariantEffects], None]
 Repair = Callable[[Kernel, Types, frozenset[str], Failure, set[str]], "Types | None"]
 
@@ -127,8 +129,8 @@ def _analyze_variants(kernel: Kernel, plan: Plan, target: Target, tools: Tools, 
         current = _patched(variant, plan.inferred, outcome)
         is_planned = _choices(current, variant) == variant.choices
         effects = family.told(index) if is_planned else None
-        if effects is not None and not (_is_tuned(kernel) and _is_updated(effects)):
-            found[index] = current, effects, Reruns() if _is_tuned(kernel) else None
+        if effects is not None and not (_is_tuned(kernel) and _updated(effects)):
+            found[index] = current, effects, {} if _is_tuned(kernel) else None
         elif is_planned and (failure := family.bound_to_fail(index)):
             outcome.failures.append((variant, failure))
         elif lowered := _analyze_variant(kernel, plan, variant, current, target, tools, outcome):
@@ -195,11 +197,18 @@ def _analyze_variant(kernel: Kernel, plan: Plan, variant: Variant, current: Vari
 
 def analyze_text(lowered: Lowered, tools: Tools) -> VariantEffects:
     """Parse and analyse one lowered variant; raises StageError."""
-    try:
+    with _limits():
         module = parse(lowered.text)
         if may_simplify(module):
             module = parse(tools.lowerer.simplify(lowered).text)
         return analyze_module(module, lowered.owners, lowered.target.backend, tools.places, tools.opaque_asm)
+
+
+@contextmanager
+def _limits() -> Iterator[None]:
+    """What the tool cannot read ends the analysis of one variant."""
+    try:
+        yield
     except (ParseError, LookupError, ValueError, RecursionError) as error:
         message = f"{type(error).__name__}: {error}" if not isinstance(error, ParseError) else str(error)
         hint = "this is a limit of triton-mutlint: please report it with the kernel"
@@ -210,21 +219,20 @@ def _is_tuned(kernel: Kernel) -> bool:
     return kernel.autotune is not None and len(kernel.autotune.configs) > 1
 
 
-def _reruns(lowered: Lowered, effects: VariantEffects, tools: Tools) -> Reruns:
-    """What the variant does to the parameters that it reads and writes when it is run again."""
-    if not _is_updated(effects):
-        return Reruns()
-    try:
+def _reruns(lowered: Lowered, effects: VariantEffects, tools: Tools) -> dict[str, Rerun]:
+    """What the variant does to the parameters that it updates when it is run again."""
+    updated = _updated(effects)
+    if not updated:
+        return {}
+    with _limits():
         module = parse(tools.lowerer.simplify(lowered).text)
-        return reruns_of(module, lowered.owners, lowered.target.backend)
-    except (ParseError, LookupError, ValueError, RecursionError):
-        return Reruns()  # nothing is claimed of what is not understood; the verdict itself stands
+        return reruns_of(module, lowered.owners, lowered.target.backend, updated)
 
 
-def _is_updated(effects: VariantEffects) -> bool:
-    """Whether a parameter is both read and written."""
-    kinds = [{access.kind for access in found} for found in effects.accesses.values()]
-    return any({AccessKind.READ, AccessKind.WRITE} <= found for found in kinds)
+def _updated(effects: VariantEffects) -> frozenset[str]:
+    """The parameters that are both read and written, or updated at once."""
+    kinds = {name: {access.kind for access in found} for name, found in effects.accesses.items()}
+    return frozenset(n for n, k in kinds.items() if AccessKind.ATOMIC in k or {AccessKind.READ, AccessKind.WRITE} <= k)
 
 
 def _patched(variant: Variant, inferred: frozenset[str], outcome: _Outcome) -> Variant:

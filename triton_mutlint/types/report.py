@@ -81,16 +81,21 @@ class UnanalyzableOp:
 
 @dataclass(frozen=True)
 class VariantUse:
-    """What one variant of a tuned kernel does to a parameter; for the rules alone, in no report.
-
-    `settled`: run again on what it left, it leaves the same. `apart`: what it reads and what it writes
-    look as if they never met.
-    """
+    """What one variant of a tuned kernel does to a parameter; for the rules alone, in no report."""
 
     choices: tuple[tuple[str, str], ...]
-    accesses: tuple[Access, ...]
-    settled: bool = False
-    apart: bool = False
+    reads: bool = False
+    writes: bool = False
+    rerun: Rerun = Rerun.SAFE
+
+
+class Rerun(IntEnum):
+    """What becomes of a parameter when a kernel runs again on what the last run left; the worst comes last."""
+
+    SAFE = 0
+    ACCUMULATES = 1  # right if it starts from zero, or is restored
+    SIGNALS = 2  # programs wait for each other: right if nobody has signalled before
+    UPDATES = 3  # right only if the caller's values are restored
 
 
 @dataclass(frozen=True)

@@ -59,13 +59,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.rules.absent_arguments import Absence, absence
-from triton_mutlint.rules.autotune_names import replaced
+from triton_mutlint.rules.autotune.launches import Absence, absence
+from triton_mutlint.rules.autotune.lists import METHODS, replaced
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
 from triton_mutlint.types import Finding, Location, Related, Severity
-
-_METHODS = {"restore_value": "clone()", "reset_to_zero": "zero_()"}
 
 
 def check(subject: KernelSubject) -> Iterator[Finding]:
@@ -74,7 +72,7 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
         return
     place = Location(subject.report.location.file, autotune.line or subject.report.location.line)
     idle = replaced(autotune)
-    for argument in _METHODS:
+    for argument in METHODS:
         for name in dict.fromkeys(getattr(autotune, argument)):
             found = absence(subject, name) if name not in idle.get(argument, ()) else None
             if found is not None:
@@ -88,7 +86,7 @@ def _finding(subject: KernelSubject, argument: str, name: str, found: Absence, p
         outcome = "tuning such a launch ends with a KeyError"
     else:
         how = "a launch passes as None"
-        outcome = f"before Triton 3.8, tuning ends with an AttributeError, as None has no {_METHODS[argument]}"
+        outcome = f"before Triton 3.8, tuning ends with an AttributeError, as None has no {METHODS[argument]}"
     said = f"`{argument}` of `{subject.report.name}` names `{name}`, which {how}: {outcome}"
     note = Related("launched here" if found.is_launch else "declared here", found.place)
     return RULE.finding(

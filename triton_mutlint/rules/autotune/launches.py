@@ -171,3 +171,36 @@ def _is_present(test: ast.expr, name: str, holds: bool) -> bool:
         case ast.Call(ast.Name("isinstance"), [ast.Name(asked), _]):
             return asked == name and holds
     return False
+
+
+# --------------------------------------------------------------------------- where a launch passes zeros
+
+
+def gets_zeros(kernel: Kernel, parameter: str) -> bool:
+    """Whether the file launches `kernel`, each time with zeros that nobody has touched since they were made.
+
+    If so, `reset_to_zero` gives the kernel what its callers give it, and costs no copy as `restore_value` does.
+    """
+    launches = index(kernel.tree).launches.get(kernel.name, ())
+    return bool(launches) and all(_passes_zeros(launch, kernel.parameter_names, parameter) for launch in launches)
+
+
+def _passes_zeros(launch: Launch, names: tuple[str, ...], parameter: str) -> bool:
+    passed = dict(bound(launch.call, names)).get(parameter)
+    function = launch.function
+    if not isinstance(passed, ast.Name) or function is None:
+        return _makes_zeros(passed)
+    inside = {id(node) for node in ast.walk(launch.call)}
+    seen = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == passed.id and id(n) not in inside]
+    made = [n for n in ast.walk(function) if isinstance(n, (ast.Assign, ast.AnnAssign)) and _makes_zeros(n.value)
+            and any(node in seen for node in ast.iter_child_nodes(n))]
+    before = [n for n in seen if n.lineno < launch.call.lineno or isinstance(n.ctx, ast.Store)]
+    is_given = any(a.arg == passed.id for a in ast.walk(function.args) if isinstance(a, ast.arg))
+    loops = (n for n in ast.walk(function) if isinstance(n, (ast.For, ast.AsyncFor, ast.While)))
+    is_repeated = any(launch.call in ast.walk(loop) and made[0] not in ast.walk(loop) for loop in loops if made)
+    return len(made) == len(before) == 1 and not is_given and not is_repeated
+
+
+def _makes_zeros(node: ast.expr | None) -> bool:
+    name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+    return name in {"zeros", "zeros_like", "new_zeros"}

@@ -1,4 +1,4 @@
-"""Faults of `restore_value` and `reset_to_zero` themselves: wrong names, and hooks in their place.
+"""What `restore_value` and `reset_to_zero` achieve: wrong names in them, and hooks in their place.
 
 From `triton/runtime/autotuner.py` of Triton 3.6 to 3.9: `Autotuner.__init__` installs the hook that
 zeroes and copies only when no `pre_hook` is given, and the one that puts copies back only when no
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from triton_mutlint.rules.subject import KernelSubject
-from triton_mutlint.types import Autotune, Kernel, ListKind, ParameterKind
+from triton_mutlint.types import Autotune, Kernel, ListKind, ParameterKind, Rerun
 
-_BY_HAND = "only hooks can restore it"
+METHODS = {"restore_value": "clone()", "reset_to_zero": "zero_()"}  # what tuning calls on each argument that is listed
 _LISTS = {"restore_value": ListKind.RESTORE_VALUE, "reset_to_zero": ListKind.RESET_TO_ZERO}
 
 
@@ -32,36 +32,34 @@ class Fault:
     unfixed: str = ""  # why no fix does
 
 
-def faults(subject: KernelSubject, autotune: Autotune) -> Iterator[Fault]:
+def faults(subject: KernelSubject, kernel: Kernel, autotune: Autotune) -> Iterator[Fault]:
     """The faults of one decorator, in a fixed order."""
     for argument, names in (("restore_value", autotune.restore_value), ("reset_to_zero", autotune.reset_to_zero)):
         for name in names:
-            yield from _name_fault(subject, argument, name, names)
+            yield from _name_fault(subject, kernel, argument, name, names)
     yield from _replaced(subject, autotune)
 
 
-def _name_fault(subject: KernelSubject, argument: str, name: str, listed: tuple[str, ...]) -> Iterator[Fault]:
-    kernel = subject.kernel
-    assert kernel is not None  # an autotune declaration comes from a loaded kernel
-    method = "clone()" if argument == "restore_value" else "zero_()"
-    known = kernel.parameter_names
-    parameter = subject.parameter(name)
+def _name_fault(subject: KernelSubject, kernel: Kernel, argument: str, name: str,
+                listed: tuple[str, ...]) -> Iterator[Fault]:
+    known, parameter = kernel.parameter_names, subject.parameter(name)
+    no_method = f"it has no {METHODS[argument]}"
+    by_hand = "only hooks can restore it"
     if name not in known:
         close = get_close_matches(name, known, 1, 0.5)
         meant = close[0] if close and close[0] not in listed else ""
         hint = f"did you mean `{meant}`?" if meant else f"remove `{name}`; the parameters are {', '.join(known)}"
         yield Fault(f"`{argument}` names `{name}`, which is no parameter of `{kernel.name}`", hint, name,
                     None if meant else _LISTS[argument], f"`{meant}` may be meant" if meant else "")
-    elif any(p.name == name and p.is_constexpr for p in kernel.parameters):
-        yield Fault(f"`{argument}` names `{name}`, a constexpr: it has no {method}", f"remove `{name}`", name,
+    elif kernel.parameters[known.index(name)].is_constexpr:
+        yield Fault(f"`{argument}` names `{name}`, a constexpr: {no_method}", f"remove `{name}`", name,
                     _LISTS[argument])
     elif parameter is not None and parameter.kind is ParameterKind.DESCRIPTOR:
-        hint = "handle `desc.base` in hooks, or pass a pointer"
-        yield Fault(f"`{argument}` names `{name}`, a tensor descriptor: it has no {method}", hint, name,
-                    unfixed=_BY_HAND)
+        yield Fault(f"`{argument}` names `{name}`, a tensor descriptor: {no_method}",
+                    "handle `desc.base` in hooks, or pass a pointer", name, unfixed=by_hand)
     elif any(p.name.startswith(f"{name}.") for p in subject.report.parameters):
-        hint = "pass the pointers by themselves, or use hooks"
-        yield Fault(f"`{argument}` names `{name}`, a tuple: it has no {method}", hint, name, unfixed=_BY_HAND)
+        yield Fault(f"`{argument}` names `{name}`, a tuple: {no_method}",
+                    "pass the pointers by themselves, or use hooks", name, unfixed=by_hand)
 
 
 def replaced(autotune: Autotune) -> dict[str, tuple[str, ...]]:
@@ -76,19 +74,26 @@ def replaced(autotune: Autotune) -> dict[str, tuple[str, ...]]:
     return {}
 
 
-def may_prune_to_hooks(kernel: Kernel) -> bool:
-    """Whether `prune_configs_by` may hand back configs with a `pre_hook` that those listed lack.
+def protects(kernel: Kernel, autotune: Autotune, name: str, rerun: Rerun) -> bool:
+    """Whether tuning leaves no trace in `name`, or nobody can tell: what a hook does and what was not evaluated may do.
 
-    True where the decorator prunes and its file makes configs with a `pre_hook`.
+    A name in both lists is zeroed first, and the zeros are what is kept and put back: also a hook cannot undo that.
     """
-    decorators = [node for d in kernel.node.decorator_list for node in ast.walk(d)]
-    if not any(isinstance(node, ast.keyword) and node.arg == "prune_configs_by" for node in decorators):
-        return False
-    calls = (node for node in ast.walk(kernel.tree) if isinstance(node, ast.Call))
-    return any(
-        ast.unparse(call.func).rpartition(".")[2] == "Config" and any(k.arg == "pre_hook" for k in call.keywords)
-        for call in calls
-    )
+    if any(name in names for names in replaced(autotune).values()):
+        return True  # which is a fault of its own
+    if name in autotune.reset_to_zero:
+        return rerun is not Rerun.UPDATES
+    return name in autotune.restore_value or is_hooked(kernel, autotune) or "restore_value" in autotune.undecided or \
+        ("reset_to_zero" in autotune.undecided and rerun is not Rerun.UPDATES)
+
+
+def is_hooked(kernel: Kernel, autotune: Autotune) -> bool:
+    """Whether hooks run while tuning: the decorator's, those of configs, or of configs that a pruner makes."""
+    if autotune.has_pre_hook or autotune.has_post_hook or any(c.has_pre_hook for c in autotune.configs):
+        return True
+    given = {node.arg for d in kernel.node.decorator_list for node in ast.walk(d) if isinstance(node, ast.keyword)}
+    return "prune_configs_by" in given and any(
+        isinstance(node, ast.keyword) and node.arg == "pre_hook" for node in ast.walk(kernel.tree))
 
 
 def _replaced(subject: KernelSubject, autotune: Autotune) -> Iterator[Fault]:
