@@ -78,9 +78,6 @@ from triton_mutlint.types.result import FileResult
 from triton_mutlint.types.source import SourceFile, parse_source, split_lines
 
 __all__ = [
-    "FileResult",
-    "parse_source",
-    "split_lines",
     "EMPTY",
     "Access",
     "AccessKind",
@@ -97,6 +94,7 @@ __all__ = [
     "Doubts",
     "Environment",
     "Failure",
+    "FileResult",
     "Finding",
     "Frame",
     "HostEffect",
@@ -136,4 +134,6 @@ __all__ = [
     "UsageError",
     "Variant",
     "VariantUse",
+    "parse_source",
+    "split_lines",
 ]

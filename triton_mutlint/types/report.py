@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, IntEnum
 
 from triton_mutlint.types.failure import Failure
 from triton_mutlint.types.lowered import Target
@@ -79,6 +79,15 @@ class UnanalyzableOp:
     advice: str = ""
 
 
+class Rerun(IntEnum):
+    """What becomes of a parameter when a kernel runs again on what the last run left; the worst comes last."""
+
+    SAFE = 0
+    ACCUMULATES = 1  # right if it starts from zero, or is restored
+    SIGNALS = 2  # programs wait for each other: right if nobody has signalled before
+    UPDATES = 3  # right only if the caller's values are restored
+
+
 @dataclass(frozen=True)
 class VariantUse:
     """What one variant of a tuned kernel does to a parameter; for the rules alone, in no report."""
@@ -87,15 +96,6 @@ class VariantUse:
     reads: bool = False
     writes: bool = False
     rerun: Rerun = Rerun.SAFE
-
-
-class Rerun(IntEnum):
-    """What becomes of a parameter when a kernel runs again on what the last run left; the worst comes last."""
-
-    SAFE = 0
-    ACCUMULATES = 1  # right if it starts from zero, or is restored
-    SIGNALS = 2  # programs wait for each other: right if nobody has signalled before
-    UPDATES = 3  # right only if the caller's values are restored
 
 
 @dataclass(frozen=True)
