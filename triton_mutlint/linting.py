@@ -47,7 +47,7 @@ from triton_mutlint.source.tracing import traced
 from triton_mutlint.watchdog import TooLongError, watched
 
 if TYPE_CHECKING:  # few files register ops
-    from triton_mutlint.host.run import OpTask
+    from triton_mutlint.host.op.run import OpTask
     from triton_mutlint.op_work import Step
 
 
@@ -174,7 +174,7 @@ class Run:
     def _followed(self, files: Sequence[LintedFile], reports: Sequence[KernelReport], holding: Sequence[SourceFile],
                   task: OpTask) -> Iterator[Step]:
         """Follow the ops of the files in `holding`, and tell of each step."""
-        from triton_mutlint.host.run import OpsOf
+        from triton_mutlint.host.op.run import OpsOf
         from triton_mutlint.op_work import Used
 
         known = {f.source.path: (f.source.display, f.source.text, self._trees.get(str(f.source.path))) for f in files}

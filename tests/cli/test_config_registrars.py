@@ -6,7 +6,7 @@ import pytest
 
 from triton_mutlint.config import Config
 from triton_mutlint.config_file import load
-from triton_mutlint.host.registrar import Registrar
+from triton_mutlint.host.registrations.registrar import Registrar
 from triton_mutlint.model import UsageError
 
 FULL = """\

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.engine import run
-from triton_mutlint.host.core import STEPS, Core
-from triton_mutlint.host.values import MAX_CHAIN, Attribute, Value, attribute_of
+from triton_mutlint.host.state.core import STEPS, Core
+from triton_mutlint.host.values.values import MAX_CHAIN, Attribute, Value, attribute_of
 from triton_mutlint.model import OpMutation, OpReport
 from triton_mutlint.request import Request
 
