@@ -141,7 +141,7 @@ def test_an_op_that_takes_too_long_is_unknown(tmp_path: Path, monkeypatch: pytes
         while True:
             pass
 
-    monkeypatch.setattr("triton_mutlint.host.statements.StatementsMixin.block", endless)
+    monkeypatch.setattr("triton_mutlint.host.statements.statements.StatementsMixin.block", endless)
     (tmp_path / "ops.py").write_text(
         "import torch\n@torch.library.custom_op('a::b', mutates_args=())\n"
         "def b(x: torch.Tensor, out: torch.Tensor) -> None:\n    out.copy_(x)\n"

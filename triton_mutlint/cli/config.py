@@ -13,7 +13,7 @@ from triton_mutlint.cli import check
 from triton_mutlint.cli.output import write_stdout
 from triton_mutlint.cli.snapshot_option import Checking
 from triton_mutlint.config.settings import Config
-from triton_mutlint.host.registrar import Registrar
+from triton_mutlint.host.registrations.registrar import Registrar
 from triton_mutlint.types import Severity
 
 _NOT_SETTINGS = ("root", "source", "origins")

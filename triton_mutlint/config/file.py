@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from triton_mutlint.basics import EMPTY, FAIL_LEVELS, Severity, UsageError
 from triton_mutlint.config.settings import DEFAULT_MAX_VARIANTS, Config, nearest, read_selector
-from triton_mutlint.host.registrar import Registrar
+from triton_mutlint.host.registrations.registrar import Registrar
 
 T = TypeVar("T")
 KnownRules = Callable[[], Mapping[str, str]]  # the name of each rule by its code

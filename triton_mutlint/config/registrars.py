@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from triton_mutlint.config.settings import nearest
-from triton_mutlint.host.registrar import UNKNOWN, Registrar
+from triton_mutlint.host.registrations.registrar import UNKNOWN, Registrar
 
 _KEYS = ("function", "mutates", "default", "name")
 

@@ -48,8 +48,13 @@ from triton_mutlint.types import (
 )
 
 if TYPE_CHECKING:  # few files register ops
+<<<<<<< 94b279647898b3a70f90e56de1766cd2f59dcad6
     from triton_mutlint.host.run import OpTask
     from triton_mutlint.run.ops import Step as OpStep
+=======
+    from triton_mutlint.host.op.run import OpTask
+    from triton_mutlint.run.ops import Step
+>>>>>>> 762816b9042be0b5978434ee0170db76eaee4273
 
 
 def lint(request: Request, sources: Sequence[SourceFile], failures: Sequence[tuple[str, Failure]],
@@ -176,7 +181,7 @@ class Run:
     def _followed(self, files: Sequence[FileResult], reports: Sequence[KernelReport], holding: Sequence[SourceFile],
                   task: OpTask) -> Iterator[OpStep]:
         """Follow the ops of the files in `holding`, and tell of each step."""
-        from triton_mutlint.host.run import OpsOf
+        from triton_mutlint.host.op.run import OpsOf
         from triton_mutlint.run.ops import Used
 
         request = self._request

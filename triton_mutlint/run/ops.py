@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from triton_mutlint.host.run import OP_SECONDS, Followed, Following, OpStep, OpTask, Reading, Unread
+from triton_mutlint.host.op.run import OP_SECONDS, Followed, Following, OpStep, OpTask, Reading, Unread
 from triton_mutlint.process.workers import Lost, in_processes
 from triton_mutlint.types import OpReport, SourceFile, Target
 
