@@ -48,13 +48,8 @@ from triton_mutlint.types import (
 )
 
 if TYPE_CHECKING:  # few files register ops
-<<<<<<< 94b279647898b3a70f90e56de1766cd2f59dcad6
-    from triton_mutlint.host.run import OpTask
-    from triton_mutlint.run.ops import Step as OpStep
-=======
     from triton_mutlint.host.op.run import OpTask
-    from triton_mutlint.run.ops import Step
->>>>>>> 762816b9042be0b5978434ee0170db76eaee4273
+    from triton_mutlint.run.ops import Step as OpStep
 
 
 def lint(request: Request, sources: Sequence[SourceFile], failures: Sequence[tuple[str, Failure]],

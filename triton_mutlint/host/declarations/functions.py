@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from triton_mutlint.host.modules.module import HostFunction, HostModule
+from triton_mutlint.host.modules.module import Definition, HostFunction, HostModule
 from triton_mutlint.host.registrations.folded import (
     Const,
     Either,
@@ -20,11 +20,6 @@ from triton_mutlint.host.registrations.folded import (
     Value,
     options,
 )
-<<<<<<< 94b279647898b3a70f90e56de1766cd2f59dcad6:triton_mutlint/host/op_functions.py
-from triton_mutlint.host.model import HostFunction
-from triton_mutlint.host.modules import Definition, HostModule
-=======
->>>>>>> 762816b9042be0b5978434ee0170db76eaee4273:triton_mutlint/host/declarations/functions.py
 
 Found = tuple[HostModule, HostFunction]
 

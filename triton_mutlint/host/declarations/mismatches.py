@@ -8,16 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-<<<<<<< 94b279647898b3a70f90e56de1766cd2f59dcad6:triton_mutlint/host/op_schemas.py
-from triton_mutlint.host.model import HostFunction
-from triton_mutlint.host.modules import HostModule
-from triton_mutlint.host.op_functions import Found, is_plain_scalar, parameters
-from triton_mutlint.host.schema import Schema
-=======
 from triton_mutlint.host.declarations.functions import Found, is_plain_scalar, parameters
-from triton_mutlint.host.modules.module import HostFunction
+from triton_mutlint.host.modules.module import HostFunction, HostModule
 from triton_mutlint.host.torch.schema import Schema
->>>>>>> 762816b9042be0b5978434ee0170db76eaee4273:triton_mutlint/host/declarations/mismatches.py
 from triton_mutlint.types import Location, Problem
 
 

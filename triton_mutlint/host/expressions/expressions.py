@@ -15,11 +15,7 @@ from triton_mutlint.host.values.values import (
     NOTHING,
     PLAIN,
     UNSEEN,
-<<<<<<< 94b279647898b3a70f90e56de1766cd2f59dcad6:triton_mutlint/host/expressions.py
-    Cell,
     CellId,
-=======
->>>>>>> 762816b9042be0b5978434ee0170db76eaee4273:triton_mutlint/host/expressions/expressions.py
     FunctionValue,
     Value,
     constant,

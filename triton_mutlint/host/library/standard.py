@@ -7,22 +7,13 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-<<<<<<< 94b279647898b3a70f90e56de1766cd2f59dcad6:triton_mutlint/host/standard.py
-from triton_mutlint.host.arguments import Arguments
-from triton_mutlint.host.core import Activation
-from triton_mutlint.host.iterators import ITERATORS, IteratorsMixin
-from triton_mutlint.host.modules import External
-from triton_mutlint.host.state import State
-from triton_mutlint.host.values import (
-=======
-from triton_mutlint.host.library.builtin_calls import BuiltinsMixin
+from triton_mutlint.host.library.iterators import ITERATORS, IteratorsMixin
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.state.core import Activation
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import (
->>>>>>> 762816b9042be0b5978434ee0170db76eaee4273:triton_mutlint/host/library/standard.py
     NONE,
     PLAIN,
     UNSEEN,

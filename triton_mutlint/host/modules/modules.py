@@ -10,9 +10,9 @@ from pathlib import Path
 from triton_mutlint.host.modules.module import Definition, External, HostModule, Import, Resolved, imports
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.finder import Finder, Place, is_real, is_stood_in
-from triton_mutlint.source.text import parse_source, read_source
+from triton_mutlint.source.text import read_source
 from triton_mutlint.source.walking import dotted
-from triton_mutlint.types import StageError
+from triton_mutlint.types import SourceFile, StageError
 
 _DEPTH = 12  # names that stand for names, at most
 
@@ -24,12 +24,12 @@ _SET = re.compile(r"^[ \t]*(?!self\.|cls\.)\w+\.(\w+)[ \t]*[-+*/|&]?=(?!=)", re.
 class HostModules:
     """The first-party files of one run; each is read and parsed once."""
 
-    def __init__(self, cwd: Path, known: Mapping[Path, tuple[str, str, ast.Module | None]] | None = None) -> None:
-        """`known` gives the files that were read already: (display, text, tree) by path."""
+    def __init__(self, cwd: Path, known: Mapping[Path, SourceFile] | None = None) -> None:
+        """`known` gives the files that were read already, by path."""
         self._cwd, self._known = cwd, known or {}
         self._finder = Finder()
         self._modules: dict[Path, HostModule | None] = {}
-        self._set = {name for _, text, _ in self._known.values() for name in _SET.findall(text)}
+        self._set = {name for source in self._known.values() for name in _SET.findall(source.text)}
 
     def module(self, path: Path) -> HostModule | None:
         """The file at `path`; None where it cannot be read or parsed."""
@@ -65,18 +65,17 @@ class HostModules:
         return any(module is not None and name in module.given_fields for module in self._modules.values())
 
     def _read(self, path: Path) -> HostModule | None:
-        display, text, tree = self._known.get(path, (display_path(path, self._cwd), "", None))
         place = Place(path, self._finder.folders)
         if path.is_dir():  # a namespace package
-            return HostModule(path, display, "", ast.Module([], []), place)
+            return HostModule(path, display_path(path, self._cwd), "", ast.Module([], []), place)
         try:
-            if path not in self._known:
-                text = read_source(path, display)
-            if tree is None:
-                tree = parse_source(text, str(path), display)
+            source = self._known.get(path)
+            if source is None:
+                display = display_path(path, self._cwd)
+                source = SourceFile(path, display, read_source(path, display))
+            return HostModule(path, source.display, source.text, source.tree, place)
         except StageError:
             return None
-        return HostModule(path, display, text, tree, place)
 
     # ------------------------------------------------------------------ names
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from triton_mutlint.host.arguments import Arguments
-from triton_mutlint.host.builtin_calls import BuiltinsMixin
-from triton_mutlint.host.core import Activation
-from triton_mutlint.host.state import State
-from triton_mutlint.host.values import NONE, UNSEEN, Cell, Value, join, picked
+from triton_mutlint.host.library.builtin_calls import BuiltinsMixin
+from triton_mutlint.host.state.core import Activation
+from triton_mutlint.host.state.state import State
+from triton_mutlint.host.values.arguments import Arguments
+from triton_mutlint.host.values.cells import Cell
+from triton_mutlint.host.values.values import NONE, UNSEEN, Value, join, picked
 
 _ACCUMULATIONS = 3  # after so many calls, what a function gives of what it gave must not have grown any more
 
