@@ -128,13 +128,9 @@ def test_202_leaves_declared_tables_and_undecided_ops_alone() -> None:
 @pytest.mark.parametrize(("detail", "pure", "effect", "expected"), [
     ("st.global.b32 [$1], 7;", True, "writes", "error"),
     ("st.global.b32 [$1], 7;", False, "writes", None),
-    ("add.s32 $0, $1, 1;", False, "none", "info"),
+    ("add.s32 $0, $1, 1;", False, "none", None),
     ("add.s32 $0, $1, 1;", True, "none", None),
     ("ld.global.b32 $0, [$1];", False, "reads", None),
-    ("mov.u64 $0, %globaltimer;", False, "none", None),
-    ("bar.sync 0;", False, "none", None),
-    ("griddepcontrol.wait;", False, "none", None),
-    ("// nothing", True, "none", None),
 ])
 def test_203(detail: str, pure: bool, effect: str, expected: str | None) -> None:
     op = OpaqueOp("tt.elementwise_inline_asm", detail, pure, effect, (), HERE)
