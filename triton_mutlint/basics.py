@@ -31,6 +31,17 @@ def byte_column(text: str, at: int) -> int:
     return len(text[:at].encode("utf-8", "surrogatepass")) + 1
 
 
+def nearest_rule(text: str, rules: Mapping[str, str]) -> str | None:
+    """The code or name of a rule that `text` may be meant for; `rules` gives the name of each by its code.
+
+    A code must differ in one place only: another number is another rule.
+    """
+    from difflib import get_close_matches
+
+    codes = get_close_matches(text.upper(), rules, 1, 0.8)
+    return next(iter(codes or get_close_matches(text.lower(), [*rules.values()], 1)), None)
+
+
 class EmptyMapping(Mapping[str, Any]):
     """An empty mapping that can be a dataclass default: immutable and hashable."""
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from triton_mutlint.basics import EMPTY, Severity
+from triton_mutlint.basics import EMPTY, Severity, nearest_rule
 from triton_mutlint.host.registrar import Registrar
 
 DEFAULT_MAX_VARIANTS = 64
@@ -105,8 +105,8 @@ def read_selector(text: str, rules: Mapping[str, str], whole: bool = False) -> s
         return text
     if not rules and (broad or _CODE.fullmatch(text)):
         return text
-    close = nearest(text.upper(), rules) or nearest(text.lower(), rules.values())
-    raise ValueError(f"{text!r} is no rule{close}")
+    meant = nearest_rule(text, rules)
+    raise ValueError(f"{text!r} is no rule" + (f" (did you mean {meant!r}?)" if meant else ""))
 
 
 def nearest(name: str, candidates: Collection[str]) -> str:

@@ -118,7 +118,7 @@ class Run:
     def _specs_of(self, sources: Sequence[SourceFile]) -> list[Spec | None]:
         specs = [self._specs.of(source) for source in sources]  # a wrong spec ends the run before any work
         for used in self._specs.read.values():
-            check_allowed(used, RULES)
+            check_allowed(used, {code: rule.name for code, rule in RULES.items()})
             for entry in used.kernels:  # and so does a target that cannot be used
                 for target in () if self._request.targets else entry.targets:
                     parse_target(target.name, "spec")

@@ -6,9 +6,9 @@ import inspect
 
 import click
 
+from triton_mutlint.basics import nearest_rule
 from triton_mutlint.cli.completing import codes
 from triton_mutlint.cli.output import write_stdout
-from triton_mutlint.config import nearest
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -20,7 +20,8 @@ def command(code: str) -> int:
     by_name = {rule.name: rule for rule in RULES.values()}
     rule = RULES.get(code.upper()) or by_name.get(code.lower())
     if rule is None:
-        hint = nearest(code.upper(), RULES) or nearest(code.lower(), by_name)
+        meant = nearest_rule(code, {known.code: name for name, known in by_name.items()})
+        hint = f" (did you mean {meant!r}?)" if meant else ""
         raise click.UsageError(f"there is no rule {code!r}{hint}; 'triton-mutlint rules' lists them")
     title = f"{rule.code} {rule.name} ({rule.default_severity.value} by default)"
     write_stdout(f"{title}\n\n{inspect.cleandoc(rule.doc)}\n")
