@@ -31,6 +31,20 @@ def byte_column(text: str, at: int) -> int:
     return len(text[:at].encode("utf-8", "surrogatepass")) + 1
 
 
+def flat(text: str) -> str:
+    """`text` on one line, without control characters."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+
+
+def one_line(text: str, limit: int = 240) -> str:
+    """`text`, `flat`; of one that is too long the first sentence, or as much as fits."""
+    line = flat(text)
+    if len(line) <= limit:
+        return line
+    end = line.find(". ", 0, limit) + 1
+    return f"{line[:end]} ..." if end else f"{line[: limit - 3]}..."
+
+
 def nearest_rule(text: str, rules: Mapping[str, str]) -> str | None:
     """The code or name of a rule that `text` may be meant for; `rules` gives the name of each by its code.
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
+from triton_mutlint.basics import one_line
 from triton_mutlint.contracts.declarations import declaration_of
 from triton_mutlint.contracts.stale_entries import stale_entries
 from triton_mutlint.judging import LintedFile
@@ -207,7 +208,7 @@ def _relative(path: Path, folders: Sequence[Path]) -> PurePosixPath:
 
 
 def _one_line(failure: Failure) -> str:
-    return " ".join(failure.message.splitlines()[0].split()) if failure.message.strip() else failure.stage.value
+    return one_line((failure.message.strip() or failure.stage.value).splitlines()[0])
 
 
 def _read(path: Path) -> str:

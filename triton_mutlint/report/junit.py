@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
+from triton_mutlint.basics import flat
 from triton_mutlint.model import Finding, KernelReport, Report, Status
 from triton_mutlint.report import order
-from triton_mutlint.report.concise import flat
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.summary import fails
 
