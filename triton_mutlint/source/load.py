@@ -21,6 +21,7 @@ from triton_mutlint.model import (
     Stage,
     StageError,
 )
+from triton_mutlint.source.file_notes import not_jit, notes_on
 from triton_mutlint.source.kernels import Candidate, candidates, has_candidates
 from triton_mutlint.source.launched import launches
 from triton_mutlint.source.modules import Modules
@@ -28,7 +29,6 @@ from triton_mutlint.source.names import called_from_outside, called_names, retur
 from triton_mutlint.source.needs import UNDEFINED, Need, Needs
 from triton_mutlint.source.outline import Outline, outline
 from triton_mutlint.source.outward import called_elsewhere, launched_from
-from triton_mutlint.source.passed_over import not_jit, passed_over
 from triton_mutlint.source.sliced import SlicedModule
 from triton_mutlint.source.text import parse_source
 from triton_mutlint.source.true_import import load_by_import
@@ -152,7 +152,7 @@ class _Load:
         self.modules.release(self.module)
         self.failures.extend(_unknown(self.source, found))
         return LoadResult(tuple(kernels), tuple(helpers), tuple(self.failures), sources,
-                          partial(self.modules.reads, self.module), passed_over(self.source, file, found),
+                          partial(self.modules.reads, self.module), notes_on(self.source, file, found),
                           called_elsewhere(self.needs.reached, self.source.path),
                           launched_from(file, self.launches))
 
