@@ -31,6 +31,10 @@ def byte_column(text: str, at: int) -> int:
     return len(text[:at].encode("utf-8", "surrogatepass")) + 1
 
 
+def plural(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def flat(text: str) -> str:
     """`text` on one line, without control characters."""
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())

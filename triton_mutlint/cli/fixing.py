@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from triton_mutlint.basics import plural
 from triton_mutlint.cli.output import write_stdout
 from triton_mutlint.model import Finding, Report
-from triton_mutlint.report.summary import plural
 from triton_mutlint.request import Request
 
 if TYPE_CHECKING:  # fixing is loaded when asked for

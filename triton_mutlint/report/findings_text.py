@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from rich.text import Text
 
+from triton_mutlint.basics import plural
 from triton_mutlint.model import Location
 from triton_mutlint.report.accesses import where
 from triton_mutlint.report.groups import Group
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.snippet import quote
 from triton_mutlint.report.style import DIM, NOTE, PLACE, SEVERITY, Lines, flow, words
-from triton_mutlint.report.summary import FIXABLE, plural
+from triton_mutlint.report.summary import FIXABLE
 
 
 def group_lines(group: Group, options: RenderOptions, quoted: set[Location]) -> Lines:

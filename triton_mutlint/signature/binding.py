@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
+from triton_mutlint.basics import plural
 from triton_mutlint.model import (
     ArgType,
     ConstexprValue,
@@ -89,7 +90,7 @@ def bind_entry(kernel: LoadedKernel, entry: KernelSpec) -> dict[str, tuple[ArgTy
     """The argument types that `entry` gives, by parameter; names the kernel lacks are left out.
 
     Raises `StageError` with the place in the spec for a text that is no type, an object that the
-    kernel's module lacks, or a compact signature with too many parts.
+    kernel's module lacks, or a compact signature with too many parts, or without all types.
     """
     if entry.compact is not None:
         return _bind_compact(kernel, entry.compact)
@@ -163,11 +164,13 @@ def _bind_compact(kernel: LoadedKernel, node: Node) -> dict[str, tuple[ArgType, 
         parts = split_top(str(node.scalar))
     except TypeTextError as error:
         raise _failure(node, str(error)) from None
-    if len(parts) > len(kernel.parameters):
-        message = f"{len(parts)} types for the {len(kernel.parameters)} parameters of {kernel.name}"
-        raise _failure(node, message, f"its parameters: {', '.join(kernel.parameter_names)}")
+    without = [p.name for p in kernel.parameters[len(parts):] if p.name not in values and not p.has_default]
+    if len(parts) > len(kernel.parameters) or without:
+        message = f"{plural(len(parts), 'type')} for the {plural(len(kernel.parameters), 'parameter')} of {kernel.name}"
+        hint = f"its parameters: {', '.join(kernel.parameter_names)}"
+        raise _failure(node, message, f"{hint}; give some of them by name (`{without[0]}: ...`)" if without else hint)
     bound: dict[str, tuple[ArgType, ...]] = {}
-    for parameter, part in zip(kernel.parameters, parts, strict=False):  # the rest is inferred
+    for parameter, part in zip(kernel.parameters, parts, strict=False):  # values are inferred
         try:
             is_value = parameter.name in values
             bound[parameter.name] = (
