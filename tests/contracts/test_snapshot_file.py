@@ -114,6 +114,8 @@ def test_what_is_wrong_is_told_with_its_line(text: str, message: str) -> None:
     with pytest.raises(UsageError) as error:
         parse(text, "s")
     assert str(error.value).startswith(message)
+    damaged = "delete the file and write it anew: `triton-mutlint snapshot PATH...`"
+    assert (damaged in str(error.value)) != ("is no snapshot" in message), "what was never one is not to be deleted"
 
 
 def test_ops_stand_beside_kernels() -> None:

@@ -171,3 +171,18 @@ def test_a_line_names_as_many_parameters_as_fit() -> None:
     assert f"     9  add_kernel  writes {', '.join(names)}" in overview(kernel, width=300)
     assert f"     9  add_kernel  writes {', '.join(names[:2])} and 7 more" in overview(kernel, width=90)
     assert f"     9  add_kernel  writes {names[0]} and 8 more" in overview(kernel, width=60)
+
+
+def test_kernels_that_fail_at_one_place_for_one_reason_are_told_of_once() -> None:
+    failure = Failure(Stage.LOWER, "`scale` is no constexpr", Location("kernels.py", 22, 5), "make it one")
+    first, same, other = (replace(BROKEN_KERNEL, name=n, failure=failure) for n in ("first", "same", "third"))
+    other = replace(other, failure=replace(failure, location=Location("kernels.py", 23, 5)))
+    text = render_as("text", replace(SIMPLE, kernels=(first, same, other), findings=()), RenderOptions())
+    assert text.count("`scale` is no constexpr") == 2
+    assert "kernels.py:20 same  could not be lowered\n  for the same reason as first\n\n" in text
+
+
+def test_a_line_holds_the_first_sentence_of_what_is_long() -> None:
+    long = finding("a", message=f"`k` fails. {'And so on. ' * 40}")
+    assert shown(long, name="concise") == "kernels.py:9:5: error: TML101 `k` fails. ...\n"
+    assert shown(finding("a", message="x" * 300), name="concise").endswith("xxx...\n")

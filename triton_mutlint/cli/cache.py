@@ -45,8 +45,8 @@ def path(**options: Any) -> int:
 @_where
 def info(**options: Any) -> int:
     """Print the folder, what it holds, and the limit."""
+    from triton_mutlint.basics import plural
     from triton_mutlint.cache.store import LIMIT
-    from triton_mutlint.report.summary import plural
 
     store = _store(options)
     entries = store.entries()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from triton_mutlint.basics import plural
 from triton_mutlint.cli.output import write_stdout
-from triton_mutlint.report.summary import plural
 from triton_mutlint.run.request import Request
 from triton_mutlint.types import Finding, Report
 

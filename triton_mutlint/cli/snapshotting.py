@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from triton_mutlint.basics import plural
 from triton_mutlint.cli.checking import make_request, refuse_contradictions
 from triton_mutlint.cli.options import configured, merged
 from triton_mutlint.cli.output import check_writable, fitted, write_stdout
@@ -20,7 +21,7 @@ from triton_mutlint.contracts.contract import OP
 from triton_mutlint.contracts.snapshot import read_snapshot
 from triton_mutlint.report import render
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.summary import plural, summarize
+from triton_mutlint.report.summary import summarize
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.types import EMPTY
 

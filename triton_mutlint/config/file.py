@@ -77,6 +77,8 @@ def load(start: Path, path: Path | None = None, known_rules: KnownRules = dict) 
     parsed = _parse(found)
     shown = _shown(found, start)
     table = _table(parsed, _text(found), shown) if found.name == PYPROJECT else parsed
+    if table is parsed and TABLE in _tool_tables(parsed):
+        raise UsageError(f"{shown}: leave out the heading [tool.{TABLE}], which only {PYPROJECT} needs")
     if not isinstance(table, dict):
         raise UsageError(f"{shown}: tool.{TABLE} must be a table, not {_kind(table)}")
     return _Reader(dict(table), _text(found), shown, found, known_rules).config()

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.lowering.absent import hint_of
+from triton_mutlint.source.file_notes import POSITIONAL_ONLY
 from triton_mutlint.types import ArgType, Kernel
 
 _SHOWN = 4  # parameters named in one piece of advice
@@ -50,6 +51,9 @@ def no_argument_helps(kernel: Kernel, message: str, node: ast.AST | None, line: 
     if keyword:
         wanted = _WANTED[keyword[1]]
         return f"analyse it with Triton {wanted}: the function is written for what that passes to it"
+    undefined = _UNDEFINED.search(message)
+    if undefined and undefined[1] in {a.arg for a in kernel.node.args.posonlyargs}:
+        return f"{POSITIONAL_ONLY}: take the `/` out of the signature"
     older = _older(kernel, message)
     if older is not None:
         return older

@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
+from triton_mutlint.basics import flat
 from triton_mutlint.report import order
-from triton_mutlint.report.concise import flat
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.summary import fails
 from triton_mutlint.types import Finding, KernelReport, Report, Status

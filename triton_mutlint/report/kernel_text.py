@@ -40,10 +40,14 @@ _STAGES = {
 }
 
 
-def kernel_lines(kernel: KernelReport, finding: Finding | None, options: RenderOptions) -> Lines:
-    """The whole block; `finding` is the one that says that this kernel failed, if there is one."""
+def kernel_lines(kernel: KernelReport, finding: Finding | None, options: RenderOptions,
+                 like: KernelReport | None = None) -> Lines:
+    """The whole block; `finding` is the one that says that this kernel failed, if there is one.
+
+    `like` is a kernel that failed for the same reason and was told of before.
+    """
     if kernel.status is Status.FAILED:
-        return _failed(kernel, finding, options)
+        return _failed(kernel, finding, options, like)
     lines = [*_headline(kernel, options.width), *_circumstances(kernel, options.width), Text()]
     lines += parameter_table(kernel, options) or [Text("  no parameters", DIM)]
     lines += access_lines(kernel, options)
@@ -95,15 +99,23 @@ def _circumstances(kernel: KernelReport, width: int) -> Lines:
     return flow(shown, width, Text("  "), 2)
 
 
-def _failed(kernel: KernelReport, finding: Finding | None, options: RenderOptions) -> Lines:
+def _failed(kernel: KernelReport, finding: Finding | None, options: RenderOptions, like: KernelReport | None) -> Lines:
     failure = kernel.failure
     assert failure is not None, "a failed kernel carries its failure"
     code = []
     if finding:
         code = [Text("·", DIM), Text(f"{finding.severity.value}[{finding.rule}]", SEVERITY[finding.severity])]
     code += [Text("(suppressed)", DIM)] if finding and finding.suppressed else []
+<<<<<<< 632fa476e3464b37dc41214f375eda8cdab1ae34
     lines = titled(_title(kernel), [*failure_words(kernel), *code], options.width)
     lines += failure_lines(failure, options)
+=======
+    lines = _titled(_title(kernel), [*failure_words(kernel), *code], options.width)
+    if like is None:
+        lines += failure_lines(failure, options)
+    else:
+        lines += flow(words(f"for the same reason as {clean(like.name)}"), options.width, Text("  "), 2)
+>>>>>>> 6261b6c3c03ddd8fcb7a43e555ecc7a257371491
     return lines + [line for note in kernel.notes for line in note_lines(note, options.width, 2)]
 
 
@@ -121,7 +133,7 @@ def failure_lines(failure: Failure, options: RenderOptions) -> Lines:
         lines.append(Text.assemble("    ", (where(place), PLACE)))
         lines += [] if _has_caret(failure.message) else quote(place, options)
     if failure.hint:
-        lines += flow(words(failure.hint), options.width, Text.assemble("  ", ("hint: ", NOTE)), 8)
+        lines += flow(words(failure.hint), options.width, Text.assemble("  ", ("help: ", NOTE)), 8)
     return lines
 
 

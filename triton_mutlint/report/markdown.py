@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from triton_mutlint.basics import flat
 from triton_mutlint.report import order
-from triton_mutlint.report.concise import flat
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.summary import sentence
 from triton_mutlint.types import Finding, KernelReport, Mutation, Report, Status

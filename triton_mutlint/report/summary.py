@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triton_mutlint.basics import FAIL_LEVELS, NEVER
+from triton_mutlint.basics import FAIL_LEVELS, NEVER, plural
 from triton_mutlint.types import Finding, Report, Severity, Status
 
 FIXABLE = "[*]"  # marks what `--fix` can settle
@@ -79,7 +79,3 @@ def advice(report: Report, fixable: int = 0) -> list[str]:
     if fixable:
         lines.append(f"{FIXABLE} {plural(fixable, 'finding')} can be fixed: triton-mutlint check --fix")
     return lines
-
-
-def plural(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -12,6 +12,7 @@ from typing import Any
 
 from triton_mutlint.process.collector import collector_paused
 from triton_mutlint.process.watchdog import TooLongError
+from triton_mutlint.source.file_notes import not_jit, notes_on
 from triton_mutlint.source.kernels import Candidate, candidates, has_candidates
 from triton_mutlint.source.launched import launches
 from triton_mutlint.source.modules import Modules
@@ -19,7 +20,6 @@ from triton_mutlint.source.names import called_from_outside, called_names, retur
 from triton_mutlint.source.needs import UNDEFINED, Need, Needs
 from triton_mutlint.source.outline import Outline, outline
 from triton_mutlint.source.outward import called_elsewhere, launched_from
-from triton_mutlint.source.passed_over import not_jit, passed_over
 from triton_mutlint.source.sliced import SlicedModule
 from triton_mutlint.source.true_import import load_by_import
 from triton_mutlint.source.walking import walk
@@ -150,8 +150,13 @@ class _Load:
         file, sources = self.module.outline, self.modules.sources(self.module)
         self.modules.release(self.module)
         self.failures.extend(_unknown(self.source, found))
+<<<<<<< 632fa476e3464b37dc41214f375eda8cdab1ae34
         return FileResult(self.source, tuple(kernels), tuple(helpers), tuple(self.failures), sources,
                           partial(self.modules.reads, self.module), passed_over(self.source, file, found),
+=======
+        return LoadResult(tuple(kernels), tuple(helpers), tuple(self.failures), sources,
+                          partial(self.modules.reads, self.module), notes_on(self.source, file, found),
+>>>>>>> 6261b6c3c03ddd8fcb7a43e555ecc7a257371491
                           called_elsewhere(self.needs.reached, self.source.path),
                           launched_from(file, self.launches))
 

@@ -8,6 +8,17 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
+<<<<<<< 632fa476e3464b37dc41214f375eda8cdab1ae34:triton_mutlint/spec/bind.py
+=======
+from triton_mutlint.basics import plural
+from triton_mutlint.signature.dtypes import nearest
+from triton_mutlint.signature.notation import Resolve, parse_literal, parse_type, resolve_name
+from triton_mutlint.signature.spec_errors import show_path
+from triton_mutlint.signature.spec_model import ArgSpec, KernelSpec, SpecValue
+from triton_mutlint.signature.splitting import TypeTextError, split_top
+from triton_mutlint.signature.values import scalar_of_int
+from triton_mutlint.signature.yaml_source import Node
+>>>>>>> 6261b6c3c03ddd8fcb7a43e555ecc7a257371491:triton_mutlint/signature/binding.py
 from triton_mutlint.source.stubs import Missing
 from triton_mutlint.spec.dtypes import nearest
 from triton_mutlint.spec.errors import did_you_mean, show_path
@@ -95,7 +106,7 @@ def bind_entry(kernel: Kernel, entry: KernelSpec) -> dict[str, tuple[ArgType, ..
     """The argument types that `entry` gives, by parameter; names the kernel lacks are left out.
 
     Raises `StageError` with the place in the spec for a text that is no type, an object that the
-    kernel's module lacks, or a compact signature with too many parts.
+    kernel's module lacks, or a compact signature with too many parts, or without all types.
     """
     if entry.compact is not None:
         return _bind_compact(kernel, entry.compact)
@@ -193,11 +204,13 @@ def _bind_compact(kernel: Kernel, node: Node) -> dict[str, tuple[ArgType, ...]]:
         parts = split_top(str(node.scalar))
     except TypeTextError as error:
         raise _failure(node, str(error)) from None
-    if len(parts) > len(kernel.parameters):
-        message = f"{len(parts)} types for the {len(kernel.parameters)} parameters of {kernel.name}"
-        raise _failure(node, message, f"its parameters: {', '.join(kernel.parameter_names)}")
+    without = [p.name for p in kernel.parameters[len(parts):] if p.name not in values and not p.has_default]
+    if len(parts) > len(kernel.parameters) or without:
+        message = f"{plural(len(parts), 'type')} for the {plural(len(kernel.parameters), 'parameter')} of {kernel.name}"
+        hint = f"its parameters: {', '.join(kernel.parameter_names)}"
+        raise _failure(node, message, f"{hint}; give some of them by name (`{without[0]}: ...`)" if without else hint)
     bound: dict[str, tuple[ArgType, ...]] = {}
-    for parameter, part in zip(kernel.parameters, parts, strict=False):  # the rest is inferred
+    for parameter, part in zip(kernel.parameters, parts, strict=False):  # values are inferred
         try:
             is_value = parameter.name in values
             bound[parameter.name] = (
