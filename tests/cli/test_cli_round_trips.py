@@ -200,6 +200,7 @@ def test_baseline_then_check(run: Run, capsys: pytest.CaptureFixture[str]) -> No
     put("a.py", WRONG + SCALE, WRONG + FILL)
     assert run("a.py", "--baseline", "base.json") == 2
     assert run("a.py", "--baseline", "base.json", "--update-baseline") == 0
+    assert "base.json: 2 findings accepted from now on" in capsys.readouterr().err
     assert run("a.py", "--baseline", "base.json", "--fail-on", "info", "--format", "json") == 0
     document = json.loads(capsys.readouterr().out)
     assert [(f["rule"], f["suppressed"]) for f in document["findings"]] == [("TML101", True)] * 2

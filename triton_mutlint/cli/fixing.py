@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+<<<<<<< 6ac0714da2b19b5740fbc9f8f261ed862b0776df
 import click
 
 from triton_mutlint.basics import plural
 from triton_mutlint.cli.output import write_stdout
+=======
+from triton_mutlint.cli.output import tell, write_stdout
+from triton_mutlint.report.summary import plural
+>>>>>>> b9828b09edff4345fda11fceb318c1aa44be22f0
 from triton_mutlint.run.request import Request
 from triton_mutlint.types import Finding, Report
 
@@ -35,10 +40,10 @@ def fix(outcome: Outcome) -> Report:
     for document in outcome.changed:
         write_document(document)
     for done in outcome.fixed:
-        _say(f"fixed {_place(done.findings)}: {done.message}")
+        tell(f"fixed {_place(done.findings)}: {done.message}")
     _refusals(outcome, outcome.report)
     if outcome.changed:
-        _say(f"{_count(outcome)} fixed in {plural(len(outcome.changed), 'file')}")
+        tell(f"{_count(outcome)} fixed in {plural(len(outcome.changed), 'file')}")
     return outcome.report
 
 
@@ -49,9 +54,9 @@ def show(outcome: Outcome) -> bool:
     write_stdout("".join(unified(outcome.original(document), document) for document in outcome.changed))
     _refusals(outcome, outcome.first or outcome.report)
     if outcome.changed:
-        _say(f"{_count(outcome)} would be fixed in {plural(len(outcome.changed), 'file')}")
+        tell(f"{_count(outcome)} would be fixed in {plural(len(outcome.changed), 'file')}")
     else:
-        _say("nothing can be fixed")
+        tell("nothing can be fixed")
     return bool(outcome.changed)
 
 
@@ -64,7 +69,7 @@ def _refusals(outcome: Outcome, report: Report) -> None:
     from triton_mutlint.fixes.session import located
 
     for refusal in located(outcome.refused, report):
-        _say(f"not fixed {_place(refusal.findings)}: {refusal.reason}")
+        tell(f"not fixed {_place(refusal.findings)}: {refusal.reason}")
 
 
 def _place(findings: Sequence[Finding]) -> str:
@@ -72,7 +77,3 @@ def _place(findings: Sequence[Finding]) -> str:
     first = findings[0].location
     rules = ", ".join(dict.fromkeys(finding.rule for finding in findings))
     return f"{first.file}:{first.line} {rules}"
-
-
-def _say(message: str) -> None:
-    click.echo(message, err=True)

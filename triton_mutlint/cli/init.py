@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from triton_mutlint.cli.options import configured, merged
-from triton_mutlint.cli.output import check_writable, fitted, write_file, write_stdout
+from triton_mutlint.cli.output import check_writable, fitted, tell, write_file, write_stdout
 from triton_mutlint.cli.progress import Progress
 from triton_mutlint.run.request import Request
 
@@ -74,9 +74,9 @@ def _report(result: InitResult, *, written: bool) -> None:
     if written:
         write_stdout(fitted(text, sys.stdout))
     else:
-        click.echo(fitted(text, sys.stderr), nl=False, err=True)
+        tell(text)
     for name, failure in result.failures:
-        click.echo(fitted(f"{name}: {failure.message}\n", sys.stderr), nl=False, err=True)
+        tell(f"{name}: {failure.message}")
 
 
 def _destination(options: dict[str, Any]) -> tuple[Path | None, bool]:

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import TextIO
 
+import click
+
 from triton_mutlint.basics import UsageError
 
 NARROWEST = 40
@@ -56,6 +58,12 @@ def fitted(text: str, stream: TextIO, indent: int = 4) -> str:
 
     wrap = textwrap.TextWrapper(width(), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
     return "".join(f"{folded}\n" for line in text.splitlines() for folded in wrap.wrap(line) or [""])
+
+
+def tell(text: str) -> None:
+    """Say something beside the output proper, on standard error."""
+    with contextlib.suppress(OSError):  # it takes nothing more: the exit code still tells
+        click.echo(fitted(f"{text.rstrip()}\n", sys.stderr), nl=False, err=True)
 
 
 def is_unicode(stream: TextIO) -> bool:

@@ -12,7 +12,7 @@ import click
 from triton_mutlint.basics import plural
 from triton_mutlint.cli.checking import make_request, refuse_contradictions
 from triton_mutlint.cli.options import configured, merged
-from triton_mutlint.cli.output import check_writable, fitted, write_stdout
+from triton_mutlint.cli.output import check_writable, fitted, tell, write_stdout
 from triton_mutlint.cli.progress import Progress
 from triton_mutlint.cli.snapshot_option import DEFAULT_SNAPSHOT
 from triton_mutlint.cli.updating import write_snapshot
@@ -48,7 +48,8 @@ def snapshot(paths: tuple[str, ...], options: dict[str, Any]) -> int:
     with Progress() as progress:
         report = engine.run(request, progress)
     contracts = write_snapshot(report, request, path)
-    click.echo(fitted(render("concise", report, RenderOptions()), sys.stderr), err=True, nl=False)
+    if failures := render("concise", report, RenderOptions()):
+        tell(failures)
     counts = summarize(report)
     rest = f"; {counts.failed} could not be analysed" if counts.failed else ""
     ops = sum(key.kind == OP for key in contracts)

@@ -61,7 +61,7 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
 def _undecided(subject: KernelSubject, op: UnanalyzableOp) -> Finding:
     report = subject.report
     detail = " ".join(op.detail.split())
-    quoted = not detail or detail in " ".join(op.reason.split())
+    quoted = not detail or detail.rstrip("; ") in " ".join(op.reason.split())
     shown = "" if quoted else f" `{detail[:_SHOWN]}{'…' if len(detail) > _SHOWN else ''}`"
     unknown = [name for name in op.parameters if name in report.unknown]
     names = ", ".join(f"`{name}`" for name in unknown)
