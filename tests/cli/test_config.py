@@ -117,11 +117,7 @@ HEAD = "[tool.other]\nselect = 1\n[tool.triton-mutlint]\n"
         (HEAD + "select = 'TML101'", "pyproject.toml:4: select must be a list of strings, not 'TML101'"),
         (HEAD + "select = [1]", "pyproject.toml:4: select must be a list of strings, not a list"),
         (HEAD + "ignore = ['TML999']", "pyproject.toml:4: ignore: 'TML999' is no rule"),
-<<<<<<< 632fa476e3464b37dc41214f375eda8cdab1ae34
-        (HEAD + "ignore = ['TML1O1']", "pyproject.toml:4: ignore: 'TML1O1' is no rule (did you mean 'TML101'?)"),
-=======
         (HEAD + "ignore = ['TLM201']", "pyproject.toml:4: ignore: 'TLM201' is no rule (did you mean 'TML201'?)"),
->>>>>>> 6261b6c3c03ddd8fcb7a43e555ecc7a257371491
         (HEAD + "ignore = ['E']", "pyproject.toml:4: ignore: 'E' is no rule"),
         (HEAD + "max-variants = 0", "pyproject.toml:4: max-variants must be a whole number of at least 1, not 0"),
         (HEAD + "max-variants = true", "at least 1, not true"),

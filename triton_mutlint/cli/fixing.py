@@ -5,15 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-<<<<<<< 6ac0714da2b19b5740fbc9f8f261ed862b0776df
-import click
-
 from triton_mutlint.basics import plural
-from triton_mutlint.cli.output import write_stdout
-=======
 from triton_mutlint.cli.output import tell, write_stdout
-from triton_mutlint.report.summary import plural
->>>>>>> b9828b09edff4345fda11fceb318c1aa44be22f0
 from triton_mutlint.run.request import Request
 from triton_mutlint.types import Finding, Report
 

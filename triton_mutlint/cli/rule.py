@@ -10,16 +10,11 @@ import click
 
 from triton_mutlint.basics import nearest_rule
 from triton_mutlint.cli.completing import codes
-<<<<<<< 632fa476e3464b37dc41214f375eda8cdab1ae34
 from triton_mutlint.cli.output import is_terminal, width, write_stdout
-from triton_mutlint.config.settings import nearest_rule
 
 _WIDEST = 110  # cells of a paragraph
 _BLOCK = re.compile(r"```.+?\n```|\S(?:(?!\n\n).)*", re.DOTALL)
 _ITEM = re.compile(r"\n(?=\* )")
-=======
-from triton_mutlint.cli.output import write_stdout
->>>>>>> 6261b6c3c03ddd8fcb7a43e555ecc7a257371491
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -31,12 +26,8 @@ def command(code: str) -> int:
     by_name = {rule.name: rule for rule in RULES.values()}
     rule = RULES.get(code.upper()) or by_name.get(code.lower())
     if rule is None:
-<<<<<<< 632fa476e3464b37dc41214f375eda8cdab1ae34
-        hint = nearest_rule(code, RULES, by_name)
-=======
         meant = nearest_rule(code, {known.code: name for name, known in by_name.items()})
         hint = f" (did you mean {meant!r}?)" if meant else ""
->>>>>>> 6261b6c3c03ddd8fcb7a43e555ecc7a257371491
         raise click.UsageError(f"there is no rule {code!r}{hint}; 'triton-mutlint rules' lists them")
     title = f"{rule.code} {rule.name} ({rule.default_severity.value} by default)"
     text = f"{title}\n\n{inspect.cleandoc(rule.doc)}"

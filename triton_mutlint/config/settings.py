@@ -11,13 +11,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-<<<<<<< 632fa476e3464b37dc41214f375eda8cdab1ae34
-from triton_mutlint.basics import EMPTY, Severity
-from triton_mutlint.host.registrations.registrar import Registrar
-=======
 from triton_mutlint.basics import EMPTY, Severity, nearest_rule
-from triton_mutlint.host.registrar import Registrar
->>>>>>> 6261b6c3c03ddd8fcb7a43e555ecc7a257371491
+from triton_mutlint.host.registrations.registrar import Registrar
 
 DEFAULT_MAX_VARIANTS = 64
 _SELECTOR = re.compile(r"ALL|TML\d{0,3}")
@@ -110,19 +105,8 @@ def read_selector(text: str, rules: Mapping[str, str], whole: bool = False) -> s
         return text
     if not rules and (broad or _CODE.fullmatch(text)):
         return text
-<<<<<<< 632fa476e3464b37dc41214f375eda8cdab1ae34
-    raise ValueError(f"{text!r} is no rule{nearest_rule(text, rules, rules.values())}")
-
-
-def nearest_rule(text: str, codes: Collection[str], names: Collection[str] = ()) -> str:
-    """What `nearest` says of a rule's code or name; one number is not the misspelling of another."""
-    if _CODE.fullmatch(text.upper()):
-        return ""
-    return nearest(text.upper(), codes) or nearest(text.lower(), names)
-=======
     meant = nearest_rule(text, rules)
     raise ValueError(f"{text!r} is no rule" + (f" (did you mean {meant!r}?)" if meant else ""))
->>>>>>> 6261b6c3c03ddd8fcb7a43e555ecc7a257371491
 
 
 def nearest(name: str, candidates: Collection[str]) -> str:

@@ -6,11 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-<<<<<<< 632fa476e3464b37dc41214f375eda8cdab1ae34
-from triton_mutlint.config.settings import nearest_rule
-=======
 from triton_mutlint.basics import nearest_rule
->>>>>>> 6261b6c3c03ddd8fcb7a43e555ecc7a257371491
 from triton_mutlint.types import Location
 
 if TYPE_CHECKING:  # reading YAML is slow to import, and rules need no spec
@@ -36,25 +32,14 @@ def allowed_by(entry: KernelSpec | None) -> tuple[Allowed, ...]:
     return tuple(Allowed(d.name, d.location, entry.pattern, show_path(d.path)) for d in entry.allow)
 
 
-<<<<<<< 632fa476e3464b37dc41214f375eda8cdab1ae34
-def check_allowed(spec: Spec, known: Collection[str]) -> None:
-    """Raises SpecError, with the nearest rule, for codes in `allow` that are none of `known`."""
-    from triton_mutlint.spec.errors import SpecError, SpecProblem
-
-    problems = [
-        SpecProblem(d.location, d.path, f"there is no rule {d.name}{nearest_rule(d.name, known)}")
-        for entry in spec.kernels for d in entry.allow if d.name not in known
-    ]
-=======
 def check_allowed(spec: Spec, rules: Mapping[str, str]) -> None:
     """Raises SpecError, with the nearest rule, for codes in `allow` that are no `rules`, which give their names."""
-    from triton_mutlint.signature.spec_errors import SpecError, SpecProblem
+    from triton_mutlint.spec.errors import SpecError, SpecProblem
 
     problems = []
     for unknown in (d for entry in spec.kernels for d in entry.allow if d.name not in rules):
         meant = nearest_rule(unknown.name, rules)
         message = f"there is no rule {unknown.name}" + (f"; did you mean {meant!r}?" if meant else "")
         problems.append(SpecProblem(unknown.location, unknown.path, message))
->>>>>>> 6261b6c3c03ddd8fcb7a43e555ecc7a257371491
     if problems:
         raise SpecError(problems)

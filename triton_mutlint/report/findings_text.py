@@ -9,13 +9,8 @@ from triton_mutlint.report.accesses import where
 from triton_mutlint.report.groups import Group
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.snippet import quote
-<<<<<<< 632fa476e3464b37dc41214f375eda8cdab1ae34
 from triton_mutlint.report.style import DIM, NOTE, PLACE, SEVERITY, Lines, clean, flow, words
-from triton_mutlint.report.summary import FIXABLE, plural
-=======
-from triton_mutlint.report.style import DIM, NOTE, PLACE, SEVERITY, Lines, flow, words
 from triton_mutlint.report.summary import FIXABLE
->>>>>>> 6261b6c3c03ddd8fcb7a43e555ecc7a257371491
 from triton_mutlint.types import Location
 
 

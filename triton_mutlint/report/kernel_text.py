@@ -106,16 +106,11 @@ def _failed(kernel: KernelReport, finding: Finding | None, options: RenderOption
     if finding:
         code = [Text("·", DIM), Text(f"{finding.severity.value}[{finding.rule}]", SEVERITY[finding.severity])]
     code += [Text("(suppressed)", DIM)] if finding and finding.suppressed else []
-<<<<<<< 632fa476e3464b37dc41214f375eda8cdab1ae34
     lines = titled(_title(kernel), [*failure_words(kernel), *code], options.width)
-    lines += failure_lines(failure, options)
-=======
-    lines = _titled(_title(kernel), [*failure_words(kernel), *code], options.width)
     if like is None:
         lines += failure_lines(failure, options)
     else:
         lines += flow(words(f"for the same reason as {clean(like.name)}"), options.width, Text("  "), 2)
->>>>>>> 6261b6c3c03ddd8fcb7a43e555ecc7a257371491
     return lines + [line for note in kernel.notes for line in note_lines(note, options.width, 2)]
 
 

@@ -113,21 +113,13 @@ class Run:
             return None
         return FileCache(Store(request.cache_dir), request, sources, self.specs.digest_of)
 
-<<<<<<< 632fa476e3464b37dc41214f375eda8cdab1ae34
     def _check_specs(self, sources: Sequence[SourceFile]) -> None:
         """A wrong spec ends the run before any work, and so does a target that cannot be used."""
         for source in sources:
             self.specs.of(source)
         for used in self.specs.read.values():
-            check_allowed(used, RULES)
-            for entry in used.kernels:
-=======
-    def _specs_of(self, sources: Sequence[SourceFile]) -> list[Spec | None]:
-        specs = [self._specs.of(source) for source in sources]  # a wrong spec ends the run before any work
-        for used in self._specs.read.values():
             check_allowed(used, {code: rule.name for code, rule in RULES.items()})
-            for entry in used.kernels:  # and so does a target that cannot be used
->>>>>>> 6261b6c3c03ddd8fcb7a43e555ecc7a257371491
+            for entry in used.kernels:
                 for target in () if self._request.targets else entry.targets:
                     parse_target(target.name, "spec")
         if self._request.targets:

@@ -150,13 +150,8 @@ class _Load:
         file, sources = self.module.outline, self.modules.sources(self.module)
         self.modules.release(self.module)
         self.failures.extend(_unknown(self.source, found))
-<<<<<<< 632fa476e3464b37dc41214f375eda8cdab1ae34
         return FileResult(self.source, tuple(kernels), tuple(helpers), tuple(self.failures), sources,
-                          partial(self.modules.reads, self.module), passed_over(self.source, file, found),
-=======
-        return LoadResult(tuple(kernels), tuple(helpers), tuple(self.failures), sources,
                           partial(self.modules.reads, self.module), notes_on(self.source, file, found),
->>>>>>> 6261b6c3c03ddd8fcb7a43e555ecc7a257371491
                           called_elsewhere(self.needs.reached, self.source.path),
                           launched_from(file, self.launches))
 

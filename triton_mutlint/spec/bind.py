@@ -8,17 +8,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-<<<<<<< 632fa476e3464b37dc41214f375eda8cdab1ae34:triton_mutlint/spec/bind.py
-=======
 from triton_mutlint.basics import plural
-from triton_mutlint.signature.dtypes import nearest
-from triton_mutlint.signature.notation import Resolve, parse_literal, parse_type, resolve_name
-from triton_mutlint.signature.spec_errors import show_path
-from triton_mutlint.signature.spec_model import ArgSpec, KernelSpec, SpecValue
-from triton_mutlint.signature.splitting import TypeTextError, split_top
-from triton_mutlint.signature.values import scalar_of_int
-from triton_mutlint.signature.yaml_source import Node
->>>>>>> 6261b6c3c03ddd8fcb7a43e555ecc7a257371491:triton_mutlint/signature/binding.py
 from triton_mutlint.source.stubs import Missing
 from triton_mutlint.spec.dtypes import nearest
 from triton_mutlint.spec.errors import did_you_mean, show_path
