@@ -28,8 +28,9 @@ class TritonNames:
         """Whether the text of a decorator, or that of what its names are bound to in the file, mentions a `jit`."""
         if mentions_jit(decorator):
             return True
-        call = decorator if isinstance(decorator, ast.Call) else None
-        parts = [decorator] if call is None else [call.func, *call.args]
+        parts = [decorator]
+        if isinstance(decorator, ast.Call):
+            parts = [decorator.func, *(decorator.args if dotted(decorator.func)[-1:] == ("partial",) else ())]
         return any(self._names_jit(dotted(part)) for part in parts)
 
     def _names_jit(self, chain: tuple[str, ...]) -> bool:
