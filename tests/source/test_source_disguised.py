@@ -104,6 +104,7 @@ def test_what_host_code_under_such_a_decorator_launches_is_launched(load_text: L
     ("from utils import tl, triton\nx = tl.load\n", True),
     ("import triton\nx = triton.cdiv(1, 2)\nsubtitle = 1\n", False),
     ("import tl\ntl.load()\n", False),
+    ("from triton import Config, language as language\n", True),
 ])
 def test_the_scan_of_a_text_knows_the_language(text: str, expected: bool) -> None:
     assert has_kernels(text) is expected
