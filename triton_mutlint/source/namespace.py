@@ -19,7 +19,7 @@ from triton_mutlint.source.bounded import COUNTER, bounded
 from triton_mutlint.source.branches import choose
 from triton_mutlint.source.class_bodies import read_by_class
 from triton_mutlint.source.closures import closure
-from triton_mutlint.source.names import TRITON
+from triton_mutlint.source.names import TRITON, may_be_jit
 from triton_mutlint.source.outline import Function
 from triton_mutlint.source.stubs import Missing, MissingValueError, UndecidedError
 from triton_mutlint.source.tracing import is_traced
@@ -158,7 +158,11 @@ class Namespace(dict[str, Any]):
             assert isinstance(node, (ast.Import, ast.ImportFrom))
             self[unit.binds[0]] = self.module.modules.resolve(node, unit.alias, self.module.place)
         elif isinstance(node, ast.FunctionDef) and node in self.module.jits:
-            self[node.name] = jitdefs.define(self, node).bound
+            definition = jitdefs.define(self, node)
+            if isinstance(definition.error, jitdefs.NotJitError) and not may_be_jit(node):
+                self.execute([node])
+            else:
+                self[node.name] = definition.bound
         else:
             if isinstance(node, ast.ClassDef):
                 self.prepare_class(node)

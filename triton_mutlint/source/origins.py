@@ -25,7 +25,7 @@ def points_to_triton(namespace: Namespace, node: ast.FunctionDef, decorator: ast
     A decorator is followed through the first-party functions that it calls; one that is called Triton's counts,
     whatever it is.
     """
-    if "triton" in ast.unparse(decorator).lower() or any(_is_of_triton(namespace, name) for name in _read(node)):
+    if "triton" in ast.unparse(decorator).lower() or any(is_of_triton(namespace, name) for name in _read(node)):
         return True
     seen: set[FunctionType] = set()
     return any(_leads_there(maker, seen, 0) for maker in _makers(namespace, decorator))
@@ -35,7 +35,7 @@ def _read(node: ast.AST) -> set[str]:
     return {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
-def _is_of_triton(namespace: Namespace, name: str) -> bool:
+def is_of_triton(namespace: Namespace, name: str) -> bool:
     """Whether a name is Triton, part of it, or what its modules are commonly called and nothing else."""
     try:
         value = namespace.lookup(name)
