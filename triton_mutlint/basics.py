@@ -1,11 +1,11 @@
 """What settings and messages need of the types, apart so that a run answered from the cache loads no more."""
 
-from __future__ import re
+from __future__ import annotations
+
+import re
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any
-
-import annotations
 
 _CODE = re.compile(r"TML\d{3}")
 NEVER = "never"
