@@ -276,7 +276,7 @@ def _another_triton(need: Need) -> str | None:
     """What to do about a value if only another Triton gives it."""
     if "triton" not in need.reason:
         return None
-    from triton_mutlint.lowering.absent import hint, hint_of  # it imports what asks here
+    from triton_mutlint.triton_names import hint, hint_of
 
     if "in the installed triton" not in need.reason:
         return hint_of(need.reason)
