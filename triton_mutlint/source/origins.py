@@ -6,9 +6,10 @@ import ast
 import contextlib
 from collections.abc import Iterator
 from types import CodeType, FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from triton_mutlint.source.names import TRITON
+from triton_mutlint.source.spaces import Space
 from triton_mutlint.source.stubs import Missing, UndecidedError
 from triton_mutlint.source.walking import dotted, walk
 
@@ -67,16 +68,14 @@ def _makers(namespace: Namespace, decorator: ast.expr) -> Iterator[Any]:
 
 def _leads_there(value: Any, seen: set[FunctionType], depth: int) -> bool:
     """Whether `value` is Triton's, or a first-party function that reads something of Triton's, or calls one."""
-    from triton_mutlint.source.namespace import Namespace  # it imports what asks here
-
     if _is_triton(value):
         return True
-    if not isinstance(value, FunctionType) or not isinstance(value.__globals__, Namespace):
+    if not isinstance(value, FunctionType) or not isinstance(value.__globals__, Space):
         return False
     if value in seen or depth > _DEPTH or len(seen) >= _FUNCTIONS:
         return False
     seen.add(value)
-    space, names = value.__globals__, _names(value.__code__)
+    space, names = cast("Namespace", value.__globals__), _names(value.__code__)
     for name in sorted(names):
         units = space.scope.by_name.get(name, ())
         if name in TRITON and not units:
