@@ -75,7 +75,9 @@ def test_the_ops_of_a_file_are_not_those_of_a_kernel(capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize("written", ["k.py::twice", "other.o:thrice"])
 @pytest.mark.parametrize("line", [12, 23])
-def test_kernels_of_one_name_are_told_apart_by_line(written: str, line: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_kernels_of_one_name_are_told_apart_by_line(
+    written: str, line: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     status, report = lint(capsys, f"{written}:{line}")
     assert (status, [(k["name"], k["line"]) for k in report["kernels"]]) == (0, [(written.rpartition(":")[2], line)])
 
