@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.cli.options import known_rules
-from triton_mutlint.config import Config, read_selector
-from triton_mutlint.config_file import find, load
-from triton_mutlint.model import Severity, UsageError
+from triton_mutlint.config.file import find, load
+from triton_mutlint.config.settings import Config, read_selector
 from triton_mutlint.rules import RULES
+from triton_mutlint.types import Severity, UsageError
 
 EVERYTHING = """\
 [project]

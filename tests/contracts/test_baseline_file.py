@@ -6,7 +6,7 @@ import pytest
 
 from triton_mutlint.contracts.baseline import Accepted, Baseline, Kind, accept, counted, unmet
 from triton_mutlint.contracts.baseline_file import dump, read_baseline
-from triton_mutlint.model import Finding, Location, Severity, UsageError
+from triton_mutlint.types import Finding, Location, Severity, UsageError
 
 CWD = Path("/project")
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.engine import run
 from triton_mutlint.lowering import triton_api
-from triton_mutlint.model import Failure, KernelReport, Stage
-from triton_mutlint.request import Request
+from triton_mutlint.run.request import Request
+from triton_mutlint.run.run import run
+from triton_mutlint.types import Failure, KernelReport, Stage
 
 HEAD = "import triton\nimport triton.language as tl\n\n\n"
 

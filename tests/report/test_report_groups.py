@@ -8,7 +8,12 @@ import pytest
 from report_samples import ADD_KERNEL, BROKEN_KERNEL, FINDINGS, NORM_KERNEL, SIMPLE, TEXTS, parameter
 
 from triton_mutlint.fixes.offers import Offer
-from triton_mutlint.model import (
+from triton_mutlint.report import render as render_as
+from triton_mutlint.report.groups import grouped
+from triton_mutlint.report.options import RenderOptions
+from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.report.summary import advice
+from triton_mutlint.types import (
     Declaration,
     Failure,
     Finding,
@@ -23,11 +28,6 @@ from triton_mutlint.model import (
     Stage,
     Status,
 )
-from triton_mutlint.report import render as render_as
-from triton_mutlint.report.groups import grouped
-from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.sources import SourceLines
-from triton_mutlint.report.summary import advice
 
 DECORATOR = Location("kernels.py", 8, 1)
 

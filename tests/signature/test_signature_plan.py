@@ -9,7 +9,7 @@ import pytest
 from kernels_by_hand import loaded, missing
 from plans_by_hand import guess, plan, values
 
-from triton_mutlint.model import (
+from triton_mutlint.types import (
     ConstexprValue,
     DescriptorType,
     Origin,

@@ -8,10 +8,10 @@ import pytest
 
 pytest.importorskip("triton")
 
-from triton_mutlint.model import LoadResult
 from triton_mutlint.source.text import has_kernels
+from triton_mutlint.types import FileResult
 
-Load = Callable[..., LoadResult]
+Load = Callable[..., FileResult]
 KERNEL = "def k(x, out):\n    tl.store(out, tl.load(x))\n"
 TUNED = "triton.autotune(configs=[triton.Config({'B': 1}), triton.Config({'B': 2})], key=[])"
 DISGUISED = {
@@ -27,7 +27,7 @@ DISGUISED = {
 }
 
 
-def names(result: LoadResult) -> list[str]:
+def names(result: FileResult) -> list[str]:
     return [k.qualname for k in result.kernels]
 
 

@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("triton")
 
-from triton_mutlint.engine import run
-from triton_mutlint.request import Request
+from triton_mutlint.run.request import Request
+from triton_mutlint.run.run import run
 
 TEXT = """\
 import triton

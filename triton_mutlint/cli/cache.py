@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from triton_mutlint.cli.output import write_stdout
-from triton_mutlint.model import UsageError
+from triton_mutlint.types import UsageError
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triton_mutlint.basics import nearest_rule
-from triton_mutlint.model import Location
+from triton_mutlint.types import Location
 
 if TYPE_CHECKING:  # reading YAML is slow to import, and rules need no spec
-    from triton_mutlint.signature.spec_model import KernelSpec, Spec
+    from triton_mutlint.spec.model import KernelSpec, Spec
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,14 @@ def allowed_by(entry: KernelSpec | None) -> tuple[Allowed, ...]:
     """What a spec entry allows, in file order."""
     if entry is None:
         return ()
-    from triton_mutlint.signature.spec_errors import show_path
+    from triton_mutlint.spec.errors import show_path
 
     return tuple(Allowed(d.name, d.location, entry.pattern, show_path(d.path)) for d in entry.allow)
 
 
 def check_allowed(spec: Spec, rules: Mapping[str, str]) -> None:
     """Raises SpecError, with the nearest rule, for codes in `allow` that are no `rules`, which give their names."""
-    from triton_mutlint.signature.spec_errors import SpecError, SpecProblem
+    from triton_mutlint.spec.errors import SpecError, SpecProblem
 
     problems = []
     for unknown in (d for entry in spec.kernels for d in entry.allow if d.name not in rules):

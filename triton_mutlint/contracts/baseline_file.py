@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from triton_mutlint.contracts.baseline import Accepted, Baseline, Kind
-from triton_mutlint.inputs import read
-from triton_mutlint.model import UsageError
+from triton_mutlint.process.inputs import read
+from triton_mutlint.types import UsageError
 
 VERSION = 1
 _NAMES = ("file", "kernel", "op", "rule", "parameter")  # in order; those that are empty are left out

@@ -23,8 +23,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from triton_mutlint.contracts.contract import CONDITIONAL, KERNEL, MAYBE, OP, UNKNOWN, WRITTEN, Contract, Key
-from triton_mutlint.inputs import read
-from triton_mutlint.model import UsageError
+from triton_mutlint.process.inputs import read
+from triton_mutlint.types import UsageError
 
 DEFAULT_FILE = "triton-mutlint.snapshot"
 MAGIC = "# triton-mutlint snapshot, version "

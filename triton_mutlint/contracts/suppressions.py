@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from triton_mutlint.basics import nearest_rule
 from triton_mutlint.contracts.comments import IGNORE, Comments, Directive, Problem, read_comments
 from triton_mutlint.contracts.spans import Span, covered, multi_line, parse
-from triton_mutlint.model import Location, SourceFile
+from triton_mutlint.types import Location, SourceFile
 
 
 @dataclass(frozen=True)

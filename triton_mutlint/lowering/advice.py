@@ -9,8 +9,8 @@ from functools import lru_cache
 
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.lowering.absent import hint_of
-from triton_mutlint.model import ArgType, LoadedKernel
 from triton_mutlint.source.file_notes import POSITIONAL_ONLY
+from triton_mutlint.types import ArgType, Kernel
 
 _SHOWN = 4  # parameters named in one piece of advice
 _OTHER_TRITON = re.compile(
@@ -39,7 +39,7 @@ _REFUSED = re.compile(r"unsupported AST node type|^AST \w+ operator|^Cannot have
 _COMPILE_TIME = re.compile(r"'constexpr' object has no attribute")
 
 
-def no_argument_helps(kernel: LoadedKernel, message: str, node: ast.AST | None, line: int | None) -> str | None:
+def no_argument_helps(kernel: Kernel, message: str, node: ast.AST | None, line: int | None) -> str | None:
     """The `hint` of a failure that other arguments cannot prevent; None for one that they may.
 
     The failure stands at `line` of the kernel's own file, at what is `node` there (None: not known).
@@ -72,7 +72,7 @@ def no_argument_helps(kernel: LoadedKernel, message: str, node: ast.AST | None, 
     return None
 
 
-def other_arguments(kernel: LoadedKernel, message: str, line: int | None, args: Mapping[str, ArgType]) -> str:
+def other_arguments(kernel: Kernel, message: str, line: int | None, args: Mapping[str, ArgType]) -> str:
     """The `hint` of a failure at `line` of the kernel's own file (None: not known) that other arguments may prevent.
 
     It names the arguments that the statement there is computed from, as they were lowered: the
@@ -88,7 +88,7 @@ def other_arguments(kernel: LoadedKernel, message: str, line: int | None, args: 
             + ("; or analyse it with Triton 3.4 or newer, which compiles more of Python" if newer else ""))
 
 
-def _older(kernel: LoadedKernel, message: str) -> str | None:
+def _older(kernel: Kernel, message: str) -> str | None:
     """What to do where an old Triton does not know a value that the kernel's file gives."""
     have, undefined = triton_api.version(), _UNDEFINED.search(message)
     if have < (3, 4) and undefined and undefined[1] in kernel.namespace:
@@ -99,7 +99,7 @@ def _older(kernel: LoadedKernel, message: str) -> str | None:
     return None
 
 
-def _reaching(kernel: LoadedKernel, line: int) -> list[str]:
+def _reaching(kernel: Kernel, line: int) -> list[str]:
     """The parameters that the statement at `line` is computed from, nearest first, and that decide whether it runs."""
     statement = _statement(kernel.node, line)
     if statement is None:
@@ -107,7 +107,7 @@ def _reaching(kernel: LoadedKernel, line: int) -> list[str]:
     return _leading_to(kernel, [*_names(statement), *_conditions(kernel.node, line)])
 
 
-def _leading_to(kernel: LoadedKernel, names: Sequence[str]) -> list[str]:
+def _leading_to(kernel: Kernel, names: Sequence[str]) -> list[str]:
     """The parameters that `names` are, or are computed from."""
     wanted = set(kernel.parameter_names)
     sources = _assigned_from(kernel.node)

@@ -15,14 +15,14 @@ from triton_mutlint.lowering import triton_api
 from triton_mutlint.lowering.absent import absent_name
 from triton_mutlint.lowering.advice import no_argument_helps, other_arguments
 from triton_mutlint.lowering.missing import missing_value
-from triton_mutlint.model import ArgType, DescriptorType, Failure, LoadedKernel, Location, Stage, TupleType
+from triton_mutlint.types import ArgType, DescriptorType, Failure, Kernel, Location, Stage, TupleType
 
 _RAISED = re.compile(r"(\w+(?:Error|Exception))\((['\"])(.*)\2\)", re.DOTALL)
 _RECURSION = re.compile(r"KeyError\('(?:[\w<>]+\.)*(\w+?)__[\w]*'\)")  # the callee is looked up while being compiled
 _ADDRESS = re.compile(r" (?:object )?at 0x[0-9a-f]+")  # differs from run to run
 
 
-def failure(error: BaseException, kernel: LoadedKernel, printed: str, args: Mapping[str, ArgType]) -> Failure:
+def failure(error: BaseException, kernel: Kernel, printed: str, args: Mapping[str, ArgType]) -> Failure:
     """What to report for `error`, raised while lowering `kernel` with `args`; `printed` is MLIR's own output."""
     innermost = _innermost(error)
     message = _message(innermost, printed)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from triton_mutlint.model import Failure, Finding, KernelReport, Mutation, Origin, Stage, Status
 from triton_mutlint.report import order
 from triton_mutlint.report.accesses import access_lines, indented, where
 from triton_mutlint.report.opaque import indirect_lines, opaque_lines, unanalyzable_lines
@@ -22,9 +21,11 @@ from triton_mutlint.report.style import (
     clean,
     counted,
     flow,
+    titled,
     words,
 )
 from triton_mutlint.report.table import parameter_table
+from triton_mutlint.types import Failure, Finding, KernelReport, Mutation, Origin, Stage, Status
 
 _ORIGINS = {
     Origin.SPEC: "signature from the spec",
@@ -66,14 +67,7 @@ def _title(kernel: KernelReport) -> Text:
 
 def _headline(kernel: KernelReport, width: int) -> Lines:
     """What an author wants first: the parameters this kernel writes."""
-    return _titled(_title(kernel), written_words(kernel), width)
-
-
-def _titled(title: Text, pieces: list[Text], width: int) -> Lines:
-    """Side by side where that fits on a line, else one above the other."""
-    if title.cell_len + 2 + sum(piece.cell_len + 1 for piece in pieces) - 1 <= width:
-        return flow(pieces, width, title.append("  "))
-    return [title, *flow(pieces, width, Text("  "), 4)]
+    return titled(_title(kernel), written_words(kernel), width)
 
 
 def written_words(kernel: KernelReport, limit: int = 0) -> list[Text]:
@@ -112,7 +106,7 @@ def _failed(kernel: KernelReport, finding: Finding | None, options: RenderOption
     if finding:
         code = [Text("·", DIM), Text(f"{finding.severity.value}[{finding.rule}]", SEVERITY[finding.severity])]
     code += [Text("(suppressed)", DIM)] if finding and finding.suppressed else []
-    lines = _titled(_title(kernel), [*failure_words(kernel), *code], options.width)
+    lines = titled(_title(kernel), [*failure_words(kernel), *code], options.width)
     if like is None:
         lines += failure_lines(failure, options)
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from triton_mutlint.basics import FAIL_LEVELS, NEVER, plural
-from triton_mutlint.model import Finding, Report, Severity, Status
+from triton_mutlint.types import Finding, Report, Severity, Status
 
 FIXABLE = "[*]"  # marks what `--fix` can settle
 

@@ -9,7 +9,6 @@ from rich.color import ColorSystem
 from rich.console import Console
 from rich.text import Text
 
-from triton_mutlint.model import Finding, KernelReport, Location, Report, Severity, Stage, Status
 from triton_mutlint.report import order
 from triton_mutlint.report.findings_text import group_lines
 from triton_mutlint.report.groups import grouped
@@ -19,6 +18,7 @@ from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.overview import overview
 from triton_mutlint.report.style import DIM, FAILED, SEVERITY, STRONG, Lines, flow, to_ascii, words
 from triton_mutlint.report.summary import advice, sentence
+from triton_mutlint.types import Finding, KernelReport, Location, Report, Severity, Stage, Status
 
 _SUMMARY_STYLES = (
     (r"^\d+ kernels?:|^no$", STRONG),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from triton_mutlint.model import SourceFile
 from triton_mutlint.source.kernels import Candidate, in_aggregate
 from triton_mutlint.source.names import called_names, returns_value
 from triton_mutlint.source.origins import is_of_triton
 from triton_mutlint.source.outline import Function, Outline
+from triton_mutlint.types import SourceFile
 
 POSITIONAL_ONLY = "Triton drops positional-only parameters"
 

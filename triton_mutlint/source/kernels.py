@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from triton_mutlint.model import Parameter
 from triton_mutlint.source import jitdefs
 from triton_mutlint.source.jitdefs import JitDefinition, NotJitError, PlaceholderError
 from triton_mutlint.source.makers import Making, makings
@@ -20,6 +19,7 @@ from triton_mutlint.source.sliced import SlicedModule
 from triton_mutlint.source.stubs import Missing, find_missing
 from triton_mutlint.source.tuning import Tuning
 from triton_mutlint.source.walking import dotted
+from triton_mutlint.types import Parameter
 
 _WORD = re.compile(r"(?!\d)[\w-]+")
 _SHIM = "make the file import triton itself, or run with the real triton first in the path"

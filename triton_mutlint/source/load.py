@@ -11,17 +11,8 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.collector import collector_paused
-from triton_mutlint.model import (
-    EMPTY,
-    Failure,
-    LoadedKernel,
-    LoadResult,
-    Location,
-    SourceFile,
-    Stage,
-    StageError,
-)
+from triton_mutlint.process.collector import collector_paused
+from triton_mutlint.process.watchdog import TooLongError
 from triton_mutlint.source.file_notes import not_jit, notes_on
 from triton_mutlint.source.kernels import Candidate, candidates, has_candidates
 from triton_mutlint.source.launched import launches
@@ -31,10 +22,18 @@ from triton_mutlint.source.needs import UNDEFINED, Need, Needs
 from triton_mutlint.source.outline import Outline, outline
 from triton_mutlint.source.outward import called_elsewhere, launched_from
 from triton_mutlint.source.sliced import SlicedModule
-from triton_mutlint.source.text import parse_source
 from triton_mutlint.source.true_import import load_by_import
 from triton_mutlint.source.walking import walk
-from triton_mutlint.watchdog import TooLongError
+from triton_mutlint.types import (
+    EMPTY,
+    Failure,
+    FileResult,
+    Kernel,
+    Location,
+    SourceFile,
+    Stage,
+    StageError,
+)
 
 NamedFailure = tuple[str, Failure]
 
@@ -50,7 +49,7 @@ def load(
     true_import: bool = False,
     target: str = DEFAULT_TARGET,
     stubs: tuple[str, ...] = (),
-) -> LoadResult:
+) -> FileResult:
     """The kernels and helpers of one file, in line order, and why others are missing.
 
     Only what the file's jit functions need is run: their imports, constants and decorators, in this
@@ -60,16 +59,16 @@ def load(
     stand in for although they are at hand.
     """
     try:
-        tree = parse_source(source.text, str(source.path), source.display)
+        tree = source.tree
     except StageError as error:
-        return LoadResult(failures=(("", error.failure),), sources=(source.path,))
+        return FileResult.failed(source, error.failure)
     file = outline(tree)
     if not has_candidates(file):
-        return LoadResult(failures=tuple(_unknown(source, [])), sources=(source.path,),
+        return FileResult(source, failures=tuple(_unknown(source, [])), sources=(source.path,),
                           notes=not_jit(source, file, ()), launched=launched_from(file, launches(file)))
-    imported = load_by_import(source, tree, file) if true_import else None
+    imported = load_by_import(source, file) if true_import else None
     if imported is not None and not _lacks_nested(imported, file):
-        lines = [k.location.line for k in (*imported.kernels, *imported.helpers)]
+        lines = [k.location.line for k in imported.functions]
         return imported if imported.failures else replace(imported, notes=not_jit(source, file, lines))
     modules = _modules(_frozen(globals_), target, stubs)
     try:
@@ -77,21 +76,21 @@ def load(
         return sliced if imported is None else _with_nested(imported, sliced, file)
     except TooLongError as error:
         failure = Failure(Stage.LOAD, f"loading {source.display}: {error}", Location(source.display, 1))
-        return LoadResult(failures=(("", failure),), sources=(source.path,))
+        return FileResult.failed(source, failure)
 
 
-def _lacks_nested(imported: LoadResult, file: Outline) -> bool:
+def _lacks_nested(imported: FileResult, file: Outline) -> bool:
     """Whether functions of the file would still make jit functions when they are called."""
     lines = {k.location.line for k in (*imported.kernels, *imported.helpers)}
     return bool(lines) and any(found.parents and found.node.lineno not in lines for found in file.jits)
 
 
-def _with_nested(imported: LoadResult, sliced: LoadResult, file: Outline) -> LoadResult:
+def _with_nested(imported: FileResult, sliced: FileResult, file: Outline) -> FileResult:
     """What an import gave, and from the slice what stands in functions and classes."""
     lines = {k.location.line for k in (*imported.kernels, *imported.helpers)}
     note = "it stands in a function or class: the import does not show it, so it was sliced"
 
-    def together(ours: tuple[LoadedKernel, ...], others: tuple[LoadedKernel, ...]) -> tuple[LoadedKernel, ...]:
+    def together(ours: tuple[Kernel, ...], others: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
         nested = (replace(k, notes=(*k.notes, note)) for k in others
                   if k.location.line not in lines and "." in k.qualname)
         return tuple(sorted((*ours, *nested), key=lambda k: k.location))
@@ -140,7 +139,7 @@ class _Load:
         self.needs = Needs()
         self.launches = launches(module.outline)
 
-    def result(self) -> LoadResult:
+    def result(self) -> FileResult:
         with self.modules.session:
             stand_ins = self.modules.stand_ins
             stand_ins.lenient = True
@@ -152,19 +151,19 @@ class _Load:
         file, sources = self.module.outline, self.modules.sources(self.module)
         self.modules.release(self.module)
         self.failures.extend(_unknown(self.source, found))
-        return LoadResult(tuple(kernels), tuple(helpers), tuple(self.failures), sources,
+        return FileResult(self.source, tuple(kernels), tuple(helpers), tuple(self.failures), sources,
                           partial(self.modules.reads, self.module), notes_on(self.source, file, found),
                           called_elsewhere(self.needs.reached, self.source.path),
                           launched_from(file, self.launches))
 
-    def _sorted(self, found: list[Candidate]) -> tuple[list[LoadedKernel], list[LoadedKernel]]:
+    def _sorted(self, found: list[Candidate]) -> tuple[list[Kernel], list[Kernel]]:
         calls: dict[str, frozenset[str]] = {}
         for candidate in found:
             for name in {candidate.node.name, candidate.name}:
                 calls[name] = calls.get(name, frozenset()) | self._called(candidate)
         called = called_from_outside(calls)
-        kernels: list[LoadedKernel] = []
-        helpers: list[LoadedKernel] = []
+        kernels: list[Kernel] = []
+        helpers: list[Kernel] = []
         for candidate in found:
             is_kernel = self._is_kernel(candidate, called)
             if self.source.kernels and not is_kernel and candidate.jit is None:
@@ -215,7 +214,7 @@ class _Load:
         same = Path(need.file) == self.source.path
         return Location(self.source.display if same else need.file, need.line, need.column)
 
-    def _loaded(self, candidate: Candidate, is_kernel: bool, called: frozenset[str]) -> LoadedKernel:
+    def _loaded(self, candidate: Candidate, is_kernel: bool, called: frozenset[str]) -> Kernel:
         tuning = candidate.tuning(with_decorators=is_kernel)
         notes = [*tuning.notes, *candidate.definition.namespace.notes.values()]
         parameters, configs = candidate.parameters(), tuning.autotune.configs if tuning.autotune is not None else ()
@@ -223,14 +222,12 @@ class _Load:
             self.needs.of_value(value)
         for need in self.needs.of(candidate.jit):
             notes.append(f"`{need.name}` {need.reason}; it is used where a branch may leave it out")
-        return LoadedKernel(
+        return Kernel(
             name=candidate.name,
             location=Location(self.source.display, candidate.node.lineno, candidate.node.col_offset + 1),
             jit=candidate.jit,
             parameters=parameters,
-            node=candidate.node,
-            tree=self.module.tree,
-            path=self.source.path,
+            source=self.source,
             namespace=Globals(candidate.definition.namespace, self.needs),
             autotune=tuning.autotune,
             heuristics=tuning.heuristics,

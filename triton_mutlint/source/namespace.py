@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from triton_mutlint.inputs import current, spoil
+from triton_mutlint.process.inputs import current, spoil
 from triton_mutlint.source import jitdefs
 from triton_mutlint.source.bounded import COUNTER, bounded
 from triton_mutlint.source.branches import choose

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.model import StageError
 from triton_mutlint.source.launched import Launches, launches
 from triton_mutlint.source.namespace import Namespace
 from triton_mutlint.source.outline import Outline, outline
-from triton_mutlint.source.text import decode_source, parse_source, read_bytes
+from triton_mutlint.source.text import decode_source, read_bytes
+from triton_mutlint.types import StageError, parse_source
 
 
 def called_elsewhere(jits: Iterable[Any], path: Path) -> tuple[tuple[str, int], ...]:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import io
 import json
 import re
 import shlex
 import tokenize
-import warnings
 from collections.abc import Collection
 from pathlib import Path
 
-from triton_mutlint.basics import byte_column
-from triton_mutlint.inputs import read
-from triton_mutlint.model import Failure, Location, Stage, StageError
+from triton_mutlint.process.inputs import read
+from triton_mutlint.types import Failure, Location, Stage, StageError
 
 _JIT = re.compile(r"(?<![A-Za-z])jit\b")  # also `triton_jit`, not `numba_njit`
 _LANGUAGE = re.compile(r"\bfrom triton import [^\n]*\blanguage\b")
@@ -109,33 +106,6 @@ def _encoding(data: bytes) -> str:
         if "unknown encoding" not in str(error):
             data.decode("utf-8")
         raise
-
-
-def parse_source(text: str, filename: str, display: str) -> ast.Module:
-    """Parse quietly. Raises `StageError` with the line and column of a syntax error."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes are the linted file's business
-            return ast.parse(text, filename)
-    except SyntaxError as error:
-        location = _place(error, text, display)
-        hint = "fix the syntax; the file was read as Python 3"
-        raise StageError(Failure(Stage.LOAD, f"syntax error: {error.msg}", location, hint)) from error
-    except (ValueError, RecursionError, MemoryError) as error:  # null bytes; nesting too deep
-        hint = "break up what is nested deepest, or leave the file out of the run"
-        raise _error(display, f"cannot parse {display}: {error or type(error).__name__}", hint) from error
-
-
-def _place(error: SyntaxError, text: str, display: str) -> Location:
-    """Where Python stumbled; it counts characters."""
-    line, at = error.lineno or 1, max(error.offset or 1, 1)
-    lines = split_lines(text)
-    return Location(display, line, byte_column(lines[line - 1], at - 1) if 0 < line <= len(lines) else at)
-
-
-def split_lines(text: str) -> list[str]:
-    """Lines with their ends, split only where Python's own reader splits."""
-    return io.StringIO(text).readlines()
 
 
 def _error(display: str, message: str, hint: str, line: int = 1) -> StageError:

@@ -11,11 +11,11 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from triton_mutlint.model import Autotune, AutotuneConfig
 from triton_mutlint.source.jitdefs import JitDefinition, is_tuning
 from triton_mutlint.source.namespace import Namespace
 from triton_mutlint.source.stubs import Missing, find_missing
 from triton_mutlint.source.walking import dotted, first_line
+from triton_mutlint.types import Autotune, AutotuneConfig
 
 _POSITIONS = ("configs", "key", "prune_configs_by", "reset_to_zero", "restore_value", "pre_hook", "post_hook")
 _UNKNOWN = object()  # the value of what could not be evaluated
