@@ -59,11 +59,15 @@ def test_configs_under_other_names_are_read(load_text: Load, head: str) -> None:
     ("K = [triton.jit(k)]\n", "K.0"),
     ("class C:\n    B = 64\n    K = {'x': triton.jit(k), 'b': B}\n", "C.K.x"),
     ("from triton import jit as J\nK = J(k)\n", "K"),
-    ("from triton import jit as J\ndef make():\n    @J\n    def inner(x):\n        k(x)\n    return inner\n"
-     "K = make()\n", "make.inner"),
 ])
 def test_tables_of_jit_functions_are_kernels(load_text: Load, made: str, name: str) -> None:
     assert names(load_text(KERNEL + made)) == [name]
+
+
+def test_what_a_factory_makes_goes_by_the_name_that_it_is_given(load_text: Load) -> None:
+    factory = "from triton import jit as J\ndef make():\n    @J\n    def inner(x):\n        k(x, x)\n    return inner\n"
+    result = load_text(f"@triton.jit\n{KERNEL}{factory}made = make()\n")
+    assert [k.name for k in result.kernels] == ["made"]
 
 
 @pytest.mark.parametrize("rest", ["", "def main(x):\n    triton.jit(k)[(1,)](x, x)\n", "k = 1\n"])
