@@ -64,6 +64,12 @@ def test_tables_of_jit_functions_are_kernels(load_text: Load, made: str, name: s
     assert names(load_text(KERNEL + made)) == [name]
 
 
+def test_what_a_factory_makes_goes_by_the_name_that_it_is_given(load_text: Load) -> None:
+    factory = "from triton import jit as J\ndef make():\n    @J\n    def inner(x):\n        k(x, x)\n    return inner\n"
+    result = load_text(f"@triton.jit\n{KERNEL}{factory}made = make()\n")
+    assert [k.name for k in result.kernels] == ["made"]
+
+
 @pytest.mark.parametrize("rest", ["", "def main(x):\n    triton.jit(k)[(1,)](x, x)\n", "k = 1\n"])
 def test_a_note_lists_functions_that_nothing_makes_jit_functions(load_text: Load, rest: str) -> None:
     result = load_text(KERNEL + rest)
