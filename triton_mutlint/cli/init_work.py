@@ -172,7 +172,7 @@ class _Change:
     def _require_own(self, kernel: LoadedKernel, entry: KernelSpec) -> None:
         if entry.compact is not None:
             raise NoPlaceError("the entry gives its signature as one text")
-        if re.search(r"[*?\[]", entry.pattern):
+        if entry.is_glob:
             raise NoPlaceError(f"{entry.pattern!r} is a pattern for several kernels")
         others = [k for f in self.files for k, _ in f.reports if k and k is not kernel and f.entry(k) is entry]
         if others:

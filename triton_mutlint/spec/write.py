@@ -163,8 +163,8 @@ class SpecText:
         read[key] = read[key] or CommentedMap()
         change(read[key])
         lines = _spaced(old, _dumped(ruamel, read)).split("\n")[:-1]
-        if _loaded(lines) != read:
-            raise NoPlaceError("it would not read back")
+        if not _reads_back(lines, read):
+            raise NoPlaceError("its entry is laid out in a way that ruamel.yaml cannot write")
         self._changes.append((start, end, _indented(lines, column)))
 
     def _after(self, node: yaml.Node, column: int) -> int:
@@ -218,6 +218,13 @@ def _ruamel(sample: str) -> YAML:
 def _loaded(lines: Iterable[str]) -> CommentedMap:
     found: CommentedMap = _ruamel("").load("\n".join(lines))
     return found
+
+
+def _reads_back(lines: Iterable[str], data: CommentedMap) -> bool:
+    try:
+        return bool(_loaded(lines) == data)
+    except YAMLError:
+        return False
 
 
 def _dumped(ruamel: YAML, data: CommentedMap) -> str:
