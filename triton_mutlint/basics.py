@@ -31,6 +31,35 @@ def byte_column(text: str, at: int) -> int:
     return len(text[:at].encode("utf-8", "surrogatepass")) + 1
 
 
+def plural(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def flat(text: str) -> str:
+    """`text` on one line, without control characters."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+
+
+def one_line(text: str, limit: int = 240) -> str:
+    """`text`, `flat`; of one that is too long the first sentence, or as much as fits."""
+    line = flat(text)
+    if len(line) <= limit:
+        return line
+    end = line.find(". ", 0, limit) + 1
+    return f"{line[:end]} ..." if end else f"{line[: limit - 3]}..."
+
+
+def nearest_rule(text: str, rules: Mapping[str, str]) -> str | None:
+    """The code or name of a rule that `text` may be meant for; `rules` gives the name of each by its code.
+
+    A code must differ in one place only: another number is another rule.
+    """
+    from difflib import get_close_matches
+
+    codes = get_close_matches(text.upper(), rules, 1, 0.8)
+    return next(iter(codes or get_close_matches(text.lower(), [*rules.values()], 1)), None)
+
+
 class EmptyMapping(Mapping[str, Any]):
     """An empty mapping that can be a dataclass default: immutable and hashable."""
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from cli_shell import Shell
 
-from triton_mutlint.engine import run
-from triton_mutlint.model import KernelReport, Origin, Status
-from triton_mutlint.request import Request
+from triton_mutlint.run.request import Request
+from triton_mutlint.run.run import run
 from triton_mutlint.source.load import reset
 from triton_mutlint.spec.read import load_spec
+from triton_mutlint.types import KernelReport, Origin, Status
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SPEC = Path("triton-mutlint.yaml")
@@ -222,12 +222,14 @@ def test_a_new_kernel_and_a_new_parameter_are_added_alone(shell: Shell, here: Pa
     [
         ("  '*': {args: {n: i64}}\n", "a pattern for several kernels"),
         ("  copy: {args: {n: i64}}\n", "is the entry of copy in b.py too"),
-        ("  copy: {args: '*fp16'}\n", "gives its signature as one text"),
+        ("  copy: {args: '*fp16, *fp16, i32, 64'}\n", "gives its signature as one text"),
     ],
 )
 def test_an_entry_that_is_not_one_kernels_alone_is_left(shell: Shell, here: Path, entry: str, why: str) -> None:
-    write(here / "a.py", COPY)
-    write(here / "b.py", COPY)
+    text = COPY.replace("tl.constexpr", "tl.constexpr, FLAG: tl.constexpr")
+    text += "    if FLAG:\n        tl.store(dst, 1)\n"
+    write(here / "a.py", text)
+    write(here / "b.py", text)
     SPEC.write_text(f"version: 1\nkernels:\n{entry}", encoding="utf-8")
     assert shell("init", "a.py", "b.py") == 0
     assert SPEC.read_text(encoding="utf-8") == f"version: 1\nkernels:\n{entry}"

@@ -25,7 +25,7 @@ def run(request, progress):
         progress(i, SECONDS * 20, "kernels.py::k")
         time.sleep(0.05)
     return cli_shell.report(cli_shell.finding(cli_shell.Severity.ERROR))
-sys.modules["triton_mutlint.engine"] = triton_mutlint.engine = types.SimpleNamespace(run=run)
+sys.modules["triton_mutlint.run.run"] = triton_mutlint.run.run = types.SimpleNamespace(run=run)
 from triton_mutlint.__main__ import main
 main()
 """

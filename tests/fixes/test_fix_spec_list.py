@@ -5,8 +5,8 @@ from fix_samples import changes, document, edited
 
 from triton_mutlint.fixes.edit import CannotFixError
 from triton_mutlint.fixes.spec_list import edit_spec
-from triton_mutlint.model import ListKind
 from triton_mutlint.spec.read import parse_spec
+from triton_mutlint.types import ListKind
 
 ORDER = ("a", "b", "c", "on", "t.0")
 HEAD = "# specs\nversion: 1\nkernels:\n"

@@ -12,7 +12,7 @@ import pytest
 from scripts import triton_names
 from tests.lowering.test_failure_hints import failure_of
 from triton_mutlint.lowering import absent, triton_api
-from triton_mutlint.lowering.advice import advice
+from triton_mutlint.lowering.advice import no_argument_helps
 
 LAST = "triton.language._experimental_make_tensor_descriptor"  # which 3.3 alone has
 
@@ -90,7 +90,8 @@ def test_an_error_about_a_class_or_module_of_triton_says_which_versions_have_it(
 @pytest.mark.parametrize(("refused", "wanted"), [("_builder", "3.4 or newer"), ("_semantic", "3.3")])
 def test_an_extern_function_for_another_triton_is_told(refused: str, wanted: str) -> None:
     message = f"twice() got an unexpected keyword argument '{refused}'"
-    told = advice(SimpleNamespace(name="kernel"), message, None, {})
+    told = no_argument_helps(SimpleNamespace(name="kernel"), message, None, None)
+    assert told is not None
     assert told.startswith(f"analyse it with Triton {wanted}")
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from rule_samples import subject_of
 
-from triton_mutlint.model import Mutation, ParameterKind
 from triton_mutlint.rules.subject import KernelSubject
 from triton_mutlint.rules.tml102_stale_mutation import check
-from triton_mutlint.unexplored import may_branch_otherwise as _may_branch
+from triton_mutlint.run.unexplored import may_branch_otherwise as _may_branch
+from triton_mutlint.types import Mutation, ParameterKind
 
 
 def may_branch_otherwise(made: KernelSubject) -> bool:

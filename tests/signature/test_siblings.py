@@ -15,9 +15,9 @@ import pytest
 
 from tests.in_process import run_here
 from tests.signature import random_flags
-from triton_mutlint import planning
-from triton_mutlint.model import KernelReport, LoadedKernel, Mutation, Sibling, SignaturePlan, Status
-from triton_mutlint.request import Request
+from triton_mutlint.run import plan as planning
+from triton_mutlint.run.request import Request
+from triton_mutlint.types import Kernel, KernelReport, Mutation, Plan, Sibling, Status
 
 HEAD = """import triton
 import triton.language as tl
@@ -49,7 +49,7 @@ class Seen:
         self._is_used, self._real = is_used, planning.siblings
         self.left_out = self.variants = 0
 
-    def __call__(self, kernel: LoadedKernel, plan: SignaturePlan, helpers: Any) -> tuple[Sibling, ...]:
+    def __call__(self, kernel: Kernel, plan: Plan, helpers: Any) -> tuple[Sibling, ...]:
         found = self._real(kernel, plan, helpers) if self._is_used else ()
         if kernel.name == "k":
             self.left_out, self.variants = sum(not s.first for s in found), len(plan.variants)
@@ -127,7 +127,7 @@ def test_a_constant_that_ends_a_write_is_no_word_on_others(tmp_path: Path) -> No
     assert report.mutated == ("a",)
 
 
-def _all_like_the_first(kernel: LoadedKernel, plan: SignaturePlan, helpers: Any) -> tuple[Sibling, ...]:
+def _all_like_the_first(kernel: Kernel, plan: Plan, helpers: Any) -> tuple[Sibling, ...]:
     """Takes every variant for one like the first, as if nothing decided anything."""
     from triton_mutlint.signature import siblings
 
@@ -158,7 +158,7 @@ def hidden(how: Any) -> dict[str, KernelReport]:
     return {k.name: k for k in report.kernels}
 
 
-def _none(kernel: LoadedKernel, plan: SignaturePlan, helpers: Any) -> tuple[Sibling, ...]:
+def _none(kernel: Kernel, plan: Plan, helpers: Any) -> tuple[Sibling, ...]:
     return ()
 
 

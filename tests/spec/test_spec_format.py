@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triton_mutlint.model import Location
 from triton_mutlint.spec.errors import SpecError
 from triton_mutlint.spec.find import find_spec
 from triton_mutlint.spec.model import Spec
 from triton_mutlint.spec.read import load_spec, parse_spec
+from triton_mutlint.types import Location
 
 FULL = """\
 version: 1
@@ -236,3 +236,10 @@ def test_reading_specs_and_planning_import_little() -> None:
     code = f"import sys, {modules}; print({{'triton', 'torch', 'ruamel.yaml'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+def test_a_spec_without_a_version_is_of_the_first() -> None:
+    kernels = "kernels:\n  add_kernel: {mutates: [x_ptr]}\n"
+    (entry,) = parse_spec(kernels, "spec.yaml").kernels
+    (versioned,) = parse_spec(f"{kernels}version: 1\n", "spec.yaml").kernels
+    assert entry == versioned

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.model import UsageError
 from triton_mutlint.spec.errors import SpecError
 from triton_mutlint.spec.read import load_spec
+from triton_mutlint.types import UsageError
 
 INVALID = Path(__file__).parent / "data" / "invalid"
 FILES = sorted(INVALID.glob("*.yaml"))

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.signature.kernels_by_hand import loaded
-from triton_mutlint.model import LoadedKernel, UsageError
 from triton_mutlint.signature.plan import build_plan
 from triton_mutlint.spec.bind import entry_of_values
 from triton_mutlint.spec.model import Spec
 from triton_mutlint.spec.read import parse_spec
 from triton_mutlint.spec.stale import stale_entries
+from triton_mutlint.types import Kernel, UsageError
 
 PATH = Path("/project/src/pkg/kernels.py")
 
@@ -59,7 +59,7 @@ def test_ties_are_told() -> None:
     assert (match.entry.pattern, [tie.pattern for tie in match.ties]) == ("*el", ["ad*"])
 
 
-def kernel(text: str, **options: str) -> LoadedKernel:
+def kernel(text: str, **options: str) -> Kernel:
     return loaded(text, path=str(PATH), **options)  # type: ignore[arg-type]
 
 
@@ -80,7 +80,7 @@ kernels:
 """
 
 
-def stale(text: str, kernels: list[LoadedKernel], root: Path) -> list[tuple[int, str]]:
+def stale(text: str, kernels: list[Kernel], root: Path) -> list[tuple[int, str]]:
     spec = parse_spec(text, "s.yaml")
     return [(place.line, message) for message, place in stale_entries(spec, [], kernels, [], root)]
 

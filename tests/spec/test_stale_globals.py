@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.engine import run
-from triton_mutlint.model import SourceFile
-from triton_mutlint.request import Request
+from triton_mutlint.run.request import Request
+from triton_mutlint.run.run import run
 from triton_mutlint.spec.read import parse_spec
 from triton_mutlint.spec.stale import stale_globals
+from triton_mutlint.types import SourceFile
 
 KERNEL = """\
 import triton

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from triton_mutlint.model import ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 from triton_mutlint.spec.notation import TypeTextError
 from triton_mutlint.spec.values import text_of, type_of_value
+from triton_mutlint.types import ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 
 Pair = namedtuple("Pair", ["x", "n"])
 

@@ -9,11 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from triton_mutlint.contracts.declarations import declaration_of
-from triton_mutlint.judging import LintedFile
-from triton_mutlint.linting import Run
-from triton_mutlint.model import Failure, KernelReport, LoadedKernel, SourceFile, UsageError, Variant
-from triton_mutlint.planning import plan_kernel
-from triton_mutlint.request import Progress, Request
+from triton_mutlint.run.lint import Run
+from triton_mutlint.run.plan import plan_kernel
+from triton_mutlint.run.request import Progress, Request
 from triton_mutlint.source.discover import discover, display_path
 from triton_mutlint.spec.as_yaml import key_text
 from triton_mutlint.spec.entries import Subject, given_by_source, guesses, settle, verdict_comments
@@ -23,6 +21,7 @@ from triton_mutlint.spec.model import KernelSpec
 from triton_mutlint.spec.read import parse_spec
 from triton_mutlint.spec.stale import stale_entries
 from triton_mutlint.spec.write import NoPlaceError, SpecText
+from triton_mutlint.types import Failure, FileResult, Kernel, KernelReport, SourceFile, UsageError, Variant
 
 
 @dataclass(frozen=True)
@@ -68,14 +67,14 @@ def init(request: Request, to: Path | None, progress: Progress) -> InitResult:
         to = request.cwd / to
         request = replace(request, spec=to if to.is_file() else None, use_spec=to.is_file())
     places = {s.path: to or path for s, path in zip(sources, _destinations(sources), strict=True)}
-    seen: dict[LoadedKernel, list[Variant]] = {}
+    seen: dict[Kernel, list[Variant]] = {}
     run = Run(request, progress, lambda kernel, variant, _: seen.setdefault(kernel, []).append(variant))
     files = run.files(sources)
-    by_place: dict[Path, list[LintedFile]] = {}
+    by_place: dict[Path, list[FileResult]] = {}
     for file in files:
         by_place.setdefault(places[file.source.path], []).append(file)
     changes = tuple(_Change(request, run, seen, path, own).made() for path, own in by_place.items())
-    unloaded = sum(any(not name for name, _ in file.result.failures) for file in files)
+    unloaded = sum(file.failure is not None for file in files)
     return InitResult(changes, failures, unloaded)
 
 
@@ -96,9 +95,9 @@ class _Change:
 
     request: Request
     run: Run
-    seen: dict[LoadedKernel, list[Variant]]
+    seen: dict[Kernel, list[Variant]]
     path: Path
-    files: Sequence[LintedFile]
+    files: Sequence[FileResult]
     entries: list[WrittenEntry] = field(default_factory=list)
     completed: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
@@ -108,9 +107,10 @@ class _Change:
         self.old = old = _read(self.path) if self.path.is_file() else None
         self.text = SpecText(HEADER if old is None else old)
         for file in self.files:
-            self.remarks += (f"{file.source.display}: {f.message}" for name, f in file.result.failures if not name)
+            if file.failure is not None:
+                self.remarks.append(f"{file.source.display}: {file.failure.message}")
             for kernel, report in file.reports:
-                entry = self._own_entry(file, kernel) if kernel else None
+                entry = self._own_entry(kernel) if kernel else None
                 if kernel is not None and entry is not None:
                     self._complete(file, kernel, entry, report)
                 else:
@@ -128,33 +128,33 @@ class _Change:
 
     def _stale(self) -> Iterator[str]:
         """What the spec says of these files that holds for nothing; it is left for a person to remove."""
-        spec = next((f.spec for f in self.files if f.spec is not None), None)
+        spec = next((s for f in self.files if (s := self.run.specs.of(f.source)) is not None), None)
         if spec is None:
             return
         root = self.request.cwd if self.request.spec else self.path.parent
-        kernels = [k for f in self.files for k in (*f.result.kernels, *f.result.helpers)]
-        failed = [name for f in self.files for name, _ in f.result.failures if name]
+        kernels = [k for f in self.files for k in f.functions]
+        failed = [name for f in self.files for name in f.failed_names]
         for message, place in stale_entries(spec, [f.source for f in self.files], kernels, failed, root):
             yield f"{place.file}:{place.line}: {message}"
 
-    def _subject(self, file: LintedFile, kernel: LoadedKernel, entry: KernelSpec | None,
+    def _subject(self, file: FileResult, kernel: Kernel, entry: KernelSpec | None,
                  report: KernelReport) -> Subject:
         return Subject(
             kernel, entry, report, tuple(self.seen.get(kernel, ())),
-            lambda asked: plan_kernel(kernel, asked, file.spec, file.result, self.request.max_variants),
+            lambda asked: plan_kernel(kernel, asked, self.run.specs.of(file.source), file, self.request.max_variants),
             lambda asked: self.run.analyze(file, kernel, asked))
 
     # -------------------------------------------------------------- an entry that is there
 
-    def _own_entry(self, file: LintedFile, kernel: LoadedKernel) -> KernelSpec | None:
+    def _own_entry(self, kernel: Kernel) -> KernelSpec | None:
         """The entry that holds for the kernel, unless it is that of a file with a similar path."""
-        entry = file.entry(kernel)
+        entry = self.run.specs.entry(kernel)
         if entry is None or not entry.file_pattern:
             return entry
         named = self.path.parent / entry.file_pattern
         return None if named.is_file() and named.resolve() != kernel.path.resolve() else entry
 
-    def _complete(self, file: LintedFile, kernel: LoadedKernel, entry: KernelSpec, report: KernelReport) -> None:
+    def _complete(self, file: FileResult, kernel: Kernel, entry: KernelSpec, report: KernelReport) -> None:
         """Adds what an existing entry leaves to inference, where the entry is this kernel's alone."""
         place = f"{file.source.display}:{kernel.location.line} {kernel.name}"
         if report.failure is not None:
@@ -170,19 +170,20 @@ class _Change:
         except NoPlaceError as error:
             self.remarks.append(f"{place}: {names} stay inferred: {error}")
 
-    def _require_own(self, kernel: LoadedKernel, entry: KernelSpec) -> None:
+    def _require_own(self, kernel: Kernel, entry: KernelSpec) -> None:
         if entry.compact is not None:
             raise NoPlaceError("the entry gives its signature as one text")
         if entry.is_glob:
             raise NoPlaceError(f"{entry.pattern!r} is a pattern for several kernels")
-        others = [k for f in self.files for k, _ in f.reports if k and k is not kernel and f.entry(k) is entry]
+        kernels = [k for f in self.files for k, _ in f.reports if k is not None and k is not kernel]
+        others = [k for k in kernels if self.run.specs.entry(k) is entry]
         if others:
             raise NoPlaceError(f"{entry.pattern!r} is the entry of {others[0].name} in {others[0].path.name} too")
 
     # -------------------------------------------------------------- a new entry
 
-    def _add(self, file: LintedFile, kernel: LoadedKernel | None, report: KernelReport) -> None:
-        if kernel is not None and file.entry(kernel) is not None:
+    def _add(self, file: FileResult, kernel: Kernel | None, report: KernelReport) -> None:
+        if kernel is not None and self.run.specs.entry(kernel) is not None:
             self.seen.pop(kernel, None)  # the entry is another file's: what it gives is not what this kernel is
             report = self.run.analyze(file, kernel, None)
         key = self._key(file, kernel.name if kernel else report.name, report)
@@ -212,10 +213,9 @@ class _Change:
         comments = (f"not analysed ({failure.stage.value}): {_one_line(failure)}", failure.hint)
         self.entries.append(replace(entry, comments=tuple(c for c in comments if c), disabled=True))
 
-    def _key(self, file: LintedFile, name: str, report: KernelReport) -> str:
+    def _key(self, file: FileResult, name: str, report: KernelReport) -> str:
         """The key that names one kernel: by the file's path, and by the line where names repeat."""
-        names = [k.name for k in (*file.result.kernels, *file.result.helpers)]
-        names += [n for n, _ in file.result.failures]
+        names = [*(k.name for k in file.functions), *(n for n, _ in file.failures)]
         named = f"{name}:{report.location.line}" if names.count(name) > 1 else name
         path = PurePosixPath(file.source.path)
         folder = next((f for f in (self.path.parent, self.request.cwd) if path.is_relative_to(f)), path.parent)

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import TextIO
 
+import click
+
 from triton_mutlint.basics import UsageError
 
 NARROWEST = 40
@@ -43,6 +45,25 @@ def columns() -> int:
 def width() -> int:
     """Of a report in cells: what the terminal has, if that is enough for one."""
     return max(columns(), NARROWEST)
+
+
+def fitted(text: str, stream: TextIO, indent: int = 4) -> str:
+    """`text` with its lines broken between words if `stream` is a terminal, which would break them anywhere.
+
+    What goes on is indented. Where it is not a terminal, a line stays one.
+    """
+    if not is_terminal(stream):
+        return text
+    import textwrap
+
+    wrap = textwrap.TextWrapper(width(), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    return "".join(f"{folded}\n" for line in text.splitlines() for folded in wrap.wrap(line) or [""])
+
+
+def tell(text: str) -> None:
+    """Say something beside the output proper, on standard error."""
+    with contextlib.suppress(OSError):  # it takes nothing more: the exit code still tells
+        click.echo(fitted(f"{text.rstrip()}\n", sys.stderr), nl=False, err=True)
 
 
 def is_unicode(stream: TextIO) -> bool:

@@ -13,7 +13,7 @@ from triton_mutlint.cli.output import is_unicode, use_color, width, write_stdout
 from triton_mutlint.cli.progress import Progress
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.sources import SourceLines
-from triton_mutlint.request import Request
+from triton_mutlint.run.request import Request
 
 _EXCLUSIVE = (("spec", "no_spec"), ("quiet", "verbose"), ("config_file", "isolated"))
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from triton_mutlint.fixes.edit import CannotFixError
-from triton_mutlint.request import Request
+from triton_mutlint.run.request import Request
 
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(r"\r\n|\r|\n")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from triton_mutlint.fixes.document import Document, request_document
 from triton_mutlint.fixes.edit import Edit, Fix
 from triton_mutlint.fixes.plan import fixable, plan
-from triton_mutlint.model import Finding
-from triton_mutlint.request import Request
+from triton_mutlint.run.request import Request
+from triton_mutlint.types import Finding
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from itertools import takewhile
 from triton_mutlint.fixes.document import Document
 from triton_mutlint.fixes.edit import CannotFixError, Edit
 from triton_mutlint.fixes.names import Wanted
-from triton_mutlint.model import Change, Location
 from triton_mutlint.spec.errors import SpecError
 from triton_mutlint.spec.model import KernelSpec
 from triton_mutlint.spec.read import parse_spec
+from triton_mutlint.types import Change, Location
 
 
 def edit_spec(document: Document, place: Location, changes: Iterable[Change]) -> tuple[Edit, ...]:

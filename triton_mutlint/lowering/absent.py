@@ -13,11 +13,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.model import LoadedKernel, Location
 from triton_mutlint.source.bodies import Body, read_body
 from triton_mutlint.source.modules import installed, is_triton_module
 from triton_mutlint.source.namespace import Namespace
 from triton_mutlint.source.needs import functions_in, node_of
+from triton_mutlint.types import Kernel, Location
 
 ANOTHER = "analyse it with the Triton version (or vendor's Triton) that it is written for"
 _LIBDEVICE = "triton.language.extra.libdevice"
@@ -46,7 +46,7 @@ class Absent:
         return hint(self.module, self.name, self.written)
 
 
-def absent_name(kernel: LoadedKernel) -> Absent | None:
+def absent_name(kernel: Kernel) -> Absent | None:
     """The first name that a kernel or a function it reaches reads on every path, and the installed Triton lacks.
 
     Triton may say something else first: when it looks up the name, or when other arguments are tried.

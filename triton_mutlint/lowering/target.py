@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from triton_mutlint.basics import DEVICE_NODES
-from triton_mutlint.model import Target, UsageError
+from triton_mutlint.types import Target, UsageError
 
 DEFAULT = Target("cuda", "90", 32, "default")
 _CAPABILITIES = range(50, 122)  # that LLVM in the supported versions of Triton makes code for

@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from triton_mutlint.judging import LintedFile
-from triton_mutlint.linting import Run
-from triton_mutlint.model import LoadedKernel, LoadResult, SourceFile, StageError, Status, UsageError
-from triton_mutlint.planning import load_file, plan_kernel
 from triton_mutlint.recording.launches import Launch, Place, joined, launch_text, launches_of, read_notes
 from triton_mutlint.recording.seen import Seen, columns, proposals
-from triton_mutlint.request import Request
+from triton_mutlint.run.lint import Run
+from triton_mutlint.run.plan import load_file, plan_kernel
+from triton_mutlint.run.request import Request
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.source.text import read_source
 from triton_mutlint.source.walking import first_line
@@ -23,6 +21,7 @@ from triton_mutlint.spec.entry_text import argument_lines
 from triton_mutlint.spec.model import KernelSpec, Spec
 from triton_mutlint.spec.read import parse_spec
 from triton_mutlint.spec.write import NoPlaceError, SpecText
+from triton_mutlint.types import FileResult, Kernel, SourceFile, StageError, Status, UsageError
 
 HEADER = """\
 # Kernel signatures as they were launched, written by `triton-mutlint record`.
@@ -84,8 +83,8 @@ class _Subject:
     """A recorded kernel; `file` and `kernel` are what its source gave, `run` analyses it."""
 
     place: Place
-    file: LintedFile
-    kernel: LoadedKernel | None
+    file: FileResult
+    kernel: Kernel | None
     run: Run
 
     def entry(self, spec: Spec | None) -> KernelSpec | None:
@@ -104,15 +103,15 @@ class _Subject:
         tried = list(proposals(seen, values, self._open(self.kernel)))
         return next((s for s in tried if self._fits(self.kernel, s)), tried[-1])
 
-    def _open(self, kernel: LoadedKernel) -> frozenset[str]:
+    def _open(self, kernel: Kernel) -> frozenset[str]:
         """The parameters that the source, by itself, is analysed with several values of, or takes several of."""
         try:
-            plan = plan_kernel(kernel, None, None, self.file.result, _VARIANTS)
+            plan = plan_kernel(kernel, None, None, self.file, _VARIANTS)
         except StageError:
             return frozenset()
         return plan.partial | {n for n in plan.inferred if len(types_of(plan, n)) > 1}
 
-    def _fits(self, kernel: LoadedKernel, seen: Seen) -> bool:
+    def _fits(self, kernel: Kernel, seen: Seen) -> bool:
         """Whether the kernel can be analysed with these arguments."""
         if seen.combinations > _VARIANTS:
             return False
@@ -125,25 +124,25 @@ def _subjects(notes: Mapping[Place, list[Launch]], spec: Spec | None) -> Iterato
     """Each recorded kernel with its launches, in the order of their places."""
     request = Request((), Path.cwd(), use_spec=False)
     run = Run(request, lambda done, total, label: None)
-    loaded: dict[Path, LintedFile] = {}
+    loaded: dict[Path, FileResult] = {}
     for place in sorted(notes, key=lambda p: (str(p.file), p.line)):
         if place.file not in loaded:
             loaded[place.file] = _loaded(place.file, spec, request)
         file = loaded[place.file]
-        kernels = (*file.result.kernels, *file.result.helpers)
+        kernels = file.functions
         same = [k for k in kernels if first_line(k.node) <= place.line <= k.location.line]
         yield _Subject(place, file, same[0] if same else None, run), notes[place]
 
 
-def _loaded(path: Path, spec: Spec | None, request: Request) -> LintedFile:
+def _loaded(path: Path, spec: Spec | None, request: Request) -> FileResult:
     try:
         source = SourceFile(path, str(path), read_source(path, str(path)))
     except StageError:
-        return LintedFile(SourceFile(path, str(path), ""), None, LoadResult())
-    return LintedFile(source, None, load_file(source, spec, request))
+        return FileResult(SourceFile(path, str(path), ""))
+    return load_file(source, spec, request)
 
 
-def _key(place: Place, kernel: LoadedKernel | None, root: Path) -> str:
+def _key(place: Place, kernel: Kernel | None, root: Path) -> str:
     """`path.py::name`, the path from the spec's folder or from where packages are installed."""
     parts = place.file.parts
     name = place.name if kernel is None or not kernel.qualname else kernel.qualname
@@ -166,7 +165,7 @@ def _entry(key: str, launches: Sequence[Launch], seen: Seen) -> list[str]:
     return [*lines, "  verify:", "    launches:", *(f"      - {launch_text(launch)}" for launch in launches)]
 
 
-def _given_by_source(kernel: LoadedKernel | None) -> frozenset[str]:
+def _given_by_source(kernel: Kernel | None) -> frozenset[str]:
     """The parameters that autotune configs and heuristics give: a spec does not say them."""
     if kernel is None:
         return frozenset()

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from triton_mutlint.model import Access, AccessKind, Frame, KernelReport, Location, Mutation, ParameterReport
 from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.snippet import code, quote
 from triton_mutlint.report.style import DIM, MUTATION, PLACE, STRONG, Lines, clean, flow, joined, words
 from triton_mutlint.report.table import condition
+from triton_mutlint.types import Access, AccessKind, Frame, KernelReport, Location, Mutation, ParameterReport
 
 PLACES = 5  # per parameter
 ROUTES = 3  # per place

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from triton_mutlint.config import Config
+from triton_mutlint.config.settings import Config
 from triton_mutlint.contracts.baseline import accept, unmet
 from triton_mutlint.contracts.spans import header
 from triton_mutlint.contracts.suppressions import Suppression, read_suppressions
-from triton_mutlint.model import Finding, Severity
 from triton_mutlint.rules import RULES
 from triton_mutlint.rules.accepted import idle_allowed, idle_entry
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject, RunSubject
+from triton_mutlint.types import Finding, Severity
 
 _RANK = {Severity.OFF: 0, Severity.INFO: 1, Severity.WARNING: 2, Severity.ERROR: 3}
 _LAST = "TML905"  # looks at what the others needed

@@ -13,16 +13,32 @@ from triton_mutlint.contracts.declarations import Declaration
 from triton_mutlint.contracts.portable import covered
 from triton_mutlint.contracts.snapshot import Snapshot
 from triton_mutlint.contracts.suppressions import Suppression
-from triton_mutlint.model import (
+from triton_mutlint.types import (
+    AccessKind,
     Failure,
+    Kernel,
     KernelReport,
-    LoadedKernel,
     Location,
     OpReport,
     ParameterReport,
+    Related,
     Severity,
     SourceFile,
 )
+
+_VERBS = {AccessKind.READ: "read", AccessKind.WRITE: "written", AccessKind.ATOMIC: "updated"}
+WRITING = (AccessKind.WRITE, AccessKind.ATOMIC)
+
+
+def places(parameter: ParameterReport, kinds: Collection[AccessKind] = tuple(AccessKind)) -> list[Related]:
+    """Where a parameter is accessed in one of these ways."""
+    found = sorted({(a.location, _VERBS[a.kind], a.op) for a in parameter.accesses if a.kind in kinds})
+    return [Related(f"{verb} here by {op}", place) for place, verb, op in found]
+
+
+def condition(parameter: ParameterReport) -> str:
+    """Under which compile-time values a parameter is written, to follow the verb."""
+    return f" when {' or '.join(parameter.when)}" if parameter.when else ""
 
 
 @dataclass(frozen=True)
@@ -35,7 +51,7 @@ class KernelSubject:
     """
 
     report: KernelReport
-    kernel: LoadedKernel | None = None
+    kernel: Kernel | None = None
     declaration: Declaration | None = None
     has_spec_entry: bool = False
     allow: frozenset[str] = frozenset()

@@ -39,9 +39,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from triton_mutlint.contracts.suppressions import Suppression, read_suppressions
-from triton_mutlint.model import Change, Finding, ListKind, Severity, SourceFile
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import RunSubject
+from triton_mutlint.types import Change, Finding, ListKind, Severity, SourceFile
 
 
 def unused(run: RunSubject, known: Mapping[str, str]) -> Iterator[Finding]:

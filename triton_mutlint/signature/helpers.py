@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from triton_mutlint.model import LoadedKernel
 from triton_mutlint.signature import marks
 from triton_mutlint.signature.constraints import Constraint
 from triton_mutlint.signature.evaluate import UNKNOWN, Scope, own
@@ -20,6 +19,7 @@ from triton_mutlint.signature.expressions import Evaluator
 from triton_mutlint.signature.facts import NOTHING, Slot, Value, refs_of
 from triton_mutlint.signature.transfer import apply, item, resolve, substitute
 from triton_mutlint.source.namespace import Namespace
+from triton_mutlint.types import Kernel
 
 MAX_DEPTH = 24
 NO_REFS: Mapping[str, Any] = MappingProxyType({})
@@ -35,7 +35,7 @@ class Helper:
     defaults: Mapping[str, Any] = field(default_factory=dict)  # as far as they are known
 
     @classmethod
-    def of(cls, kernel: LoadedKernel) -> Helper:
+    def of(cls, kernel: Kernel) -> Helper:
         """The kernel itself, as if it were called."""
         return cls(kernel.node, kernel.namespace, str(kernel.path))
 

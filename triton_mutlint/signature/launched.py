@@ -10,18 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from triton_mutlint.model import (
-    ArgType,
-    Beyond,
-    ConstexprValue,
-    LaunchArgument,
-    LoadedKernel,
-    Parameter,
-    PointerType,
-    ScalarType,
-    SignaturePlan,
-    TupleType,
-)
 from triton_mutlint.signature.doubts import elements
 from triton_mutlint.signature.evaluate import UNKNOWN
 from triton_mutlint.signature.evidence import Evidences, gather
@@ -32,13 +20,25 @@ from triton_mutlint.signature.possible_stores import Stores
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.spec.bind import value_parameters
 from triton_mutlint.spec.values import unwrap_constexpr, value_key
+from triton_mutlint.types import (
+    ArgType,
+    Beyond,
+    ConstexprValue,
+    Kernel,
+    LaunchArgument,
+    Parameter,
+    Plan,
+    PointerType,
+    ScalarType,
+    TupleType,
+)
 
 Given = Mapping[str, LaunchArgument]
 _SHOWN = 3  # values that messages name
 _SMALL = 1 << 16  # below it a number is the same in all types of 32 bits, with a sign or without
 
 
-def beyond(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, LoadedKernel], given: Given) -> Beyond:
+def beyond(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel], given: Given) -> Beyond:
     """What a launch may store through, and whether it is that of a variant in `plan`."""
     return _Launch(kernel, plan, gather(kernel, helpers, ()), given).beyond()
 
@@ -46,7 +46,7 @@ def beyond(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
 class _Launch:
     """One launch, beside the variants of a plan."""
 
-    def __init__(self, kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences, given: Given) -> None:
+    def __init__(self, kernel: Kernel, plan: Plan, evidence: Evidences, given: Given) -> None:
         self._kernel, self._plan, self._evidence, self._given = kernel, plan, evidence, given
         self._types = {name: types_of(plan, name) for name in kernel.parameter_names}
         self._values = value_parameters(kernel)

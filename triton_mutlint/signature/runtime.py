@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
-from triton_mutlint.model import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 from triton_mutlint.signature.dtype_names import bits
 from triton_mutlint.signature.evidence import Dossier
 from triton_mutlint.signature.facts import Slot
@@ -18,6 +17,7 @@ from triton_mutlint.signature.names import (
     named_like_pointer,
 )
 from triton_mutlint.spec.dtypes import canonical_dtype
+from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 
 NONE_VALUE = ConstexprValue(None, "None")
 BLOCK = 64

@@ -12,18 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 
-from triton_mutlint.model import (
-    ArgType,
-    ConstexprValue,
-    DescriptorType,
-    LoadedKernel,
-    PointerType,
-    ScalarType,
-    Sibling,
-    SignaturePlan,
-    TupleType,
-    Variant,
-)
 from triton_mutlint.signature.decisions import Deciding, Site
 from triton_mutlint.signature.doubts import held_by
 from triton_mutlint.signature.evidence import Evidences, gather
@@ -31,6 +19,18 @@ from triton_mutlint.signature.held import MEMORY
 from triton_mutlint.signature.helpers import Helper
 from triton_mutlint.signature.possible_stores import Stores
 from triton_mutlint.spec.values import value_key
+from triton_mutlint.types import (
+    ArgType,
+    ConstexprValue,
+    DescriptorType,
+    Kernel,
+    Plan,
+    PointerType,
+    ScalarType,
+    Sibling,
+    TupleType,
+    Variant,
+)
 
 Key = tuple[object, ...]
 NO_PARAMETER = ""  # whose accesses are those of nothing that is told
@@ -55,7 +55,7 @@ class Group:
 _EVERYTHING = Group(())  # decided by nothing: in this, all variants are alike
 
 
-def siblings(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, LoadedKernel]) -> tuple[Sibling, ...]:
+def siblings(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> tuple[Sibling, ...]:
     """What the variants have in common; nothing if all of them have to be lowered."""
     choices = [name for name, _ in plan.variants[0].choices] if len(plan.variants) > 1 else []
     if not choices:
@@ -71,7 +71,7 @@ def siblings(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Lo
     return tuple(_Relatives(kernel, plan, evidence, groups).members(lowered))
 
 
-def _sites(kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences) -> frozenset[Site] | None:
+def _sites(kernel: Kernel, plan: Plan, evidence: Evidences) -> frozenset[Site] | None:
     """What decides each access; None where addresses may be numbers, and in memory, or objects have functions."""
     args = {id(arg): arg for variant in plan.variants for arg in variant.args.values()}.values()
     if evidence.pointers or not all(map(_is_plain, args)):
@@ -83,7 +83,7 @@ def _sites(kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences) -> fr
 class _Relatives:
     """What the variants of a plan have in common, by group."""
 
-    def __init__(self, kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences, groups: Sequence[Group]) -> None:
+    def __init__(self, kernel: Kernel, plan: Plan, evidence: Evidences, groups: Sequence[Group]) -> None:
         self._kernel, self._plan, self._evidence = kernel, plan, evidence
         self._keys = {group: [group.of(variant) for variant in plan.variants] for group in (*groups, _EVERYTHING)}
         self._groups = groups
@@ -138,13 +138,13 @@ def _is_plain(arg: ArgType) -> bool:
     return value is None or isinstance(value, bool | int | float | str) or type(value).__name__ == "dtype"
 
 
-def _addresses(plan: SignaturePlan) -> frozenset[str]:
+def _addresses(plan: Plan) -> frozenset[str]:
     """The parameters that may hold addresses."""
     kinds = (PointerType, DescriptorType, TupleType)
     return frozenset(n for n in plan.variants[0].args if any(isinstance(v.args[n], kinds) for v in plan.variants))
 
 
-def _always(plan: SignaturePlan, *kinds: type) -> frozenset[str]:
+def _always(plan: Plan, *kinds: type) -> frozenset[str]:
     """The parameters that are of one of these kinds in all variants."""
     return frozenset(n for n in plan.variants[0].args if all(isinstance(v.args[n], kinds) for v in plan.variants))
 

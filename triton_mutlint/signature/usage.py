@@ -6,7 +6,6 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from triton_mutlint.model import LoadedKernel
 from triton_mutlint.signature import marks
 from triton_mutlint.signature.constraints import Constraint
 from triton_mutlint.signature.evaluate import Scope
@@ -14,6 +13,7 @@ from triton_mutlint.signature.facts import Slot, Value
 from triton_mutlint.signature.helpers import Helper, Program, Summary, Watch, formal_slots
 from triton_mutlint.signature.walker import Walker
 from triton_mutlint.source.walking import walk
+from triton_mutlint.types import Kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Usage:
 
 
 def usage(
-    kernel: LoadedKernel, helpers: Mapping[str, LoadedKernel] | None = None, watch: Watch | None = None
+    kernel: Kernel, helpers: Mapping[str, Kernel] | None = None, watch: Watch | None = None
 ) -> Usage:
     """Walk the body of `kernel`; `helpers` are for names that its namespace does not hold."""
     functions = {name: Helper(h.node, h.namespace) for name, h in (helpers or {}).items()}

@@ -12,8 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.inputs import Look
-from triton_mutlint.model import StageError
+from triton_mutlint.process.inputs import Look
 from triton_mutlint.source.facts import ABSENT, known_facts
 from triton_mutlint.source.finder import Finder, Place, is_real, is_stood_in, may_be_own
 from triton_mutlint.source.namespace import Namespace
@@ -21,8 +20,9 @@ from triton_mutlint.source.outline import Outline
 from triton_mutlint.source.session import Session, safe_builtins
 from triton_mutlint.source.sliced import SlicedModule
 from triton_mutlint.source.stubs import Missing, StandIns
-from triton_mutlint.source.text import parse_source, read_source
+from triton_mutlint.source.text import read_source
 from triton_mutlint.source.torch_helpers import TorchHelpers
+from triton_mutlint.types import StageError, parse_source
 
 # What Triton's own modules are commonly called wherever they are imported from.
 _TRITON_NAMES = {

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from triton_mutlint.inputs import current, spoil
+from triton_mutlint.process.inputs import current, spoil
 from triton_mutlint.source import jitdefs
 from triton_mutlint.source.bounded import COUNTER, bounded
 from triton_mutlint.source.branches import choose
 from triton_mutlint.source.class_bodies import read_by_class
 from triton_mutlint.source.closures import closure
-from triton_mutlint.source.names import TRITON, may_be_jit
+from triton_mutlint.source.names import TRITON
 from triton_mutlint.source.outline import Function
 from triton_mutlint.source.stubs import Missing, MissingValueError, UndecidedError
 from triton_mutlint.source.tracing import is_traced
@@ -157,7 +157,7 @@ class Namespace(dict[str, Any]):
         if unit.alias is not None:
             assert isinstance(node, (ast.Import, ast.ImportFrom))
             self[unit.binds[0]] = self.module.modules.resolve(node, unit.alias, self.module.place)
-        elif isinstance(node, ast.FunctionDef) and may_be_jit(node):
+        elif isinstance(node, ast.FunctionDef) and node in self.module.jits:
             self[node.name] = jitdefs.define(self, node).bound
         else:
             if isinstance(node, ast.ClassDef):

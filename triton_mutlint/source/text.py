@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import ast
 import io
 import json
 import re
 import shlex
 import tokenize
-import warnings
 from collections.abc import Collection
 from pathlib import Path
 
-from triton_mutlint.basics import byte_column
-from triton_mutlint.inputs import read
-from triton_mutlint.model import Failure, Location, Stage, StageError
+from triton_mutlint.process.inputs import read
+from triton_mutlint.types import Failure, Location, Stage, StageError
 
-_JIT = re.compile(r"(?<![A-Za-z])jit\b")  # also `triton_jit`, not `numba_njit`
+# A `jit` (also `triton_jit`, not `numba_njit`), or Triton's language, of which kernels under any decorator are made.
+_KERNELS = r"(?<![A-Za-z])jit\b|\btl\.|\btriton\.language\b|\btriton import [^\n]*\blanguage\b"
+_IN_TEXT, _IN_BYTES = re.compile(_KERNELS), re.compile(_KERNELS.encode())
 # Every way to register a torch op holds one of these, but for a project's own function of another name.
 _REGISTERING = ("custom_op", "triton_op", "mutates_args", ".define(", ".impl(", "torch.library", "torch_library_impl",
                 "infer_schema", "register_kernel")  # fmt: skip
@@ -26,8 +25,8 @@ _ENCODING = "save the file as UTF-8, or declare its encoding in the first line (
 
 
 def has_kernels(text: str) -> bool:
-    """Whether the text may hold Triton kernels: both words occur, no parsing."""
-    return "triton" in text and _JIT.search(text) is not None
+    """Whether the text may hold Triton kernels, by its words, without parsing."""
+    return "triton" in text and _IN_TEXT.search(text) is not None
 
 
 def has_ops(text: str, registrars: Collection[str] = ()) -> bool:
@@ -43,8 +42,8 @@ def may_have_ops(data: bytes, registrars: Collection[str] = ()) -> bool:
 
 
 def may_have_kernels(data: bytes) -> bool:
-    """`has_kernels` on undecoded bytes, erring towards yes."""
-    return b"triton" in data and b"jit" in data
+    """`has_kernels` on undecoded bytes."""
+    return b"triton" in data and _IN_BYTES.search(data) is not None
 
 
 def read_source(path: Path, display: str) -> str:
@@ -106,33 +105,6 @@ def _encoding(data: bytes) -> str:
         if "unknown encoding" not in str(error):
             data.decode("utf-8")
         raise
-
-
-def parse_source(text: str, filename: str, display: str) -> ast.Module:
-    """Parse quietly. Raises `StageError` with the line and column of a syntax error."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes are the linted file's business
-            return ast.parse(text, filename)
-    except SyntaxError as error:
-        location = _place(error, text, display)
-        hint = "fix the syntax; the file was read as Python 3"
-        raise StageError(Failure(Stage.LOAD, f"syntax error: {error.msg}", location, hint)) from error
-    except (ValueError, RecursionError, MemoryError) as error:  # null bytes; nesting too deep
-        hint = "break up what is nested deepest, or leave the file out of the run"
-        raise _error(display, f"cannot parse {display}: {error or type(error).__name__}", hint) from error
-
-
-def _place(error: SyntaxError, text: str, display: str) -> Location:
-    """Where Python stumbled; it counts characters."""
-    line, at = error.lineno or 1, max(error.offset or 1, 1)
-    lines = split_lines(text)
-    return Location(display, line, byte_column(lines[line - 1], at - 1) if 0 < line <= len(lines) else at)
-
-
-def split_lines(text: str) -> list[str]:
-    """Lines with their ends, split only where Python's own reader splits."""
-    return io.StringIO(text).readlines()
 
 
 def _error(display: str, message: str, hint: str, line: int = 1) -> StageError:

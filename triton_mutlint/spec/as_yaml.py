@@ -10,20 +10,20 @@ from typing import Any
 
 import yaml
 
-from triton_mutlint.model import (
-    ArgType,
-    ConstexprValue,
-    LoadedKernel,
-    Parameter,
-    StageError,
-    TupleType,
-)
 from triton_mutlint.spec.bind import UnknownNameError, bind_arg, module_resolver, value_parameters
 from triton_mutlint.spec.errors import SpecError
 from triton_mutlint.spec.model import ArgSpec
 from triton_mutlint.spec.nodes import parse_yaml
 from triton_mutlint.spec.notation import DOTTED
 from triton_mutlint.spec.values import argument_key
+from triton_mutlint.types import (
+    ArgType,
+    ConstexprValue,
+    Kernel,
+    Parameter,
+    StageError,
+    TupleType,
+)
 
 _PLAIN = re.compile(r"[A-Za-z_][\w./-]*")
 _PLAIN_KEY = re.compile(r"[A-Za-z_][\w./-]*(::?[\w./-]+)*")
@@ -46,7 +46,7 @@ def key_text(text: str) -> str:
     return text if _PLAIN_KEY.fullmatch(text) and text.lower() not in _NOT_TEXT else quoted(text)
 
 
-def argument_text(kernel: LoadedKernel, parameter: Parameter, alternatives: Sequence[ArgType]) -> str | None:
+def argument_text(kernel: Kernel, parameter: Parameter, alternatives: Sequence[ArgType]) -> str | None:
     """What a spec says to give `parameter` these alternatives; None if YAML cannot say it.
 
     The text stands on one line, in a block or in a flow mapping alike.
@@ -61,7 +61,7 @@ def argument_text(kernel: LoadedKernel, parameter: Parameter, alternatives: Sequ
     return text if bound is not None and _keys(bound) == _keys(alternatives) else None
 
 
-def read_argument(kernel: LoadedKernel, parameter: Parameter, text: str) -> tuple[ArgType, ...] | None:
+def read_argument(kernel: Kernel, parameter: Parameter, text: str) -> tuple[ArgType, ...] | None:
     """The alternatives that a spec gives by `text`; None if it gives none."""
     spec = argument_spec(parameter.name, text)
     try:
@@ -86,7 +86,7 @@ def _keys(args: Sequence[ArgType]) -> list[tuple[str, str]]:
 # --------------------------------------------------------------------------- one alternative
 
 
-def _value(arg: ArgType, kernel: LoadedKernel) -> str | None:
+def _value(arg: ArgType, kernel: Kernel) -> str | None:
     """The YAML of a constexpr's value."""
     if not isinstance(arg, ConstexprValue):
         return None
@@ -114,7 +114,7 @@ def plain_text(value: Any) -> str | None:
     return scalar_text(value) if type(value) is str else None
 
 
-def _type(arg: ArgType, kernel: LoadedKernel) -> str | None:
+def _type(arg: ArgType, kernel: Kernel) -> str | None:
     """The YAML of an argument that is a type, or a value that Triton specialises on."""
     if isinstance(arg, ConstexprValue):
         if arg.value is None or (type(arg.value) is int and arg.value == 1):

@@ -8,17 +8,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.model import (
-    ArgType,
-    ConstexprValue,
-    Failure,
-    LoadedKernel,
-    Parameter,
-    Stage,
-    StageError,
-    TupleType,
-    UsageError,
-)
+from triton_mutlint.basics import plural
 from triton_mutlint.source.stubs import Missing
 from triton_mutlint.spec.dtypes import nearest
 from triton_mutlint.spec.errors import did_you_mean, show_path
@@ -34,6 +24,17 @@ from triton_mutlint.spec.notation import (
     split_top,
 )
 from triton_mutlint.spec.values import type_of_value
+from triton_mutlint.types import (
+    ArgType,
+    ConstexprValue,
+    Failure,
+    Kernel,
+    Parameter,
+    Stage,
+    StageError,
+    TupleType,
+    UsageError,
+)
 
 _WORD = re.compile(r"[\w .+-]*")
 
@@ -84,7 +85,7 @@ def _attributes(value: Any) -> list[str]:
     return [name for name in names if not name.startswith("_")]
 
 
-def value_parameters(kernel: LoadedKernel) -> frozenset[str]:
+def value_parameters(kernel: Kernel) -> frozenset[str]:
     """The parameters whose argument is a value, not a type: constexpr, autotuned or heuristic ones."""
     names = {parameter.name for parameter in kernel.parameters if parameter.is_constexpr}
     for config in kernel.autotune.configs if kernel.autotune else ():
@@ -92,17 +93,17 @@ def value_parameters(kernel: LoadedKernel) -> frozenset[str]:
     return frozenset((names | set(kernel.heuristics)) & set(kernel.parameter_names))
 
 
-def tuned_parameters(kernel: LoadedKernel) -> frozenset[str]:
+def tuned_parameters(kernel: Kernel) -> frozenset[str]:
     """The parameters that autotune's configs give."""
     given = (name for c in (kernel.autotune.configs if kernel.autotune else ()) for name in {**c.options, **c.kwargs})
     return frozenset(given) & frozenset(kernel.parameter_names)
 
 
-def bind_entry(kernel: LoadedKernel, entry: KernelSpec) -> dict[str, tuple[ArgType, ...]]:
+def bind_entry(kernel: Kernel, entry: KernelSpec) -> dict[str, tuple[ArgType, ...]]:
     """The argument types that `entry` gives, by parameter; names the kernel lacks are left out.
 
     Raises `StageError` with the place in the spec for a text that is no type, an object that the
-    kernel's module lacks, or a compact signature with too many parts.
+    kernel's module lacks, or a compact signature with too many parts, or without all types.
     """
     if entry.compact is not None:
         return _bind_compact(kernel, entry.compact)
@@ -114,7 +115,7 @@ def bind_entry(kernel: LoadedKernel, entry: KernelSpec) -> dict[str, tuple[ArgTy
     }
 
 
-def bind_arg(kernel: LoadedKernel, parameter: Parameter, arg: ArgSpec) -> tuple[ArgType, ...]:
+def bind_arg(kernel: Kernel, parameter: Parameter, arg: ArgSpec) -> tuple[ArgType, ...]:
     """The variants that `arg` gives for `parameter`; raises `StageError`."""
     resolve = module_resolver(kernel.namespace)
     is_value = parameter.name in value_parameters(kernel)
@@ -164,7 +165,7 @@ def _reference(node: Node, resolve: Resolve) -> ConstexprValue:
     return ConstexprValue(resolve_name(name, resolve), name)
 
 
-def entry_of_values(kernel: LoadedKernel, values: Mapping[str, Any]) -> KernelSpec:
+def entry_of_values(kernel: Kernel, values: Mapping[str, Any]) -> KernelSpec:
     """The entry that gives `values` to `kernel`: per parameter a type string, tensor or plain value.
 
     A list gives variants, as in YAML. Raises `UsageError` for a name that is no parameter and for a
@@ -188,18 +189,20 @@ def entry_of_values(kernel: LoadedKernel, values: Mapping[str, Any]) -> KernelSp
     return KernelSpec(kernel.name, args=tuple(args))
 
 
-def _bind_compact(kernel: LoadedKernel, node: Node) -> dict[str, tuple[ArgType, ...]]:
+def _bind_compact(kernel: Kernel, node: Node) -> dict[str, tuple[ArgType, ...]]:
     resolve = module_resolver(kernel.namespace)
     values = value_parameters(kernel)
     try:
         parts = split_top(str(node.scalar))
     except TypeTextError as error:
         raise _failure(node, str(error)) from None
-    if len(parts) > len(kernel.parameters):
-        message = f"{len(parts)} types for the {len(kernel.parameters)} parameters of {kernel.name}"
-        raise _failure(node, message, f"its parameters: {', '.join(kernel.parameter_names)}")
+    without = [p.name for p in kernel.parameters[len(parts):] if p.name not in values and not p.has_default]
+    if len(parts) > len(kernel.parameters) or without:
+        message = f"{plural(len(parts), 'type')} for the {plural(len(kernel.parameters), 'parameter')} of {kernel.name}"
+        hint = f"its parameters: {', '.join(kernel.parameter_names)}"
+        raise _failure(node, message, f"{hint}; give some of them by name (`{without[0]}: ...`)" if without else hint)
     bound: dict[str, tuple[ArgType, ...]] = {}
-    for parameter, part in zip(kernel.parameters, parts, strict=False):  # the rest is inferred
+    for parameter, part in zip(kernel.parameters, parts, strict=False):  # values are inferred
         try:
             is_value = parameter.name in values
             bound[parameter.name] = (

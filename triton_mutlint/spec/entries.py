@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from triton_mutlint.model import (
-    ArgType,
-    ConstexprValue,
-    KernelReport,
-    LoadedKernel,
-    Mutation,
-    SignaturePlan,
-    StageError,
-    Status,
-    Variant,
-)
 from triton_mutlint.spec.as_yaml import argument_spec, argument_text
 from triton_mutlint.spec.bind import tuned_parameters, value_parameters
 from triton_mutlint.spec.entry_text import WrittenArgument
 from triton_mutlint.spec.model import KernelSpec
 from triton_mutlint.spec.values import argument_key
+from triton_mutlint.types import (
+    ArgType,
+    ConstexprValue,
+    Kernel,
+    KernelReport,
+    Mutation,
+    Plan,
+    StageError,
+    Status,
+    Variant,
+)
 
 _Arguments = Mapping[str, tuple[ArgType, ...]]
 
@@ -32,11 +32,11 @@ class Subject:
     `plan` (which raises StageError) and `analyze` do the same again under another entry.
     """
 
-    kernel: LoadedKernel
+    kernel: Kernel
     entry: KernelSpec | None
     report: KernelReport
     variants: Sequence[Variant]
-    plan: Callable[[KernelSpec | None], SignaturePlan]
+    plan: Callable[[KernelSpec | None], Plan]
     analyze: Callable[[KernelSpec | None], KernelReport]
 
     def argument(self, name: str, args: tuple[ArgType, ...], comment: str = "") -> WrittenArgument | None:
@@ -141,7 +141,7 @@ def guesses(subject: Subject) -> tuple[WrittenArgument, ...]:
     )
 
 
-def given_by_source(kernel: LoadedKernel, plan: SignaturePlan) -> str:
+def given_by_source(kernel: Kernel, plan: Plan) -> str:
     """The parameters that need no entry, and what gives them; empty if there are none."""
     line = f", line {kernel.autotune.line}" if kernel.autotune and kernel.autotune.line else ""
     given: dict[str, list[str]] = {}
@@ -167,7 +167,7 @@ def verdict_comments(report: KernelReport) -> Iterator[str]:
         yield f"writes through {'addresses loaded from' if via[1] == 'loaded' else 'the address'} {via[0]}"
 
 
-def _planned(kernel: LoadedKernel, plan: SignaturePlan) -> dict[str, tuple[ArgType, ...]]:
+def _planned(kernel: Kernel, plan: Plan) -> dict[str, tuple[ArgType, ...]]:
     """The parameters that nothing but inference gives, with what it took them for."""
     names = [n for n in kernel.parameter_names if n in plan.inferred and n not in tuned_parameters(kernel)]
     return {n: _distinct(v.args[n] for v in plan.variants) for n in names}
@@ -177,7 +177,7 @@ def _distinct(args: Iterable[ArgType]) -> tuple[ArgType, ...]:
     return tuple({argument_key(arg): arg for arg in reversed(list(args))}.values())[::-1]
 
 
-def _reason(name: str, args: tuple[ArgType, ...], planned: tuple[ArgType, ...], plan: SignaturePlan) -> str:
+def _reason(name: str, args: tuple[ArgType, ...], planned: tuple[ArgType, ...], plan: Plan) -> str:
     """Why a parameter is what it is, and which guess was repaired."""
     reason = plan.reasons.get(name, "")
     if {argument_key(a) for a in args} <= {argument_key(a) for a in planned}:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from triton_mutlint.inputs import note_name
+from triton_mutlint.process.inputs import note_name
 
 NAMES = ("triton-mutlint.yaml", "triton-mutlint.yml")
 _ROOT_MARKS = (".git", "pyproject.toml")

@@ -10,15 +10,22 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from triton_mutlint.model import ArgType, Location
 from triton_mutlint.spec.errors import KeyPath
 from triton_mutlint.spec.nodes import Node
+from triton_mutlint.types import ArgType, Location
 
 _LINE = re.compile(r"(.*[^:]):(\d+)")
 _GLOB = re.compile(r"[*?\[]")
 _NO_LOCATION = Location("", 1)
 
 SpecValue = Node | ArgType  # as written in a file, or already an argument type (the Python API)
+
+
+def pattern_parts(pattern: str) -> tuple[str, str, int | None]:
+    """The parts of `path.py::name:line`: the file ("" for any), the name, and the line (None for any)."""
+    file, _, name = pattern.rpartition("::")
+    with_line = _LINE.fullmatch(name)
+    return (file, with_line[1], int(with_line[2])) if with_line else (file, name, None)
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,7 @@ class KernelSpec:
     @property
     def file_pattern(self) -> str:
         """The part before `::`, empty when the entry holds for any file."""
-        return self.pattern.rpartition("::")[0]
+        return pattern_parts(self.pattern)[0]
 
     @property
     def is_glob(self) -> bool:
@@ -78,21 +85,16 @@ class KernelSpec:
 
     def rank(self, path: Path, name: str, qualname: str, line: int) -> tuple[int, ...] | None:
         """How specifically the entry names this kernel, or None if it does not; larger is more."""
-        name_pattern = self.pattern.rpartition("::")[2]
-        with_line = _LINE.fullmatch(name_pattern)
-        if with_line:
-            if int(with_line[2]) != line:
-                return None
-            name_pattern = with_line[1]
-        if self.file_pattern and not PurePosixPath(path).match(self.file_pattern):
+        file_pattern, name_pattern, at = pattern_parts(self.pattern)
+        if at not in (None, line) or (file_pattern and not PurePosixPath(path).match(file_pattern)):
             return None
         if not any(fnmatchcase(candidate, name_pattern) for candidate in (name, qualname or name)):
             return None
         exact = name_pattern in (name, qualname)
         literal = len(_GLOB.sub("", name_pattern))
-        files = len(PurePosixPath(self.file_pattern).parts)
+        files = len(PurePosixPath(file_pattern).parts)
         qualified = exact and "." in name_pattern
-        return (bool(files), exact, bool(with_line), qualified, files, literal)
+        return (bool(files), exact, at is not None, qualified, files, literal)
 
 
 @dataclass(frozen=True)
@@ -132,9 +134,7 @@ class Spec:
         """Indices into `kernels` by the literal kernel name of the entry, "" for globs."""
         found: dict[str, tuple[int, ...]] = {}
         for index, entry in enumerate(self.kernels):
-            name = entry.pattern.rpartition("::")[2]
-            with_line = _LINE.fullmatch(name)
-            name = with_line[1] if with_line else name
+            name = pattern_parts(entry.pattern)[1]
             key = "" if _GLOB.search(name) else name
             found[key] = (*found.get(key, ()), index)
         return found

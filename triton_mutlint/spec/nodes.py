@@ -14,8 +14,8 @@ from typing import Any
 import yaml
 
 from triton_mutlint.basics import byte_column
-from triton_mutlint.model import Location
 from triton_mutlint.spec.errors import KeyPath, SpecError, SpecProblem
+from triton_mutlint.types import Location
 
 MAX_NODES = 100_000  # after aliases are expanded: bounds what a few nested aliases can ask for
 MAX_DEPTH = 64

@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from triton_mutlint.inputs import read
-from triton_mutlint.model import Location, UsageError
+from triton_mutlint.process.inputs import read
 from triton_mutlint.spec.checker import Checker
 from triton_mutlint.spec.errors import SpecError, SpecProblem, did_you_mean
 from triton_mutlint.spec.model import ArgSpec, Declared, GlobalSpec, KernelSpec, Spec
 from triton_mutlint.spec.nodes import Entry, Node, parse_yaml
 from triton_mutlint.spec.notation import DOTTED, TypeTextError, parse_type
 from triton_mutlint.spec.verify_key import check_verify
+from triton_mutlint.types import Location, UsageError
 
 VERSION = 1
 _TOP = ("version", "defaults", "kernels", "globals")

@@ -8,11 +8,11 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from triton_mutlint.inputs import note_folder, read
-from triton_mutlint.model import LoadedKernel, Location, SourceFile
+from triton_mutlint.process.inputs import note_folder, read
 from triton_mutlint.spec.dtypes import nearest
 from triton_mutlint.spec.errors import show_path
-from triton_mutlint.spec.model import Declared, KernelSpec, Spec
+from triton_mutlint.spec.model import Declared, KernelSpec, Spec, pattern_parts
+from triton_mutlint.types import Kernel, Location, SourceFile
 
 MAX_FILES = 5000  # searched for a name before it is given the benefit of the doubt
 _SKIPPED = {".git", "__pycache__", "node_modules", ".venv", "venv", "build", "dist"}
@@ -24,14 +24,14 @@ _BINDING = re.compile(
 Stale = tuple[str, Location]  # what a person is told, and the place in the spec
 
 
-def stale_entries(spec: Spec, linted: Sequence[SourceFile], kernels: Sequence[LoadedKernel],
+def stale_entries(spec: Spec, linted: Sequence[SourceFile], kernels: Sequence[Kernel],
                   failed: Sequence[str], root: Path) -> Iterator[Stale]:
     """Every entry and parameter of `spec` that names nothing; helpers may be among `kernels`.
 
     `failed` holds names of kernels that exist but did not load. An entry that only files under
     `root` which this run did not lint could match is not stale.
     """
-    held: dict[int, list[LoadedKernel]] = {}
+    held: dict[int, list[Kernel]] = {}
     for kernel in kernels:
         match = spec.entry_for(kernel.path, kernel.name, kernel.qualname, kernel.location.line)
         held.setdefault(id(match), []).append(kernel)
@@ -43,14 +43,14 @@ def stale_entries(spec: Spec, linted: Sequence[SourceFile], kernels: Sequence[Lo
             if not elsewhere(entry.pattern, linted, root):
                 yield f"{shown}: a more specific entry holds for every kernel that this one names", entry.location
         else:
-            name = entry.pattern.rpartition("::")[2]
+            name = pattern_parts(entry.pattern)[1]
             exists = any(fnmatchcase(f, name) for f in failed)
             if not exists and not elsewhere(entry.pattern, linted, root, mentioned=True):
                 near = _near(name, [k.name for k in kernels])
                 yield f"{shown}: no kernel is called `{entry.pattern}`{near}", entry.location
 
 
-def _parameters(entry: KernelSpec, kernels: Sequence[LoadedKernel],
+def _parameters(entry: KernelSpec, kernels: Sequence[Kernel],
                 is_elsewhere: Callable[[KernelSpec, str], bool]) -> Iterator[Stale]:
     names = {name for kernel in kernels for name in kernel.parameter_names}
     arguments = [(Declared(arg.parameter, arg.location, arg.path), arg.parameter) for arg in entry.args]
@@ -75,7 +75,7 @@ def elsewhere(pattern: str, linted: Sequence[SourceFile], root: Path, *, mention
     With `mentioned` it is enough that the file has the name: kernels are not all made by `def`. With
     `parameter` it must have that name, too.
     """
-    file_pattern, _, name = pattern.rpartition("::")
+    file_pattern, name, _ = pattern_parts(pattern)
     done = {f.path for f in linted if mentioned or not f.kernels or name in f.kernels}
     if file_pattern and not _GLOB.search(file_pattern) and any(PurePosixPath(p).match(file_pattern) for p in done):
         return False

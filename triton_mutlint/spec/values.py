@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from triton_mutlint.model import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 from triton_mutlint.spec.dtypes import canonical_dtype
 from triton_mutlint.spec.notation import Resolve, TypeTextError, parse_type
+from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 
 _ARG_TYPES = (PointerType, ScalarType, DescriptorType, ConstexprValue, TupleType)
 _I32 = range(-(2**31), 2**31)

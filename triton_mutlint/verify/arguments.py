@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from triton_mutlint.lowering.arguments import flat_names
-from triton_mutlint.model import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
+from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 from triton_mutlint.verify.arena import Arena
 from triton_mutlint.verify.fills import element_bytes, filled
 from triton_mutlint.verify.memory import Memory, Region
