@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.signature.kernels_by_hand import config, loaded
+from triton_mutlint.cli.init_work import mentions
 from triton_mutlint.spec.as_yaml import argument_text, key_text, quoted, read_argument, scalar_text
 from triton_mutlint.spec.entry_text import HEADER, WrittenArgument, WrittenEntry, entry_lines
 from triton_mutlint.spec.nodes import parse_yaml
@@ -246,9 +247,8 @@ def test_where_nothing_can_be_added_it_is_said(text: str, why: str) -> None:
 
 def test_comments_of_an_entry_stay_with_it_and_disabled_entries_are_found() -> None:
     text = SPECS["commented out"]
-    place = SpecText(text)
-    assert place.mentions("b.py::k")
-    assert not place.mentions("b.py::other")
+    assert mentions(text, "b.py::k")
+    assert not mentions(text, "b.py::other")
     new = added(text, NEW, arguments=MORE)
     lines = new.splitlines()
     assert lines[5] == "      z: i32  # by its name"

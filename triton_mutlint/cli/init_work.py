@@ -13,6 +13,7 @@ from triton_mutlint.contracts.declarations import declaration_of
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import plan_kernel
 from triton_mutlint.source.discover import discover, display_path
+from triton_mutlint.spec.as_yaml import key_text
 from triton_mutlint.spec.entries import Subject, given_by_source, guesses, settle, verdict_comments
 from triton_mutlint.spec.entry_text import HEADER, WrittenEntry, entry_lines
 from triton_mutlint.spec.find import NAMES, find_spec, project_root
@@ -103,7 +104,7 @@ class _Change:
 
     def made(self) -> SpecChange:
         display = display_path(self.path, self.request.cwd)
-        old = _read(self.path) if self.path.is_file() else None
+        self.old = old = _read(self.path) if self.path.is_file() else None
         self.text = SpecText(HEADER if old is None else old)
         for file in self.files:
             if file.failure is not None:
@@ -172,7 +173,7 @@ class _Change:
     def _require_own(self, kernel: Kernel, entry: KernelSpec) -> None:
         if entry.compact is not None:
             raise NoPlaceError("the entry gives its signature as one text")
-        if re.search(r"[*?\[]", entry.pattern):
+        if entry.is_glob:
             raise NoPlaceError(f"{entry.pattern!r} is a pattern for several kernels")
         kernels = [k for f in self.files for k, _ in f.reports if k is not None and k is not kernel]
         others = [k for k in kernels if self.run.specs.entry(k) is entry]
@@ -206,7 +207,7 @@ class _Change:
 
     def _disable(self, entry: WrittenEntry, failure: Failure) -> None:
         """Adds an entry that is all comment, unless a run before did."""
-        if self.text.mentions(entry.key):
+        if mentions(self.old or "", entry.key):
             self.remarks.append(f"{entry.key}: still not analysed: {_one_line(failure)}")
             return
         comments = (f"not analysed ({failure.stage.value}): {_one_line(failure)}", failure.hint)
@@ -219,6 +220,11 @@ class _Change:
         path = PurePosixPath(file.source.path)
         folder = next((f for f in (self.path.parent, self.request.cwd) if path.is_relative_to(f)), path.parent)
         return f"{re.sub(r'[*?[]', '?', path.relative_to(folder).as_posix())}::{named}"
+
+
+def mentions(text: str, key: str) -> bool:
+    """Whether a comment of a spec holds an entry of that name."""
+    return re.search(rf"(?m)^[ \t]*#[ \t]*{re.escape(key_text(key))}[ \t]*:(\s|$)", text) is not None
 
 
 def _one_line(failure: Failure) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from itertools import takewhile
 
@@ -10,10 +9,9 @@ from triton_mutlint.fixes.document import Document
 from triton_mutlint.fixes.edit import CannotFixError, Edit
 from triton_mutlint.fixes.names import Wanted
 from triton_mutlint.spec.errors import SpecError
+from triton_mutlint.spec.model import KernelSpec
 from triton_mutlint.spec.read import parse_spec
 from triton_mutlint.types import Change, Location
-
-_PATTERN = re.compile(r"[*?\[]")
 
 
 def edit_spec(document: Document, place: Location, changes: Iterable[Change]) -> tuple[Edit, ...]:
@@ -21,9 +19,9 @@ def edit_spec(document: Document, place: Location, changes: Iterable[Change]) ->
     from triton_mutlint.spec.write import NoPlaceError, SpecText  # here: most fixes are of Python
 
     wanted = Wanted.of(changes)
-    key = _entry_at(document, place)
-    if _PATTERN.search(key):
-        raise CannotFixError(f"`{key}` may hold for other kernels, too")
+    entry = _entry_at(document, place)
+    if entry.is_glob:
+        raise CannotFixError(f"`{entry.pattern}` may hold for other kernels, too")
 
     def change(names: list[str]) -> list[str]:
         names = [name for name in names if name not in wanted.removed]
@@ -33,22 +31,22 @@ def edit_spec(document: Document, place: Location, changes: Iterable[Change]) ->
 
     spec = SpecText(document.text)
     try:
-        spec.change_names(key, "mutates", change)
+        spec.change_names(entry.pattern, "mutates", change)
     except NoPlaceError as error:
         raise CannotFixError(str(error)) from error
     return _difference(document.text, spec.text)
 
 
-def _entry_at(document: Document, place: Location) -> str:
-    """The key of the one entry whose `mutates` stands at `place`."""
+def _entry_at(document: Document, place: Location) -> KernelSpec:
+    """The one entry whose `mutates` stands at `place`."""
     try:
         entries = parse_spec(document.text, place.file).kernels
     except SpecError as error:
         raise CannotFixError("the spec cannot be read again") from error
-    keys = [entry.pattern for entry in entries if entry.mutates_location == place]
-    if len(keys) != 1:
+    found = [entry for entry in entries if entry.mutates_location == place]
+    if len(found) != 1:
         raise CannotFixError("the list is shared by several kernels of the spec")
-    return keys[0]
+    return found[0]
 
 
 def _difference(old: str, new: str) -> tuple[Edit, ...]:

@@ -14,6 +14,7 @@ from triton_mutlint.spec.bind import UnknownNameError, bind_arg, module_resolver
 from triton_mutlint.spec.errors import SpecError
 from triton_mutlint.spec.model import ArgSpec
 from triton_mutlint.spec.nodes import parse_yaml
+from triton_mutlint.spec.notation import DOTTED
 from triton_mutlint.spec.values import argument_key
 from triton_mutlint.types import (
     ArgType,
@@ -161,7 +162,7 @@ def find_name(value: Any, shown: str, namespace: Mapping[str, Any]) -> str | Non
 
 
 def _names(value: Any, shown: str, namespace: Mapping[str, Any]) -> Iterator[str]:
-    if re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*", shown):
+    if DOTTED.fullmatch(shown):
         yield shown
     if type(value).__name__ == "dtype":
         yield f"tl.{long_name(str(value))}"

@@ -14,15 +14,22 @@ from triton_mutlint.spec.dtypes import nearest
 from triton_mutlint.spec.errors import did_you_mean, show_path
 from triton_mutlint.spec.model import ArgSpec, KernelSpec, SpecValue
 from triton_mutlint.spec.nodes import Node
-from triton_mutlint.spec.notation import Resolve, TypeTextError, parse_literal, parse_type, resolve_name, split_top
-from triton_mutlint.spec.values import scalar_of_int, type_of_value
+from triton_mutlint.spec.notation import (
+    DOTTED,
+    Resolve,
+    TypeTextError,
+    parse_literal,
+    parse_type,
+    resolve_name,
+    split_top,
+)
+from triton_mutlint.spec.values import type_of_value
 from triton_mutlint.types import (
     ArgType,
     ConstexprValue,
     Failure,
     Kernel,
     Parameter,
-    ScalarType,
     Stage,
     StageError,
     TupleType,
@@ -148,14 +155,9 @@ def _as_type(node: Node, resolve: Resolve) -> ArgType:
         return _reference(node, resolve)
     if node.kind == "list":
         return TupleType(tuple(_as_type(item, resolve) for item in node.items))
-    if isinstance(value, str):
-        return parse_type(value, resolve=resolve)
-    if isinstance(value, bool):
-        return ScalarType("i1")
-    if isinstance(value, int):
-        # Triton specialises an integer argument of one to a constexpr.
-        return ConstexprValue(1) if value == 1 else scalar_of_int(value)
-    return ConstexprValue(None) if value is None else ScalarType("fp32")
+    if type(value) is int and value == 1:  # Triton specialises an integer argument of one to a constexpr
+        return ConstexprValue(1)
+    return type_of_value(value, resolve=resolve)
 
 
 def _reference(node: Node, resolve: Resolve) -> ConstexprValue:
@@ -216,11 +218,6 @@ def _compact_value(part: str, resolve: Resolve) -> ConstexprValue:
     literal = parse_literal(part)
     if literal is not None:
         return literal
-    found = parse_type(f"{{ref: {part}}}", resolve=resolve) if _is_dotted(part) else None
-    if isinstance(found, ConstexprValue):
-        return found
-    raise TypeTextError(f"{part!r} is not a value; put a text in quotes")
-
-
-def _is_dotted(text: str) -> bool:
-    return all(part.isidentifier() for part in text.split("."))
+    if not DOTTED.fullmatch(part):
+        raise TypeTextError(f"{part!r} is not a value; put a text in quotes")
+    return ConstexprValue(resolve_name(part, resolve), part)

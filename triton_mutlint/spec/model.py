@@ -74,6 +74,11 @@ class KernelSpec:
         """The part before `::`, empty when the entry holds for any file."""
         return pattern_parts(self.pattern)[0]
 
+    @property
+    def is_glob(self) -> bool:
+        """Whether the entry may hold for kernels of several names or files."""
+        return _GLOB.search(self.pattern) is not None
+
     def arg(self, parameter: str) -> ArgSpec | None:
         """What is given for `parameter` by name."""
         return next((arg for arg in self.args if arg.parameter == parameter), None)

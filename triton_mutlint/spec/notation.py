@@ -1,8 +1,7 @@
 """Triton's type notation as text: `*fp32:16`, `i32`, `tensordesc<fp16[64, 64]>`, `NT(x=*fp32, n=i32)`.
 
 The notation is that of `triton.language.str_to_ty` and of the ahead-of-time compiler
-`triton.tools.compile`, whose divisibility hints are 16 (a multiple of 16) and 1 (the value one,
-which Triton specialises to a constexpr).
+`triton.tools.compile`, whose divisibility hints are 16 and 1 (the value one, which Triton specialises to a constexpr).
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ Resolve = Callable[[str], object]  # a name of the kernel's module -> the object
 
 _BRACKETS = {"(": ")", "[": "]", "<": ">", "{": "}"}
 MAX_DEPTH = 16  # of nested tuples: far beyond any kernel, and bounds the recursion
+DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")  # the name of an object in a module
 _NUMBER = re.compile(r"[-+]?(\d[\d_]*|0[xX][0-9a-fA-F]+|(\d+\.\d*|\.\d+|\d+)([eE][-+]?\d+)?)")
 _WORDS = {"None": None, "null": None, "True": True, "true": True, "False": False, "false": False}
 _SPECIAL_FLOATS = re.compile(r"[-+]?(inf|nan)")

@@ -11,7 +11,7 @@ from triton_mutlint.spec.checker import Checker
 from triton_mutlint.spec.errors import SpecError, SpecProblem, did_you_mean
 from triton_mutlint.spec.model import ArgSpec, Declared, GlobalSpec, KernelSpec, Spec
 from triton_mutlint.spec.nodes import Entry, Node, parse_yaml
-from triton_mutlint.spec.notation import TypeTextError, parse_type
+from triton_mutlint.spec.notation import DOTTED, TypeTextError, parse_type
 from triton_mutlint.spec.verify_key import check_verify
 from triton_mutlint.types import Location, UsageError
 
@@ -22,7 +22,6 @@ _KERNEL = ("args", "mutates", "allow", "target", "verify")
 _BACKENDS = ("cuda", "hip")
 _RULE = re.compile(r"TML\d{3}")
 _TARGET = re.compile(r"(\w+):(\w+)")
-_DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _PARAMETER = re.compile(r"[^\W\d]\w*")
 
 
@@ -79,7 +78,7 @@ class _SpecReader(Checker):
 
     def globals(self, node: Node) -> Iterator[GlobalSpec]:
         for entry in self.mapping(node, "globals"):
-            if _DOTTED.fullmatch(entry.key):
+            if DOTTED.fullmatch(entry.key):
                 yield GlobalSpec(entry.key, entry.node.plain(), entry.location)
             else:
                 self.report(entry, "not a dotted Python name")
@@ -144,7 +143,7 @@ class _SpecReader(Checker):
         """A value or type; whether a text is one or the other depends on the kernel."""
         if node.kind == "mapping":
             ref = self.known(node, "a reference", ("ref",)).get("ref")
-            if ref and not (isinstance(ref.node.scalar, str) and _DOTTED.fullmatch(ref.node.scalar)):
+            if ref and not (isinstance(ref.node.scalar, str) and DOTTED.fullmatch(ref.node.scalar)):
                 self.report(ref.node, f"{ref.node.shown} is not the dotted name of an object")
             elif ref is None and not node.entries:
                 self.report(node, "an empty mapping; write {ref: name}")

@@ -35,7 +35,7 @@ def type_of_value(value: Any, *, is_constexpr: bool = False, resolve: Resolve | 
     if isinstance(value, bool):
         return ScalarType("i1")
     if isinstance(value, int):
-        return scalar_of_int(value)
+        return _scalar_of_int(value)
     if isinstance(value, float):
         return ScalarType("fp32")
     if isinstance(value, tuple):
@@ -49,7 +49,7 @@ def type_of_value(value: Any, *, is_constexpr: bool = False, resolve: Resolve | 
     return ConstexprValue(unwrap_constexpr(value), text_of(value))
 
 
-def scalar_of_int(value: int) -> ScalarType:
+def _scalar_of_int(value: int) -> ScalarType:
     """`i32`, else `i64`, else `u64`, with `:16` for multiples of 16, as Triton's launcher decides."""
     for name, values in (("i32", _I32), ("i64", _I64), ("u64", _U64)):
         if value in values:

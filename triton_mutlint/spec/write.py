@@ -17,7 +17,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.resolver import VersionedResolver
 
-from triton_mutlint.spec.as_yaml import key_text, scalar_text
+from triton_mutlint.spec.as_yaml import scalar_text
 from triton_mutlint.spec.entry_text import STEP, WrittenArgument, argument_lines
 from triton_mutlint.spec.nodes import compose
 
@@ -56,10 +56,6 @@ class SpecText:
         text = self._mark + "".join(lines)
         return text if ends else text.removesuffix(self._newline)
 
-    def mentions(self, key: str) -> bool:
-        """Whether a comment holds an entry of that name."""
-        return re.search(rf"(?m)^[ \t]*#[ \t]*{re.escape(key_text(key))}[ \t]*:(\s|$)", self._text) is not None
-
     # -------------------------------------------------------------- changes
 
     def add(self, entries: Iterable[Sequence[str]]) -> None:
@@ -77,7 +73,7 @@ class SpecText:
             row, column = key.start_mark.line, key.start_mark.column + STEP
             place = self._after(self._kernels[1], column)
             begin, rest = self._lines[row][: key.end_mark.column], self._lines[row][key.end_mark.column :].rstrip()
-            self._changes.append((row, row + 1, [begin + re.sub(r":\s*(\{\s*\}|null|~)?", ":", rest, count=1)]))
+            self._changes.append((row, row + 1, [begin + re.sub(r"^(\s*:)\s*(\{\s*\}|null|~)", r"\1", rest)]))
         self._changes.append((place, place, _indented(lines, column)))
 
     def add_arguments(self, key: str, arguments: Sequence[WrittenArgument]) -> None:
@@ -109,9 +105,8 @@ class SpecText:
         def changed(entry: CommentedMap) -> None:
             names: CommentedSeq = entry[name]
             wanted = change(list(names))
-            for index in reversed(range(len(names))):
-                if names[index] not in wanted:
-                    del names[index]
+            for gone in [given for given in names if given not in wanted]:
+                names.remove(gone)
             for index, text in enumerate(wanted):
                 if index >= len(names) or names[index] != text:
                     names.insert(index, _loaded([scalar_text(text)]))
@@ -163,8 +158,8 @@ class SpecText:
         read[key] = read[key] or CommentedMap()
         change(read[key])
         lines = _spaced(old, _dumped(ruamel, read)).split("\n")[:-1]
-        if _loaded(lines) != read:
-            raise NoPlaceError("it would not read back")
+        if not _reads_back(lines, read):
+            raise NoPlaceError("its entry is laid out in a way that ruamel.yaml cannot write")
         self._changes.append((start, end, _indented(lines, column)))
 
     def _after(self, node: yaml.Node, column: int) -> int:
@@ -218,6 +213,13 @@ def _ruamel(sample: str) -> YAML:
 def _loaded(lines: Iterable[str]) -> CommentedMap:
     found: CommentedMap = _ruamel("").load("\n".join(lines))
     return found
+
+
+def _reads_back(lines: Iterable[str], data: CommentedMap) -> bool:
+    try:
+        return bool(_loaded(lines) == data)
+    except YAMLError:
+        return False
 
 
 def _dumped(ruamel: YAML, data: CommentedMap) -> str:
