@@ -59,7 +59,7 @@ def nearest_rule(text: str, rules: Mapping[str, str]) -> str | None:
     from difflib import get_close_matches
 
     if _CODE.fullmatch(text.upper()):
-        return None
+        return text.upper() if text.upper() in rules else None
 
     codes = get_close_matches(text.upper(), rules, 1, 0.8)
     return next(iter(codes or get_close_matches(text.lower(), [*rules.values()], 1)), None)
