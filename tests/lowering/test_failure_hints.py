@@ -216,7 +216,6 @@ def test_what_an_old_triton_does_not_compile_is_not_only_a_matter_of_arguments(t
     [
         ("x, n", "i = 0\n    while i < n:\n        if i == 3:\n            return\n        i += 1", "such a statement"),
         ("x, n", "kernel(x, n)", "such a statement"),
-        ("x, ACT: tl.constexpr", "if ACT in ('relu',):\n        tl.store(x, 1)", "such a statement"),
         ("x", "tl.store(x, 'x' + 1)", "computed from none"),
         ("x", "tl.store(x + tl.arange(0, 100), 1)", "computed from none"),
         ("x, C: tl.constexpr", "while C > 5000:\n        tl.store(x, 1)", "a constexpr stands where"),
@@ -228,6 +227,19 @@ def test_arguments_are_not_asked_for_where_they_change_nothing(
     failure = failure_of(f"@triton.jit\ndef kernel({parameters}):\n    {statement}\n", tmp_path)
     assert failure.hint.startswith("no argument changes that"), failure.message
     assert (hint in failure.hint, failure.lacks) == (True, "")
+
+
+def test_an_operator_that_this_triton_lacks_is_no_matter_of_arguments(tmp_path: Path) -> None:
+    form = "ACT in ('relu',)" if triton_api.version() >= (3, 9) else "1 < ACT < 3"
+    failure = failure_of(
+        f"@triton.jit\ndef kernel(x, ACT: tl.constexpr):\n    if {form}:\n        tl.store(x, 1)\n", tmp_path)
+    assert failure.hint.endswith("does not compile such a statement"), failure.message
+
+
+def test_types_that_do_not_go_together_are_a_matter_of_arguments(tmp_path: Path) -> None:
+    spec = "version: 1\nkernels: {kernel: {args: {x: '*fp32', y: fp32}}}\n"
+    failure = failure_of("@triton.jit\ndef kernel(x, y):\n    tl.store(x, y << 1)\n", tmp_path, spec)
+    assert failure.lacks == "arguments", failure.message
 
 
 @pytest.mark.parametrize("condition", ["if BAD:\n        ", "if not BAD:\n        return\n    "])

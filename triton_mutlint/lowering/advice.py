@@ -33,16 +33,18 @@ _HINTS = (
      "Triton compiles calls by recursion, and Python ended it: fewer calls must stand in one another"),
     (re.compile(r"invalid function identifier"), "rename it: Triton compiles functions with ASCII names only"),
 )
-# What Triton refuses by its form.
-_REFUSED = re.compile(r"unsupported AST node type|^AST \w+ operator|^Cannot have `return`|object is not callable"
-                      r"|calls itself")
+# What is refused by its form, other than by an error of Triton's that says so; and how such an error tells of types.
+_REFUSED = re.compile(r"object is not callable|calls itself")
+_BY_TYPE = re.compile(r"operand type|\b(of|on) type\b|^Boolean value")
 _COMPILE_TIME = re.compile(r"'constexpr' object has no attribute")
 
 
-def no_argument_helps(kernel: Kernel, message: str, node: ast.AST | None, line: int | None) -> str | None:
+def no_argument_helps(kernel: Kernel, message: str, node: ast.AST | None, line: int | None,
+                      is_unsupported: bool = False) -> str | None:
     """The `hint` of a failure that other arguments cannot prevent; None for one that they may.
 
-    The failure stands at `line` of the kernel's own file, at what is `node` there (None: not known).
+    The failure stands at `line` of the kernel's own file, at what is `node` there (None: not known). Triton's errors
+    for what it does not support are about the form of a statement, or about the types in it.
     """
     lacking = hint_of(message)
     if lacking is not None:
@@ -60,7 +62,7 @@ def no_argument_helps(kernel: Kernel, message: str, node: ast.AST | None, line: 
     said = next((hint for pattern, hint in _HINTS if pattern.search(message)), None)
     if said is not None or (line is not None and _leading_to(kernel, _conditions(kernel.node, line))):
         return said  # or a condition may leave the statement out
-    if _REFUSED.search(message):
+    if _REFUSED.search(message) or (is_unsupported and not _BY_TYPE.search(message)):
         return "no argument changes that: the installed Triton does not compile such a statement"
     if node is None:
         return None

@@ -40,7 +40,7 @@ def failure(error: BaseException, kernel: Kernel, printed: str, args: Mapping[st
         hint = "analyse it with Triton 3.4 or newer: before, a descriptor that is an argument is a plain pointer"
         return Failure(Stage.LOWER, message, location, _cautious(hint))
     node, line = _kernel_node(error)
-    vain = no_argument_helps(kernel, message, node, line)
+    vain = no_argument_helps(kernel, message, node, line, type(innermost).__name__ == "UnsupportedLanguageConstruct")
     hint = other_arguments(kernel, message, line, args) if vain is None else vain
     return Failure(Stage.LOWER, message, location, _cautious(hint), lacks="" if vain else "arguments")
 
