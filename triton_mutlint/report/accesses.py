@@ -142,6 +142,16 @@ def where(location: Location) -> str:
     return f"{clean(location.file)}:{location.line}:{location.column}"
 
 
+def stands(location: Location, options: RenderOptions) -> str:
+    """As `where`: a line alone where the column is that of its indentation, a file alone where there is none."""
+    first = options.sources.line(location.file, 1)
+    raw = options.sources.line(location.file, location.line) or ""
+    if first is None and (location.line, location.column) == (1, 1):
+        return clean(location.file)
+    indented = raw.strip() and location.column <= len(raw) - len(raw.lstrip())
+    return f"{clean(location.file)}:{location.line}" if indented else where(location)
+
+
 def place_lines(location: Location, ops: Sequence[str], options: RenderOptions) -> Lines:
     """Where ops stand in the source, and which they are."""
     pieces = [Text(where(location), PLACE), Text.assemble(" ", (", ".join(ops), DIM))]

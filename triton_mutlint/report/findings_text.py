@@ -5,11 +5,11 @@ from __future__ import annotations
 from rich.text import Text
 
 from triton_mutlint.basics import plural
-from triton_mutlint.report.accesses import where
+from triton_mutlint.report.accesses import stands
 from triton_mutlint.report.groups import Group
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.snippet import quote
-from triton_mutlint.report.style import DIM, NOTE, PLACE, SEVERITY, Lines, clean, flow, words
+from triton_mutlint.report.style import DIM, NOTE, PLACE, SEVERITY, Lines, flow, words
 from triton_mutlint.report.summary import FIXABLE
 from triton_mutlint.types import Location
 
@@ -43,8 +43,7 @@ def _headline(group: Group, options: RenderOptions) -> Lines:
 
 
 def _place(location: Location, options: RenderOptions, quoted: set[Location]) -> Lines:
-    is_file = options.sources.line(location.file, 1) is None and (location.line, location.column) == (1, 1)
-    line = Text.assemble("    ", (clean(location.file) if is_file else where(location), PLACE))
+    line = Text.assemble("    ", (stands(location, options), PLACE))
     if location in quoted:
         return [line]
     quoted.add(location)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from triton_mutlint.report import order
-from triton_mutlint.report.accesses import access_lines, indented, where
+from triton_mutlint.report.accesses import access_lines, indented, stands
 from triton_mutlint.report.opaque import indirect_lines, opaque_lines, unanalyzable_lines
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.snippet import quote
@@ -125,7 +125,7 @@ def failure_lines(failure: Failure, options: RenderOptions) -> Lines:
     lines = indented(message, 2) if "\n" in message else flow(words(message), options.width, Text("  "), 2)
     place = failure.location
     if place is not None:
-        lines.append(Text.assemble("    ", (where(place), PLACE)))
+        lines.append(Text.assemble("    ", (stands(place, options), PLACE)))
         lines += [] if _has_caret(failure.message) else quote(place, options)
     if failure.hint:
         lines += flow(words(failure.hint), options.width, Text.assemble("  ", ("help: ", NOTE)), 8)
