@@ -31,14 +31,13 @@ from unittest.mock import patch
 import yaml
 
 from tests.casebook import FIXTURES, raw, spec_of
+from triton_mutlint.config.request import Request
 from triton_mutlint.lowering.lower import Lowerer
-from triton_mutlint.lowering.target import parse_target
 from triton_mutlint.lowering.triton_api import column_base, locates_calls
 from triton_mutlint.process.collector import collector_paused, out_of_collections
 from triton_mutlint.run.kernel import Tools, analyze_kernel
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import load_file, plan_kernel
-from triton_mutlint.run.request import Request
 from triton_mutlint.signature.repair import repair
 from triton_mutlint.signature.siblings import siblings
 from triton_mutlint.signature.variants import with_choices
@@ -53,6 +52,7 @@ from triton_mutlint.types import (
     ScalarType,
     StageError,
     Variant,
+    parse_target,
 )
 
 TARGET = "cuda:90"

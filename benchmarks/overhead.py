@@ -24,8 +24,8 @@ import yaml
 
 from benchmarks.clock import BARE, share, stage_seconds
 from tests.casebook import BOOKS, FIXTURES, raw, spec_of
+from triton_mutlint.config.request import Request
 from triton_mutlint.run import run as engine
-from triton_mutlint.run.request import Request
 
 CORPUS = "corpus"
 # The spec's name → the package's.

@@ -47,8 +47,8 @@ def measure_module(lines: int) -> dict[str, float]:
 def print_kernels(folder: Path) -> None:
     """A row per size: Triton's time, and what parsing and analysing add."""
     from benchmarks.clock import BARE, share, stage_seconds
+    from triton_mutlint.config.request import Request
     from triton_mutlint.run import run as engine
-    from triton_mutlint.run.request import Request
 
     for size in SIZES:
         file = folder / f"kernel_{size}.py"
@@ -90,8 +90,8 @@ def print_variants(folder: Path) -> None:
 
 def _seconds(folder: Path, **options: bool) -> float:
     """CPU seconds of a run over a folder, after one that warms imports up."""
+    from triton_mutlint.config.request import Request
     from triton_mutlint.run import run as engine
-    from triton_mutlint.run.request import Request
 
     request = Request((".",), folder, targets=("cuda:90",), **{"use_spec": False, **options})  # type: ignore[arg-type]
     taken = []

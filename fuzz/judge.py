@@ -14,7 +14,7 @@ import yaml
 from fuzz.emit import RUNTIME, module
 from fuzz.program import Program
 from fuzz.truth import Truth
-from triton_mutlint.run.request import Request
+from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.types import KernelReport
 

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from triton_mutlint.analysis import VariantEffects, analyze_module
 from triton_mutlint.analysis.effects import Entry
+from triton_mutlint.config.request import Request
 from triton_mutlint.run import kernel as pipeline
 from triton_mutlint.run.kernel import Tools
 from triton_mutlint.run.lint import Run
-from triton_mutlint.run.request import Request
 from triton_mutlint.run.run import compiling, sources_of
 from triton_mutlint.ttir.ir import Module, ParseError
 from triton_mutlint.ttir.parser import parse

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.lowering import triton_api
-from triton_mutlint.run.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.types import KernelReport, Report
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.run.lint import Run
-from triton_mutlint.run.request import Request
 from triton_mutlint.run.run import compiling, sources_of
 from triton_mutlint.types import Report
 

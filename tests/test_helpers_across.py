@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.run.listing import list_kernels
-from triton_mutlint.run.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.types import Report
 

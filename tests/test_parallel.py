@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.process.workers import Lost, in_processes
 from triton_mutlint.run import run as engine
-from triton_mutlint.run.request import Request
 
 CASES = Path(__file__).parents[1] / "fixtures" / "cases"
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="takes fork")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any
 
+_CODE = re.compile(r"TML\d{3}")
 NEVER = "never"
 DEVICE_NODES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dxg")  # without any of them there is no GPU
 FAIL_LEVELS = ("error", "warning", "info", NEVER)  # what `--fail-on` knows
@@ -52,9 +54,12 @@ def one_line(text: str, limit: int = 240) -> str:
 def nearest_rule(text: str, rules: Mapping[str, str]) -> str | None:
     """The code or name of a rule that `text` may be meant for; `rules` gives the name of each by its code.
 
-    A code must differ in one place only: another number is another rule.
+    A number of a rule is no misspelling of another one.
     """
     from difflib import get_close_matches
+
+    if _CODE.fullmatch(text.upper()):
+        return text.upper() if text.upper() in rules else None
 
     codes = get_close_matches(text.upper(), rules, 1, 0.8)
     return next(iter(codes or get_close_matches(text.lower(), [*rules.values()], 1)), None)

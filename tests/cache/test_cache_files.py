@@ -9,8 +9,8 @@ import pytest
 
 from triton_mutlint.basics import UsageError
 from triton_mutlint.cache.packing import pack, unpack
+from triton_mutlint.config.request import Request
 from triton_mutlint.run import run as engine
-from triton_mutlint.run.request import Request
 from triton_mutlint.types import Kernel, Report
 
 pytest.importorskip("triton")

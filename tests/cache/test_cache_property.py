@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.process.inputs import recording
 from triton_mutlint.run import run as engine
-from triton_mutlint.run.request import Request
 
 pytest.importorskip("triton")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.run import run as engine
-from triton_mutlint.run.request import Request
 from triton_mutlint.types import Report
 
 pytest.importorskip("triton")

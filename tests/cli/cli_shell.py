@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from triton_mutlint.cli import boundary
-from triton_mutlint.run.request import Request
+from triton_mutlint.config.request import Request
 from triton_mutlint.types import (
     Environment,
     Finding,

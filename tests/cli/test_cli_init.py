@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cli_shell import Shell
 
-from triton_mutlint.run.request import Request
+from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.source.load import reset
 from triton_mutlint.spec.read import load_spec

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.config.file import load
+from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.config.settings import Config
-from triton_mutlint.host.registrations.registrar import Registrar
 from triton_mutlint.types import UsageError
 
 FULL = """\

@@ -61,6 +61,8 @@ def test_a_kernel_that_does_not_exist_is_an_error(capsys: pytest.CaptureFixture[
     printed = capsys.readouterr().out
     assert "help: did you mean fill?" in printed
     assert "globals" not in printed
+    boundary.run(["check", "--isolated", "k.py::twice:13"])
+    assert "help: did you mean twice:" in capsys.readouterr().out
 
 
 def test_the_ops_of_a_file_are_not_those_of_a_kernel(capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,10 +73,13 @@ def test_the_ops_of_a_file_are_not_those_of_a_kernel(capsys: pytest.CaptureFixtu
     assert (status, [o["name"] for o in report["ops"]]) == (1, ["a::fill"])
 
 
+@pytest.mark.parametrize("written", ["k.py::twice", "other.o:thrice"])
 @pytest.mark.parametrize("line", [12, 23])
-def test_kernels_of_one_name_are_told_apart_by_line(line: int, capsys: pytest.CaptureFixture[str]) -> None:
-    status, report = lint(capsys, f"k.py::twice:{line}")
-    assert (status, [(k["name"], k["line"]) for k in report["kernels"]]) == (0, [("twice", line)])
+def test_kernels_of_one_name_are_told_apart_by_line(
+    written: str, line: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, report = lint(capsys, f"{written}:{line}")
+    assert (status, [(k["name"], k["line"]) for k in report["kernels"]]) == (0, [(written.rpartition(":")[2], line)])
 
 
 def test_entries_by_line_are_not_stale_where_their_file_is_not_linted(capsys: pytest.CaptureFixture[str]) -> None:

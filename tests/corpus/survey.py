@@ -19,11 +19,11 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.config.settings import Config
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.run import lint as linting
 from triton_mutlint.run.kernel import ignore
-from triton_mutlint.run.request import Request
 from triton_mutlint.source.discover import discover
 from triton_mutlint.types import Failure, FileResult, KernelReport, Location, Report, SourceFile
 

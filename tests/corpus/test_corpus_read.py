@@ -9,7 +9,7 @@ import yaml
 
 from tests.corpus.packages import FIXTURES, Package
 from tests.corpus.sample import SHARES, drawn
-from triton_mutlint.run.request import Request
+from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.types import KernelReport
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.corpus.packages import FIXTURES, Package
-from triton_mutlint.run.request import Request
+from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.types import Report
 

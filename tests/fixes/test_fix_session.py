@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from fix_samples import finding
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.contracts.comments import read_comments
 from triton_mutlint.fixes.session import Outcome, settle
-from triton_mutlint.run.request import Request
 from triton_mutlint.types import (
     Change,
     Environment,

@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
+from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.host.model import OpRegistration
 from triton_mutlint.host.modules.modules import HostModules
-from triton_mutlint.host.registrations.registrar import Registrar
 from triton_mutlint.host.registrations.registrations import joined, registrations
 
 HEAD = """\

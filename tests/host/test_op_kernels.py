@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("triton")
 
-from triton_mutlint.run.request import Request
+from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.types import OpReport
 

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from triton_mutlint.config.file import load
+from triton_mutlint.config.request import Request
 from triton_mutlint.rules import RULES
-from triton_mutlint.run.request import Request
 from triton_mutlint.types import OpMutation, OpReport, Report, Severity
 
 OPS = Path(__file__).parents[2] / "fixtures" / "ops"

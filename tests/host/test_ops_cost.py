@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.host.state.core import STEPS, Core
 from triton_mutlint.host.values.values import MAX_CHAIN, Attribute, Value, attribute_of
-from triton_mutlint.run.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.types import OpMutation, OpReport
 

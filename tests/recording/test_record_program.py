@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.cli import boundary, record
-from triton_mutlint.run.request import Request
+from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.spec.read import parse_spec
 from triton_mutlint.types import Origin

@@ -36,7 +36,7 @@ NAMES = [*SAMPLES, *(f"{name} and worse" for name in SAMPLES), "fixtures"]
 def found_in_fixtures() -> Report:
     """What is found in the bad fixtures of every rule, most of them without their specs."""
     pytest.importorskip("triton")
-    from triton_mutlint.run.request import Request
+    from triton_mutlint.config.request import Request
     from triton_mutlint.run.run import run
 
     report = run(Request(tuple(sorted(str(f.relative_to(FIXTURES)) for f in FIXTURES.glob("*/bad/*.py"))), FIXTURES))

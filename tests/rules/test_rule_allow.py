@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.config.settings import Config
-from triton_mutlint.run.request import Request
 from triton_mutlint.types import Report, UsageError
 
 pytest.importorskip("triton")

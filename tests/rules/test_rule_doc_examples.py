@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.config.settings import Config
 from triton_mutlint.contracts.snapshot import MAGIC, VERSION
 from triton_mutlint.rules import RULES
-from triton_mutlint.run.request import Request
 from triton_mutlint.types import Finding
 
 _IMPORTS = "import triton\nimport triton.language as tl\n\n\n"

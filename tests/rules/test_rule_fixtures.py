@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.config.settings import Config
 from triton_mutlint.rules import RULES
 from triton_mutlint.rules.docs import pages
-from triton_mutlint.run.request import Request
 from triton_mutlint.types import Finding
 
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("triton")
 
-from triton_mutlint.run.request import Request
+from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.types import KernelReport, Rerun
 
@@ -96,11 +96,12 @@ ACCUMULATES = {
     "the first one stores": "c = tl.load(y + i)\nif tl.load(m) != 0:\n    c += tl.load(x + i)\ntl.store(x + i, c)",
     "a maximum that is used": "tl.store(y + i, tl.atomic_max(m + i, n))",
     "an exchange that is used": "tl.store(y + i, tl.atomic_xchg(x + i, 1.0))",
-    "a lock that is kept": "while tl.atomic_cas(m, 0, 1) == 1:\n    pass\ntl.atomic_xchg(m, 1)",
     "in a function of its own": "far(x)",
 }
 SIGNALS = {
     "a signal": "while tl.load(x, volatile=True) == 0.0:\n    pass\ntl.store(x + 1, 1.0)",
+    "a lock that is kept": "while tl.atomic_cas(m, 0, 1) == 1:\n    pass\ntl.atomic_xchg(m, 1)",
+    "a signal that is read atomically": "tl.store(m + i, n)\nwhile tl.atomic_cas(m + n, 0, 0) == 0:\n    pass",
     "look back": "tl.store(x + i, 1.0)\ns = tl.load(x + n, volatile=True)\nwhile s == 0.0:\n"
                  "    s = tl.load(x + n, volatile=True)\ntl.store(y + i, s)",
     "look back and back": "tl.store(x + i, 1.0)\nj = n\ns = 0.0\nwhile (j > 0) & (s != 2.0):\n"
@@ -112,14 +113,15 @@ UPDATES = {
     "elsewhere": "tl.store(x + i + 1, tl.load(x + i) + 1.0)",
     "read, then written": "tl.store(y + i, tl.load(x + i))\ntl.store(x + i, 1.0)",
     "a scaled sum": "c = tl.load(x + i)\nc += 1.0\nc *= 2.0\ntl.store(x + i, c)",
-    "subtracted from": "tl.store(x + i, tl.load(y + i) * tl.dot(tl.load(x + i)[:, None] + tl.zeros((BLOCK, 16), "
-                       "tl.float32), tl.zeros((16, 16), tl.float32)).sum(1))",
+    "a factor of a product": "r = tl.arange(0, 16)\nt = r[:, None] * 16 + r[None, :]\n"
+                             "tl.store(x + t, tl.dot(tl.load(x + t), tl.load(y + t)))",
     "written sometimes": "if n > 3:\n    tl.store(x + i, 1.0)\ntl.store(y + i, tl.load(x + i))",
     "the other branch": "if n > 3:\n    tl.store(x + i, 1.0)\nelse:\n    update(x, i, n)",
     "before a return": "if n > 3:\n    tl.store(x + i, 1.0)\n    return\nupdate(x, i, n)",
     "in the same loop": "for j in range(n):\n    c = tl.load(x + j)\n    tl.store(x + j, c * 2)",
     "helpers, the store last": "update(x, i, n)\nput(x, i, n)",
     "a maximum of what is read": "tl.atomic_max(m, tl.load(m) + 1)",
+    "rounds": "k = n\nwhile k > 0:\n    for j in range(n):\n        k -= tl.load(m + j)\n    tl.store(m + i, k)",
     "a search": "j = n\nwhile tl.load(m + j) > 3:\n    j = j // 2\ntl.store(m + n, j)",
     "chosen by itself": "v = tl.load(x + i)\ntl.store(x + i, tl.where(tl.load(x + i + 1) > 0, 1.0, v * 0.5))",
     "limited by itself": "tl.store(x + i, tl.maximum(tl.load(x + i), tl.load(x + i + 1)))",

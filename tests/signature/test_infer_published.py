@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from triton_mutlint.run.request import Request
+from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.types import KernelReport
 

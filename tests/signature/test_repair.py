@@ -8,7 +8,6 @@ from textwrap import dedent
 import pytest
 
 from triton_mutlint.lowering.lower import Lowerer
-from triton_mutlint.lowering.target import parse_target
 from triton_mutlint.signature.repair import repair
 from triton_mutlint.source.load import load
 from triton_mutlint.types import (
@@ -24,6 +23,7 @@ from triton_mutlint.types import (
     StageError,
     TupleType,
     Variant,
+    parse_target,
 )
 
 FP32, I32, N = PointerType("fp32"), PointerType("i32"), ScalarType("i32")

@@ -15,8 +15,8 @@ import pytest
 
 from tests.in_process import run_here
 from tests.signature import random_flags
+from triton_mutlint.config.request import Request
 from triton_mutlint.run import plan as planning
-from triton_mutlint.run.request import Request
 from triton_mutlint.types import Kernel, KernelReport, Mutation, Plan, Sibling, Status
 
 HEAD = """import triton

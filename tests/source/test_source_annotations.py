@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("triton")
 
-from triton_mutlint.run.request import Request
+from triton_mutlint.config.request import Request
 
 TEXT = """import typing as t
 import absent_package

@@ -64,6 +64,12 @@ def test_tables_of_jit_functions_are_kernels(load_text: Load, made: str, name: s
     assert names(load_text(KERNEL + made)) == [name]
 
 
+def test_what_a_factory_makes_goes_by_the_name_that_it_is_given(load_text: Load) -> None:
+    factory = "from triton import jit as J\ndef make():\n    @J\n    def inner(x):\n        k(x, x)\n    return inner\n"
+    result = load_text(f"@triton.jit\n{KERNEL}{factory}made = make()\n")
+    assert [k.name for k in result.kernels] == ["made"]
+
+
 @pytest.mark.parametrize("rest", ["", "def main(x):\n    triton.jit(k)[(1,)](x, x)\n", "k = 1\n"])
 def test_a_note_lists_functions_that_nothing_makes_jit_functions(load_text: Load, rest: str) -> None:
     result = load_text(KERNEL + rest)
@@ -76,12 +82,20 @@ def test_a_note_lists_functions_that_nothing_makes_jit_functions(load_text: Load
 @pytest.mark.parametrize("text", [
     "import functools\n@functools.cache\ndef element(name):\n    return {'a': tl.float32}[name], tl.constexpr(1)\n",
     "@tl.core.extern\ndef sine(x, _semantic=None):\n    return tl.extern_elementwise('', '', [x], {}, False)\n",
+    "@tl.constexpr\ndef width(x: tl.constexpr):\n    return tl.core.get_int_dtype(x.value, signed=True)\n",
     "import tensorlayer as tl\n@tl.cached\ndef train(x):\n    return tl.layers.dense(x)\n",
     "def twice(f):\n    jit = 1\n    return lambda x: f(f(x))\n@twice\ndef host(x):\n    return x\n",
 ])
 def test_host_code_is_not_taken_for_a_kernel(load_text: Load, text: str) -> None:
     result = load_text(text)
     assert (result.kernels, result.helpers, result.failures, result.notes) == ((), (), (), ())
+
+
+def test_what_is_no_jit_function_after_all_is_what_its_decorators_make_it(load_text: Load) -> None:
+    width = "@tl.constexpr\ndef width(x):\n    return tl.core.get_int_dtype(x, signed=True)\n"
+    result = load_text(f"{width}@triton.jit\ndef k(out):\n    tl.store(out, 1)\nbits = width.value(32)\n")
+    (kernel,) = result.kernels
+    assert str(kernel.namespace["bits"]) == "int32"
 
 
 def test_what_host_code_under_such_a_decorator_launches_is_launched(load_text: Load) -> None:
@@ -96,6 +110,7 @@ def test_what_host_code_under_such_a_decorator_launches_is_launched(load_text: L
     ("from utils import tl, triton\nx = tl.load\n", True),
     ("import triton\nx = triton.cdiv(1, 2)\nsubtitle = 1\n", False),
     ("import tl\ntl.load()\n", False),
+    ("from triton import Config, language as language\n", True),
 ])
 def test_the_scan_of_a_text_knows_the_language(text: str, expected: bool) -> None:
     assert has_kernels(text) is expected

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.in_process import run_here
+from triton_mutlint.config.request import Request
 from triton_mutlint.process.harmless import harmless
-from triton_mutlint.run.request import Request
 
 HEAD = "import os, triton\nimport triton.language as tl\nfrom triton.language.core import constexpr_function\n\n\n"
 BY_HEURISTIC = HEAD + """@triton.heuristics({"N": lambda args: os.remove("victim") or 8})

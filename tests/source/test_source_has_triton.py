@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.run.request import Request
+from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 
 PROJECT = {

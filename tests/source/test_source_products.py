@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("triton")
 
-from triton_mutlint.run.request import Request
+from triton_mutlint.config.request import Request
 from triton_mutlint.types import FileResult, KernelReport, Report
 
 Load = Callable[..., FileResult]

@@ -12,8 +12,8 @@ import pytest
 
 import triton_mutlint.run.kernel as pipeline
 from tests.verify.conftest import FIXTURES, HAS_TORCH
+from triton_mutlint.config.request import Request
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.run.request import Request
 from triton_mutlint.types import AccessKind
 from triton_mutlint.verify import text
 from triton_mutlint.verify.model import Outcome

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from triton_mutlint.cache.identity import identity
 from triton_mutlint.cache.packing import pack, unpack
 from triton_mutlint.cache.store import Store
+from triton_mutlint.config.request import Request
 from triton_mutlint.process.inputs import (
     Inputs,
     Look,
@@ -26,7 +27,6 @@ from triton_mutlint.process.inputs import (
     take_in,
     variable_digest,
 )
-from triton_mutlint.run.request import Request
 from triton_mutlint.types import FileResult, SourceFile
 
 _KIND = "files"

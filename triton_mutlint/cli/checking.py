@@ -13,11 +13,12 @@ import click
 from triton_mutlint.basics import UsageError
 from triton_mutlint.cache.runs import KeptRun
 from triton_mutlint.cli.options import Output, configured, merged, parse_outputs, refuse_exclusive, split_codes
-from triton_mutlint.cli.output import check_writable, is_unicode, use_color, width, write_file, write_stdout
+from triton_mutlint.cli.output import check_writable, is_unicode, use_color, width, write_stdout
 from triton_mutlint.cli.remembering import cache_folder, remembered, store_for
+from triton_mutlint.config.request import Request
 from triton_mutlint.config.settings import Config
+from triton_mutlint.process.files import write_file
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.run.request import Request
 
 if TYPE_CHECKING:  # what analyses, judges and renders is loaded where the cache has no answer
     from triton_mutlint.fixes.session import Outcome

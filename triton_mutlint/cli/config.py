@@ -12,8 +12,8 @@ import click
 from triton_mutlint.cli import check
 from triton_mutlint.cli.output import write_stdout
 from triton_mutlint.cli.snapshot_option import Checking
+from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.config.settings import Config
-from triton_mutlint.host.registrations.registrar import Registrar
 from triton_mutlint.types import Severity
 
 _NOT_SETTINGS = ("root", "source", "origins")

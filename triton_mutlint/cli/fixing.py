@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from triton_mutlint.basics import plural
 from triton_mutlint.cli.output import tell, write_stdout
-from triton_mutlint.run.request import Request
+from triton_mutlint.config.request import Request
 from triton_mutlint.types import Finding, Report
 
 if TYPE_CHECKING:  # fixing is loaded when asked for

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from triton_mutlint.cli.options import configured, merged
-from triton_mutlint.cli.output import check_writable, fitted, tell, write_file, write_stdout
+from triton_mutlint.cli.output import check_writable, fitted, tell, write_stdout
 from triton_mutlint.cli.progress import Progress
-from triton_mutlint.run.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.process.files import write_file
 
 if TYPE_CHECKING:  # analysing is slow to import, and `--help` does without
     from triton_mutlint.cli.init_work import InitResult, SpecChange

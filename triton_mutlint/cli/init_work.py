@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
+from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.contracts.declarations import declaration_of
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import plan_kernel
-from triton_mutlint.run.request import Progress, Request
 from triton_mutlint.source.discover import discover, display_path
 from triton_mutlint.spec.as_yaml import key_text
 from triton_mutlint.spec.entries import Subject, given_by_source, guesses, settle, verdict_comments

@@ -11,7 +11,7 @@ import click
 
 from triton_mutlint.cli.options import configured, merged
 from triton_mutlint.cli.output import fitted, write_stdout
-from triton_mutlint.run.request import Request
+from triton_mutlint.config.request import Request
 
 if TYPE_CHECKING:  # loading kernels is slow to import, and `--help` does without
     from triton_mutlint.run.listing import ListedKernel, ListedParameter

@@ -7,13 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from triton_mutlint.basics import plural
-from triton_mutlint.cli.output import tell, write_file
+from triton_mutlint.cli.output import tell
+from triton_mutlint.config.request import Request
 from triton_mutlint.contracts import baseline_file
 from triton_mutlint.contracts.baseline import Accepted, Baseline, Kind, accept, counted, kept
 from triton_mutlint.contracts.contract import Contract, Key, contract_of, keyed, keyed_ops, op_contract_of
 from triton_mutlint.contracts.portable import covered
 from triton_mutlint.contracts.snapshot import dump, read_snapshot
-from triton_mutlint.run.request import Request
+from triton_mutlint.process.files import write_file
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.types import Report
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from triton_mutlint.basics import EMPTY, FAIL_LEVELS, Severity, UsageError
+from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.config.settings import DEFAULT_MAX_VARIANTS, Config, nearest, read_selector
-from triton_mutlint.host.registrations.registrar import Registrar
 
 T = TypeVar("T")
 KnownRules = Callable[[], Mapping[str, str]]  # the name of each rule by its code
@@ -212,7 +212,7 @@ class _Reader:
         return tuple(value)
 
     def _targets(self, key: str, value: Any) -> tuple[str, ...]:
-        from triton_mutlint.lowering.target import parse_target  # here: --help does without
+        from triton_mutlint.types import parse_target  # here: --help does without
 
         for name in self._strings(key, value):
             try:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from triton_mutlint.config.registrar import UNKNOWN, Registrar
 from triton_mutlint.config.settings import nearest
-from triton_mutlint.host.registrations.registrar import UNKNOWN, Registrar
 
 _KEYS = ("function", "mutates", "default", "name")
 

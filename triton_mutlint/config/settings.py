@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from triton_mutlint.basics import EMPTY, Severity, nearest_rule
-from triton_mutlint.host.registrations.registrar import Registrar
+from triton_mutlint.config.registrar import Registrar
 
 DEFAULT_MAX_VARIANTS = 64
 _SELECTOR = re.compile(r"ALL|TML\d{0,3}")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.fixes.document import Document, request_document
 from triton_mutlint.fixes.edit import Edit, Fix
 from triton_mutlint.fixes.plan import fixable, plan
-from triton_mutlint.run.request import Request
 from triton_mutlint.types import Finding
 
 

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.fixes.document import Document, request_document
 from triton_mutlint.fixes.edit import CannotFixError, Fix, Refusal, apply
 from triton_mutlint.fixes.plan import FixPlan, plan
-from triton_mutlint.run.request import Request
 from triton_mutlint.types import EMPTY, Finding, MutlintError, Report, Severity
 
 MAX_PASSES = 64  # analyses of the run, each of which settles something or gives something up

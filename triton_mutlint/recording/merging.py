@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.recording.launches import Launch, Place, joined, launch_text, launches_of, read_notes
 from triton_mutlint.recording.seen import Seen, columns, proposals
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import load_file, plan_kernel
-from triton_mutlint.run.request import Request
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.source.text import read_source
 from triton_mutlint.source.walking import first_line
@@ -178,7 +178,7 @@ def merge_files(notes: Path, spec: Path) -> Recorded:
         old = spec.read_text(encoding="utf-8-sig") if spec.exists() else None
         found = merge(notes.read_text(encoding="utf-8"), old, spec)
         if found.changed:
-            from triton_mutlint.cli.output import write_file
+            from triton_mutlint.process.files import write_file
 
             write_file(spec, found.text)
     except (OSError, UnicodeDecodeError) as error:

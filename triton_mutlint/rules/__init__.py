@@ -24,7 +24,7 @@ from triton_mutlint.rules import (
 from triton_mutlint.rules.autotune import tml301_autotune_unrestored, tml304_autotune_none
 from triton_mutlint.rules.rule import Rule
 
-__all__ = ["RULES", "Rule"]
+__all__ = ["NAMES", "RULES", "Rule"]
 
 _MODULES = (
     tml101_undeclared_mutation,
@@ -49,3 +49,4 @@ _MODULES = (
 )
 
 RULES: dict[str, Rule] = {module.RULE.code: module.RULE for module in _MODULES}
+NAMES: dict[str, str] = {code: rule.name for code, rule in RULES.items()}

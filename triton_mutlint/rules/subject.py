@@ -90,8 +90,9 @@ class RunSubject:
 
     `failures` are those that no kernel's report carries, by file or kernel name. `spec_unused` are
     messages about spec entries that hold for nothing. `cwd` is what displayed paths are relative
-    to. `matched` and `active` are filled in by `judge`: the suppressions that were needed, each
-    with the code it suppressed, and by file the codes of the rules that are on. `arguments` are
+    to. `matched`, `active` and `known` are filled in by `judge`: the suppressions that were needed, each
+    with the code it suppressed; by file the codes of the rules that are on; the names of all rules by their
+    codes. `arguments` are
     those of the run, as typed; `snapshot` and `baseline` what it is to be compared with, if anything.
     `may_be_elsewhere` tells whether the entry of an `allow` may hold for kernels that were not linted.
     """
@@ -107,6 +108,7 @@ class RunSubject:
     may_be_elsewhere: Callable[[Allowed], bool] = lambda allowed: False
     matched: frozenset[tuple[Suppression, str]] = frozenset()
     active: Mapping[str, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))
+    known: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     ops: tuple[OpReport, ...] = ()
 
     def covered(self, files: Collection[str], folder: Path) -> frozenset[str]:

@@ -72,9 +72,7 @@ def _unused(run: RunSubject, source: SourceFile, suppression: Suppression) -> It
 
 
 def check_run(run: RunSubject) -> Iterator[Finding]:
-    from triton_mutlint.rules import RULES  # this rule is about the others, and one of them
-
-    return unused(run, {code: rule.name for code, rule in RULES.items()})
+    return unused(run, run.known)
 
 
 RULE = Rule("TML905", "unused-suppression", Severity.WARNING, __doc__ or "", check_run=check_run)

@@ -7,8 +7,8 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.run.plan import Specs
-from triton_mutlint.run.request import Request
 from triton_mutlint.source.discover import Excluded, searched
 from triton_mutlint.source.outward import launched_in
 from triton_mutlint.spec.model import pattern_parts

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.contracts.allowed import Allowed, allowed_by
 from triton_mutlint.contracts.baseline import Baseline
 from triton_mutlint.contracts.baseline_file import read_baseline
@@ -13,7 +14,6 @@ from triton_mutlint.contracts.snapshot import Snapshot, read_snapshot
 from triton_mutlint.rules.run import judge
 from triton_mutlint.rules.subject import KernelSubject, RunSubject
 from triton_mutlint.run.plan import Specs
-from triton_mutlint.run.request import Request
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.text import read_source
 from triton_mutlint.spec.model import KernelSpec, Spec

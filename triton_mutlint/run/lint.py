@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 
 from triton_mutlint.cache.files import FileCache
 from triton_mutlint.cache.store import Store
+from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.contracts.allowed import check_allowed
 from triton_mutlint.lowering.lower import Lowerer
-from triton_mutlint.lowering.target import parse_target, resolve_targets
+from triton_mutlint.lowering.target import resolve_targets
 from triton_mutlint.lowering.triton_api import column_base, locates_calls, newer_than_tested, triton_version
 from triton_mutlint.process.collector import collector_paused, out_of_collections
 from triton_mutlint.process.harmless import harmless
 from triton_mutlint.process.inputs import current, spoils
 from triton_mutlint.process.watchdog import TooLongError, watched
-from triton_mutlint.rules import RULES
+from triton_mutlint.rules import NAMES
 from triton_mutlint.run.helpers import settled
 from triton_mutlint.run.judge import findings_of
 from triton_mutlint.run.kernel import Observe, Tools, analyze_kernel, failed, ignore
@@ -25,7 +26,6 @@ from triton_mutlint.run.launch_plans import LaunchPlans
 from triton_mutlint.run.op_kernels import OpKernels
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import Specs, load_file, plan_kernel, shown, unexpected
-from triton_mutlint.run.request import Progress, Request
 from triton_mutlint.run.workers import At, Part, Read, Reported, Step, lint_files, unloaded_kernels
 from triton_mutlint.signature.repair import repair
 from triton_mutlint.source.bounded import EndlessError
@@ -45,6 +45,7 @@ from triton_mutlint.types import (
     StageError,
     Target,
     UsageError,
+    parse_target,
 )
 
 if TYPE_CHECKING:  # few files register ops
@@ -118,7 +119,7 @@ class Run:
         for source in sources:
             self.specs.of(source)
         for used in self.specs.read.values():
-            check_allowed(used, {code: rule.name for code, rule in RULES.items()})
+            check_allowed(used, NAMES)
             for entry in used.kernels:
                 for target in () if self._request.targets else entry.targets:
                     parse_target(target.name, "spec")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.process.harmless import harmless
 from triton_mutlint.run.helpers import settled
 from triton_mutlint.run.plan import Specs, load_file, plan_kernel, unexpected
-from triton_mutlint.run.request import Request
 from triton_mutlint.source.discover import discover
 from triton_mutlint.spec.bind import tuned_parameters
 from triton_mutlint.spec.model import KernelSpec, Spec

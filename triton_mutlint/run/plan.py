@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.process.inputs import current
-from triton_mutlint.run.request import Request
 from triton_mutlint.signature.configs import differ_in_options
 from triton_mutlint.signature.doubts import doubts
 from triton_mutlint.signature.infer import infer
@@ -102,7 +102,7 @@ def _device(spec: Spec | None, request: Request) -> str:
     named = list(request.targets[:1]) or list({target.name for entry in entries for target in entry.targets})
     if len(named) != 1:
         return DEFAULT_TARGET
-    from triton_mutlint.lowering.target import parse_target  # what only lists kernels lowers none
+    from triton_mutlint.types import parse_target  # what only lists kernels lowers none
 
     target = parse_target(named[0])
     return f"{target.backend}:{target.arch}"

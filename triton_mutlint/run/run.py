@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.process.inputs import current, recording, spoil
-from triton_mutlint.run.request import Progress, Request
 from triton_mutlint.source.discover import Excluded, discover, source_from_stdin
 from triton_mutlint.types import Environment, Failure, Report, SourceFile
 

@@ -171,7 +171,7 @@ def _collect(
     path = _absolute(name, cwd)
     mode = _mode(path, argument, name)
     if not separator and mode is None and ":" in name:
-        module, _, kernel = name.rpartition(":")
+        module, _, kernel = name.partition(":")
         if os.path.isfile(_absolute(module, cwd)):  # noqa: PTH113
             raise _failure(argument, f"no such file or directory: {name}", f"write {module}::{kernel or 'kernel'}")
         if not _is_drive(module) and not name.endswith(".py"):

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 from triton_mutlint.source.kernels import Candidate, in_aggregate
 from triton_mutlint.source.names import called_names, returns_value
+from triton_mutlint.source.origins import is_of_triton
 from triton_mutlint.source.outline import Function, Outline
 from triton_mutlint.types import SourceFile
 
@@ -17,7 +18,8 @@ def notes_on(source: SourceFile, file: Outline, found: Sequence[Candidate]) -> t
     gluon = [c for c in found if c.definition.gluon]
     called = frozenset[str]().union(*(called_names(c.node) for c in gluon))
     kernels = [c for c in gluon if c.name not in called and not returns_value(c.node)] or gluon
-    known = [c.node.lineno for c in found if not c.ignorable or c.definition.gluon]
+    known = [c.node.lineno for c in found if not c.ignorable or c.definition.gluon
+             or is_of_triton(c.definition.namespace, c.node.name)]  # such as a `constexpr_function`
     shifted = dict.fromkeys(c.node for c in found if c.jit is not None and c.node.args.posonlyargs)
     return (*_note("Gluon kernels are not analysed", source, [] if source.kernels else [c.node for c in kernels]),
             *not_jit(source, file, known),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -276,7 +277,7 @@ def _another_triton(need: Need) -> str | None:
     """What to do about a value if only another Triton gives it."""
     if "triton" not in need.reason:
         return None
-    from triton_mutlint.lowering.absent import hint, hint_of  # it imports what asks here
+    from triton_mutlint.triton_names import hint, hint_of
 
     if "in the installed triton" not in need.reason:
         return hint_of(need.reason)
@@ -286,7 +287,8 @@ def _another_triton(need: Need) -> str | None:
 
 def _unknown(source: SourceFile, found: Sequence[Candidate]) -> Iterator[NamedFailure]:
     """A failure of the file for each kernel asked for by name that it does not define."""
-    names = [c.name for c in found] + [c.qualname for c in found]
+    often = Counter(c.name for c in found)
+    names = [f"{name}:{c.node.lineno}" if often[c.name] > 1 else name for c in found for name in (c.name, c.qualname)]
     for wanted in sorted(source.kernels.difference(*(c.names for c in found))):
         close = get_close_matches(wanted, names, 1)
         known = ", ".join(sorted(set(names))[:8])

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from triton_mutlint.source.names import may_be_jit
 from triton_mutlint.source.outline import Function, Outline, Parents
 from triton_mutlint.source.triton_names import TritonNames
 from triton_mutlint.source.walking import BLOCKS, dotted
@@ -38,7 +37,7 @@ def makings(file: Outline) -> Iterator[Making]:
         makers = [name for name in called if name in top and all(isinstance(p, ast.ClassDef) for p in parents)]
         for maker in makers:
             if maker not in known:
-                known[maker] = _gives_jit(top[maker], file.names)
+                known[maker] = _gives_jit(top[maker], file)
         makers = [maker for maker in makers if known[maker]]
         if makers or any(_makes_jit(call, file.names) for call in calls):
             target = node.targets[0]
@@ -75,10 +74,10 @@ def _calls(value: ast.expr) -> Iterator[ast.Call]:
         yield from _calls(value.value)
 
 
-def _gives_jit(function: Function, names: TritonNames) -> bool:
+def _gives_jit(function: Function, file: Outline) -> bool:
     """Whether a `return` of the function has a jit function that it defines, bare or in a call, or makes one."""
-    own = list(_own(function))
-    jits = {f.name for f in own if may_be_jit(f) and isinstance(f, ast.FunctionDef)}
+    own, names, made = list(_own(function)), file.names, {f.node for f in file.jits}
+    jits = {f.name for f in own if isinstance(f, ast.FunctionDef) and f in made}
     for node in own:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             if _hands_on(node.value, jits, names):

@@ -13,9 +13,8 @@ from pathlib import Path
 from triton_mutlint.process.inputs import read
 from triton_mutlint.types import Failure, Location, Stage, StageError
 
-# A `jit` (also `triton_jit`, not `numba_njit`), or Triton's language, of which kernels under any decorator are made.
-_KERNELS = r"(?<![A-Za-z])jit\b|\btl\.|\btriton\.language\b|\btriton import [^\n]*\blanguage\b"
-_IN_TEXT, _IN_BYTES = re.compile(_KERNELS), re.compile(_KERNELS.encode())
+_JIT = re.compile(r"(?<![A-Za-z])jit\b")  # also `triton_jit`, not `numba_njit`
+_LANGUAGE = re.compile(r"\bfrom triton import [^\n]*\blanguage\b")
 # Every way to register a torch op holds one of these, but for a project's own function of another name.
 _REGISTERING = ("custom_op", "triton_op", "mutates_args", ".define(", ".impl(", "torch.library", "torch_library_impl",
                 "infer_schema", "register_kernel")  # fmt: skip
@@ -25,8 +24,10 @@ _ENCODING = "save the file as UTF-8, or declare its encoding in the first line (
 
 
 def has_kernels(text: str) -> bool:
-    """Whether the text may hold Triton kernels, by its words, without parsing."""
-    return "triton" in text and _IN_TEXT.search(text) is not None
+    """Whether the text may hold Triton kernels: it mentions `jit`, or the language that any kernel is written in."""
+    if "triton" not in text:
+        return False
+    return "tl." in text or "triton.language" in text or bool(_JIT.search(text) or _LANGUAGE.search(text))
 
 
 def has_ops(text: str, registrars: Collection[str] = ()) -> bool:
@@ -42,8 +43,8 @@ def may_have_ops(data: bytes, registrars: Collection[str] = ()) -> bool:
 
 
 def may_have_kernels(data: bytes) -> bool:
-    """`has_kernels` on undecoded bytes."""
-    return b"triton" in data and _IN_BYTES.search(data) is not None
+    """`has_kernels` on undecoded bytes, erring towards yes."""
+    return b"triton" in data and any(word in data for word in (b"jit", b"tl.", b"language"))
 
 
 def read_source(path: Path, display: str) -> str:

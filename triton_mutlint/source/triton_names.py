@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from functools import cached_property
 
 from triton_mutlint.source.names import mentions_jit
 from triton_mutlint.source.walking import dotted, walk
@@ -28,8 +29,9 @@ class TritonNames:
         """Whether the text of a decorator, or that of what its names are bound to in the file, mentions a `jit`."""
         if mentions_jit(decorator):
             return True
-        call = decorator if isinstance(decorator, ast.Call) else None
-        parts = [decorator] if call is None else [call.func, *call.args]
+        parts = [decorator]
+        if isinstance(decorator, ast.Call):
+            parts = [decorator.func, *(decorator.args if dotted(decorator.func)[-1:] == ("partial",) else ())]
         return any(self._names_jit(dotted(part)) for part in parts)
 
     def _names_jit(self, chain: tuple[str, ...]) -> bool:
@@ -51,13 +53,22 @@ class TritonNames:
         """A dotted name with its first part as it is called where it is imported from."""
         return ".".join((self._imports.get(chain[0], chain[0]), *chain[1:]))
 
+    @cached_property
+    def _roots(self) -> frozenset[str]:
+        """The names that Triton's language may be reached by: `tl` by itself, unless it is something else."""
+        names = {"tl": "tl", "triton": "triton", **self._imports}
+        return frozenset(n for n, full in names.items() if "tl" in (parts := full.split(".")) or parts[0] == "triton")
+
     def calls_language(self, call: ast.Call) -> bool:
         """Whether a call is one of Triton's language, such as `tl.load(…)`, which only jit functions can make."""
-        chain = dotted(call.func)
-        if not chain or chain[-1] in _ANYWHERE:
+        root = call.func
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name) or root.id not in self._roots:
             return False
+        chain = dotted(call.func)
         name = self.full(chain)
-        return name.startswith(_LANGUAGES) or "tl" in name.split(".")[:-1]
+        return chain[-1] not in _ANYWHERE and (name.startswith(_LANGUAGES) or "tl" in name.split(".")[:-1])
 
 
 def is_builtin(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

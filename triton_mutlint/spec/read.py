@@ -183,7 +183,7 @@ def _check_target(node: Node) -> str | None:
         return f"{node.shown} is not a target; write cuda:90 or hip:gfx942"
     if match[1] not in _BACKENDS:
         return f"unknown backend {match[1]!r}{did_you_mean(match[1], _BACKENDS) or '; known: cuda, hip'}"
-    from triton_mutlint.lowering.target import parse_target  # here: most specs name no target
+    from triton_mutlint.types import parse_target  # here: most specs name no target
 
     try:
         parse_target(match[0])

@@ -37,7 +37,6 @@ from triton_mutlint.types.lowered import (
     ArgOwner,
     ArgRole,
     Lowered,
-    Target,
 )
 from triton_mutlint.types.op import (
     Declaration,
@@ -76,6 +75,7 @@ from triton_mutlint.types.report import (
 )
 from triton_mutlint.types.result import FileResult
 from triton_mutlint.types.source import SourceFile, parse_source, split_lines
+from triton_mutlint.types.target import Target, parse_target
 
 __all__ = [
     "EMPTY",
@@ -135,5 +135,6 @@ __all__ = [
     "Variant",
     "VariantUse",
     "parse_source",
+    "parse_target",
     "split_lines",
 ]

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 from triton_mutlint.basics import Severity
-from triton_mutlint.types.lowered import Target
 from triton_mutlint.types.op import OpReport
 from triton_mutlint.types.place import Location
 from triton_mutlint.types.report import KernelReport
+from triton_mutlint.types.target import Target
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-
-@dataclass(frozen=True)
-class Target:
-    """A GPU target: backend `cuda` or `hip`, `arch` as text (`90`, `gfx942`), where it came from."""
-
-    backend: str
-    arch: str
-    warp_size: int
-    origin: str  # "active" | "option" | "spec" | "default"
-
-    def __str__(self) -> str:
-        return f"{self.backend}:{self.arch}"
+from triton_mutlint.types.target import Target
 
 
 class ArgRole(str, Enum):

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 
 from triton_mutlint.types.failure import Failure
-from triton_mutlint.types.lowered import Target
 from triton_mutlint.types.place import Frame, Location
 from triton_mutlint.types.plan import Origin
+from triton_mutlint.types.target import Target
 
 
 class ParameterKind(str, Enum):

@@ -52,7 +52,7 @@ class Arguments:
             value = self.scalars[name]
             if self.memory.device != "cpu":
                 return value
-            from triton_mutlint.verify.runtime import typed_scalar  # only where the interpreter is at work
+            from triton_mutlint.verify.scalars import typed_scalar  # only where the interpreter is at work
 
             return typed_scalar(value, kind.name)
         tensor = self.regions[name].tensor(raws.get(name))

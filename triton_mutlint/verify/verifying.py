@@ -10,9 +10,9 @@ from pathlib import Path
 
 from triton_mutlint.analysis import VariantEffects
 from triton_mutlint.basics import DEVICE_NODES
+from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.lowering.triton_api import triton_version
 from triton_mutlint.run.lint import Run
-from triton_mutlint.run.request import Progress, Request
 from triton_mutlint.run.run import compiling, sources_of
 from triton_mutlint.types import Kernel, UsageError, Variant
 from triton_mutlint.verify.jobs import subject_of

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.host.model import OpRegistration
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.op.verdict import analyze_op, unfinished
-from triton_mutlint.host.registrations.registrar import Registrar
 from triton_mutlint.host.registrations.registrations import joined, registrations
 from triton_mutlint.host.state.core import Kernels, World
 from triton_mutlint.process.watchdog import TooLongError, watched

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
+from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.registrations import folding_builtins
@@ -43,7 +44,6 @@ from triton_mutlint.host.registrations.folding_body import Body
 from triton_mutlint.host.registrations.folding_values import as_items, each
 from triton_mutlint.host.registrations.may_register import registers, worth_following
 from triton_mutlint.host.registrations.registering_names import Event, Names, owned
-from triton_mutlint.host.registrations.registrar import Registrar
 
 MAX_DEPTH = 12  # calls inside calls
 MAX_STEPS = 1_000_000  # expressions and statements, for one file

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 
+from triton_mutlint.config.registrar import Registrar, public_registrar
 from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.registrations.events import ImplEvent, OpEvent
@@ -34,7 +35,6 @@ from triton_mutlint.host.registrations.folded import (
 from triton_mutlint.host.registrations.folding import fold
 from triton_mutlint.host.registrations.folding_body import Body
 from triton_mutlint.host.registrations.may_register import is_stub
-from triton_mutlint.host.registrations.registrar import Registrar, public_registrar
 
 Event = OpEvent | ImplEvent
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.host.declarations.declarations import declaration_of
 from triton_mutlint.host.declarations.functions import functions_of, text_of
 from triton_mutlint.host.model import Form, OpRegistration
@@ -15,7 +16,6 @@ from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.registrations.events import ImplEvent, OpEvent
 from triton_mutlint.host.registrations.folded import Inferred, Text, Value, options
 from triton_mutlint.host.registrations.registering import Registering
-from triton_mutlint.host.registrations.registrar import Registrar
 from triton_mutlint.host.torch.aten import sought_in_vain, torch_schema, written_by
 from triton_mutlint.host.torch.schema import SchemaArgument
 from triton_mutlint.types import Declaration, Location, Problem

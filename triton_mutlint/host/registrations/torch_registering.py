@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Protocol
 
+from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.host.model import Form
 from triton_mutlint.host.registrations.events import ImplEvent, OpEvent, Step
 from triton_mutlint.host.registrations.folded import (
@@ -29,7 +30,6 @@ from triton_mutlint.host.registrations.folded import (
 )
 from triton_mutlint.host.registrations.folding_builtins import chained
 from triton_mutlint.host.registrations.folding_values import as_text, is_none, joined
-from triton_mutlint.host.registrations.registrar import Registrar
 
 _TORCH = re.compile(r"torch\.(_?library|_custom_op)\b")
 _SAME_FUNCTION = re.compile(

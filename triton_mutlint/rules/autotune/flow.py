@@ -40,7 +40,7 @@ class Flow:
     """The ops of one function in text order, and the dependence of its values through data and control.
 
     `jumps` are the conditions of branches between blocks: on them depends, here, every op of the function. `waits`
-    maps the condition of each `while` loop to the values that the loop carries.
+    maps the condition of each `while` loop to the values that may differ between its iterations.
     """
 
     def __init__(self, function: Function) -> None:
@@ -50,6 +50,7 @@ class Flow:
         self.jumps: set[int] = set()
         self.waits: dict[int, frozenset[int]] = {}
         self.used: set[int] = set()
+        self._arguments: list[int] = []  # of blocks
         self._edges: dict[int, list[int]] = {}
         self._region(function.body, (), (), ())
 
@@ -67,6 +68,7 @@ class Flow:
     def _region(self, region: Region, guards: tuple[Guard, ...], place: tuple[tuple[Region, int, int], ...],
                 results: Sequence[int]) -> None:
         for number, block in enumerate(region.blocks):
+            self._arguments += block.args
             for index, op in enumerate(block.ops):
                 site = Site(op, guards, (*place, (region, number, index)))
                 self.sites.append(site)
@@ -112,12 +114,13 @@ class Flow:
         first, second = before.blocks[0].args, after.blocks[0].args
         conditions = [b.ops[-1].operands[0] for b in before.blocks if b.ops and b.ops[-1].name == "scf.condition"]
         inside = (*guards, *((c, None) for c in conditions))
-        self.waits.update(dict.fromkeys(conditions, frozenset((*first, *second))))
+        seen = len(self._arguments)
         self._link(op.operands, first)
         self._all(conditions, (*first, *second, *op.results))
         self._link(op.results, second)
         self._region(before, inside, site.place, op.results)
         self._region(after, inside, site.place, first)
+        self.waits.update(dict.fromkeys(conditions, frozenset(self._arguments[seen:])))
 
     def _all(self, sources: Iterable[int], targets: Sequence[int]) -> None:
         for source in sources:

@@ -97,14 +97,14 @@ class _Kernel:
             return text
 
     def is_polled(self, load: Site) -> bool:
-        """Whether a load waits for somebody else: one place is read until a loop ends by what is there."""
+        """Whether a load waits for somebody else: a loop reads one place until it ends by what is there."""
         if load.op.name == "tt.atomic_poll":
             return True
         ends = self.flow.waits.keys() & {value for value, _ in load.guards} & self.flow.reached(load.op.results)
         return any(not self._is_moved(load.op.operands[0], self.flow.waits[end]) for end in ends)
 
-    def _is_moved(self, value: int, carried: frozenset[int]) -> bool:
-        """Whether a value is computed from what a loop carries."""
+    def _is_moved(self, value: int, changed: frozenset[int]) -> bool:
+        """Whether a value is computed from what a loop changes."""
         found: set[int] = set()
         stack = [value]
         while stack:
@@ -112,7 +112,7 @@ class _Kernel:
             if made is not None and value not in found:
                 stack.extend(made.operands)
             found.add(value)
-        return not found.isdisjoint(carried)
+        return not found.isdisjoint(changed)
 
     def is_added(self, source: int, target: int) -> bool:
         """Whether `target` is `source`, plus or minus something."""
@@ -143,9 +143,9 @@ class _Memory:
     def rerun(self) -> Rerun:
         if self._updates and self._is_set_back():
             return Rerun.SAFE
-        if self._stores and any(map(self._kernel.is_polled, self._reads)):
-            return Rerun.SIGNALS
         looks = (*self._reads, *self._updates)
+        if self._stores and any(map(self._kernel.is_polled, looks)):
+            return Rerun.SIGNALS
         is_changed = self._stores or self._updates or self._monotone
         if not is_changed or all(any(store.precedes(look) for store in self._stores) for look in looks):
             return Rerun.SAFE  # what it reads, it wrote
