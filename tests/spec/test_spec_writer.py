@@ -181,6 +181,7 @@ SPECS = {
     "flow entry": "version: 1\nkernels:\n  old: {args: {x: i32}, mutates: [x]}\n",
     "flow entry without args": "version: 1\nkernels:\n  old: {mutates: [x]}\n",
     "flow kernels": "version: 1\nkernels: {old: {args: {x: i32}}}\n",
+    "flow kernels, crlf": "version: 1\r\nkernels: {old: {args: {x: i32}}}\r\n",
     "all flow": "{version: 1, kernels: {old: {args: {x: i32}}}}\n",
     "empty args": "version: 1\nkernels:\n  old:\n    args: {}\n",
     "empty entry": "version: 1\nkernels:\n  old: {}\n",

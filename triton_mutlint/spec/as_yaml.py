@@ -116,12 +116,10 @@ def plain_text(value: Any) -> str | None:
 
 def _type(arg: ArgType, kernel: Kernel) -> str | None:
     """The YAML of an argument that is a type, or a value that Triton specialises on."""
-    if isinstance(arg, ConstexprValue):
-        if arg.value is None or (type(arg.value) is int and arg.value == 1):
-            return plain_text(arg.value)
-        return quoted(repr(arg.value)) if type(arg.value) in _SIMPLE else _reference(arg, kernel.namespace)
+    if isinstance(arg, ConstexprValue) and (arg.value is None or (type(arg.value) is int and arg.value == 1)):
+        return plain_text(arg.value)
     text = _type_text(arg, kernel.namespace)
-    return None if text is None else scalar_text(text)
+    return text if text is None or text.startswith("{ref:") else scalar_text(text)
 
 
 def _type_text(arg: ArgType, namespace: Mapping[str, Any]) -> str | None:

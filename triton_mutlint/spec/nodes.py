@@ -71,16 +71,9 @@ class _Loader(yaml.SafeLoader):
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  # PyYAML's own shape
 
 
-_FastLoader: Any = None
-if hasattr(yaml, "CSafeLoader"):
-
-    class _CLoader(yaml.CSafeLoader):
-        """The same on libyaml."""
-
-        yaml_implicit_resolvers = _Loader.yaml_implicit_resolvers
-
-    _FastLoader = _CLoader
-
+# The same on libyaml, where PyYAML was built with it.
+_FastLoader: Any = hasattr(yaml, "CSafeLoader") and type(
+    "_FastLoader", (yaml.CSafeLoader,), {"yaml_implicit_resolvers": _Loader.yaml_implicit_resolvers})
 _OLD_BOOL = re.compile(r"yes|no|on|off", re.IGNORECASE)  # booleans of YAML 1.1 only
 _TAG = "tag:yaml.org,2002:"
 _COLLECTIONS = (f"{_TAG}seq", f"{_TAG}map")
@@ -128,7 +121,7 @@ def compose(text: str) -> yaml.Node | None:
 
     Only the latter words its errors for people, and only it is safe from deep nesting.
     """
-    if _FastLoader is not None and text.count("[") + text.count("{") < MAX_FLOW and len(text) < MAX_FAST:
+    if _FastLoader and text.count("[") + text.count("{") < MAX_FLOW and len(text) < MAX_FAST:
         try:
             return yaml.compose(text, Loader=_FastLoader)
         except (yaml.YAMLError, UnicodeError):

@@ -22,7 +22,6 @@ from triton_mutlint.spec.entry_text import STEP, WrittenArgument, argument_lines
 from triton_mutlint.spec.nodes import compose
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_LINE = re.compile(rf"[^\r\n]*(?:{_LINE_END.pattern})|[^\r\n]+")
 _COMMENT = re.compile(r"(?m)(?:^|(?<=\s))#.*")
 _NESTED_LIST = re.compile(r"(?m)^( *)[^ #\n][^\n]*:[^\n]*\n(?: *#[^\n]*\n)*( *)(- +)")
 
@@ -36,10 +35,10 @@ class SpecText:
 
     def __init__(self, text: str) -> None:
         self._mark = "\ufeff" if text.startswith("\ufeff") else ""
-        self._text = _unfolded(text.removeprefix("\ufeff"))
-        self._lines = _LINE.findall(self._text)
-        self._newline = _LINE_END.findall(f"{self._text}\n")[0]
-        self._root = compose(self._text)
+        self._newline: str = _LINE_END.findall(f"{text}\n")[0]
+        self._text = _unfolded(_LINE_END.sub("\n", text.removeprefix("\ufeff")))
+        self._lines = self._text.split("\n")
+        self._root = compose(f"{self._text}\n")
         self._kernels = _pairs(self._root).get("kernels")
         self._entries = _pairs(self._kernels[1]) if self._kernels else {}
         self._changes: list[tuple[int, int, Iterable[str]]] = []
@@ -48,13 +47,9 @@ class SpecText:
     def text(self) -> str:
         """The text with the changes made."""
         lines = list(self._lines)
-        ends = not lines or _LINE_END.search(lines[-1]) is not None
-        if not ends:
-            lines[-1] += self._newline
         for start, end, new in sorted(self._changes, key=lambda c: c[:2])[::-1]:
-            lines[start:end] = (f"{line}{self._newline}" for line in new)
-        text = self._mark + "".join(lines)
-        return text if ends else text.removesuffix(self._newline)
+            lines[start:end] = new
+        return self._mark + self._newline.join(lines)
 
     # -------------------------------------------------------------- changes
 
@@ -63,7 +58,7 @@ class SpecText:
         lines = [line for entry in entries for line in entry]
         if self._kernels is None:
             column = self._root.start_mark.column if self._root else 0
-            place = self._after(self._root, column) if self._root else len(self._lines)
+            place = self._after(self._root, column) if self._root else len(self._lines) - (not self._lines[-1])
             lines = ["kernels:", *_indented(lines, STEP)]
         elif self._entries:
             column = self._kernels[1].start_mark.column
@@ -72,7 +67,7 @@ class SpecText:
             key = self._kernels[0]
             row, column = key.start_mark.line, key.start_mark.column + STEP
             place = self._after(self._kernels[1], column)
-            begin, rest = self._lines[row][: key.end_mark.column], self._lines[row][key.end_mark.column :].rstrip()
+            begin, rest = self._lines[row][: key.end_mark.column], self._lines[row][key.end_mark.column :]
             self._changes.append((row, row + 1, [begin + re.sub(r"^(\s*:)\s*(\{\s*\}|null|~)", r"\1", rest)]))
         self._changes.append((place, place, _indented(lines, column)))
 
@@ -143,8 +138,8 @@ class SpecText:
         return inner[1] if inner else None
 
     def _change(self, key: str, change: Callable[[CommentedMap], None]) -> None:
-        start, column = self._entries[key][0].start_mark.line, self._entries[key][0].start_mark.column
-        end = self._after(self._entries[key][1], column + 1)
+        mark, entry = self._entries[key][0].start_mark, self._entries[key][1]
+        start, column, end = mark.line, mark.column, self._after(entry, mark.column + 1)
         if any(first < end and start < last for first, last, _ in self._changes):
             raise NoPlaceError("its entry is that of another kernel, too")
         old = textwrap.dedent("".join(f"{line.rstrip()}\n" for line in self._lines[start:end]))
