@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from triton_mutlint.inputs import current
+from triton_mutlint.kernel_source.footprint import footprints
 from triton_mutlint.model import (
     ArgType,
     Failure,
@@ -21,10 +22,10 @@ from triton_mutlint.model import (
 from triton_mutlint.request import Request
 from triton_mutlint.signature.configs import differ_in_options
 from triton_mutlint.signature.doubts import doubts
+from triton_mutlint.signature.evidence import gather
 from triton_mutlint.signature.infer import infer
 from triton_mutlint.signature.inferred import Inferred
 from triton_mutlint.signature.plan import build_plan
-from triton_mutlint.signature.siblings import siblings
 from triton_mutlint.signature.spec import KernelSpec, Spec, find_spec, load_spec, parse_spec
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.load import DEFAULT_TARGET, load
@@ -126,7 +127,9 @@ def plan_kernel(
         return infer(asked, known, helpers=helpers) if len(known) < len(asked.parameters) else {}
 
     plan = build_plan(kernel, entry, spec, inferred=guess, max_variants=max_variants)
-    plan = replace(plan, siblings=siblings(kernel, plan, helpers))
+    evidence = gather(kernel, helpers, ())
+    if len(plan.variants) > 1 and not evidence.pointers:  # else numbers become addresses, which no name tells apart
+        plan = replace(plan, footprints=footprints(kernel, evidence.program, plan.variants))
     if not plan.inferred | plan.assumed and len(plan.variants) == plan.total and not differ_in_options(kernel):
         return plan
     return replace(plan, doubts=doubts(kernel, plan, helpers))

@@ -30,7 +30,6 @@ from triton_mutlint.model import (
     Status,
 )
 from triton_mutlint.source.walking import dotted
-from triton_mutlint.unexplored import may_branch_otherwise
 
 _WRITTEN = (Mutation.WRITTEN, Mutation.CONDITIONAL)
 _WRITES = (AccessKind.WRITE, AccessKind.ATOMIC)
@@ -64,8 +63,6 @@ class LaunchesMixin(FunctionsMixin):
                 text = f"launch of `{name}`: {_reason(verdict)}"
                 self.effects.gap(self.effect(text, node, here, name), state, arguments)
                 continue
-            if may_branch_otherwise(verdict, kernel.node):
-                self.effects.guessed[name] = None
             self._launched(verdict, kernel, arguments, node, state, here)
         return NONE
 
@@ -83,7 +80,7 @@ class LaunchesMixin(FunctionsMixin):
         self._tuning(kernel, bound.values, node, state, here)
         held = fixed(verdict, bound.values, lambda name: self.module_name(kernel.module, name, settled=True))
         off = {p.name for p in verdict.parameters if switched_off(p, held)}
-        ruled_out = off if may_branch_otherwise(verdict, kernel.node, held) else set[str]()
+        ruled_out = off
         if bound.extra_rest is None and bound.spare_rest is None and fixes_a_branch(kernel.node, bound.values):
             ruled_out = {*ruled_out, *(p.name for p in verdict.parameters if p.mutation in _WRITTEN)}
         found = self._beyond(verdict, kernel, bound.values, ruled_out, state)

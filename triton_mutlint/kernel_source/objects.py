@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+from triton_mutlint.kernel_source.evaluate import UNKNOWN
 from triton_mutlint.model import TupleType
-from triton_mutlint.signature.evaluate import UNKNOWN
 
 _SEMANTIC = {"_semantic", "_generator", "_builder"}
 
