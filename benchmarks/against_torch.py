@@ -29,6 +29,7 @@ from typing import Any
 from unittest.mock import patch
 
 import yaml
+from triton_mutlint.signature.siblings import siblings
 
 from tests.casebook import FIXTURES, raw, spec_of
 from triton_mutlint.config.request import Request
@@ -39,7 +40,11 @@ from triton_mutlint.run.kernel import Tools, analyze_kernel
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import load_file, plan_kernel
 from triton_mutlint.signature.repair import repair
+<<<<<<< 5292837a2ae63154ba9a91268c2fb2aab0ef7add
 from triton_mutlint.signature.siblings import siblings
+=======
+from triton_mutlint.signature.spec import load_spec
+>>>>>>> 7bc63067e75b99435d487df620db3bae26a6f26e
 from triton_mutlint.signature.variants import with_choices
 from triton_mutlint.source.discover import discover
 from triton_mutlint.spec.read import load_spec

@@ -44,7 +44,6 @@ from collections.abc import Iterator
 from triton_mutlint.contracts.declarations import Declaration, change_of, covers
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
-from triton_mutlint.run.unexplored import WHY, may_branch_otherwise
 from triton_mutlint.types import Finding, Mutation, ParameterReport, Related, Severity, Status
 
 
@@ -65,16 +64,13 @@ def _stale(subject: KernelSubject, declared: Declaration, name: str, elements: l
     extent = "never does" if analysed <= 1 else f"does in none of the {analysed} analysed variants"
     if report.total_variants > analysed:
         extent = f"does in none of the analysed variants ({analysed} of {report.total_variants})"
-    unsure = may_branch_otherwise(report, subject.kernel.node if subject.kernel else None)
-    kept = f"; `--fix` leaves it, as {WHY}" if unsure else ""
     read = "only read" if any(p.reads for p in elements) else "not accessed"
     return RULE.finding(
         f"`{report.name}` is declared to write `{name}`, but {extent}: {read}",
         declared.place_of(name), kernel=report, parameter=name,
         related=(Related("the parameter", subject.place_of(name)),),
-        help=f"remove `{name}` from `mutates`, or give constexpr values under which it is written in the spec{kept}",
-        changes=() if unsure else [change_of(declared, name, (), add=False)],
-        unfixed=WHY if unsure else "", subject=declared.location,
+        help=f"remove `{name}` from `mutates`, or give constexpr values under which it is written in the spec",
+        changes=[change_of(declared, name, (), add=False)], subject=declared.location,
     )
 
 

@@ -52,8 +52,7 @@ def scaled(x: torch.Tensor) -> torch.Tensor:
 
 ## How to fix
 
-Remove the name from the declaration. `--fix` does for `mutates_args`, unless the op launches a kernel
-that guessed compile-time values may keep from writing: give those in the spec.
+Remove the name from the declaration. `--fix` does for `mutates_args`.
 '''
 
 from __future__ import annotations
@@ -63,7 +62,6 @@ from collections.abc import Iterator
 from triton_mutlint.rules.op_effects import declares, unfixed
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import RunSubject
-from triton_mutlint.run.unexplored import WHY
 from triton_mutlint.types import Change, Finding, ListKind, OpMutation, OpReport, Severity
 
 
@@ -78,7 +76,7 @@ def check_run(run: RunSubject) -> Iterator[Finding]:
 
 def _stale(op: OpReport, name: str) -> Finding:
     order = tuple(a.name for a in op.arguments)
-    why = unfixed(op) or (WHY if op.guessed else "")
+    why = unfixed(op)
     return RULE.finding(
         f"{declares(op)} says that `{op.name}` writes `{name}`, but nothing in its code does", op.declaration.place,
         op=op, parameter=name, help=_advice(op, name),
@@ -90,10 +88,7 @@ def _stale(op: OpReport, name: str) -> Finding:
 def _advice(op: OpReport, name: str) -> str:
     if op.declaration.of_torch:
         return f"write `{name}`, as callers of torch's own op expect"
-    if not op.guessed:
-        return f"remove `{name}` from the declaration"
-    listed = ", ".join(f"`{kernel}`" for kernel in op.guessed)
-    return f"remove `{name}` from the declaration; `--fix` leaves it, as {WHY} of {listed}"
+    return f"remove `{name}` from the declaration"
 
 
 RULE = Rule("TML104", "op-stale-mutation", Severity.WARNING, __doc__ or "", check_run=check_run)

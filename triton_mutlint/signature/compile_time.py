@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from triton_mutlint.kernel_source.evaluate import next_power_of_2, own
 from triton_mutlint.signature.dtype_names import dtype_value
-from triton_mutlint.signature.evaluate import next_power_of_2, own
 from triton_mutlint.signature.evidence import Dossier
 from triton_mutlint.signature.facts import Slot
 from triton_mutlint.signature.inferred import Inferred

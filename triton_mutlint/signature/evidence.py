@@ -11,8 +11,8 @@ from weakref import WeakKeyDictionary
 from triton_mutlint.signature import launches
 from triton_mutlint.signature.constraints import Constraint
 from triton_mutlint.signature.facts import Slot
-from triton_mutlint.signature.helpers import Program
 from triton_mutlint.signature.launch_reader import Evidence
+from triton_mutlint.signature.summaries import Summaries
 from triton_mutlint.signature.usage import usage
 from triton_mutlint.types import Kernel, Parameter
 
@@ -38,7 +38,7 @@ class Evidences:
     constraints: tuple[Constraint, ...] = field(default=())
     reaches: tuple[Constraint, ...] = ()
     typed: bool = False  # the body asks about dtypes
-    program: Program = field(default_factory=lambda: Program({}))
+    program: Summaries = field(default_factory=lambda: Summaries({}))
     pointers: bool = False  # it makes pointers of numbers
     distances: bool = False  # it adds parameters to what was in memory, or subtracts them
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+<<<<<<< 5292837a2ae63154ba9a91268c2fb2aab0ef7add
 from triton_mutlint.signature.doubts import elements
 from triton_mutlint.signature.evaluate import UNKNOWN
 from triton_mutlint.signature.evidence import Evidences, gather
@@ -20,6 +21,17 @@ from triton_mutlint.signature.possible_stores import Stores
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.spec.bind import value_parameters
 from triton_mutlint.spec.values import unwrap_constexpr, value_key
+=======
+from triton_mutlint.kernel_source.calls import of_global
+from triton_mutlint.kernel_source.evaluate import UNKNOWN
+from triton_mutlint.kernel_source.footprint import elements, footprint
+from triton_mutlint.kernel_source.helpers import Program
+from triton_mutlint.kernel_source.values import MEMORY, NOTHING, NOWHERE, Value
+from triton_mutlint.signature.binding import value_parameters
+from triton_mutlint.signature.evidence import Evidences, gather
+from triton_mutlint.signature.values import unwrap_constexpr
+from triton_mutlint.signature.variants import types_of, value_key
+>>>>>>> 7bc63067e75b99435d487df620db3bae26a6f26e
 from triton_mutlint.types import (
     ArgType,
     Beyond,
@@ -58,14 +70,11 @@ class _Launch:
                for p in self._kernel.parameters}
         shared = frozenset(range(len(self._plan.variants))).intersection(*fitting.values())
         told = not self._plan.inferred | self._plan.assumed and not self._evidence.typed
-        possible = Stores(self._evidence.program)
         held = {p.name: self._held(p) for p in self._kernel.parameters}
-        stored = frozenset(possible.of(Helper.of(self._kernel), held))
-        if MEMORY in stored:
-            stored |= possible.kept.keys()
+        possible = footprint(self._kernel, self._evidence.program, held)
         odd = [_shown(name, self._given[name]) for name, found in fitting.items() if not found and name in self._given]
-        behind, values = self._behind(MEMORY in stored), ", ".join(odd[:_SHOWN])
-        return Beyond(stored - {MEMORY}, behind, values, like_variant=bool(shared) and told)
+        behind, values = self._behind(MEMORY in possible.lines("store")), ", ".join(odd[:_SHOWN])
+        return Beyond(possible.stores - {NOWHERE}, behind, values, like_variant=bool(shared) and told)
 
     def _behind(self, loaded: bool) -> bool:
         """Whether what is stored through is an address that was in memory, if it is made of what was there."""
@@ -97,10 +106,10 @@ class _Launch:
 
     # ----------------------------------------------------------------- what the launch's parameters hold
 
-    def _held(self, parameter: Parameter) -> Held:
+    def _held(self, parameter: Parameter) -> Value:
         name, given = parameter.name, self._given.get(parameter.name)
         if name in self._kernel.heuristics or (given is None and (name in self._tuned or not parameter.has_default)):
-            return Held(is_open=True)
+            return Value(is_open=True)
         if given is None:
             default = unwrap_constexpr(parameter.default)
             return of_global(default) if name in self._values or self._decides(name, default) else NOTHING
@@ -117,9 +126,9 @@ class _Launch:
         annotated = any(p.annotation for p in self._kernel.parameters if p.name == label.partition(".")[0])
         return value is None or (isinstance(value, bool | int) and 0 <= value < _SMALL and not annotated)
 
-    def _of(self, label: str, given: LaunchArgument, is_value: bool) -> Held:
+    def _of(self, label: str, given: LaunchArgument, is_value: bool) -> Value:
         if given.items is not None:
-            return Held(items=tuple(self._of(f"{label}.{i}", g, is_value) for i, g in enumerate(given.items)))
+            return Value(items=tuple(self._of(f"{label}.{i}", g, is_value) for i, g in enumerate(given.items)))
         if given.constant is not None and (is_value or self._decides(label, given.constant[1])):
             return of_global(given.constant[1])
         functions = [t for t in self._types.get(label, ()) if _is_of(t, given, self._evidence.program)]
@@ -129,7 +138,7 @@ class _Launch:
         if given.constant is not None or (given.is_number and not may_be_address):
             return NOTHING
         root = frozenset[str]() if is_value else frozenset((label,))
-        return Held(root, is_open=not given.is_tensor)
+        return Value(root, is_open=not given.is_tensor)
 
 
 def _is_of(type_: ArgType, given: LaunchArgument, program: Program, may_be_none: bool = False) -> bool:

@@ -53,10 +53,11 @@ from triton_mutlint.types.place import (
 from triton_mutlint.types.plan import (
     Beyond,
     Doubts,
+    Footprint,
     LaunchArgument,
     Origin,
     Plan,
-    Sibling,
+    Site,
     Variant,
 )
 from triton_mutlint.types.report import (
@@ -96,6 +97,7 @@ __all__ = [
     "Failure",
     "FileResult",
     "Finding",
+    "Footprint",
     "Frame",
     "HostEffect",
     "IndirectWrite",
@@ -123,7 +125,7 @@ __all__ = [
     "Rerun",
     "ScalarType",
     "Severity",
-    "Sibling",
+    "Site",
     "SourceFile",
     "Stage",
     "StageError",

@@ -79,8 +79,7 @@ class OpReport:
     `form` is how it is registered ("custom_op", "triton_op", "define", "registrar"). `complete` says
     that everything its code does with the arguments was understood; `gaps` are what was not.
     `unwrapped` are launches of a triton_op that do without `wrap_triton`, by kernel. `unmarked` are the
-    inputs that an `autograd.Function` writes without `mark_dirty`. `guessed` are those of `kernels` whose
-    verdict guessed compile-time values decide.
+    inputs that an `autograd.Function` writes without `mark_dirty`.
     """
 
     name: str
@@ -93,7 +92,6 @@ class OpReport:
     gaps: tuple[HostEffect, ...] = ()
     unwrapped: tuple[tuple[str, Location], ...] = ()
     unmarked: tuple[tuple[str, Location], ...] = ()
-    guessed: tuple[str, ...] = ()
 
     @property
     def mutated(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -62,19 +62,51 @@ class Doubts:
     loads: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, eq=False)
-class Sibling:
-    """What a variant has in common with the others of its plan, as far as its source tells.
+@dataclass(frozen=True)
+class Site:
+    """A place in a kernel's source at which something is done, and what: "store", "load", "keep" and the like.
 
-    Variants that have the same number in `alike` for a parameter do the same to it; what is done to none counts as
-    done to one without a name. One that is not `first` differs from those that are in no number that they do not have
-    between them. `stores` gives the parameters, by their reported names, that the source may store through; it does
-    not look for those that it is given.
+    `path` has the places of the calls that lead there, from the kernel's own body on; `line` is a line of that body.
     """
 
-    alike: Mapping[str, int]
-    stores: Callable[[Set[str]], Set[str]]
-    first: bool
+    kind: str
+    path: tuple[tuple[int, ...], ...]
+
+    @property
+    def line(self) -> int:
+        return self.path[0][0]
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """What the source of a kernel may touch, under what is given of its compile-time values.
+
+    `sites` are the places at which something may be done to the memory of a parameter: `ptrs.1` is an element of a
+    tuple, `*` stands for addresses in memory, and "" for what is no parameter. What is kept is an address that may be
+    put into memory.
+    """
+
+    sites: Mapping[str, frozenset[Site]]
+
+    def lines(self, kind: str) -> dict[str, int]:
+        """The parameters to which something of a kind may be done, each with the first line of the kernel's body."""
+        found = {name: [s.line for s in sites if s.kind == kind] for name, sites in self.sites.items()}
+        return {name: min(lines) for name, lines in found.items() if lines}
+
+    def asks(self, kind: str) -> bool:
+        """Whether the source asks for the "type" or the "size" of a value."""
+        return any(site.kind == kind for site in self.sites.get("", ()))
+
+    @cached_property
+    def stores(self) -> frozenset[str]:
+        """The parameters that may be stored through, also by way of memory."""
+        stored = self.lines("store").keys()
+        return frozenset({*stored, *(self.lines("keep") if "*" in stored else ())}) - {"*"}
+
+    def at(self, parameter: str) -> frozenset[Site]:
+        """What is done to a parameter of the kernel, or to an element of it."""
+        names = [n for n in self.sites if n.partition(".")[0] == parameter or (n == "*" and not parameter)]
+        return frozenset[Site]().union(*(self.sites[name] for name in names))
 
 
 @dataclass(frozen=True)
@@ -85,8 +117,8 @@ class Plan:
     `inferred` holds the parameters that the spec did not give; `reasons` says, per parameter, why. `assumed` holds
     those of which nobody said that the value is meant: the default of the source, where no spec entry gives the rest
     of a launch, and what a heuristic gave for arguments that are not known. `partial` holds those of `inferred` that
-    the source takes other values of, too. `siblings` says what the variants have in common, where not all of them
-    need be lowered.
+    the source takes other values of, too. `footprints` has that of each variant, where there
+    are several.
     """
 
     variants: tuple[Variant, ...]
@@ -98,7 +130,7 @@ class Plan:
     reasons: Mapping[str, str] = EMPTY
     notes: tuple[str, ...] = ()
     doubts: Doubts | None = None
-    siblings: tuple[Sibling, ...] = ()  # as `variants`
+    footprints: tuple[Footprint, ...] = ()  # as `variants`
 
 
 @dataclass(frozen=True)

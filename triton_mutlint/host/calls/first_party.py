@@ -72,7 +72,6 @@ class FunctionsMixin(StatementsMixin):
             results[key] = self.apart(lambda own: self._entered(function, given, node, own, here))
         value, effects = results[key]
         self.effects.kernels.update(effects.kernels)
-        self.effects.guessed.update(effects.guessed)
         self.effects.unwrapped.update(effects.unwrapped)
         self.effects.blind.update(effects.blind)
         return value

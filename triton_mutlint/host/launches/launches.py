@@ -14,12 +14,17 @@ from triton_mutlint.host.launches.launch_values import (
     told,
     without_what_heuristics_set,
 )
+<<<<<<< 5292837a2ae63154ba9a91268c2fb2aab0ef7add:triton_mutlint/host/launches/launches.py
 from triton_mutlint.host.state.core import Activation
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments, bind, parameters
 from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import NONE, UNSEEN, FunctionValue, KernelMethod, KernelValue, Kind, Value, join
 from triton_mutlint.run.unexplored import may_branch_otherwise
+=======
+from triton_mutlint.host.state import State
+from triton_mutlint.host.values import NONE, UNSEEN, Cell, FunctionValue, KernelMethod, KernelValue, Kind, Value, join
+>>>>>>> 7bc63067e75b99435d487df620db3bae26a6f26e:triton_mutlint/host/launches.py
 from triton_mutlint.source.walking import dotted
 from triton_mutlint.types import (
     Access,
@@ -65,8 +70,6 @@ class LaunchesMixin(ObjectsMixin):
                 text = f"launch of `{name}`: {_reason(verdict)}"
                 self.effects.gap(self.effect(text, node, here, name), state, arguments)
                 continue
-            if may_branch_otherwise(verdict, kernel.node):
-                self.effects.guessed[name] = None
             self._launched(verdict, kernel, arguments, node, state, here)
         return NONE
 
@@ -84,7 +87,7 @@ class LaunchesMixin(ObjectsMixin):
         self._tuning(kernel, bound.values, node, state, here)
         held = fixed(verdict, bound.values, lambda name: self.module_name(kernel.module, name, settled=True))
         off = {p.name for p in verdict.parameters if switched_off(p, held)}
-        ruled_out = off if may_branch_otherwise(verdict, kernel.node, held) else set[str]()
+        ruled_out = off
         if bound.extra_rest is None and bound.spare_rest is None and fixes_a_branch(kernel.node, bound.values):
             ruled_out = {*ruled_out, *(p.name for p in verdict.parameters if p.mutation in _WRITTEN)}
         found = self._beyond(verdict, kernel, bound.values, ruled_out, state)

@@ -43,7 +43,7 @@ def analyze_op(op: OpRegistration, world: World | None) -> OpReport:
     return OpReport(
         op.name, op.form.value, op.location, op.declaration, tuple(found), tuple(merged.kernels), not merged.gaps,
         tuple(sorted(merged.gaps)), tuple(merged.unwrapped) if op.form is Form.TRITON_OP else (),
-        tuple(merged.unmarked), tuple(merged.guessed),
+        tuple(merged.unmarked),
     )
 
 

@@ -21,7 +21,6 @@ class Effects:
     unknown: ByArgument = field(default_factory=dict)
     gaps: dict[HostEffect, None] = field(default_factory=dict)
     kernels: dict[str, None] = field(default_factory=dict)
-    guessed: dict[str, None] = field(default_factory=dict)  # those of `kernels` that may write more than was seen
     unwrapped: dict[tuple[str, Location], None] = field(default_factory=dict)
     unmarked: dict[tuple[str, Location], None] = field(default_factory=dict)
     exposed: dict[str, None] = field(default_factory=dict)  # arguments whose addresses were taken

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from triton_mutlint.signature.held import LOADED, NOTHING, Held, mixed
-from triton_mutlint.signature.python_objects import named_and_home
+from triton_mutlint.kernel_source.objects import named_and_home
+from triton_mutlint.kernel_source.values import LOADED, NOTHING, Value, mixed
 
 ANY = "**"  # stands for whichever parameters `*args` and `**kwargs` go to
 _STORING = ("store", "scatter", "atomic_", "_experimental_descriptor_store", "_experimental_device_tensormap")
@@ -15,7 +15,8 @@ ASM_CALL = "inline_asm_elementwise"
 ASM = frozenset({ASM_CALL, "extern_elementwise"})
 COMBINING = {"reduce": ("combine_fn", 2), "associative_scan": ("combine_fn", 2), "map_elementwise": ("scalar_fn", 0)}
 _RANGES = frozenset({"range", "static_range"})
-WHOLE = _RANGES | {"cdiv"}  # take no pointers
+WHOLE = _RANGES | {"cdiv", "arange"}  # take no pointers
+CHECKS = frozenset({"static_assert"})
 ANSWERING = frozenset({"len", "isinstance", "issubclass", "hasattr", "callable"})  # with a number or a truth value
 TYPING = frozenset({"isinstance", "hasattr", "getattr", "type", "num_warps", "num_threads", "num_ctas"})
 LOADS = frozenset({"load", "load_tensor_descriptor", "_experimental_descriptor_load"})
@@ -33,12 +34,12 @@ METHODS = frozenset({"to", "cast", "view", "reshape", "expand_dims", "broadcast_
                      "count", "is_fp8", "is_fp16", "is_bf16", "is_fp32", "is_fp64"})
 
 
-def loaded(*others: Held) -> Held:
+def loaded(*others: Value) -> Value:
     """What a load gives: what is in memory, or the value given for where it is masked."""
-    return Held(LOADED.roots | mixed(others).roots)
+    return Value(LOADED.roots | mixed(others).roots)
 
 
-def of_asm(args: Sequence[Held], named: Mapping[str, Held]) -> tuple[frozenset[str], Held] | None:
+def of_asm(args: Sequence[Value], named: Mapping[str, Value]) -> tuple[frozenset[str], Value] | None:
     """What an inline asm stores through, and what it gives; None where its text is not known or not understood.
 
     Both are what any target makes of it that understands it.
@@ -55,19 +56,19 @@ def of_asm(args: Sequence[Held], named: Mapping[str, Held]) -> tuple[frozenset[s
     understood = read_on_any(text.value, constraints.value, len(operands), [1] * len(operands))
     stored = {i for reading in understood for i in reading.writes | reading.atomics}
     flows = {i for reading in understood for i in reading.result_flows}
-    result = Held(mixed(operands[i] for i in flows).roots | LOADED.roots)
+    result = Value(mixed(operands[i] for i in flows).roots | LOADED.roots)
     return (mixed(operands[i] for i in stored).roots, result) if understood else None
 
 
-def masked_off(name: str, args: Sequence[Held], named: Mapping[str, Held]) -> bool:
+def masked_off(name: str, args: Sequence[Value], named: Mapping[str, Value]) -> bool:
     """Whether the mask of a store or atomic update is a constant that lets nothing through."""
     if ANY in named or (name != "store" and not name.startswith("atomic_")) or name == "atomic_cas":
         return False
     mask = named["mask"] if "mask" in named else args[2] if len(args) > 2 else NOTHING
-    return mask.value is False
+    return mask.is_known and not mask.value
 
 
-def runs_never(target: Any, args: Sequence[Held]) -> bool:
+def runs_never(target: Any, args: Sequence[Value]) -> bool:
     """Whether a loop over `target(*args)` has no trips, whatever else is not known."""
     name, home = named_and_home(target)
     values = [arg.value for arg in args]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.signature.evaluate import UNKNOWN
+from triton_mutlint.kernel_source.evaluate import UNKNOWN
 from triton_mutlint.types import TupleType
 
 _SEMANTIC = {"_semantic", "_generator", "_builder"}

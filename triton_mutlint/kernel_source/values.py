@@ -1,46 +1,58 @@
-"""What a name or expression of a kernel's source may hold: addresses of parameters, functions, a constant."""
+"""What a name or expression of a kernel's source may be: addresses of parameters, functions, a constant."""
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from triton_mutlint.signature.evaluate import COMPARE_TWO, UNKNOWN
+from triton_mutlint.kernel_source.evaluate import UNKNOWN
 
 _PLAIN = (int, float, str, type(None))
 
 
 @dataclass(frozen=True)
-class Held:
+class Value:
     """`roots` are parameters whose address the value may be, or be made of: `#p` where it may be a number by now.
 
     `items` are the elements of a tuple: all of them, or the first ones of one that has `roots` of its own, too.
     `functions` are what the value may be as an object, by identity, where `is_open` says that it may also be another.
     `kinds` are the classes that it may be an instance of, with SOME if it may be one of another, or of none; it is
-    empty for what is no instance. `value` is a compile-time constant.
+    empty for what is no instance. `said` is a compile-time constant, with its type, and `value` the constant alone.
+    `is_present` says that it is certainly not None; `start` is where a range of numbers begins.
     """
 
     roots: frozenset[str] = frozenset()
-    items: tuple[Held, ...] | None = None
+    items: tuple[Value, ...] | None = None
     functions: tuple[Object, ...] = ()
     is_open: bool = False
     kinds: tuple[Object, ...] = ()
-    value: Any = UNKNOWN
+    said: tuple[type, Any] | None = None
+    is_present: bool = False
+    start: int | None = None
+
+    @property
+    def value(self) -> Any:
+        """The constant that it is; UNKNOWN if it is none."""
+        return UNKNOWN if self.said is None else self.said[1]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is a constant."""
+        return self.said is not None
 
     def everything(self) -> frozenset[str]:
         """The roots of the value and of all its elements."""
         return self.roots.union(*(item.everything() for item in self.items or ()))
 
-    def converted(self) -> Held:
+    def converted(self) -> Value:
         """The same, where a call may have made a number of an address."""
         if not self.roots and self.items is None:
             return self
         items = None if self.items is None else tuple(item.converted() for item in self.items)
         return replace(self, roots=self.roots | {_number(root) for root in self.roots}, items=items)
 
-    def number(self) -> Held:
+    def number(self) -> Value:
         """The same, where Triton takes no pointer."""
         if self.items is not None or self.has_objects():
             return self
@@ -61,7 +73,7 @@ class Held:
         functions = any(type(f.it).__name__ != "dtype" for f in self.functions)
         return bool(self.kinds) or functions or any(item.has_objects() for item in self.items or ())
 
-    def element(self, index: Held) -> Held:
+    def element(self, index: Value) -> Value:
         """`self[index]`."""
         at = index.value
         items = self.items or ()
@@ -69,15 +81,15 @@ class Held:
             return items[at]
         return self.any_element()
 
-    def any_element(self) -> Held:
+    def any_element(self) -> Value:
         """What iterating over it gives."""
         if self.items:
-            return either(*((Held(self.roots),) if self.roots else ()), *self.items)
-        return Held(self.roots, is_open=self.is_open, kinds=(SOME,) if self.kinds else ())
+            return either(*((Value(self.roots),) if self.roots else ()), *self.items)
+        return Value(self.roots, is_open=self.is_open, kinds=(SOME,) if self.kinds else ())
 
-    def __add__(self, other: Held) -> Held:
+    def __add__(self, other: Value) -> Value:
         if self.items is not None and other.items is not None and not self.roots:
-            return Held(other.roots, (*self.items, *other.items))
+            return Value(other.roots, (*self.items, *other.items))
         return mixed((self, other))
 
 
@@ -104,13 +116,15 @@ def parameter(root: str) -> str:
 
 
 _NUMBER = "#"
-NOTHING = Held()
+NOTHING = Value()
+NOWHERE = ""  # stands for what is no parameter: an address of none, say
+NO_ROOTS = frozenset((NOWHERE,))
 MEMORY = "*"  # stands for the parameters whose addresses were put into memory
-LOADED = Held(frozenset((MEMORY,)))
+LOADED = Value(frozenset((MEMORY,)))
 SOME = Object(None)  # a class that is not known
 
 
-def either(*values: Held) -> Held:
+def either(*values: Value) -> Value:
     """One of `values`."""
     first = values[0]
     if all(value == first for value in values):
@@ -124,29 +138,19 @@ def either(*values: Held) -> Held:
     kinds = dict.fromkeys(k for v in values for k in v.kinds)
     if any(v.kinds != first.kinds for v in values):
         kinds[SOME] = None
-    return Held(roots, items, functions, any(v.is_open for v in values), tuple(kinds))
+    return Value(roots, items, functions, any(v.is_open for v in values), tuple(kinds))
 
 
-def mixed(values: Iterable[Held]) -> Held:
+def mixed(values: Iterable[Value]) -> Value:
     """What may be made of all of `values`."""
     values = tuple(values)
     objects = (SOME,) if any(value.has_objects() for value in values) else ()
-    return Held(frozenset[str]().union(*(value.everything() for value in values)), kinds=objects)
+    return Value(frozenset[str]().union(*(value.everything() for value in values)), kinds=objects)
 
 
-def constant(value: Any) -> Held:
+def constant(value: Any) -> Value:
     """A constant, where it is one that tests and indices are made of."""
-    return Held(value=value) if isinstance(value, _PLAIN) else NOTHING
+    return Value(said=(type(value), value)) if isinstance(value, _PLAIN) else NOTHING
 
 
-def compared(test: ast.Compare, left: Held, right: Held) -> Held:
-    """What a test of two values comes to, where both are constants."""
-    function = COMPARE_TWO.get(type(test.ops[0])) if len(test.ops) == 1 else None
-    if function is None or left.value is UNKNOWN or right.value is UNKNOWN:
-        return NOTHING
-    if isinstance(test.ops[0], ast.Is | ast.IsNot) and left.value is not None and right.value is not None:
-        return NOTHING  # 1, True and 1.0 are the same in all but this
-    try:
-        return Held(value=bool(function(left.value, right.value)))
-    except TypeError:
-        return NOTHING
+TRUE, FALSE = constant(True), constant(False)

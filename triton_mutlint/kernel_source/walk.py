@@ -1,8 +1,7 @@
-"""What the source of a kernel may store through, and load from, whatever its compile-time values are.
+"""What the source of a kernel may touch, under what is known of its compile-time values.
 
 A walk that errs on one side only: what it does not know passes on the addresses it is given, and an unknown function
-stores through all of them. Both sides of a branch count, unless its test is a constant that was given. It is asked
-only of parameters that no analysed variant writes, or reads, where a guess decides what is compiled.
+stores through all of them. Both sides of a branch count, unless its test is a constant that was given.
 """
 
 from __future__ import annotations
@@ -12,51 +11,53 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.signature.evaluate import UNKNOWN
-from triton_mutlint.signature.held import NOTHING, SOME, Held, either, mixed
-from triton_mutlint.signature.helpers import Helper, Program
-from triton_mutlint.signature.possible_calls import Env, of_global
-from triton_mutlint.signature.possible_ops import runs_never
-from triton_mutlint.signature.possible_values import Expressions
+from triton_mutlint.kernel_source.calls import Done, Env, of_global
+from triton_mutlint.kernel_source.expressions import Expressions
+from triton_mutlint.kernel_source.helpers import Helper, Program
+from triton_mutlint.kernel_source.operations import runs_never
+from triton_mutlint.kernel_source.values import NOTHING, SOME, Value, constant, either, mixed, parameter
+from triton_mutlint.types import Footprint, Site
 
 MAX_DEPTH = 24  # calls within each other
 MAX_CALLS = 2000  # bodies walked for one kernel
 MAX_TRIPS = 24
 
 
-class Stores:
-    """The parameters of one kernel that its source may store through, each with a line of the kernel's own body."""
+class Walk:
+    """One walk over a kernel and the helpers that it calls."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._known: dict[tuple[Helper, tuple[tuple[str, Held], ...]], tuple[Held, frozenset[str]]] = {}
-        self._running: set[tuple[Helper, tuple[tuple[str, Held], ...]]] = set()
+        self._known: dict[tuple[Helper, tuple[tuple[str, Value], ...]], Done] = {}
+        self._running: set[tuple[Helper, tuple[tuple[str, Value], ...]]] = set()
         self._calls = 0
-        self.is_typed = False  # the source asks of what kind a value is
-        self.is_sized = False  # it asks for the shape of one
-        self.kept: dict[str, int] = {}  # what is put into memory
-        self.loads: set[str] = set()  # what may be read
 
-    def of(self, helper: Helper, env: Env) -> Mapping[str, int]:
-        """Walk the kernel's body, its parameters holding what `env` says."""
+    def of(self, helper: Helper, env: Mapping[str, Value]) -> Footprint:
+        """Walk the kernel's body, its parameters being what `env` says."""
+        self._calls = 0
         body = _Body(self, helper, dict(env))
         body.block(helper.node.body)
-        return body.stored
+        sites: dict[str, set[Site]] = {}
+        for root, site in body.sites:
+            sites.setdefault(parameter(root), set()).add(site)
+        return Footprint({name: frozenset(found) for name, found in sites.items()})
 
-    def call(self, helper: Helper, env: Env) -> tuple[Held, frozenset[str]]:
-        """What a helper returns, and what it stores through."""
+    def call(self, helper: Helper, env: Env) -> Done:
+        """What a helper returns, and what it does to memory."""
         key = (helper, tuple(env.items()))  # not its text: two of a factory's products share that
         if key in self._known:
             return self._known[key]
         if key in self._running or len(self._running) >= MAX_DEPTH or self._calls >= MAX_CALLS:
             given = mixed(env.values())
-            return replace(given.converted(), is_open=True), given.roots
+            stored = frozenset((root, Site("store", ())) for root in given.roots)
+            return Done(replace(given.converted(), is_open=True), stored)
         self._calls += 1
         self._running.add(key)
         body = _Body(self, helper, dict(env))
         body.block(helper.node.body)
         self._running.discard(key)
-        found = self._known[key] = body.returned or NOTHING, frozenset(body.stored)
+        returned = NOTHING if body.returned is None else body.returned
+        found = self._known[key] = Done(returned, frozenset(body.sites))
         return found
 
     def helper(self, target: Any, name: str = "") -> Helper | None:
@@ -66,10 +67,10 @@ class Stores:
 class _Body(Expressions):
     """The walk over one function's body."""
 
-    def __init__(self, stores: Stores, helper: Helper, env: Env) -> None:
+    def __init__(self, stores: Walk, helper: Helper, env: Env) -> None:
         super().__init__(stores, helper.node.lineno)
         self.namespace, self.env = helper.namespace, env
-        self.returned: Held | None = None
+        self.returned: Value | None = None
 
     # ----------------------------------------------------------------- statements
 
@@ -102,27 +103,28 @@ class _Body(Expressions):
         load = ast.copy_location(ast.BinOp(_loaded(node.target), node.op, node.value), node)
         self.bind(node.target, self.eval(load))
 
-    def bind(self, target: ast.expr, value: Held) -> None:
+    def bind(self, target: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Name):
             self.env[target.id] = value
         elif isinstance(target, ast.Tuple | ast.List):
             for index, element in enumerate(target.elts):
                 starred = isinstance(element, ast.Starred) or any(isinstance(e, ast.Starred) for e in target.elts)
                 self.bind(element.value if isinstance(element, ast.Starred) else element,
-                          mixed((value,)) if starred else value.element(Held(value=index)))
+                          mixed((value,)) if starred else value.element(constant(index)))
         elif isinstance(target, ast.Attribute | ast.Subscript):  # a part of it holds the value from now on
             whole = self.eval(_loaded(target.value))
             self.set_part(target.value, whole, value)
 
-    def set_part(self, target: ast.expr, whole: Held, value: Held) -> None:
+    def set_part(self, target: ast.expr, whole: Value, value: Value) -> None:
         """Other names may stand for the same instance, and have the part then, too."""
         if value.has_objects() or not whole.kinds:
             whole = mixed((whole, value))
-        self.bind(target, Held(whole.everything() | value.everything(), is_open=True, kinds=whole.kinds))
+        self.bind(target, Value(whole.everything() | value.everything(), is_open=True, kinds=whole.kinds))
         for name, held in self.env.items():
             if held.has_objects():
                 kinds = held.kinds if held.kinds and not value.has_objects() else (SOME,)
-                self.env[name] = Held(held.everything() | value.everything(), None, held.functions, held.is_open, kinds)
+                everything = held.everything() | value.everything()
+                self.env[name] = Value(everything, None, held.functions, held.is_open, kinds)
 
     def branch(self, node: ast.If) -> bool:
         test = self.eval(node.test)
@@ -143,9 +145,9 @@ class _Body(Expressions):
             self.env = self.joined(then, self.env)
         return False
 
-    def truth(self, node: ast.expr, held: Held) -> bool | None:
+    def truth(self, node: ast.expr, held: Value) -> bool | None:
         """What a test comes to, where that is certain: of an `and`, one operand that is false is enough."""
-        if held.value is not UNKNOWN:
+        if held.is_known:
             return bool(held.value)
         if isinstance(node, ast.BoolOp):
             decides = isinstance(node.op, ast.Or)
@@ -189,6 +191,11 @@ class _Body(Expressions):
         return not functions.is_open and len(functions.functions) == 1 and runs_never(
             functions.functions[0].it, [self.eval(a) for a in node.iter.args])
 
+    def check(self, node: ast.Assert) -> None:
+        test = self.eval(node.test)
+        self.at = self.place(node)
+        self.checked(test)
+
     def give_back(self, node: ast.Return) -> bool:
         value = self.eval(node.value) if node.value is not None else NOTHING
         self.returned = value if self.returned is None else either(self.returned, value)
@@ -212,4 +219,5 @@ def _loaded(target: ast.expr) -> ast.expr:
 _STATEMENTS: dict[type[ast.stmt], Callable[[_Body, Any], bool | None]] = {
     ast.Assign: _Body.assign, ast.AnnAssign: _Body.assign, ast.AugAssign: _Body.augment, ast.If: _Body.branch,
     ast.For: _Body.loop, ast.While: _Body.loop, ast.Return: _Body.give_back,
+    ast.Assert: _Body.check,
 }  # fmt: skip
