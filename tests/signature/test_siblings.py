@@ -15,18 +15,12 @@ import pytest
 
 from tests.in_process import run_here
 from tests.signature import random_flags
-<<<<<<< 5292837a2ae63154ba9a91268c2fb2aab0ef7add
 from triton_mutlint.config.request import Request
-from triton_mutlint.run import plan as planning
-from triton_mutlint.types import Kernel, KernelReport, Mutation, Plan, Sibling, Status
-=======
 from triton_mutlint.kernel_source.footprint import footprints
 from triton_mutlint.run import family
 from triton_mutlint.run import kernel as pipeline
 from triton_mutlint.run import plan as planning
-from triton_mutlint.run.request import Request
 from triton_mutlint.types import Footprint, Kernel, KernelReport, Mutation, Plan, Status, Variant
->>>>>>> 7bc63067e75b99435d487df620db3bae26a6f26e
 
 HEAD = """import triton
 import triton.language as tl

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from triton_mutlint.analysis import VariantEffects
-from triton_mutlint.signature.variants import value_key
+from triton_mutlint.spec.values import value_key
 from triton_mutlint.types import Access, ArgType, ConstexprValue, Failure, Origin, Plan, TupleType, Variant
 
 MAX_FAILURES = 3  # of variants, for one reason, before others are taken to fail for it as well

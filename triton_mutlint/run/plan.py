@@ -7,11 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-<<<<<<< 5292837a2ae63154ba9a91268c2fb2aab0ef7add
 from triton_mutlint.config.request import Request
-=======
 from triton_mutlint.kernel_source.footprint import footprints
->>>>>>> 7bc63067e75b99435d487df620db3bae26a6f26e
 from triton_mutlint.process.inputs import current
 from triton_mutlint.signature.configs import differ_in_options
 from triton_mutlint.signature.doubts import doubts
@@ -19,11 +16,6 @@ from triton_mutlint.signature.evidence import gather
 from triton_mutlint.signature.infer import infer
 from triton_mutlint.signature.inferred import Inferred
 from triton_mutlint.signature.plan import build_plan
-<<<<<<< 5292837a2ae63154ba9a91268c2fb2aab0ef7add
-from triton_mutlint.signature.siblings import siblings
-=======
-from triton_mutlint.signature.spec import KernelSpec, Spec, find_spec, load_spec, parse_spec
->>>>>>> 7bc63067e75b99435d487df620db3bae26a6f26e
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.load import DEFAULT_TARGET, load
 from triton_mutlint.spec.find import find_spec

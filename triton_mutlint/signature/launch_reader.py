@@ -9,11 +9,6 @@ from typing import Any
 
 from triton_mutlint.kernel_source.evaluate import Evaluation, Scope, known, own
 from triton_mutlint.signature.dtype_names import TL_NAMES
-<<<<<<< 5292837a2ae63154ba9a91268c2fb2aab0ef7add
-from triton_mutlint.signature.evaluate import Evaluation, Scope, known, own
-=======
-from triton_mutlint.signature.dtypes import canonical_dtype
->>>>>>> 7bc63067e75b99435d487df620db3bae26a6f26e
 from triton_mutlint.signature.launch_index import Launch, LaunchIndex, assignments, name_of
 from triton_mutlint.source.walking import walk
 from triton_mutlint.spec.dtypes import canonical_dtype

@@ -10,28 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-<<<<<<< 5292837a2ae63154ba9a91268c2fb2aab0ef7add
-from triton_mutlint.signature.doubts import elements
-from triton_mutlint.signature.evaluate import UNKNOWN
-from triton_mutlint.signature.evidence import Evidences, gather
-from triton_mutlint.signature.held import MEMORY, NOTHING, Held
-from triton_mutlint.signature.helpers import Helper, Program
-from triton_mutlint.signature.possible_calls import of_global
-from triton_mutlint.signature.possible_stores import Stores
-from triton_mutlint.signature.variants import types_of
-from triton_mutlint.spec.bind import value_parameters
-from triton_mutlint.spec.values import unwrap_constexpr, value_key
-=======
 from triton_mutlint.kernel_source.calls import of_global
 from triton_mutlint.kernel_source.evaluate import UNKNOWN
 from triton_mutlint.kernel_source.footprint import elements, footprint
 from triton_mutlint.kernel_source.helpers import Program
 from triton_mutlint.kernel_source.values import MEMORY, NOTHING, NOWHERE, Value
-from triton_mutlint.signature.binding import value_parameters
 from triton_mutlint.signature.evidence import Evidences, gather
-from triton_mutlint.signature.values import unwrap_constexpr
-from triton_mutlint.signature.variants import types_of, value_key
->>>>>>> 7bc63067e75b99435d487df620db3bae26a6f26e
+from triton_mutlint.signature.variants import types_of
+from triton_mutlint.spec.bind import value_parameters
+from triton_mutlint.spec.values import unwrap_constexpr, value_key
 from triton_mutlint.types import (
     ArgType,
     Beyond,

@@ -14,17 +14,11 @@ from triton_mutlint.host.launches.launch_values import (
     told,
     without_what_heuristics_set,
 )
-<<<<<<< 5292837a2ae63154ba9a91268c2fb2aab0ef7add:triton_mutlint/host/launches/launches.py
 from triton_mutlint.host.state.core import Activation
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments, bind, parameters
 from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import NONE, UNSEEN, FunctionValue, KernelMethod, KernelValue, Kind, Value, join
-from triton_mutlint.run.unexplored import may_branch_otherwise
-=======
-from triton_mutlint.host.state import State
-from triton_mutlint.host.values import NONE, UNSEEN, Cell, FunctionValue, KernelMethod, KernelValue, Kind, Value, join
->>>>>>> 7bc63067e75b99435d487df620db3bae26a6f26e:triton_mutlint/host/launches.py
 from triton_mutlint.source.walking import dotted
 from triton_mutlint.types import (
     Access,
