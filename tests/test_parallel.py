@@ -115,7 +115,7 @@ def test_a_kernel_that_ends_its_process_is_lost_alone(tmp_path: Path) -> None:
             "    if kernel.name == 'killer': signal.raise_signal(9)\n"
             "    return real(self, kernel, *rest)\n"
             "lower.Lowerer.lower = wrapped\n"
-            "from triton_mutlint.cli.boundary import run; sys.exit(run(sys.argv[1:]))")
+            "from triton_mutlint.cli.shell.boundary import run; sys.exit(run(sys.argv[1:]))")
     (tmp_path / "kernels.py").write_text(KERNELS)
     (tmp_path / "more.py").write_text(KERNELS.replace("killer", "harmless"))
     done = subprocess.run([sys.executable, "-c", code, ".", "--jobs", "2", "--format", "json", "--target", "cuda:90"],

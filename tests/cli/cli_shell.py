@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from triton_mutlint.cli import boundary
+from triton_mutlint.cli.shell import boundary
 from triton_mutlint.config.request import Request
 from triton_mutlint.types import (
     Environment,

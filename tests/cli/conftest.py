@@ -8,7 +8,7 @@ import pytest
 from cli_shell import Shell
 
 import triton_mutlint.run
-from triton_mutlint.cli import boundary
+from triton_mutlint.cli.shell import boundary
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ def command(seconds: int = 0, *arguments: str) -> list[str]:
 @pytest.mark.parametrize("argument", ["--help", "--version"])
 def test_nothing_heavy_is_imported_to_say_who_we_are(argument: str) -> None:
     code = (
-        "import sys; from triton_mutlint.cli.boundary import run; run([sys.argv[1]]); "
+        "import sys; from triton_mutlint.cli.shell.boundary import run; run([sys.argv[1]]); "
         "print([m for m in ('triton', 'torch', 'rich', 'yaml', 'numpy') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code, argument], capture_output=True, text=True, check=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.cli import boundary, output
+from triton_mutlint.cli.shell import boundary, output
 from triton_mutlint.source.load import reset
 
 pytest.importorskip("triton")

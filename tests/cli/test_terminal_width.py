@@ -8,8 +8,8 @@ import pytest
 from cli_shell import Shell, Stream
 
 from triton_mutlint.cli.app import cli
-from triton_mutlint.cli.output import fitted
 from triton_mutlint.cli.rule import folded
+from triton_mutlint.cli.shell.output import fitted
 from triton_mutlint.rules import RULES
 
 KERNELS = """\

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.cli import boundary
+from triton_mutlint.cli.shell import boundary
 from triton_mutlint.config.request import Request
 from triton_mutlint.fixes.plan import fixable
 from triton_mutlint.run.run import run

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from triton_mutlint.cli import boundary
+from triton_mutlint.cli.shell import boundary
 from triton_mutlint.config.request import Request
 from triton_mutlint.fixes.offers import offers
 from triton_mutlint.run.run import run

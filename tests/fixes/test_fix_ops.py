@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.cli.boundary import run
+from triton_mutlint.cli.shell.boundary import run
 
 OPS = Path(__file__).parents[2] / "fixtures" / "ops"
 HEAD = "import torch\nfrom torch.library import custom_op\n\nREST = ()\n\n\n"

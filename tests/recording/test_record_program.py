@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.cli import boundary, record
+from triton_mutlint.cli import record
+from triton_mutlint.cli.shell import boundary
 from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.spec.read import parse_spec

@@ -12,7 +12,7 @@ from triton_mutlint.report import render as render_as
 from triton_mutlint.report.groups import grouped
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.sources import SourceLines
-from triton_mutlint.report.summary import advice
+from triton_mutlint.report.terminal.summary import advice
 from triton_mutlint.types import (
     Declaration,
     Failure,

@@ -20,9 +20,9 @@ from report_samples import (
 from rich.cells import cell_len
 
 from triton_mutlint.report import render as render_as
-from triton_mutlint.report import text
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.report.terminal import text
 from triton_mutlint.types import (
     AccessKind,
     Declaration,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.cli import boundary
+from triton_mutlint.cli.shell import boundary
 from triton_mutlint.report import render
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.rules import RULES

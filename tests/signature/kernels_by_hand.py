@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.source.stubs import Missing
+from triton_mutlint.source.slicing.stubs import Missing
 from triton_mutlint.types import Autotune, AutotuneConfig, Kernel, Location, Parameter, SourceFile
 
 

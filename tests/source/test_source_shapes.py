@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.source.launched import launched_names
+from triton_mutlint.source.jit.launched import launched_names
 from triton_mutlint.types import FileResult, Kernel, parse_source
 
 STORE = "    tl.store(x, 1)\n"
@@ -463,7 +463,7 @@ def test_a_module_that_makes_names_on_demand(load_text, write) -> None:
 
 
 def test_a_missing_value_says_so_when_it_is_used_after_loading(load_text) -> None:
-    from triton_mutlint.source.stubs import MissingValueError
+    from triton_mutlint.source.slicing.stubs import MissingValueError
 
     result = load_text(
         """

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from triton_mutlint.cli.output import write_stdout
+from triton_mutlint.cli.shell.output import write_stdout
 from triton_mutlint.types import UsageError
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -78,8 +78,8 @@ def _megabytes(size: int) -> str:
 
 def _store(options: dict[str, Any]) -> Any:
     from triton_mutlint.cache.store import Store
-    from triton_mutlint.cli.options import configured
-    from triton_mutlint.cli.remembering import cache_folder
+    from triton_mutlint.cli.shell.options import configured
+    from triton_mutlint.cli.shell.remembering import cache_folder
 
     folder = cache_folder(options["cache_dir"] or configured(options).cache_dir)
     try:

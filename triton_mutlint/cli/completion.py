@@ -7,7 +7,7 @@ import os
 import click
 from click.shell_completion import get_completion_class, shell_complete
 
-from triton_mutlint.cli.output import write_stdout
+from triton_mutlint.cli.shell.output import write_stdout
 
 PROGRAM = "triton-mutlint"
 VARIABLE = "_TRITON_MUTLINT_COMPLETE"  # the script asks through it, and boundary looks for it

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from triton_mutlint.cli import check
-from triton_mutlint.cli.output import write_stdout
+from triton_mutlint.cli.shell.output import write_stdout
 from triton_mutlint.cli.snapshot_option import Checking
 from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.config.settings import Config

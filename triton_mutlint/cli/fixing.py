@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from triton_mutlint.basics import plural
-from triton_mutlint.cli.output import tell, write_stdout
+from triton_mutlint.cli.shell.output import tell, write_stdout
 from triton_mutlint.config.request import Request
 from triton_mutlint.types import Finding, Report
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from triton_mutlint.cli.options import configured, merged
-from triton_mutlint.cli.output import check_writable, fitted, tell, write_stdout
-from triton_mutlint.cli.progress import Progress
+from triton_mutlint.cli.shell.options import configured, merged
+from triton_mutlint.cli.shell.output import check_writable, fitted, tell, write_stdout
+from triton_mutlint.cli.shell.progress import Progress
 from triton_mutlint.config.request import Request
 from triton_mutlint.process.files import write_file
 

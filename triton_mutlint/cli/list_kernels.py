@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from triton_mutlint.cli.options import configured, merged
-from triton_mutlint.cli.output import fitted, write_stdout
+from triton_mutlint.cli.shell.options import configured, merged
+from triton_mutlint.cli.shell.output import fitted, write_stdout
 from triton_mutlint.config.request import Request
 
 if TYPE_CHECKING:  # loading kernels is slow to import, and `--help` does without

@@ -9,8 +9,8 @@ import sys
 import click
 
 from triton_mutlint.basics import nearest_rule
-from triton_mutlint.cli.completing import codes
-from triton_mutlint.cli.output import is_terminal, width, write_stdout
+from triton_mutlint.cli.shell.completing import codes
+from triton_mutlint.cli.shell.output import is_terminal, width, write_stdout
 
 _WIDEST = 110  # cells of a paragraph
 _BLOCK = re.compile(r"```.+?\n```|\S(?:(?!\n\n).)*", re.DOTALL)

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from triton_mutlint.cli.output import fitted, write_stdout
+from triton_mutlint.cli.shell.output import fitted, write_stdout
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

@@ -11,9 +11,9 @@ import click
 
 from triton_mutlint.basics import plural
 from triton_mutlint.cli.checking import make_request, refuse_contradictions
-from triton_mutlint.cli.options import configured, merged
-from triton_mutlint.cli.output import check_writable, fitted, tell, write_stdout
-from triton_mutlint.cli.progress import Progress
+from triton_mutlint.cli.shell.options import configured, merged
+from triton_mutlint.cli.shell.output import check_writable, fitted, tell, write_stdout
+from triton_mutlint.cli.shell.progress import Progress
 from triton_mutlint.cli.snapshot_option import DEFAULT_SNAPSHOT
 from triton_mutlint.cli.updating import write_snapshot
 from triton_mutlint.config.settings import Config
@@ -21,7 +21,7 @@ from triton_mutlint.contracts.contract import OP
 from triton_mutlint.contracts.snapshot import read_snapshot
 from triton_mutlint.report import render
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.summary import summarize
+from triton_mutlint.report.terminal.summary import summarize
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.types import EMPTY
 

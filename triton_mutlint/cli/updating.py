@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from triton_mutlint.basics import plural
-from triton_mutlint.cli.output import tell
+from triton_mutlint.cli.shell.output import tell
 from triton_mutlint.config.request import Request
 from triton_mutlint.contracts import baseline_file
 from triton_mutlint.contracts.baseline import Accepted, Baseline, Kind, accept, counted, kept

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from triton_mutlint.kernel_source.evaluate import UNKNOWN, own
-from triton_mutlint.source.namespace import Namespace
+from triton_mutlint.source.slicing.namespace import Namespace
 from triton_mutlint.types import Kernel
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from triton_mutlint.source.bodies import Body, read_body
-from triton_mutlint.source.modules import installed, is_triton_module
-from triton_mutlint.source.namespace import Namespace
-from triton_mutlint.source.needs import functions_in, node_of
+from triton_mutlint.source.slicing.bodies import Body, read_body
+from triton_mutlint.source.slicing.modules import installed, is_triton_module
+from triton_mutlint.source.slicing.namespace import Namespace
+from triton_mutlint.source.slicing.needs import functions_in, node_of
 from triton_mutlint.triton_names import hint
 from triton_mutlint.types import Kernel, Location
 

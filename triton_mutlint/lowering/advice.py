@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from triton_mutlint.lowering import triton_api
-from triton_mutlint.source.file_notes import POSITIONAL_ONLY
+from triton_mutlint.source.jit.file_notes import POSITIONAL_ONLY
 from triton_mutlint.triton_names import hint_of
 from triton_mutlint.types import ArgType, Kernel
 

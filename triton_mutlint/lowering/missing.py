@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from triton_mutlint.source.stubs import MissingValueError, UndecidedError
+from triton_mutlint.source.slicing.stubs import MissingValueError, UndecidedError
 from triton_mutlint.types import Failure, Location, Stage
 
 _SHOWN = re.compile(r"<missing ([^<>]+)>")  # how a missing value prints in Triton's own messages

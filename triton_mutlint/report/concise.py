@@ -5,7 +5,7 @@ from __future__ import annotations
 from triton_mutlint.basics import flat, one_line
 from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.summary import FIXABLE
+from triton_mutlint.report.terminal.summary import FIXABLE
 from triton_mutlint.types import Finding, Report
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.summary import summarize
+from triton_mutlint.report.terminal.summary import summarize
 from triton_mutlint.types import (
     Access,
     Finding,

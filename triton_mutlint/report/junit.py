@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 from triton_mutlint.basics import flat
 from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.summary import fails
+from triton_mutlint.report.terminal.summary import fails
 from triton_mutlint.types import Finding, KernelReport, Report, Status
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, 2.2

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from triton_mutlint.basics import flat
 from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.summary import sentence
+from triton_mutlint.report.terminal.summary import sentence
 from triton_mutlint.types import Finding, KernelReport, Mutation, Report, Status
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&@!])")

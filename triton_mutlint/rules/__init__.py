@@ -5,10 +5,6 @@ from __future__ import annotations
 from triton_mutlint.rules import (
     tml101_undeclared_mutation,
     tml102_stale_mutation,
-    tml103_op_undeclared_mutation,
-    tml104_op_stale_mutation,
-    tml105_op_malformed_declaration,
-    tml106_unwrapped_launch,
     tml107_contract_changed,
     tml201_unanalyzable_op,
     tml202_indirect_write,
@@ -22,6 +18,12 @@ from triton_mutlint.rules import (
     tml905_unused_suppression,
 )
 from triton_mutlint.rules.autotune import tml301_autotune_unrestored, tml304_autotune_none
+from triton_mutlint.rules.ops import (
+    tml103_op_undeclared_mutation,
+    tml104_op_stale_mutation,
+    tml105_op_malformed_declaration,
+    tml106_unwrapped_launch,
+)
 from triton_mutlint.rules.rule import Rule
 
 __all__ = ["NAMES", "RULES", "Rule"]

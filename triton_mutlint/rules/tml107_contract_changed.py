@@ -67,7 +67,7 @@ from triton_mutlint.contracts.contract import (
     op_contract_of,
 )
 from triton_mutlint.contracts.snapshot import Entry
-from triton_mutlint.rules.op_effects import steps
+from triton_mutlint.rules.ops.op_effects import steps
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import WRITING, KernelSubject, RunSubject, places
 from triton_mutlint.types import Finding, KernelReport, Location, OpReport, Related, Severity

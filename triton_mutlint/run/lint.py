@@ -28,9 +28,9 @@ from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import Specs, load_file, plan_kernel, shown, unexpected
 from triton_mutlint.run.workers import At, Part, Read, Reported, Step, lint_files, unloaded_kernels
 from triton_mutlint.signature.repair import repair
-from triton_mutlint.source.bounded import EndlessError
+from triton_mutlint.source.slicing.bounded import EndlessError
+from triton_mutlint.source.slicing.tracing import traced
 from triton_mutlint.source.text import has_ops
-from triton_mutlint.source.tracing import traced
 from triton_mutlint.spec.model import KernelSpec
 from triton_mutlint.types import (
     Environment,

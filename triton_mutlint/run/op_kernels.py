@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 
 from triton_mutlint.host.modules.module import HostModule
-from triton_mutlint.source.closures import Differing, differing
+from triton_mutlint.source.slicing.closures import Differing, differing
 from triton_mutlint.types import Beyond, KernelReport, LaunchArgument, Origin, SourceFile
 
 Analyze = Callable[[SourceFile], Iterable[KernelReport]]

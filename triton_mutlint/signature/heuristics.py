@@ -12,7 +12,7 @@ import dis
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from triton_mutlint.source.stubs import Missing
+from triton_mutlint.source.slicing.stubs import Missing
 from triton_mutlint.spec.values import text_of, unwrap_constexpr
 from triton_mutlint.types import ArgType, ConstexprValue, ScalarType, TupleType
 

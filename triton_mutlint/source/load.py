@@ -13,15 +13,15 @@ from typing import Any
 
 from triton_mutlint.process.collector import collector_paused
 from triton_mutlint.process.watchdog import TooLongError
-from triton_mutlint.source.file_notes import not_jit, notes_on
-from triton_mutlint.source.kernels import Candidate, candidates, has_candidates
-from triton_mutlint.source.launched import launches
-from triton_mutlint.source.modules import Modules
+from triton_mutlint.source.jit.file_notes import not_jit, notes_on
+from triton_mutlint.source.jit.kernels import Candidate, candidates, has_candidates
+from triton_mutlint.source.jit.launched import launches
+from triton_mutlint.source.jit.outward import called_elsewhere, launched_from
 from triton_mutlint.source.names import called_from_outside, called_names, returns_value, takes_blocks
-from triton_mutlint.source.needs import UNDEFINED, Need, Needs
 from triton_mutlint.source.outline import Outline, outline
-from triton_mutlint.source.outward import called_elsewhere, launched_from
-from triton_mutlint.source.sliced import SlicedModule
+from triton_mutlint.source.slicing.modules import Modules
+from triton_mutlint.source.slicing.needs import UNDEFINED, Need, Needs
+from triton_mutlint.source.slicing.sliced import SlicedModule
 from triton_mutlint.source.true_import import load_by_import
 from triton_mutlint.source.walking import walk
 from triton_mutlint.types import (

@@ -10,13 +10,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.source.closures import closure
 from triton_mutlint.source.finder import Place
-from triton_mutlint.source.jitdefs import JitDefinition, unwrap
-from triton_mutlint.source.kernels import Candidate
-from triton_mutlint.source.launched import launches
+from triton_mutlint.source.jit.kernels import Candidate
+from triton_mutlint.source.jit.launched import launches
 from triton_mutlint.source.names import called_from_outside, called_names, returns_value
 from triton_mutlint.source.outline import Outline
+from triton_mutlint.source.slicing.closures import closure
+from triton_mutlint.source.slicing.jitdefs import JitDefinition, unwrap
 from triton_mutlint.types import Failure, FileResult, Kernel, Location, SourceFile, Stage
 
 _HINT = "leave out --import: the file is then sliced, and what it lacks is stood in for"

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from triton_mutlint.basics import plural
-from triton_mutlint.source.stubs import Missing
+from triton_mutlint.source.slicing.stubs import Missing
 from triton_mutlint.spec.dtypes import nearest
 from triton_mutlint.spec.errors import did_you_mean, show_path
 from triton_mutlint.spec.model import ArgSpec, KernelSpec, SpecValue

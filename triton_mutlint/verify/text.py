@@ -8,11 +8,23 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from triton_mutlint.basics import plural
-from triton_mutlint.report.kernel_text import failure_lines, note_lines
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.style import DIM, FAILED, MUTATION, PLACE, STRONG, Lines, cells, clean, flow, joined, titled
-from triton_mutlint.report.style import words as flowing
-from triton_mutlint.report.text import paint
+from triton_mutlint.report.terminal.kernel_text import failure_lines, note_lines
+from triton_mutlint.report.terminal.style import (
+    DIM,
+    FAILED,
+    MUTATION,
+    PLACE,
+    STRONG,
+    Lines,
+    cells,
+    clean,
+    flow,
+    joined,
+    titled,
+)
+from triton_mutlint.report.terminal.style import words as flowing
+from triton_mutlint.report.terminal.text import paint
 from triton_mutlint.types import Mutation
 from triton_mutlint.verify.model import Agreement, KernelOutcome, Outcome, ParameterOutcome, VerifyReport
 from triton_mutlint.verify.wire import STRAY
