@@ -15,18 +15,8 @@ from triton_mutlint.cache.identity import identity
 from triton_mutlint.cache.packing import pack, unpack
 from triton_mutlint.cache.store import Store
 from triton_mutlint.config.request import Request
-from triton_mutlint.process.inputs import (
-    Inputs,
-    Look,
-    Stamp,
-    current,
-    digest_of,
-    is_loose,
-    looks_still,
-    still,
-    take_in,
-    variable_digest,
-)
+from triton_mutlint.process.inputs import Inputs, current, take_in, variable_digest
+from triton_mutlint.process.stamps import Look, Stamp, digest_of, is_loose, looks_still, still
 from triton_mutlint.types import FileResult, SourceFile
 
 _KIND = "files"

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.process.inputs import Look
+from triton_mutlint.process.stamps import Look
 from triton_mutlint.source.facts import ABSENT, known_facts
 from triton_mutlint.source.finder import Finder, Place, is_real, is_stood_in, may_be_own
 from triton_mutlint.source.outline import Outline

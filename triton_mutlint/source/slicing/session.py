@@ -20,7 +20,8 @@ from typing import Any, NoReturn
 
 from triton_mutlint.process.capture import captured
 from triton_mutlint.process.harmless import harmless
-from triton_mutlint.process.inputs import environment, note_data, refuse_irregular
+from triton_mutlint.process.inputs import environment, note_data
+from triton_mutlint.process.stamps import refuse_irregular
 from triton_mutlint.process.watchdog import watched
 from triton_mutlint.source.outline import FoundFunction
 from triton_mutlint.source.slicing.bounded import Rounds, bounded_memory
