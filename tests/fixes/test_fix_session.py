@@ -10,7 +10,7 @@ from fix_samples import finding
 
 from triton_mutlint.config.request import Request
 from triton_mutlint.contracts.comments import read_comments
-from triton_mutlint.fixes.session import Outcome, settle
+from triton_mutlint.fixes.session import FixOutcome, settle
 from triton_mutlint.types import (
     Change,
     Environment,
@@ -53,7 +53,7 @@ class World:
         found = [f for name, text in texts.items() for f in self.judge(name, text)]
         return Report(Environment(None), self.kernels, tuple(found), len(texts))
 
-    def settle(self) -> Outcome:
+    def settle(self) -> FixOutcome:
         request = Request(("kernels.py",), self.folder)
         return settle(self.analyse(request), request, self.analyse)
 

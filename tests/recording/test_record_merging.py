@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from triton_mutlint.recording.launches import Launch, read_notes
+from triton_mutlint.recording.launches import RecordedLaunch, read_notes
 from triton_mutlint.recording.merging import merge
 from triton_mutlint.recording.seen import columns, proposals
 from triton_mutlint.spec.read import parse_spec
@@ -25,8 +25,8 @@ def copy_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 """
 
 
-def _launch(**args: str) -> Launch:
-    return Launch(tuple(args.items()))
+def _launch(**args: str) -> RecordedLaunch:
+    return RecordedLaunch(tuple(args.items()))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import textwrap
 from dataclasses import replace
 from pathlib import Path
 
-from triton_mutlint.contracts.declarations import Declaration, declaration_of
+from triton_mutlint.contracts.declarations import KernelDeclaration, declaration_of
 from triton_mutlint.rules.subject import KernelSubject, RunSubject
 from triton_mutlint.types import (
     Access,
@@ -45,7 +45,7 @@ def source_of(text: str, file: str = FILE) -> SourceFile:
 
 
 def subject_of(text: str, autotune: Autotune | None = None, allow: frozenset[str] = frozenset(),
-               declaration: Declaration | None = None, **changes: object) -> KernelSubject:
+               declaration: KernelDeclaration | None = None, **changes: object) -> KernelSubject:
     """The first kernel of `text`; `changes` replace fields of its report."""
     source = source_of(text)
     node = next(iter(source.functions.values()))

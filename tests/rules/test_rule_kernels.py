@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from rule_samples import FILE, subject_of
 
-from triton_mutlint.contracts.declarations import Declaration
+from triton_mutlint.contracts.declarations import KernelDeclaration
 from triton_mutlint.rules import RULES
 from triton_mutlint.rules.subject import KernelSubject, RunSubject
 from triton_mutlint.types import (
@@ -28,8 +28,8 @@ WRITES = "@triton.jit\ndef k(x_ptr, out_ptr):\n    tl.store(out_ptr, tl.load(x_p
 HERE = Location(FILE, 3, 5)
 
 
-def declared(*names: str) -> Declaration:
-    return Declaration(names, Location("spec.yaml", 4, 5), "spec")
+def declared(*names: str) -> KernelDeclaration:
+    return KernelDeclaration(names, Location("spec.yaml", 4, 5), "spec")
 
 
 def with_mutation(subject: KernelSubject, name: str, mutation: Mutation, *when: str) -> KernelSubject:

@@ -21,7 +21,7 @@ from triton_mutlint.process.files import write_file
 from triton_mutlint.report.options import RenderOptions
 
 if TYPE_CHECKING:  # what analyses, judges and renders is loaded where the cache has no answer
-    from triton_mutlint.fixes.session import Outcome
+    from triton_mutlint.fixes.session import FixOutcome
     from triton_mutlint.types import Report
 
 _EXCLUSIVE = (
@@ -181,7 +181,7 @@ def _report(request: Request, options: dict[str, Any]) -> Report:
     return report
 
 
-def _settled(request: Request) -> Outcome:
+def _settled(request: Request) -> FixOutcome:
     from triton_mutlint.cli.fixing import settled
     from triton_mutlint.cli.shell.progress import Progress
     from triton_mutlint.run import run as engine

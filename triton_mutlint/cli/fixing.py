@@ -11,19 +11,19 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.types import Finding, Report
 
 if TYPE_CHECKING:  # fixing is loaded when asked for
-    from triton_mutlint.fixes.session import Outcome
+    from triton_mutlint.fixes.session import FixOutcome
 
 Analyse = Callable[[Request], Report]
 
 
-def settled(report: Report, request: Request, analyse: Analyse) -> Outcome:
+def settled(report: Report, request: Request, analyse: Analyse) -> FixOutcome:
     """What can be fixed; writes nothing."""
     from triton_mutlint.fixes.session import settle
 
     return settle(report, request, analyse)
 
 
-def fix(outcome: Outcome) -> Report:
+def fix(outcome: FixOutcome) -> Report:
     """Write what was fixed, say so on standard error, and give the report on what is left.
 
     Raises UsageError for a file that cannot be written.
@@ -40,7 +40,7 @@ def fix(outcome: Outcome) -> Report:
     return outcome.report
 
 
-def show(outcome: Outcome) -> bool:
+def show(outcome: FixOutcome) -> bool:
     """Print what fixing would change; whether that is anything."""
     from triton_mutlint.fixes.diff import unified
 
@@ -53,11 +53,11 @@ def show(outcome: Outcome) -> bool:
     return bool(outcome.changed)
 
 
-def _count(outcome: Outcome) -> str:
+def _count(outcome: FixOutcome) -> str:
     return plural(sum(len(done.findings) for done in outcome.fixed), "finding")
 
 
-def _refusals(outcome: Outcome, report: Report) -> None:
+def _refusals(outcome: FixOutcome, report: Report) -> None:
     """Say what is not fixed, with the lines of the report that people see."""
     from triton_mutlint.fixes.session import located
 

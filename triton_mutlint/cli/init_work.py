@@ -14,7 +14,7 @@ from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import plan_kernel
 from triton_mutlint.source.discover import discover, display_path
 from triton_mutlint.spec.as_yaml import key_text
-from triton_mutlint.spec.entries import Subject, given_by_source, guesses, settle, verdict_comments
+from triton_mutlint.spec.entries import EntrySubject, given_by_source, guesses, settle, verdict_comments
 from triton_mutlint.spec.entry_text import HEADER, WrittenEntry, entry_lines
 from triton_mutlint.spec.find import NAMES, find_spec, project_root
 from triton_mutlint.spec.model import KernelSpec
@@ -138,8 +138,8 @@ class _Change:
             yield f"{place.file}:{place.line}: {message}"
 
     def _subject(self, file: FileResult, kernel: Kernel, entry: KernelSpec | None,
-                 report: KernelReport) -> Subject:
-        return Subject(
+                 report: KernelReport) -> EntrySubject:
+        return EntrySubject(
             kernel, entry, report, tuple(self.seen.get(kernel, ())),
             lambda asked: plan_kernel(kernel, asked, self.run.specs.of(file.source), file, self.request.max_variants),
             lambda asked: self.run.analyze(file, kernel, asked))

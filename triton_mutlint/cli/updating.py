@@ -10,7 +10,7 @@ from triton_mutlint.basics import plural
 from triton_mutlint.cli.shell.output import tell
 from triton_mutlint.config.request import Request
 from triton_mutlint.contracts import baseline_file
-from triton_mutlint.contracts.baseline import Accepted, Baseline, Kind, accept, counted, kept
+from triton_mutlint.contracts.baseline import Accepted, Baseline, FindingKind, accept, counted, kept
 from triton_mutlint.contracts.contract import Contract, Key, contract_of, keyed, keyed_ops, op_contract_of
 from triton_mutlint.contracts.portable import covered
 from triton_mutlint.contracts.snapshot import dump, read_snapshot
@@ -29,7 +29,7 @@ def update_baseline(report: Report, request: Request) -> Report:
     assert given is not None, "the command line refuses --update-baseline without a file"
     path = request.cwd / given
     shown = display_path(path, request.cwd)
-    counts: dict[Kind, int] = {}
+    counts: dict[FindingKind, int] = {}
     if path.exists():
         old = baseline_file.read_baseline(path, shown)
         counts = kept(old, _looked_at({kind.file for kind in old.entries}, report, path.parent, request))

@@ -40,7 +40,7 @@ _THROUGH = re.compile(rf"{_INDIRECT} (\S+) (\w+)")
 
 
 @dataclass(frozen=True)
-class Entry:
+class SnapshotEntry:
     """One kernel or op of a snapshot and the line on which its block begins."""
 
     contract: Contract
@@ -53,7 +53,7 @@ class Snapshot:
 
     file: str
     folder: Path
-    entries: Mapping[Key, Entry] = field(default_factory=lambda: MappingProxyType({}))
+    entries: Mapping[Key, SnapshotEntry] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def read_snapshot(path: Path, shown: str) -> Snapshot:
@@ -67,7 +67,7 @@ def read_snapshot(path: Path, shown: str) -> Snapshot:
     return Snapshot(shown, path.parent, MappingProxyType(parse(text, shown)))
 
 
-def parse(text: str, shown: str) -> dict[Key, Entry]:
+def parse(text: str, shown: str) -> dict[Key, SnapshotEntry]:
     """The entries of a snapshot's text; raises UsageError with the line that cannot be read."""
     lines = text.splitlines()
     if not lines or not lines[0].startswith(MAGIC):
@@ -79,11 +79,11 @@ def parse(text: str, shown: str) -> dict[Key, Entry]:
         raise UsageError(f"{error}; {anew}") from None
 
 
-def _entries(lines: list[str], shown: str) -> dict[Key, Entry]:
+def _entries(lines: list[str], shown: str) -> dict[Key, SnapshotEntry]:
     version = lines[0].removeprefix(MAGIC).partition(":")[0]
     if version != VERSION:
         raise UsageError(f"{shown}:1: unsupported version {version!r}; this tool reads version {VERSION}")
-    entries: dict[Key, Entry] = {}
+    entries: dict[Key, SnapshotEntry] = {}
     block = None
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith("#"):
@@ -93,12 +93,12 @@ def _entries(lines: list[str], shown: str) -> dict[Key, Entry]:
             if key in entries:
                 raise UsageError(f"{shown}:{number}: `{key}` is listed twice")
             block = _Block()
-            entries[key] = Entry(block.contract(), number)
+            entries[key] = SnapshotEntry(block.contract(), number)
         elif block is None:
             raise UsageError(f"{shown}:{number}: a line that belongs to no kernel or op")
         else:
             block.add(line.strip(), f"{shown}:{number}")
-            entries[key] = Entry(block.contract(), entries[key].line)
+            entries[key] = SnapshotEntry(block.contract(), entries[key].line)
     return entries
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from triton_mutlint.basics import nearest_rule
-from triton_mutlint.contracts.comments import IGNORE, Comments, Directive, Problem, read_comments
+from triton_mutlint.contracts.comments import IGNORE, CommentProblem, Comments, Directive, read_comments
 from triton_mutlint.contracts.spans import Span, covered, multi_line, parse
 from triton_mutlint.types import Location, SourceFile
 
@@ -31,7 +31,7 @@ class Suppressions:
     """The suppressions of one file, and the comments that were meant as one."""
 
     items: tuple[Suppression, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[CommentProblem, ...] = ()
 
 
 def read_suppressions(source: SourceFile, known: Mapping[str, str]) -> Suppressions:
@@ -70,12 +70,12 @@ def _lines(directive: Directive, comments: Comments, spans: list[Span], lines: l
     return min(line, first), last
 
 
-def _unknown_codes(directive: Directive, known: Mapping[str, str]) -> list[Problem]:
+def _unknown_codes(directive: Directive, known: Mapping[str, str]) -> list[CommentProblem]:
     found = []
     for item in directive.items:
         if item not in known:
             message = f"`{item}` is no rule, so nothing is suppressed by it"
-            found.append(Problem(message, directive.location, IGNORE, _meant(item, known)))
+            found.append(CommentProblem(message, directive.location, IGNORE, _meant(item, known)))
     return found
 
 

@@ -16,7 +16,7 @@ _DIVISIBLE = re.compile(r":16\b")
 
 
 @dataclass(frozen=True)
-class Launch:
+class RecordedLaunch:
     """One launch: every argument as the YAML of a spec, what is noted of values and sizes, and the grid.
 
     `args` leaves out what a spec has no words for.
@@ -33,7 +33,7 @@ class Launch:
 
 
 @dataclass(frozen=True)
-class Place:
+class LaunchPlace:
     """Where a kernel stands: `line` is that of its first decorator."""
 
     file: Path
@@ -41,13 +41,13 @@ class Place:
     line: int
 
 
-def read_notes(text: str) -> dict[Place, list[Launch]]:
+def read_notes(text: str) -> dict[LaunchPlace, list[RecordedLaunch]]:
     """The launches of a program by kernel; lines that are torn (a killed process) are left out."""
-    found: dict[Place, list[Launch]] = {}
+    found: dict[LaunchPlace, list[RecordedLaunch]] = {}
     for line in text.splitlines():
         try:
             note = json.loads(line)
-            place = Place(Path(note["file"]), note["name"], note["line"])
+            place = LaunchPlace(Path(note["file"]), note["name"], note["line"])
             launch = _launch(note)
         except (ValueError, KeyError, TypeError):
             continue
@@ -56,9 +56,9 @@ def read_notes(text: str) -> dict[Place, list[Launch]]:
     return found
 
 
-def _launch(note: Mapping[str, Any]) -> Launch:
+def _launch(note: Mapping[str, Any]) -> RecordedLaunch:
     args = [(name, text) for name, arg in note["args"].items() if (text := _text(arg)) is not None]
-    return Launch(tuple(args), tuple(note["values"].items()),
+    return RecordedLaunch(tuple(args), tuple(note["values"].items()),
                   tuple((name, tuple(shape)) for name, shape in note["shapes"].items()), tuple(note["grid"] or ()))
 
 
@@ -76,15 +76,15 @@ def _text(arg: Mapping[str, Any]) -> str | None:
 # --------------------------------------------------------------------------- in a spec
 
 
-def joined(known: Iterable[Launch], new: Iterable[Launch]) -> tuple[Launch, ...]:
+def joined(known: Iterable[RecordedLaunch], new: Iterable[RecordedLaunch]) -> tuple[RecordedLaunch, ...]:
     """All of them, each signature once, those known first; at most MOST."""
-    found: dict[object, Launch] = {}
+    found: dict[object, RecordedLaunch] = {}
     for launch in (*known, *sorted(new, key=lambda launch: launch.args)):
         found.setdefault(launch.key, launch)
     return tuple(found.values())[:MOST]
 
 
-def launch_text(launch: Launch) -> str:
+def launch_text(launch: RecordedLaunch) -> str:
     """A launch as it stands in the list `verify.launches`, on one line."""
     noted = {"values": dict(launch.values), "shapes": {n: list(s) for n, s in launch.shapes}, "grid": list(launch.grid)}
     parts = [f"args: {{{', '.join(f'{n}: {text}' for n, text in launch.args)}}}"]
@@ -92,10 +92,10 @@ def launch_text(launch: Launch) -> str:
     return f"{{{', '.join(parts)}}}"
 
 
-def launches_of(given: Iterable[Mapping[str, Any]]) -> Iterator[Launch]:
+def launches_of(given: Iterable[Mapping[str, Any]]) -> Iterator[RecordedLaunch]:
     """The launches that an entry's `verify` holds, as plain values."""
     for one in given:
-        yield Launch(
+        yield RecordedLaunch(
             tuple((n, str(plain_text(v))) for n, v in one.get("args", {}).items()),
             tuple(one.get("values", {}).items()),
             tuple((n, tuple(s) if isinstance(s, list) else (s,)) for n, s in one.get("shapes", {}).items()),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from triton_mutlint.config.request import Request
-from triton_mutlint.recording.launches import Launch, Place, joined, launch_text, launches_of, read_notes
+from triton_mutlint.recording.launches import LaunchPlace, RecordedLaunch, joined, launch_text, launches_of, read_notes
 from triton_mutlint.recording.seen import Seen, columns, proposals
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import load_file, plan_kernel
@@ -82,7 +82,7 @@ def merge(notes: str, old: str | None, spec: Path) -> Recorded:
 class _Subject:
     """A recorded kernel; `file` and `kernel` are what its source gave, `run` analyses it."""
 
-    place: Place
+    place: LaunchPlace
     file: FileResult
     kernel: Kernel | None
     run: Run
@@ -94,7 +94,7 @@ class _Subject:
         line = self.kernel.location.line if self.kernel else self.place.line
         return spec.entry_for(self.place.file, self.place.name, self.kernel.qualname if self.kernel else "", line)
 
-    def arguments(self, launches: Sequence[Launch]) -> Seen:
+    def arguments(self, launches: Sequence[RecordedLaunch]) -> Seen:
         """What to write under `args`: what the launches had, in a form that can be analysed."""
         seen = columns(launches, _given_by_source(self.kernel))
         if self.kernel is None:
@@ -120,7 +120,8 @@ class _Subject:
         return report.status is Status.ANALYZED
 
 
-def _subjects(notes: Mapping[Place, list[Launch]], spec: Spec | None) -> Iterator[tuple[_Subject, list[Launch]]]:
+def _subjects(notes: Mapping[LaunchPlace, list[RecordedLaunch]],
+              spec: Spec | None) -> Iterator[tuple[_Subject, list[RecordedLaunch]]]:
     """Each recorded kernel with its launches, in the order of their places."""
     request = Request((), Path.cwd(), use_spec=False)
     run = Run(request, lambda done, total, label: None)
@@ -142,7 +143,7 @@ def _loaded(path: Path, spec: Spec | None, request: Request) -> FileResult:
     return load_file(source, spec, request)
 
 
-def _key(place: Place, kernel: Kernel | None, root: Path) -> str:
+def _key(place: LaunchPlace, kernel: Kernel | None, root: Path) -> str:
     """`path.py::name`, the path from the spec's folder or from where packages are installed."""
     parts = place.file.parts
     name = place.name if kernel is None or not kernel.qualname else kernel.qualname
@@ -156,7 +157,7 @@ def _key(place: Place, kernel: Kernel | None, root: Path) -> str:
         return f"{place.file.as_posix()}::{name}"
 
 
-def _entry(key: str, launches: Sequence[Launch], seen: Seen) -> list[str]:
+def _entry(key: str, launches: Sequence[RecordedLaunch], seen: Seen) -> list[str]:
     """The lines of an entry."""
     lines = [f"{key_text(key)}:"]
     if seen.arguments:

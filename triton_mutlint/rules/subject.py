@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from triton_mutlint.contracts.allowed import Allowed
 from triton_mutlint.contracts.baseline import Baseline
-from triton_mutlint.contracts.declarations import Declaration
+from triton_mutlint.contracts.declarations import KernelDeclaration
 from triton_mutlint.contracts.portable import covered
 from triton_mutlint.contracts.snapshot import Snapshot
 from triton_mutlint.contracts.suppressions import Suppression
@@ -52,7 +52,7 @@ class KernelSubject:
 
     report: KernelReport
     kernel: Kernel | None = None
-    declaration: Declaration | None = None
+    declaration: KernelDeclaration | None = None
     has_spec_entry: bool = False
     allow: frozenset[str] = frozenset()
     sources: tuple[SourceFile, ...] = ()

@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.contracts.declarations import Declaration, change_of, covers
+from triton_mutlint.contracts.declarations import KernelDeclaration, change_of, covers
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import WRITING, KernelSubject, condition, places
 from triton_mutlint.types import Finding, Mutation, ParameterReport, Related, Severity
@@ -78,7 +78,7 @@ def _undeclared(subject: KernelSubject, parameter: ParameterReport) -> Finding:
     )
 
 
-def _complete(subject: KernelSubject, declared: Declaration) -> list[str]:
+def _complete(subject: KernelSubject, declared: KernelDeclaration) -> list[str]:
     """What the declaration should name: what it names now, if it exists, and every write."""
     report = subject.report
     kept = [n for n in declared.mutates if any(covers(n, p.name) for p in report.parameters)]

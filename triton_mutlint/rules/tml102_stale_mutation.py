@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.contracts.declarations import Declaration, change_of, covers
+from triton_mutlint.contracts.declarations import KernelDeclaration, change_of, covers
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
 from triton_mutlint.types import Finding, Mutation, ParameterReport, Related, Severity, Status
@@ -58,7 +58,7 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
             yield _stale(subject, declared, name, elements)
 
 
-def _stale(subject: KernelSubject, declared: Declaration, name: str, elements: list[ParameterReport]) -> Finding:
+def _stale(subject: KernelSubject, declared: KernelDeclaration, name: str, elements: list[ParameterReport]) -> Finding:
     report = subject.report
     analysed = report.analyzed_variants
     extent = "never does" if analysed <= 1 else f"does in none of the {analysed} analysed variants"

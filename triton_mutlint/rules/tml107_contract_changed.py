@@ -66,7 +66,7 @@ from triton_mutlint.contracts.contract import (
     keyed_ops,
     op_contract_of,
 )
-from triton_mutlint.contracts.snapshot import Entry
+from triton_mutlint.contracts.snapshot import SnapshotEntry
 from triton_mutlint.rules.ops.op_effects import steps
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import WRITING, KernelSubject, RunSubject, places
@@ -128,7 +128,7 @@ def _gone(key: Key, entry: Location) -> Finding:
                         help=_UPDATE)
 
 
-def _compare(owner: _Owner, file: str, entry: Entry | None) -> Iterator[Finding]:
+def _compare(owner: _Owner, file: str, entry: SnapshotEntry | None) -> Iterator[Finding]:
     before = entry.contract if entry is not None and entry.contract.analyzed else None
     if entry is None or before is None:
         if owner.now.analyzed:

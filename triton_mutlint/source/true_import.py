@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.source.finder import Place
+from triton_mutlint.source.finder import ModulePlace
 from triton_mutlint.source.jit.kernels import Candidate
 from triton_mutlint.source.jit.launched import launches
 from triton_mutlint.source.names import called_from_outside, called_names, returns_value
@@ -48,7 +48,7 @@ def load_by_import(source: SourceFile, file: Outline) -> FileResult:
 
 
 def _import(path: Path) -> ModuleType:
-    place = Place(path)
+    place = ModulePlace(path)
     if "." in place.dotted:
         sys.path.insert(0, str(place.roots[0]))
         try:

@@ -26,7 +26,7 @@ _Arguments = Mapping[str, tuple[ArgType, ...]]
 
 
 @dataclass(frozen=True)
-class Subject:
+class EntrySubject:
     """A kernel that was analysed: its entry so far, its verdict, and the variants as lowered.
 
     `plan` (which raises StageError) and `analyze` do the same again under another entry.
@@ -58,7 +58,7 @@ class Settled:
     left: tuple[tuple[str, str], ...] = ()  # (parameter, why)
 
 
-def settle(subject: Subject) -> Settled:
+def settle(subject: EntrySubject) -> Settled:
     """What to write for the parameters that were inferred, so that the verdict stays as it is.
 
     A value that the source could take otherwise is not written: under it alone, the gate would not see a write that
@@ -79,7 +79,7 @@ def settle(subject: Subject) -> Settled:
     )
 
 
-def _fewer(subject: Subject, arguments: _Arguments) -> Iterator[_Arguments]:
+def _fewer(subject: EntrySubject, arguments: _Arguments) -> Iterator[_Arguments]:
     """Sets of arguments that may give the same verdict, the fullest first."""
     yield arguments
     unknown = {name.partition(".")[0] for name in subject.report.unknown}
@@ -87,7 +87,7 @@ def _fewer(subject: Subject, arguments: _Arguments) -> Iterator[_Arguments]:
     yield {n: args for n, args in arguments.items() if len(args) == 1}
 
 
-def _keeps_verdict(subject: Subject, arguments: _Arguments) -> bool:
+def _keeps_verdict(subject: EntrySubject, arguments: _Arguments) -> bool:
     """Whether the kernel has its verdict again under its entry with these arguments."""
     base = subject.entry or KernelSpec(subject.kernel.name)
     lines = [subject.argument(name, args) for name, args in arguments.items()]
@@ -117,7 +117,7 @@ def _holds_always(args: tuple[ArgType, ...]) -> bool:
     return len(values) < len(args) or (len(values) == 2 and all(isinstance(v, bool) for v in values))
 
 
-def _why_left(subject: Subject, name: str, writable: bool) -> str:
+def _why_left(subject: EntrySubject, name: str, writable: bool) -> str:
     if not writable:
         return "YAML has no name for its value"
     if any(name in p.name.split(".")[:1] for p in subject.report.parameters if p.mutation is Mutation.UNKNOWN):
@@ -125,7 +125,7 @@ def _why_left(subject: Subject, name: str, writable: bool) -> str:
     return "its types depend on each other's"
 
 
-def guesses(subject: Subject) -> tuple[WrittenArgument, ...]:
+def guesses(subject: EntrySubject) -> tuple[WrittenArgument, ...]:
     """For a kernel without a verdict: what was tried first, or else what a person has to fill in."""
     kernel = subject.kernel
     try:

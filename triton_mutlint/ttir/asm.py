@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from triton_mutlint.ttir.asm_gcn import decode_gcn
 from triton_mutlint.ttir.asm_ptx import decode_ptx
-from triton_mutlint.ttir.asm_steps import OPERAND_MARK, NotUnderstoodError, Step
+from triton_mutlint.ttir.asm_steps import OPERAND_MARK, AsmStep, NotUnderstoodError
 
 _DECODERS = {"cuda": decode_ptx, "hip": decode_gcn}
 # How constraints name registers, and a target that has them.
@@ -131,7 +131,7 @@ def _registers(constraints: str, n_operands: int, per_operand: Sequence[int] | N
     return _Registers(len(outputs), (*holders, *owners), exact)
 
 
-def _trace(steps: Sequence[Step], names: _Registers, n_operands: int) -> AsmReading:
+def _trace(steps: Sequence[AsmStep], names: _Registers, n_operands: int) -> AsmReading:
     held: dict[str, frozenset[int]] = {
         f"{OPERAND_MARK}{number}": holder for number, holder in enumerate(names.holders)
     }
@@ -155,7 +155,7 @@ def _trace(steps: Sequence[Step], names: _Registers, n_operands: int) -> AsmRead
     return AsmReading(True, "", reads, writes, atomics, flows - {_LOADED}, effect)
 
 
-def _spread(steps: Sequence[Step], held: dict[str, frozenset[int]]) -> None:
+def _spread(steps: Sequence[AsmStep], held: dict[str, frozenset[int]]) -> None:
     """Copy what sources may hold to targets until nothing changes; sets only grow."""
     changed = True
     while changed:
@@ -171,7 +171,7 @@ def _spread(steps: Sequence[Step], held: dict[str, frozenset[int]]) -> None:
                     changed = True
 
 
-def _addressed(steps: Sequence[Step], held: dict[str, frozenset[int]], kind: str) -> frozenset[int]:
+def _addressed(steps: Sequence[AsmStep], held: dict[str, frozenset[int]], kind: str) -> frozenset[int]:
     """The operands that the accesses of one kind go through."""
     found = _EMPTY
     for step in steps:

@@ -15,7 +15,7 @@ class NotUnderstoodError(Exception):
 
 
 @dataclass(frozen=True)
-class Step:
+class AsmStep:
     """Values move from `sources` to `targets` (register names); addresses are in the other three.
 
     `loads`: the targets also get something from memory. `effect`: more than its targets changes.

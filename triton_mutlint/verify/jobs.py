@@ -21,7 +21,7 @@ from triton_mutlint.types import (
     Status,
     Variant,
 )
-from triton_mutlint.verify.model import Subject
+from triton_mutlint.verify.model import VerifySubject
 from triton_mutlint.verify.recorded import Analyze, recorded_cases
 from triton_mutlint.verify.settings import Settings
 from triton_mutlint.verify.wire import FILLS, Job, RunCase, VariantCase
@@ -36,19 +36,19 @@ Seen = Sequence[tuple[Variant, VariantEffects]]
 
 
 def subject_of(file: FileResult, kernel: Kernel, report: KernelReport, seen: Seen, settings: Settings,
-               specs: Specs, analyze: Analyze) -> Subject:
+               specs: Specs, analyze: Analyze) -> VerifySubject:
     """How to run one analysed kernel; `seen` are its variants as they were lowered, `analyze` does it again."""
     if report.status is not Status.ANALYZED:
-        return Subject(report)
+        return VerifySubject(report)
     entry, spec = specs.entry(kernel), specs.of(file.source)
     given = entry.verify if entry is not None and entry.verify is not None else EMPTY
     if given.get("skip"):
-        return Subject(report, refused=f"the spec skips it: {given['skip']}")
+        return VerifySubject(report, refused=f"the spec skips it: {given['skip']}")
     variants: list[VariantCase] = []
     for variant, effects in _spread(_distinct(seen), MAX_VARIANTS):
         texts = _texts(kernel, variant)
         if isinstance(texts, str):
-            return Subject(report, refused=texts)
+            return VerifySubject(report, refused=texts)
         variants.append(_case(variant, effects, texts))
     grids = [tuple(tuple(g) for g in _grids(given.get("grid"))) or GRIDS] * len(variants)
     recorded = recorded_cases(kernel, variants, given.get("launches", ()), analyze)
@@ -61,7 +61,7 @@ def subject_of(file: FileResult, kernel: Kernel, report: KernelReport, seen: See
         _addresses(file, report, [v for v, _ in seen]), spec.globals if spec else EMPTY, settings.stubs,
         settings.true_import, settings.device, settings.timeout, settings.memory, settings.atol, settings.rtol,
     )
-    return Subject(report, job)
+    return VerifySubject(report, job)
 
 
 def _grids(given: Any) -> list[list[int]]:

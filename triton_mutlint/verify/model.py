@@ -84,7 +84,7 @@ class KernelOutcome:
 
 
 @dataclass(frozen=True)
-class Subject:
+class VerifySubject:
     """A kernel with a verdict, and how to run it; `refused` says why that cannot be."""
 
     report: KernelReport

@@ -17,7 +17,7 @@ from triton_mutlint.run.run import compiling, sources_of
 from triton_mutlint.types import Kernel, UsageError, Variant
 from triton_mutlint.verify.jobs import subject_of
 from triton_mutlint.verify.judge import failing_run, outcome_of
-from triton_mutlint.verify.model import Finished, KernelOutcome, Outcome, Subject, VerifyReport
+from triton_mutlint.verify.model import Finished, KernelOutcome, Outcome, VerifyReport, VerifySubject
 from triton_mutlint.verify.pool import run_jobs
 from triton_mutlint.verify.reproducer import write_reproducer
 from triton_mutlint.verify.settings import Settings
@@ -39,10 +39,10 @@ def verify(request: Request, settings: Settings, output: Path | None, progress: 
     with compiling():
         run = Run(request, progress, observe)
         files = run.files(sources) if sources else ()
-        subjects: list[tuple[Subject, tuple[Path, ...]]] = []
+        subjects: list[tuple[VerifySubject, tuple[Path, ...]]] = []
         for file in files:
             for kernel, report in file.reports:
-                subject = Subject(report)
+                subject = VerifySubject(report)
                 if kernel is not None:
                     subject = subject_of(file, kernel, report, tuple(seen.get(kernel, ())), settings, run.specs,
                                          partial(run.analyze, file, kernel))
@@ -63,7 +63,7 @@ def require(device: str) -> None:
         raise UsageError("--device cuda needs a GPU, and none is there; without it, kernels run under the interpreter")
 
 
-def _outcomes(subjects: list[tuple[Subject, tuple[Path, ...]]], settings: Settings, output: Path | None,
+def _outcomes(subjects: list[tuple[VerifySubject, tuple[Path, ...]]], settings: Settings, output: Path | None,
               progress: Progress) -> Iterator[KernelOutcome]:
     jobs = [subject.job for subject, _ in subjects if subject.job is not None]
     count = 0

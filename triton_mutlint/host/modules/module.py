@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from triton_mutlint.host.modules.changes import changed, changed_paths, given_fields, otherwise
-from triton_mutlint.source.finder import Place
+from triton_mutlint.source.finder import ModulePlace
 from triton_mutlint.source.names import may_be_jit
 
 HostFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -46,7 +46,7 @@ class Import:
 class HostModule:
     """One file: its tree and what binds its top-level names."""
 
-    def __init__(self, path: Path, display: str, text: str, tree: ast.Module, place: Place) -> None:
+    def __init__(self, path: Path, display: str, text: str, tree: ast.Module, place: ModulePlace) -> None:
         self.path, self.display, self.text, self.tree, self.place = path, display, text, tree, place
 
     @cached_property

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from triton_mutlint.host.modules.module import Definition, External, HostModule, Import, Resolved, imports
 from triton_mutlint.source.discover import display_path
-from triton_mutlint.source.finder import Finder, Place, is_real, is_stood_in
+from triton_mutlint.source.finder import Finder, ModulePlace, is_real, is_stood_in
 from triton_mutlint.source.text import read_source
 from triton_mutlint.source.walking import dotted
 from triton_mutlint.types import SourceFile, StageError
@@ -65,7 +65,7 @@ class HostModules:
         return any(module is not None and name in module.given_fields for module in self._modules.values())
 
     def _read(self, path: Path) -> HostModule | None:
-        place = Place(path, self._finder.folders)
+        place = ModulePlace(path, self._finder.folders)
         if path.is_dir():  # a namespace package
             return HostModule(path, display_path(path, self._cwd), "", ast.Module([], []), place)
         try:

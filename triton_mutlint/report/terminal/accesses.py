@@ -25,7 +25,7 @@ _VERBS = {
 
 
 @dataclass(frozen=True)
-class Place:
+class ShownPlace:
     """One access of the source, whichever parameters it reaches by whichever calls."""
 
     kind: AccessKind
@@ -52,7 +52,7 @@ def access_lines(kernel: KernelReport, options: RenderOptions) -> Lines:
     return lines
 
 
-def places(kernel: KernelReport, kinds: Sequence[AccessKind]) -> list[Place]:
+def places(kernel: KernelReport, kinds: Sequence[AccessKind]) -> list[ShownPlace]:
     """The accesses of `kinds`, merged by place; writes first, then in signature and source order."""
     found: dict[tuple[AccessKind, Location], list[tuple[str, Access]]] = {}
     for parameter in kernel.parameters:
@@ -60,7 +60,7 @@ def places(kernel: KernelReport, kinds: Sequence[AccessKind]) -> list[Place]:
             if access.kind in kinds:
                 found.setdefault((access.kind, access.location), []).append((parameter.name, access))
     merged = [
-        Place(
+        ShownPlace(
             kind,
             location,
             tuple(dict.fromkeys(name for name, _ in hits)),
@@ -71,14 +71,14 @@ def places(kernel: KernelReport, kinds: Sequence[AccessKind]) -> list[Place]:
     ]
     rank = {p.name: i for i, p in enumerate(kernel.parameters)}
 
-    def reading_order(place: Place) -> tuple[bool, list[int], str, Location]:
+    def reading_order(place: ShownPlace) -> tuple[bool, list[int], str, Location]:
         owners = [rank[name] for name in place.parameters]
         return place.kind is AccessKind.READ, owners, place.kind.value, place.location
 
     return sorted(merged, key=reading_order)
 
 
-def _limit(found: list[Place], limit: int | None) -> tuple[list[Place], int]:
+def _limit(found: list[ShownPlace], limit: int | None) -> tuple[list[ShownPlace], int]:
     if limit is None:
         return found, 0
     shown: Counter[str] = Counter()
@@ -90,7 +90,7 @@ def _limit(found: list[Place], limit: int | None) -> tuple[list[Place], int]:
     return kept, len(found) - len(kept)
 
 
-def _heading(kernel: KernelReport, place: Place, width: int) -> Lines:
+def _heading(kernel: KernelReport, place: ShownPlace, width: int) -> Lines:
     named = [p for p in kernel.parameters if p.name in place.parameters]
     verb, when = "is" if len(named) == 1 else "are", ""
     mutations = {parameter.mutation for parameter in named}
@@ -109,7 +109,7 @@ def _strongest(parameters: Sequence[ParameterReport]) -> str:
     return MUTATION[min((p.mutation for p in parameters), key=ranking.index)]
 
 
-def _place_lines(place: Place, options: RenderOptions) -> Lines:
+def _place_lines(place: ShownPlace, options: RenderOptions) -> Lines:
     lines = place_lines(place.location, place.ops, options)
     lines += quote(place.location, options)
     routes = [route for route in place.routes if len(route) > 1]

@@ -11,7 +11,7 @@ FIXABLE = "[*]"  # marks what `--fix` can settle
 
 
 @dataclass(frozen=True)
-class Summary:
+class RunSummary:
     """`errors`, `warnings` and `infos` count the findings that are not suppressed."""
 
     files: int
@@ -24,10 +24,10 @@ class Summary:
     suppressed: int
 
 
-def summarize(report: Report) -> Summary:
+def summarize(report: Report) -> RunSummary:
     failed = sum(kernel.status is Status.FAILED for kernel in report.kernels)
     active = [finding.severity for finding in report.findings if not finding.suppressed]
-    return Summary(
+    return RunSummary(
         files=report.files,
         kernels=len(report.kernels),
         analyzed=len(report.kernels) - failed,

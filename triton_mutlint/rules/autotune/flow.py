@@ -18,14 +18,14 @@ def _anywhere(source: int, target: int) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Site:
+class StoreSite:
     """An op, what decides whether it runs, and its place: region, block and position, from the outermost inwards."""
 
     op: Op
     guards: tuple[Guard, ...]
     place: tuple[tuple[Region, int, int], ...]
 
-    def precedes(self, other: Site) -> bool:
+    def precedes(self, other: StoreSite) -> bool:
         """Whether this op ran before `other` in every run that reaches `other`; loops count as executed."""
         for (region, block, at), (other_region, other_block, other_at) in zip(self.place, other.place, strict=False):
             if region is not other_region:
@@ -44,7 +44,7 @@ class Flow:
     """
 
     def __init__(self, function: Function) -> None:
-        self.sites: list[Site] = []
+        self.sites: list[StoreSite] = []
         self.producers: dict[int, Op] = {}
         self.starts: dict[int, int] = {}  # loop variable -> where it starts
         self.jumps: set[int] = set()
@@ -70,7 +70,7 @@ class Flow:
         for number, block in enumerate(region.blocks):
             self._arguments += block.args
             for index, op in enumerate(block.ops):
-                site = Site(op, guards, (*place, (region, number, index)))
+                site = StoreSite(op, guards, (*place, (region, number, index)))
                 self.sites.append(site)
                 self.producers.update(dict.fromkeys(op.results, op))
                 self.used.update(op.operands)
@@ -79,7 +79,7 @@ class Flow:
                 returned = block.ops[-1].operands
                 self._link(returned[1:] if block.ops[-1].name == "scf.condition" else returned, results)
 
-    def _op(self, site: Site, region: Region) -> None:
+    def _op(self, site: StoreSite, region: Region) -> None:
         op, guards = site.op, site.guards
         if op.successors:
             self.jumps.update(op.operands[: len(op.successors) > 1])
@@ -99,7 +99,7 @@ class Flow:
                 self._all((*op.operands, *op.results) if op.name in _COMBINES else op.operands, arguments)
                 self._region(inner, guards, site.place, op.results)
 
-    def _for(self, op: Op, guards: tuple[Guard, ...], site: Site) -> None:
+    def _for(self, op: Op, guards: tuple[Guard, ...], site: StoreSite) -> None:
         bounds, initial = op.operands[:3], op.operands[3:]
         induction, *carried = arguments = op.regions[0].blocks[0].args
         self.starts[induction] = bounds[0]
@@ -109,7 +109,7 @@ class Flow:
         self._link(op.results, carried)  # what an iteration yields is what the next one gets
         self._region(op.regions[0], (*guards, *((b, None) for b in bounds)), site.place, op.results)
 
-    def _while(self, op: Op, guards: tuple[Guard, ...], site: Site) -> None:
+    def _while(self, op: Op, guards: tuple[Guard, ...], site: StoreSite) -> None:
         before, after = op.regions
         first, second = before.blocks[0].args, after.blocks[0].args
         conditions = [b.ops[-1].operands[0] for b in before.blocks if b.ops and b.ops[-1].name == "scf.condition"]

@@ -24,7 +24,7 @@ _SAME = frozenset({"tt.splat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "
 _PER_PROGRAM = frozenset({"tt.get_program_id", "tt.make_range"})
 
 
-class Places:
+class CellPlaces:
     """The polynomials of one function's values, and what they say about its memory accesses."""
 
     def __init__(self, function: Function, flow: Flow) -> None:

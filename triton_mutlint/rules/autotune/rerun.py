@@ -13,8 +13,8 @@ from triton_mutlint.analysis.constants import SAME_VALUE
 from triton_mutlint.analysis.lattice import Lattice, bits
 from triton_mutlint.analysis.opaque import EXTERN, INLINE_ASM, OpaqueReader
 from triton_mutlint.analysis.solver import Solver
-from triton_mutlint.rules.autotune.flow import Flow, Site
-from triton_mutlint.rules.autotune.places import Places
+from triton_mutlint.rules.autotune.flow import Flow, StoreSite
+from triton_mutlint.rules.autotune.places import CellPlaces
 from triton_mutlint.ttir.ir import Module, Op
 from triton_mutlint.ttir.ops import lookup
 from triton_mutlint.types import ArgOwner, ArgRole, Rerun
@@ -40,7 +40,7 @@ def reruns_of(module: Module, owners: Sequence[ArgOwner], backend: str, wanted: 
     kernel = _Kernel(Flow(entry), lattice, context.values)
     for site in kernel.flow.sites:
         kernel.note(site, *_touched(site.op, opaque, entry.types))
-    places = Places(entry, kernel.flow)
+    places = CellPlaces(entry, kernel.flow)
     return {name: _Memory(i, kernel, places).rerun() for i in addresses if (name := owners[i].parameter) in wanted}
 
 
@@ -62,10 +62,10 @@ class _Kernel:
 
     def __init__(self, flow: Flow, lattice: Lattice, values: Sequence[int]) -> None:
         self.flow, self._lattice, self._values = flow, lattice, values
-        self.fetches: dict[int, list[Site]] = {}
-        self.changes: list[tuple[Site, frozenset[int]]] = []
+        self.fetches: dict[int, list[StoreSite]] = {}
+        self.changes: list[tuple[StoreSite, frozenset[int]]] = []
 
-    def note(self, site: Site, fetches: Sequence[int], changes: Sequence[int]) -> None:
+    def note(self, site: StoreSite, fetches: Sequence[int], changes: Sequence[int]) -> None:
         for index in self._reached(site.op, fetches):
             self.fetches.setdefault(index, []).append(site)
         if changes:
@@ -96,7 +96,7 @@ class _Kernel:
         except ValueError:
             return text
 
-    def is_polled(self, load: Site) -> bool:
+    def is_polled(self, load: StoreSite) -> bool:
         """Whether a load waits for somebody else: a loop reads one place until it ends by what is there."""
         if load.op.name == "tt.atomic_poll":
             return True
@@ -126,7 +126,7 @@ class _Kernel:
 class _Memory:
     """The memory of one argument, and what depends on its earlier contents."""
 
-    def __init__(self, index: int, kernel: _Kernel, places: Places) -> None:
+    def __init__(self, index: int, kernel: _Kernel, places: CellPlaces) -> None:
         self._index, self._kernel, self._places = index, kernel, places
         self._steps = 0
         fetches = kernel.fetches.get(index, [])
@@ -155,7 +155,7 @@ class _Memory:
             return Rerun.SAFE
         return Rerun.ACCUMULATES if self._is_plain and self._is_sum() else Rerun.UPDATES
 
-    def _is_used(self, site: Site) -> bool:
+    def _is_used(self, site: StoreSite) -> bool:
         return not self._kernel.flow.used.isdisjoint(site.op.results)
 
     def _is_set_back(self) -> bool:
@@ -164,7 +164,7 @@ class _Memory:
         start = {kernel.constant(s.op.operands[1]) if s.op.name == "tt.atomic_cas" else 0.0 for s in self._updates}
         return None not in start and start == {self._stored(s) for s in self._stores}
 
-    def _stored(self, store: Site) -> object:
+    def _stored(self, store: StoreSite) -> object:
         """The constant that is stored; None for anything else."""
         return self._kernel.constant(store.op.operands[1]) if _is_plain(store.op) else None
 
@@ -196,11 +196,11 @@ class _Memory:
         one_constant = len(constants) == 1 and None not in constants
         return all(s.op.operands[0] not in self._dependent if one_constant else self._keeps(s) for s in self._stores)
 
-    def _is_free(self, site: Site) -> bool:
+    def _is_free(self, site: StoreSite) -> bool:
         """Whether nothing that is read here decides an op or what it does."""
         return self._dependent.isdisjoint((*site.op.operands, *(value for value, _ in site.guards)))
 
-    def _keeps(self, store: Site) -> bool:
+    def _keeps(self, store: StoreSite) -> bool:
         address, value, *rest = store.op.operands
         decided = (address, *rest, *(v for v, _ in store.guards))
         return self._dependent.isdisjoint(decided) and self._is_kept(store.op, value)

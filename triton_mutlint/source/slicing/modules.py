@@ -14,7 +14,7 @@ from typing import Any
 
 from triton_mutlint.process.stamps import Look
 from triton_mutlint.source.facts import ABSENT, known_facts
-from triton_mutlint.source.finder import Finder, Place, is_real, is_stood_in, may_be_own
+from triton_mutlint.source.finder import Finder, ModulePlace, is_real, is_stood_in, may_be_own
 from triton_mutlint.source.outline import Outline
 from triton_mutlint.source.slicing.namespace import Namespace
 from triton_mutlint.source.slicing.session import Session, safe_builtins
@@ -52,7 +52,7 @@ class Modules:
         self._sliced: dict[str, SlicedModule] = {}  # by path
         self._imported: set[str] = set()
         self._broken: set[str] = set()
-        self._names: dict[tuple[Path, str], tuple[ModuleType, Place]] = {}
+        self._names: dict[tuple[Path, str], tuple[ModuleType, ModulePlace]] = {}
 
     @cached_property
     def _importlib(self) -> ModuleType:
@@ -95,7 +95,7 @@ class Modules:
             except StageError:
                 self._broken.add(name)
         if name in self._broken:
-            return self.stand_ins.module(Place(path).dotted)
+            return self.stand_ins.module(ModulePlace(path).dotted)
         return self._sliced[name].proxy
 
     def _read(self, path: Path) -> str:
@@ -128,18 +128,18 @@ class Modules:
                 work.extend(m for m in asked if m is not None)
         return list(found.values())
 
-    def module(self, name: str, place: Place) -> ModuleType:
+    def module(self, name: str, place: ModulePlace) -> ModuleType:
         """The module that `import name` means in a file at `place`; a stand-in if there is none."""
         key = (place.folder, name)
         if key not in self._names:
-            first = Place(place.path, self.finder.folders)
+            first = ModulePlace(place.path, self.finder.folders)
             self._names[key] = (self._module(name, first), first)
         module, first = self._names[key]
         place.asked |= first.asked  # what the first file of this folder that asked was led to
         place.looked_in |= first.looked_in
         return module
 
-    def _module(self, name: str, place: Place) -> ModuleType:
+    def _module(self, name: str, place: ModulePlace) -> ModuleType:
         if name == "importlib":
             return self._importlib
         if self._is_stub(name):
@@ -156,7 +156,7 @@ class Modules:
         module: ModuleType = self.at(path)
         return module
 
-    def _source(self, name: str, place: Place) -> Path | None:
+    def _source(self, name: str, place: ModulePlace) -> Path | None:
         """The file to read for module `name`, if it is not stood in for."""
         if not is_stood_in(name):
             return self.finder.absolute(name, place)
@@ -164,31 +164,31 @@ class Modules:
             return self.torch.source(name, place)
         return self.finder.own(name, place) if may_be_own(name) else None
 
-    def _is_helper_module(self, name: str, place: Place) -> bool:
+    def _is_helper_module(self, name: str, place: ModulePlace) -> bool:
         """Whether `name` is a module of torch's that is read, and not an attribute of one that is stood in for."""
         return name.startswith("torch.") and not self._is_stub(name) and self.torch.source(name, place) is not None
 
     def _is_stub(self, name: str) -> bool:
         return any(name == stub or name.startswith(f"{stub}.") for stub in self._stubs)
 
-    def relative(self, name: str, level: int, place: Place) -> ModuleType:
+    def relative(self, name: str, level: int, place: ModulePlace) -> ModuleType:
         path = self.finder.relative(name, level, place)
         if path is None:
             package = ".".join(place.dotted.split(".")[:-level])
             return self.stand_ins.module(f"{package}.{name}" if package else name)
-        if self._stubs and self._is_stub(dotted := Place(path).dotted):
+        if self._stubs and self._is_stub(dotted := ModulePlace(path).dotted):
             return self.stand_ins.module(dotted)
         place.asked.add(str(path))
         module: ModuleType = self.at(path)
         return module
 
-    def origin(self, node: ast.ImportFrom, place: Place) -> ModuleType:
+    def origin(self, node: ast.ImportFrom, place: ModulePlace) -> ModuleType:
         """The module after `from`."""
         if node.level:
             return self.relative(node.module or "", node.level, place)
         return self.module(node.module or "", place)
 
-    def resolve(self, node: ast.Import | ast.ImportFrom, alias: ast.alias, place: Place) -> Any:
+    def resolve(self, node: ast.Import | ast.ImportFrom, alias: ast.alias, place: ModulePlace) -> Any:
         """The value that one name of an import statement is bound to."""
         if isinstance(node, ast.Import):
             top = alias.name.partition(".")[0]
@@ -219,7 +219,7 @@ class Modules:
         except Exception:  # not a submodule, or one that cannot be imported here
             return self.stand_ins.missing(f"{dotted}.{name}", f"is not in {installed(dotted)}")
 
-    def available(self, node: ast.stmt, place: Place) -> bool:
+    def available(self, node: ast.stmt, place: ModulePlace) -> bool:
         """Whether an import statement would succeed (torch and its kind count as installed)."""
         if isinstance(node, ast.Import):
             return all(self._there(self.module(alias.name, place)) for alias in node.names)

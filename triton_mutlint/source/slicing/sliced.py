@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from triton_mutlint.source.finder import Place
+from triton_mutlint.source.finder import ModulePlace
 from triton_mutlint.source.outline import Function, Outline, outline
 from triton_mutlint.source.slicing.bodies import Body, read_body
 from triton_mutlint.source.slicing.bounded import COUNTER
@@ -29,7 +29,7 @@ class SlicedModule:
         self.is_traced = True  # whether what it learnt from outside is noted
         self.outline = known or outline(tree)
         self.modules, self.path, self.text, self.tree = modules, path, text, tree
-        self.place = Place(path, modules.finder.folders)
+        self.place = ModulePlace(path, modules.finder.folders)
         self.dotted = self.place.dotted
         self.scope: Scope = cut(tree.body)
         self.flags = _future_flags(tree)

@@ -16,10 +16,10 @@ import torch
 from triton_mutlint.source.load import load
 from triton_mutlint.spec.as_yaml import read_argument
 from triton_mutlint.types import ArgType, Kernel, SourceFile
-from triton_mutlint.verify.arguments import Arguments, RefusedError, arguments
+from triton_mutlint.verify.arguments import RefusedError, RunArguments, arguments
 from triton_mutlint.verify.reasons import reason_of
 from triton_mutlint.verify.running.arena import Arena
-from triton_mutlint.verify.running.memory import Memory, difference
+from triton_mutlint.verify.running.memory import RunMemory, difference
 from triton_mutlint.verify.sizes import DIMENSIONS
 from triton_mutlint.verify.wire import STRAY, Difference, Job, RunCase, RunResult
 
@@ -155,14 +155,14 @@ def _run(job: Job, number: int, kernel: Kernel, types: Mapping[str, ArgType],
     return RunResult(number, status, message, seconds=time.monotonic() - begun)
 
 
-def _watch(job: Job, memory: Memory | None) -> None:
+def _watch(job: Job, memory: RunMemory | None) -> None:
     if job.device == "cpu":
         from triton_mutlint.verify.running import runtime
 
         runtime.watch(memory)
 
 
-def _launch(job: Job, run: RunCase, kernel: Kernel, made: Arguments, args: Mapping[str, Any]) -> None:
+def _launch(job: Job, run: RunCase, kernel: Kernel, made: RunArguments, args: Mapping[str, Any]) -> None:
     _watch(job, made.memory)
     options = dict(job.variants[run.variant].options) if job.device == "cuda" else {}
     kernel.jit[run.grid](**args, **options)
@@ -171,7 +171,7 @@ def _launch(job: Job, run: RunCase, kernel: Kernel, made: Arguments, args: Mappi
     _watch(job, None)
 
 
-def _observed(number: int, made: Arguments) -> RunResult:
+def _observed(number: int, made: RunArguments) -> RunResult:
     changed = {r.label for r in made.memory if not r.indirect and r.changed()}
     through = {r.label for r in made.memory if r.indirect and r.changed()}
     outside = {STRAY: made.memory.stray, **{r.label: r.outside + r.spilled() for r in made.memory}}
@@ -180,7 +180,7 @@ def _observed(number: int, made: Arguments) -> RunResult:
                      read_outside=made.memory.read_outside)
 
 
-def _on_clones(job: Job, run: RunCase, kernel: Kernel, made: Arguments) -> dict[str, Any]:
+def _on_clones(job: Job, run: RunCase, kernel: Kernel, made: RunArguments) -> dict[str, Any]:
     """What torch.compile would make of the verdict: the same run with clones of what may be written."""
     written = job.variants[run.variant].written
     in_place = {region.label: region.raw.clone() for region in made.memory if not region.indirect}

@@ -32,7 +32,7 @@ def torch_dtype(element: str) -> Any:
 
 
 @dataclass
-class Region:
+class Allocation:
     """The memory of one parameter, or what its addresses lead to (`indirect`), as it was before the run."""
 
     label: str
@@ -80,7 +80,7 @@ class Region:
         self.raw.copy_(self.before)
 
 
-class Memory:
+class RunMemory:
     """All regions of a run; the interpreter asks it which addresses are theirs."""
 
     def __init__(self, device: str, arena: Arena | None = None) -> None:
@@ -89,23 +89,23 @@ class Memory:
         self._arena = arena
         if arena is not None:
             arena.clear()
-        self.regions: list[Region] = []
+        self.regions: list[Allocation] = []
         self.read_outside = 0
         self.stray = 0  # writes to addresses that are next to no region
-        self._clones: list[tuple[int, int, Region]] = []
-        self._spans: tuple[list[int], list[int], list[Region]] = ([], [], [])
+        self._clones: list[tuple[int, int, Allocation]] = []
+        self._spans: tuple[list[int], list[int], list[Allocation]] = ([], [], [])
 
-    def add(self, label: str, element: str, size: int, *, indirect: bool = False) -> Region:
+    def add(self, label: str, element: str, size: int, *, indirect: bool = False) -> Allocation:
         """A region of `size` bytes; raises RuntimeError or MemoryError where there is no room."""
         guard = GUARD[self.device]
         raw = self._allocate(size + 2 * guard)
         raw.fill_(_PATTERN)
-        region = Region(label, element, raw, size, guard, indirect)
+        region = Allocation(label, element, raw, size, guard, indirect)
         self.regions.append(region)
         self._index()
         return region
 
-    def clone(self, region: Region) -> torch.Tensor:
+    def clone(self, region: Allocation) -> torch.Tensor:
         """The region's bytes, guard zones too, in another place that counts as the region's memory from now on."""
         raw = self._allocate(len(region.raw))
         raw.copy_(region.raw)
@@ -128,7 +128,7 @@ class Memory:
         self._starts = numpy.array(self._spans[0], numpy.uint64)
         self._ends = numpy.array(self._spans[1], numpy.uint64)
 
-    def __iter__(self) -> Iterator[Region]:
+    def __iter__(self) -> Iterator[Allocation]:
         return iter(self.regions)
 
     def inside(self, addresses: numpy.ndarray[Any, Any], size: int) -> numpy.ndarray[Any, Any]:
@@ -147,7 +147,7 @@ class Memory:
         else:
             region.outside += count
 
-    def _next_to(self, address: int) -> Region | None:
+    def _next_to(self, address: int) -> Allocation | None:
         starts, ends, regions = self._spans
         place = bisect_right(starts, address)
         near = [i for i in (place - 1, place) if 0 <= i < len(starts)]
@@ -156,7 +156,8 @@ class Memory:
         return regions[best] if best is not None and gaps[best] < NEAR else None
 
 
-def difference(region: Region, one: torch.Tensor, other: torch.Tensor, atol: float, rtol: float) -> Difference | None:
+def difference(region: Allocation, one: torch.Tensor, other: torch.Tensor, atol: float,
+               rtol: float) -> Difference | None:
     """How two states of a region differ, beyond the tolerance; None if they do not."""
     left, right = region.tensor(one), region.tensor(other)
     if torch.equal(left.view(torch.uint8), right.view(torch.uint8)):

@@ -15,11 +15,11 @@ import numpy
 
 from triton_mutlint.verify.running.extra_ops import add_missing, patch_libdevice
 from triton_mutlint.verify.running.loops import loop_range
-from triton_mutlint.verify.running.memory import Memory
+from triton_mutlint.verify.running.memory import RunMemory
 
 _HELPERS = ("interpreter_semantic", "_InterpreterComparison")  # names in the interpreter that rewritten code uses
 _RANGE = "_mutlint_range"
-_current: Memory | None = None
+_current: RunMemory | None = None
 
 
 class OutsideError(Exception):
@@ -63,7 +63,7 @@ def _patch_language(interpreter: Any) -> None:
     vars(interpreter)["_patch_lang"] = lambda fn: _Forever()
 
 
-def watch(memory: Memory | None) -> None:
+def watch(memory: RunMemory | None) -> None:
     """Check every access against `memory` from now on."""
     global _current
     _current = memory
