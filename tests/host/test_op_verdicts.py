@@ -137,11 +137,11 @@ def test_a_function_of_three_thousand_lines(tmp_path: Path) -> None:
 def test_an_op_that_takes_too_long_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from triton_mutlint.run.run import run
 
-    def endless(self: object, *args: object) -> None:
+    def endless(*args: object) -> None:
         while True:
             pass
 
-    monkeypatch.setattr("triton_mutlint.host.statements.statements.StatementsMixin.block", endless)
+    monkeypatch.setattr("triton_mutlint.host.op.verdict.entry", endless)
     (tmp_path / "ops.py").write_text(
         "import torch\n@torch.library.custom_op('a::b', mutates_args=())\n"
         "def b(x: torch.Tensor, out: torch.Tensor) -> None:\n    out.copy_(x)\n"

@@ -80,8 +80,7 @@ class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, ObjectsMixin):
         """The result of calling whatever `callee` may be."""
         objects, others = self._callable_objects(callee, state)
         things = sorted(_once({*callee.things, *objects}), key=_order)
-        rest = replace(callee, things=frozenset(), cells=others, constant=None)
-        uncertain = bool(rest.kind & (Kind.TENSOR | Kind.OTHER) or rest.roots or rest.cells)
+        uncertain = bool(callee.kind & (Kind.TENSOR | Kind.OTHER) or callee.roots or others)
         if not things:
             return self.not_known(callee, arguments, node, state, here)
         results: list[Value] = []
@@ -91,6 +90,7 @@ class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, ObjectsMixin):
             results.append(self._one(thing, arguments, node, one, here))
             state.join(one)
         if uncertain:
+            rest = replace(callee, things=frozenset(), cells=others, constant=None)
             results.append(self.not_known(rest, arguments, node, before, here))
             state.join(before)
         return join(*results)

@@ -88,7 +88,8 @@ class FunctionsMixin(StatementsMixin):
             return self.not_known(thing(function), Arguments(tuple(given.values())), node, state, here)
         frame = Frame(here.name, here.module.display, getattr(node, "lineno", 1))
         place = (function.module.display, function.node.lineno, function.node.col_offset)
-        chain = (*here.chain, (here.module.display, getattr(node, "lineno", 0), getattr(node, "col_offset", 0)))
+        call = (here.module.display, getattr(node, "lineno", 0), getattr(node, "col_offset", 0), *self.rounds)
+        chain = (*here.chain, call)
         name = "<lambda>" if isinstance(function.node, ast.Lambda) else function.node.name
         inner = Activation(function.module, name, (*place, chain), function.scope, function.node,
                            here.path if name == "<genexpr>" else (*here.path, frame), chain, function.owner,

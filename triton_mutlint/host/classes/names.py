@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved
 from triton_mutlint.host.state.core import Activation
-from triton_mutlint.host.state.module_state import LastingMixin
+from triton_mutlint.host.state.module_state import ModuleStateMixin
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.values import (
     UNSEEN,
@@ -30,7 +30,7 @@ from triton_mutlint.source.walking import dotted
 _BUILTINS = frozenset(vars(builtins))
 _KNOWN = {"True": True, "False": False, "None": None, "__debug__": True}
 
-class NamesMixin(LastingMixin):
+class NamesMixin(ModuleStateMixin):
     """Looks names up."""
 
     def name(self, node: ast.expr, name: str, state: State, here: Activation) -> Value:

@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from triton_mutlint.config.settings import nearest
-from triton_mutlint.host.declarations.functions import Found, is_plain_scalar, parameters, takes_more, text_of
+from triton_mutlint.host.declarations.functions import Found, is_plain_scalar, parameters, takes_more
 from triton_mutlint.host.declarations.mismatches import mismatches
 from triton_mutlint.host.registrations.events import OpEvent
-from triton_mutlint.host.registrations.folded import (
-    Const,
-    Either,
+from triton_mutlint.host.registrations.things import (
+    AT_RUN_TIME,
     Inferred,
-    Items,
-    Spot,
-    Table,
-    Text,
-    Unknown,
-    Value,
-    options,
+    Opaque,
+    each_in,
+    is_whole,
+    passed_in,
+    string,
+    strings,
 )
-from triton_mutlint.host.registrations.folding_values import as_items
 from triton_mutlint.host.torch.schema import Schema, SchemaArgument, SchemaError, parse_schema
+from triton_mutlint.host.values.texts import Text
+from triton_mutlint.host.values.values import CellId, Value, told
 from triton_mutlint.types import Declaration, Location, Problem
 
 ANY = "unknown"  # what `mutates_args` says where any argument may be written
-AT_RUN_TIME = "it is computed at run time"
 
 
 def declaration_of(event: OpEvent, functions: Sequence[Found], positional: Sequence[Found]
@@ -46,8 +44,8 @@ def declaration_of(event: OpEvent, functions: Sequence[Found], positional: Seque
             problems.extend(wrong)
             problems.extend(_disagreement(listed, schema))
         return replace(declared, problems=tuple(problems)), tuple(schema.arguments)
-    if event.schema is not None and not isinstance(event.schema, Inferred):
-        reason = "its schema is malformed" if problems else _reason(event.schema, "its schema")
+    if event.schema is not None and not any(isinstance(one, Inferred) for one in event.schema.things):
+        reason = "its schema is malformed" if problems else _reason(event.schema, "its schema", event)
         return Declaration(None, place, problems=tuple(problems), reason=reason), ()
     listed, wrong = _listed(event, functions, event.step.site.location)
     return replace(listed, problems=(*problems, *wrong)), ()
@@ -57,11 +55,11 @@ def declaration_of(event: OpEvent, functions: Sequence[Found], positional: Seque
 
 
 def _schema_of(event: OpEvent) -> tuple[Schema | None, Location, list[Problem]]:
-    value = event.schema
-    place = _place(value, event) if value is not None else event.step.site.location
-    if isinstance(value, Either) and len({_arguments(v) for v in value.options}) == 1:
-        value = value.options[0]
-    text = _arguments(value) if isinstance(value, Text) else None
+    texts = strings(event.schema) if event.schema is not None else []
+    place = next((text.spot.location for text in texts if text.spot is not None and text.spot.depth == event.step.depth
+                  ), event.step.site.location)
+    written = {_arguments(text) for text in texts}
+    text = written.pop() if len(written) == 1 else None
     if text is None:
         return None, place, []
     try:
@@ -72,13 +70,11 @@ def _schema_of(event: OpEvent) -> tuple[Schema | None, Location, list[Problem]]:
         return None, place, [problem]
 
 
-def _arguments(value: Value) -> str | None:
+def _arguments(text: Text) -> str | None:
     """The text of a schema; of one whose name alone is computed, what follows the name."""
-    if not isinstance(value, Text):
-        return None
-    if value.known:
-        return value.text
-    name, bracket, rest = value.text.partition("(")
+    if text.known:
+        return text.text
+    name, bracket, rest = text.text.partition("(")
     return f"({rest}" if bracket and "{" in name and "{" not in rest else None
 
 
@@ -92,31 +88,83 @@ def _disagreement(listed: Declaration, schema: Schema) -> Iterator[Problem]:
 # --------------------------------------------------------------------------- lists
 
 
+@dataclass(frozen=True)
+class _Written:
+    """Where a list stands: `node` is the display itself, where that is in the call that registers the op."""
+
+    place: Location
+    stated: bool
+    node: ast.expr | None = None
+
+    @property
+    def span(self) -> tuple[int, int, int, int] | None:
+        node = self.node
+        if node is None or node.end_lineno is None or node.end_col_offset is None:
+            return None
+        return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
 def _listed(event: OpEvent, functions: Sequence[Found], default_place: Location) -> tuple[Declaration, list[Problem]]:
     """What `mutates_args` says, checked against the functions' signatures."""
     value = event.mutates
     if value is None:
         return _left_out(event, default_place)
-    if isinstance(value, Either):
-        value = _agreed(value)
-    spot = value.spot if value.spot is not None else None
-    stated = spot is not None and spot.depth == event.step.depth
-    place = spot.location if spot is not None and stated else event.step.site.location
-    base = Declaration(None, place, stated=stated, span=_span(spot) if stated and spot is not None else None)
-    if isinstance(value, Text):
-        return _from_string(value, base, functions, event)
-    if isinstance(value, Const):
-        problem = Problem(f"`mutates_args` is `{value.value}`, not a list of names", place,
+    at = _where(value, event)
+    base = Declaration(None, at.place, stated=at.stated)
+    if value.constant is not None or (told(value) and not value.cells):
+        if string(value) is not None or value.constant is None:
+            return _from_string(value, replace(base, span=at.span), functions, event)
+        problem = Problem(f"`mutates_args` is `{value.constant[1]}`, not a list of names", at.place,
                           "write `mutates_args=()` for an op that mutates nothing")
-        return replace(base, names=(), span=None), [problem] if stated or event.required else []
-    several = as_items(value) if isinstance(value, (Items, Table)) else None
-    if several is None:
-        return replace(base, span=None, reason=_reason(value, "the list")), []
-    names, problems = _names(several, functions, event, place)
-    if names is None or not several.whole:
-        reason = next((_reason(v, "a name in it") for v in several.items if text_of(v) is None), AT_RUN_TIME)
-        return replace(base, span=None, reason=reason), problems
-    return replace(base, names=names), problems
+        return replace(base, names=()), [problem] if at.stated or event.required else []
+    lists = [each_in(content) for content in event.state.contents(value)]
+    if len(lists) != 1 or value.kind or value.things or value.roots:
+        agreed = _agreed(value, lists, event)
+        if agreed is None:
+            otherwise = "it is decided at run time" if lists else ""
+            return replace(base, reason=_reason(value, "the list", event, otherwise)), []
+        lists = [list(agreed)]
+    items = lists[0]
+    if items is None:
+        return replace(base, reason=_reason(value, "the list", event)), []
+    names, problems = _names(items, functions, event, at)
+    if names is None or not all(map(is_whole, event.state.contents(value))):
+        reason = next((_reason(v, "a name in it", event) for v in items if string(v) is None), AT_RUN_TIME)
+        return replace(base, reason=reason), problems
+    return replace(base, names=names, span=at.span), problems
+
+
+def _where(value: Value, event: OpEvent) -> _Written:
+    """Where a value was written, as far as that is in the code that the op stands in."""
+    step = event.step
+    literals = [node for node in ast.walk(step.site.node) if isinstance(node, (ast.List, ast.Tuple, ast.Set, ast.Dict))]
+    for cell in sorted(value.cells, key=repr):
+        place = Location(str(cell[0]), *_numbers(cell))
+        display = next((node for node in literals if _is_at(node, cell, event)), None)
+        if cell[5] == step.depth:
+            return _Written(place, True, display)
+    for text in strings(value):
+        if text.spot is not None and text.spot.depth == step.depth:
+            node = text.spot.node
+            inside = isinstance(node, ast.Constant) and any(node is one for one in ast.walk(step.site.node))
+            return _Written(text.spot.location, True, node if inside and isinstance(node, ast.expr) else None)
+    if value.constant is not None and isinstance(step.site.node, ast.Call):
+        for keyword in step.site.node.keywords:
+            if isinstance(keyword.value, ast.Constant) and keyword.arg == "mutates_args":
+                found = Location(step.site.module.display, keyword.value.lineno, keyword.value.col_offset + 1)
+                return _Written(found, True)
+    return _Written(step.site.location, False)
+
+
+def _numbers(cell: CellId) -> tuple[int, int]:
+    line, column = cell[1], cell[2]
+    assert isinstance(line, int)
+    assert isinstance(column, int)
+    return line, column + 1
+
+
+def _is_at(node: ast.expr, cell: CellId, event: OpEvent) -> bool:
+    return (event.step.site.module.display, node.lineno, node.col_offset, node.end_col_offset) == cell[:4]
 
 
 def _left_out(event: OpEvent, place: Location) -> tuple[Declaration, list[Problem]]:
@@ -124,7 +172,7 @@ def _left_out(event: OpEvent, place: Location) -> tuple[Declaration, list[Proble
         reason = "it may be passed with `*` or `**`"
         return Declaration(None, place, stated=False, reason=reason), []
     if event.misplaced is not None:
-        at = event.misplaced.spot.location if event.misplaced.spot is not None else place
+        at = _where(event.misplaced, event).place
         return Declaration((), place, stated=False), [Problem(
             f"the second argument of `{event.api}` is the function, not the list", at, "pass it as `mutates_args=`")]
     problems = [Problem(f"`{event.api}` needs `mutates_args`", place, "write `mutates_args=()` for an op that mutates "
@@ -133,43 +181,53 @@ def _left_out(event: OpEvent, place: Location) -> tuple[Declaration, list[Proble
     return Declaration(event.default, place, stated=False, reason=reason), problems
 
 
-def _from_string(value: Text, base: Declaration, functions: Sequence[Found], event: OpEvent
+def _from_string(value: Value, base: Declaration, functions: Sequence[Found], event: OpEvent
                  ) -> tuple[Declaration, list[Problem]]:
-    if not value.known:
-        return replace(base, span=None, reason=_reason(value, "it")), []
-    if value.text == ANY:
+    text = string(value)
+    if text is None:
+        return replace(base, span=None, reason=_reason(value, "it", event)), []
+    if text == ANY:
         return replace(base, any_may=True, reason="it is declared as unknown"), []
-    problem = Problem(f"`mutates_args` is the string {value.text!r}, not a list of names", base.place,
-                      f'write `mutates_args=("{value.text}",)`: torch takes no string but "unknown"')
-    _, more = _names(Items((value,)), functions, event, base.place)
-    return replace(base, names=(value.text,)), [problem, *more]
+    problem = Problem(f"`mutates_args` is the string {str(text)!r}, not a list of names", base.place,
+                      f'write `mutates_args=("{text}",)`: torch takes no string but "unknown"')
+    _, more = _names([value], functions, event, _Written(base.place, base.stated))
+    return replace(base, names=(str(text),)), [problem, *more]
 
 
-def _names(several: Items, functions: Sequence[Found], event: OpEvent, place: Location
+def _names(items: Sequence[Value], functions: Sequence[Found], event: OpEvent, at: _Written
            ) -> tuple[tuple[str, ...] | None, list[Problem]]:
     """The names in a list, None where one is not known; and what is wrong with them."""
     names: dict[str, None] = {}
     problems: list[Problem] = []
     known = True
-    for item in several.items:
-        at = item.spot.location if item.spot is not None and item.spot.depth == event.step.depth else place
-        name = text_of(item)
+    for i, item in enumerate(items):
+        name, place = string(item), _item_place(item, i, event, at)
         if name is None:
-            known = known and isinstance(item, Const)
-            problems.extend(_no_name(item, functions, at))
+            known = known and item.constant is not None
+            problems.extend(_no_name(item, functions, place))
         elif name in names:
-            problems.append(Problem(f"`{name}` is listed twice in `mutates_args`", at, "remove one of the two"))
+            problems.append(Problem(f"`{name}` is listed twice in `mutates_args`", place, "remove one of the two"))
         else:
-            names[name] = None
-            problems.extend(_misnamed(name, functions, event, at))
+            names[str(name)] = None
+            problems.extend(_misnamed(name, functions, event, place))
     return (tuple(names) if known else None), problems
 
 
+def _item_place(item: Value, index: int, event: OpEvent, at: _Written) -> Location:
+    for text in told(item):
+        if text.spot is not None and text.spot.depth == event.step.depth:
+            return text.spot.location
+    if isinstance(at.node, (ast.List, ast.Tuple, ast.Set)) and index < len(at.node.elts):
+        element = at.node.elts[index]
+        return Location(at.place.file, element.lineno, element.col_offset + 1)
+    return at.place
+
+
 def _no_name(item: Value, functions: Sequence[Found], at: Location) -> Iterator[Problem]:
-    if not isinstance(item, Const):
+    if item.constant is None:
         return
     order = [p.arg for p in parameters(functions[0][1])] if functions else []
-    index = item.value
+    index = item.constant[1]
     if isinstance(index, int) and not isinstance(index, bool) and 0 <= index < len(order):
         hint = f'write "{order[index]}" if that argument is meant'
     else:
@@ -200,39 +258,19 @@ def _misnamed(name: str, functions: Sequence[Found], event: OpEvent, at: Locatio
 
 def shown_name(event: OpEvent) -> str:
     """The op's name as far as it is known."""
-    for value in options(event.name):
-        if isinstance(value, Text):
-            return value.text
-    return "the op"
+    return next((text.text for text in strings(event.name)), "the op")
 
 
-def _agreed(value: Either) -> Value:
+def _agreed(value: Value, lists: Sequence[Sequence[Value] | None], event: OpEvent) -> Sequence[Value] | None:
     """One of several lists, where all hold the same names."""
-    held = [[text_of(i) for i in several.items] if (several := as_items(v)) is not None and several.whole else None
-            for v in value.options]
-    first = held[0]
-    if first is not None and None not in first and all(h is not None and set(h) == set(first) for h in held):
-        return value.options[0]
-    return Unknown("it is decided at run time", value.given())
-
-
-def _span(spot: Spot) -> tuple[int, int, int, int] | None:
-    node = spot.node
-    end = getattr(node, "end_lineno", None)
-    if not spot.literal or end is None:
+    if value.kind or value.things or value.roots or not all(map(is_whole, event.state.contents(value))):
         return None
-    return node.lineno, node.col_offset, end, node.end_col_offset  # type: ignore[attr-defined]  # it is an expression
+    held = [{string(item) for item in items} if items is not None else {None} for items in lists]
+    return lists[0] if held and None not in held[0] and all(one == held[0] for one in held) else None
 
 
-def _place(value: Value, event: OpEvent) -> Location:
-    for one in options(value):
-        if one.spot is not None and one.spot.depth == event.step.depth:
-            return one.spot.location
-    return event.step.site.location
-
-
-def _reason(value: Value, what: str) -> str:
-    if value.given():
+def _reason(value: Value, what: str, event: OpEvent, otherwise: str = "") -> str:
+    if passed_in([value], event.state):
         return f"{what} is what a caller passes"
-    reason = value.reason if isinstance(value, Unknown) else ""
-    return reason or AT_RUN_TIME
+    reasons = sorted(one.reason for one in value.things if isinstance(one, Opaque))
+    return otherwise or (reasons[0] if reasons else AT_RUN_TIME)

@@ -5,21 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from triton_mutlint.host.modules.module import Definition, HostFunction, HostModule
-from triton_mutlint.host.registrations.folded import (
-    Const,
-    Either,
-    Ext,
-    Func,
-    Instance,
-    Method,
-    Op,
-    Partial,
-    Text,
-    Unknown,
-    Value,
-    options,
-)
+from triton_mutlint.host.modules.module import Definition, External, HostFunction, HostModule
+from triton_mutlint.host.registrations.things import Opaque, Registered
+from triton_mutlint.host.state.state import State
+from triton_mutlint.host.values.values import BoundMethod, FunctionValue, Kind, Partial, Thing, Value
 
 Found = tuple[HostModule, HostFunction]
 
@@ -31,46 +20,47 @@ _SCALARS = _CONTAINERS | {
 }
 
 
-def functions_of(values: Sequence[Value]) -> tuple[tuple[Found, ...], str]:
+def functions_of(values: Sequence[tuple[Value, State]]) -> tuple[tuple[Found, ...], str]:
     """The functions that `values` are, and why others are not among them ("" if all are)."""
     found: dict[int, Found] = {}
     missing = ""
-    for value in (one for v in values for one in options(v)):
-        function = plain(value)
-        if isinstance(function, Func):
-            found[id(function.node)] = (function.module, function.node)
-        elif not (isinstance(function, Const) and function.value is None):
-            missing = missing or _why(function)
+    for value, state in values:
+        for one in sorted(value.things, key=_order):
+            inner, reason = _function(one)
+            found.update((id(node), (module, node)) for module, node in inner)
+            missing = missing or reason
+        for content in state.contents(value):
+            name = content.owner.node.name if content.owner is not None else ""
+            missing = missing or (f"its function is an instance of `{name}`" if name else _NOT_KNOWN)
+        other = value.constant is not None and value.constant[1] is not None
+        if other or (value.constant is None and value.kind & ~Kind.NONE) or value == Value():
+            missing = missing or _NOT_KNOWN
     return tuple(found.values()), missing
 
 
-def plain(value: Value) -> Value:
-    """The function itself, of an op or of a partial that fixes only keywords."""
-    if isinstance(value, Op):
-        return plain(value.event.function) if value.event.function is not None else value
-    if isinstance(value, Partial) and not value.pending and not value.args.positional and not value.args.open:
-        return plain(value.callee)
-    if isinstance(value, Func) and value.owner is not None and not _is_static(value):
-        return Method(owner=value.owner, name=value.name)
-    return value
+_NOT_KNOWN = "its function is not known"
 
 
-def _is_static(func: Func) -> bool:
-    return any(ast.unparse(d) == "staticmethod" for d in getattr(func.node, "decorator_list", ()))
+def _order(one: Thing) -> tuple[str, int]:
+    node = getattr(one, "node", None)
+    return type(one).__name__, getattr(node, "lineno", 0)
 
 
-def _why(value: Value) -> str:
-    if isinstance(value, Ext):
-        module, _, name = value.name.rpartition(".")
-        return f"its function is `{name}` of `{module}`, whose source is not at hand"
-    if isinstance(value, Partial):
-        return "its function is a partial one that fixes arguments by position"
-    if isinstance(value, Method):
-        return f"its function is the bound method `{value.name}`"
-    if isinstance(value, Instance):
-        return f"its function is an instance of `{value.cls.node.name}`"
-    reason = value.reason if isinstance(value, Unknown) else ""
-    return f"its function is not known: {reason}" if reason else "its function is not known"
+def _function(one: Thing) -> tuple[tuple[Found, ...], str]:
+    """The function itself, of an op or of a partial that fixes only keywords; or why there is none."""
+    if isinstance(one, Registered):
+        return functions_of([(one.event.function, one.event.state)] if one.event.function is not None else [])
+    if isinstance(one, FunctionValue):
+        return ((one.module, one.node),), ""
+    if isinstance(one, Partial):
+        return functions_of([(one.function, State())]) if not one.positional else (
+            (), "its function is a partial one that fixes arguments by position")
+    if isinstance(one, BoundMethod):
+        return (), f"its function is the bound method `{getattr(one.function.node, 'name', '<lambda>')}`"
+    if isinstance(one, External):
+        module, _, name = one.name.rpartition(".")
+        return (), f"its function is `{name}` of `{module}`, whose source is not at hand"
+    return (), f"{_NOT_KNOWN}: {one.reason}" if isinstance(one, Opaque) else _NOT_KNOWN
 
 
 # --------------------------------------------------------------------------- parameters
@@ -116,15 +106,3 @@ def _names(annotation: ast.expr, module: HostModule) -> Iterator[str]:
             yield "None" if node.value is None else ""
         else:
             pending.extend(ast.iter_child_nodes(node))
-
-
-def text_of(value: Value) -> str | None:
-    """The string that `value` is, if it is one and known."""
-    return value.text if isinstance(value, Text) and value.known else None
-
-
-def single(value: Value) -> Value:
-    """`value`, or the one of several that all say the same."""
-    if isinstance(value, Either) and len({text_of(v) for v in value.options}) == 1:
-        return value.options[0]
-    return value

@@ -58,9 +58,8 @@ class AttributesMixin(InstancesMixin):
             if content is not None:
                 one = Value(cells=frozenset([cell]))
                 found.append(self._of_cell(one, content, name, node, state, here))
-        rest = replace(owner, things=frozenset(), cells=frozenset())
-        if rest.kind or rest.roots or not found:
-            found.append(self._of_tensor(rest, name))
+        if owner.kind or owner.roots or not found:
+            found.append(self._of_tensor(_rest(owner), name))
         return join(*found)
 
     def _of_thing(self, owner: Thing, name: str, node: ast.AST, state: State, here: Activation) -> Value:
@@ -142,9 +141,8 @@ class AttributesMixin(InstancesMixin):
                 found.append(thing(attribute_of(item, "__getitem__")))
         if owner.cells:
             found.append(self._element(owner, node, index, state, here))
-        rest = replace(owner, things=frozenset(), cells=frozenset())
-        if rest.roots or rest.kind or not found:
-            found.append(self._indexed(rest, node.slice, index, state))
+        if owner.roots or owner.kind or not found:
+            found.append(self._indexed(_rest(owner), node.slice, index, state))
         return join(*found)
 
     @staticmethod
@@ -200,6 +198,11 @@ class AttributesMixin(InstancesMixin):
                 continue
             copied = True
         return weakened(view) if copied else view
+
+def _rest(value: Value) -> Value:
+    """What a value may be, containers and what can be called aside."""
+    return replace(value, things=frozenset(), cells=frozenset()) if value.things or value.cells else value
+
 
 def applied(effect: TorchEffect, arguments: list[Value | None]) -> Value:
     """The result of a torch function, given its arguments by position (None: left out)."""

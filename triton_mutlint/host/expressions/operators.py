@@ -101,6 +101,10 @@ class OperatorsMixin(AssignmentMixin):
 
     def _binop(self, node: ast.BinOp, state: State, here: Activation) -> Value:
         left, right = self.evaluate(node.left, state, here), self.evaluate(node.right, state, here)
+        return self.binary(node, left, right, state, here)
+
+    def binary(self, node: ast.BinOp, left: Value, right: Value, state: State, here: Activation) -> Value:
+        """What a binary operator gives."""
         folded = _folded(node.op, left, right)
         if folded is not None:
             return folded

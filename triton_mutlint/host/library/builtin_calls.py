@@ -60,8 +60,7 @@ class BuiltinsMixin(ContainersMixin):
             self.lazily(made, f"builtins.{name}", arguments, state)
         return made
 
-    @staticmethod
-    def lazily(made: Value, name: str, arguments: Arguments, state: State) -> None:
+    def lazily(self, made: Value, name: str, arguments: Arguments, state: State) -> None:
         """What iterates `made` calls the function again: what it was given may have changed."""
         if not any(v.cells or v.things for v in arguments):
             return

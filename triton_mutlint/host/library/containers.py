@@ -189,8 +189,7 @@ class ContainersMixin(TorchCallsMixin):
             else:
                 state.grow(owner, every)
 
-    @staticmethod
-    def _taken(owner: Value, name: str, arguments: Arguments, state: State) -> Value:
+    def _taken(self, owner: Value, name: str, arguments: Arguments, state: State) -> Value:
         key = arguments.positional[0] if arguments.positional else None
         default = arguments.positional[1] if len(arguments.positional) > 1 else arguments.named.get("default")
         if key is not None and key.constant is not None and (name != "pop" or isinstance(key.constant[1], str)):
@@ -201,7 +200,7 @@ class ContainersMixin(TorchCallsMixin):
             place = key.constant if key is not None else None
             index = 0 if name == "popleft" else place[1] if place is not None and isinstance(place[1], int) else None
             value = state.elements(owner) if index is None else state.element(owner, index)
-            ContainersMixin.removed(owner, index, state)
+            self.removed(owner, index, state)
         if name == "setdefault" and default is not None:
             state.change(owner, key.constant[1] if key is not None and key.constant is not None else None,
                          join(value, default) if value != Value() else default)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from triton_mutlint.host.model import Form
-from triton_mutlint.host.registrations.folded import Spot, Value
+from triton_mutlint.host.state.state import State
+from triton_mutlint.host.values.texts import Spot
+from triton_mutlint.host.values.values import Value
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +24,20 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class OpEvent:
+class _Event:
+    """`state` is what containers held then. `passed` says that a caller of the code that is read passes what decides
+    on the function, or all that is known of the op; `depends` that one passes anything that tells ops apart.
+    """
+
+    name: Value
+    step: Step
+    state: State
+    passed: bool
+    depends: bool
+
+
+@dataclass(frozen=True, eq=False)
+class OpEvent(_Event):
     """An op is defined.
 
     `mutates` is what was passed (None: left out, so that `default` holds), `schema` a schema string,
@@ -32,8 +47,6 @@ class OpEvent:
 
     form: Form
     api: str
-    name: Value
-    step: Step
     function: Value | None = None
     mutates: Value | None = None
     schema: Value | None = None
@@ -42,36 +55,15 @@ class OpEvent:
     open: bool = False
     misplaced: Value | None = None  # a list where the function belongs
 
-    def given(self) -> bool:
-        """Whether a caller passes what decides on the function, or all that is known of the op."""
-        decides = self.function if self.function is not None else self.schema
-        return decides is not None and decides.given()
-
-    def depends(self) -> bool:
-        """Whether a caller passes what decides on the function, or on what it is declared to mutate."""
-        return any(v is not None and v.given() for v in (self.function, self.mutates, self.schema))
-
 
 @dataclass(frozen=True, eq=False)
-class ImplEvent:
+class ImplEvent(_Event):
     """An op gets an implementation; `keys` are the dispatch keys or device types it is for."""
 
-    name: Value
     function: Value
-    step: Step
     keys: Value | None = None
     keyset: bool = False  # the function takes the dispatch keys before the op's arguments
     sure: bool = True  # the object it is registered with is known to register
 
-    def given(self) -> bool:
-        return self.function.given()
 
-    def depends(self) -> bool:
-        return self.function.given() or self.name.given()
-
-
-@dataclass(eq=False)
-class Events:
-    """What has been registered so far, in order."""
-
-    found: list[OpEvent | ImplEvent] = field(default_factory=list)
+Event = OpEvent | ImplEvent

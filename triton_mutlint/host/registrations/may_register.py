@@ -7,7 +7,7 @@ import re
 from weakref import WeakKeyDictionary
 
 from triton_mutlint.host.modules.module import Definition, HostModule
-from triton_mutlint.host.registrations.folded import Func, Instance
+from triton_mutlint.host.values.values import FunctionValue
 from triton_mutlint.source.walking import walk
 
 REGISTERS = re.compile(r"regist|custom_op|triton_op|infer_schema|^define$|^impl$|^Library$|_ops?$")
@@ -48,15 +48,16 @@ def last_name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
-def worth_following(func: Func, root: HostModule) -> bool:
-    """Whether a call of `func` from code of `root` is followed."""
-    if isinstance(func.node, ast.Lambda) or registers(func.node, func.module):
+def is_followed(function: FunctionValue, root: HostModule) -> bool:
+    """Whether a call of a function from code of `root` is followed."""
+    node, owner = function.node, function.owner
+    if isinstance(node, ast.Lambda) or registers(node, function.module) or node.name == "__init__":
         return True
-    if len(func.node.body) > _SHORT:
+    if len(node.body) > _SHORT:
         return False
-    if isinstance(func.owner, Instance) and registers(func.owner.cls.node, func.owner.cls.module):
+    if owner is not None and registers(owner.node, owner.module):
         return True  # it may choose what the others register
-    return func.module is root or REGISTERS.search(func.name) is not None or "lib" in func.name.lower()
+    return function.module is root or REGISTERS.search(node.name) is not None or "lib" in node.name.lower()
 
 
 def is_stub(node: ast.AST) -> bool:

@@ -8,123 +8,126 @@ functions of its own is read once, by itself.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
 from triton_mutlint.config.registrar import Registrar
-from triton_mutlint.host.modules.module import HostModule
+from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.modules.modules import HostModules
-from triton_mutlint.host.registrations import folding_builtins
-from triton_mutlint.host.registrations import torch_registering as op_calls
-from triton_mutlint.host.registrations.binding import bound, forwarded
-from triton_mutlint.host.registrations.events import OpEvent, Step
-from triton_mutlint.host.registrations.folded import (
-    Args,
-    Class,
-    Const,
-    Ext,
-    Func,
-    Instance,
-    Items,
-    Lib,
-    Method,
-    Partial,
-    Scope,
-    Some,
-    Spot,
-    Text,
-    Unknown,
+from triton_mutlint.host.registrations.events import Event, OpEvent, Step
+from triton_mutlint.host.registrations.forwarded import forwarded
+from triton_mutlint.host.registrations.may_register import is_followed, registers
+from triton_mutlint.host.registrations.passed import op_of, passed
+from triton_mutlint.host.registrations.registering_names import RegisteringNames
+from triton_mutlint.host.registrations.things import Library, Pending, is_row, opaque, passed_in, string
+from triton_mutlint.host.state.core import Activation, TooLargeError
+from triton_mutlint.host.state.effects import Effects
+from triton_mutlint.host.state.state import State
+from triton_mutlint.host.values.arguments import Arguments, defaults
+from triton_mutlint.host.values.cells import Cell
+from triton_mutlint.host.values.texts import Spot
+from triton_mutlint.host.values.values import (
+    UNSEEN,
+    Attribute,
+    ClassValue,
+    FunctionValue,
+    KernelMethod,
+    Kind,
+    Observed,
+    Thing,
     Value,
-    either,
-    options,
+    join,
+    thing,
 )
-from triton_mutlint.host.registrations.folding import MAX_UNROLLED, OverBudgetError, fold
-from triton_mutlint.host.registrations.folding_body import Body
-from triton_mutlint.host.registrations.folding_values import as_items, each
-from triton_mutlint.host.registrations.may_register import registers, worth_following
-from triton_mutlint.host.registrations.registering_names import Event, Names, owned
 
 MAX_DEPTH = 12  # calls inside calls
 MAX_STEPS = 1_000_000  # expressions and statements, for one file
-GIVEN = "it is what the caller passes"
+Found = tuple[list[Event], list[tuple[FunctionValue, State]]]
 
 
-class Registering(Names):
+class Registering(RegisteringNames):
     """One file: what its code registers."""
 
     def __init__(self, module: HostModule, modules: HostModules, registrars: Mapping[str, Registrar]) -> None:
         super().__init__(module, modules, registrars)
-        self._active: set[int] = set()
+        self._following: set[int] = set()
         self._reached: set[int] = set()
-        self._steps = 0
-        self._isolated: dict[int, tuple[list[Event], list[Func]]] = {}
-        self.cut = False  # the file was too much to follow
+        self._spent = 0
+        self._ops: dict[str, Value] = {}  # the functions of those that were registered
+        self._isolated: dict[int, Found] = {}
 
     # ------------------------------------------------------------------ the whole file
 
-    def events(self) -> Iterator[Event]:
+    def found(self) -> Iterator[Event]:
         """What the file registers when it is imported, and what its functions do when they are called."""
-        body = Body(self, Scope(self._root), nested=False)
+        state = State(base=self.module_state.heap, scopes=self.scopes, importing=True)
         vague: list[Event] = []
         try:
-            body.run(self._root.tree.body)
-            queue = list(body.defined)
-            for func in queue:
-                if registers(func.node, func.module) and (not func.nested or id(func.node) not in self._reached):
-                    found, inner = self._alone(func)
-                    queue.extend(f for f in inner if id(f.node) not in self._isolated)
-                    vague.extend(event for event in found if not event.given())
-        except (OverBudgetError, RecursionError):
-            self.cut = True
-        yield from self._events
-        reached = {id(event.step.path[-1]) for event in self._events}
-        yield from (e for e in vague if not e.depends() or (id(e.step.path[-1]) not in reached and _has_function(e)))
+            state = self.block(self.root.tree.body, state, self.top(self.root)) or state
+            self.module_state.heap.update(state.heap)  # so that states of functions hold but their own
+            after = State(state.names, base=self.module_state.heap, scopes=self.scopes, importing=True)
+            for function, around in self._queue([(function, after) for function in self.defined]):
+                if registers(function.node, function.module) and (
+                        not is_nested(function) or id(function.node) not in self._reached):
+                    events, _ = self._alone(function, around)
+                    vague.extend(event for event in events if not event.passed)
+        except (TooLargeError, RecursionError):
+            pass
+        yield from self.events
+        reached = {id(event.step.path[-1]) for event in self.events}
+        yield from (e for e in vague if not e.depends or (id(e.step.path[-1]) not in reached and _has_function(e)))
 
-    def _alone(self, func: Func) -> tuple[list[Event], list[Func]]:
+    def _queue(self, first: list[tuple[FunctionValue, State]]) -> Iterator[tuple[FunctionValue, State]]:
+        """Functions, and those that are found in them once they were read by themselves."""
+        for function, state in first:
+            yield function, state
+            inner = self._isolated.get(id(function.node), ([], []))[1]
+            yield from self._queue([one for one in inner if id(one[0].node) not in self._isolated])
+
+    def _alone(self, function: FunctionValue, state: State) -> Found:
         """What a function registers whoever calls it, and the functions that it defines."""
-        known = self._isolated.get(id(func.node))
+        known = self._isolated.get(id(function.node))
         if known is not None:
             return known
-        self._isolated[id(func.node)] = ([], [])
-        saved = self._events, self._stack, self._active
-        self._events, self._stack, self._active = [], [], {id(func.node)}
+        self._isolated[id(function.node)] = ([], [])
+        saved = self.events, self.defined, self.stack, self._following, self.rounds
+        self.events, self.defined, self.stack, self._following, self.rounds = [], [], [], {id(function.node)}, ()
         try:
-            arguments = func.node.args
-            names = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
-            given: dict[str, Value] = {a.arg: Unknown(GIVEN, True) for a in names if a is not None}
-            given.update(self._defaults(func))
-            body = Body(self, Scope(func.module, func.scope, dict(given)), nested=True)
-            if isinstance(func.node, ast.Lambda):
-                fold(func.node.body, body.scope, self)
-            else:
-                body.run(func.node.body)
-            self._isolated[id(func.node)] = (self._events, body.defined)
+            a = function.node.args
+            names = (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg)
+            given = {p.arg: Value(unsure=frozenset([p.arg]), kind=Kind.OTHER) for p in names if p is not None}
+            given.update(self._kept_defaults(function, given, state))
+            own, here = state.copy(), self.top(function.module)
+            self._entered(function, given, function.node, own, here)
+            self._isolated[id(function.node)] = (self.events, [(one, own) for one in self.defined])
         finally:
-            self._events, self._stack, self._active = saved
-        return self._isolated[id(func.node)]
+            self.events, self.defined, self.stack, self._following, self.rounds = saved
+        return self._isolated[id(function.node)]
 
-    def _defaults(self, func: Func) -> dict[str, Value]:
+    def _kept_defaults(self, function: FunctionValue, given: Mapping[str, Value], state: State) -> dict[str, Value]:
         """The parameters that stand for a library or for what registers, unless a caller passes another."""
-        a = func.node.args
-        ordered = [*a.posonlyargs, *a.args]
-        paired = [*zip(ordered[len(ordered) - len(a.defaults) :], a.defaults, strict=True),
-                  *zip(a.kwonlyargs, a.kw_defaults, strict=True)]
-        folded = {p.arg: fold(default, func.scope, self) for p, default in paired if isinstance(default, ast.expr)}
-        return {name: either([value, Unknown(GIVEN, True)]) for name, value in folded.items()
-                if isinstance(value, (Lib, Class, Func))}
+        known = dict(function.defaults)
+        held = {name: known[name] if name in known else self._default(function, default, state)
+                for name, default in defaults(function.node.args).items()}
+        return {name: join(value, given[name]) for name, value in held.items() if len(value.things) == 1
+                and all(isinstance(one, (Library, ClassValue, FunctionValue)) for one in value.things)}
 
-    # ------------------------------------------------------------------ what expressions ask
+    # ------------------------------------------------------------------ what is noted
 
-    def spend(self) -> None:
-        self._steps += 1
-        if self._steps > MAX_STEPS:
-            raise OverBudgetError
+    def evaluate(self, node: ast.expr, state: State, here: Activation) -> Value:
+        self.step()
+        return super().evaluate(node, state, here)
 
-    def step(self, node: ast.AST) -> Step:
-        path = (*self._stack, node)
+    def step(self) -> None:
+        self._spent += 1
+        if self._spent > MAX_STEPS:
+            raise TooLargeError
+
+    def site(self, node: ast.AST) -> Step:
+        path = (*self.stack, node)
         depth = next((i for i in range(len(path) - 1, 0, -1) if self._names_op(path[i])), 0)
-        return Step(Spot(self._root, path[depth]), path, depth)
+        return Step(Spot(self.root, path[depth]), path, depth)
 
     def _names_op(self, node: ast.AST) -> bool:
         """Whether a call stands in this file and spells out what may be an op's name."""
@@ -136,140 +139,133 @@ class Registering(Names):
 
     @cached_property
     def _own_calls(self) -> frozenset[int]:
-        return frozenset(id(node) for node in ast.walk(self._root.tree) if isinstance(node, ast.Call))
+        return frozenset(id(node) for node in ast.walk(self.root.tree) if isinstance(node, ast.Call))
 
-    def note(self, event: Event) -> None:
+    def note(self, event: Event, names: State) -> None:
         if event.function is not None:
-            event = replace(event, function=either([forwarded(v) for v in options(event.function)]))
-        self._events.append(event)
+            meant = {id(one): self._ops.get(op_of(one), thing(one)).things for one in event.function.things}
+            things = frozenset(forwarded(one, names, self.scopes) for held in meant.values() for one in held)
+            event = replace(event, function=replace(event.function, things=things))
+            if isinstance(event, OpEvent) and event.function is not None and (name := string(event.name)):
+                self._ops[name] = event.function
+        self.events.append(event)
 
     # ------------------------------------------------------------------ calls
 
-    def call(self, callee: Value, args: Args, node: ast.AST, module: HostModule) -> Value:
-        several = list(options(callee))
-        if any(isinstance(v, Ext) and v.name.endswith(".triton_op") for v in several):
-            several = [v for v in several if not (isinstance(v, Ext) and v.name.endswith(".custom_op"))]
-        if any(isinstance(v, Method) and isinstance(v.owner, Lib) for v in several):  # it is that library, if any
-            several = [v for v in several if not (isinstance(v, Method) and isinstance(v.owner, Unknown))]
-        return either([self._call(one, args, node, module) for one in several])
+    def call(self, callee: Value, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+        things = callee.things
+        if any(isinstance(t, External) and t.name.endswith(".triton_op") for t in things):
+            things = frozenset(t for t in things if not (isinstance(t, External) and t.name.endswith(".custom_op")))
+        if any(isinstance(t, Attribute) and any(isinstance(o, Library) for o in t.owner.things) for t in things):
+            things = frozenset(t for t in things if not isinstance(t, Attribute) or t.owner.things)
+            callee = Value()  # it is that library, if any
+        held = {t.name: t for t in things if isinstance(t, Attribute) and t.owner.cells}
+        if len(things) > len(held) == 1 and all(isinstance(t, Attribute) and t.owner.cells for t in things):
+            owner = join(*(t.owner for t in things if isinstance(t, Attribute)))  # one of several lists
+            things = frozenset([replace(next(iter(held.values())), owner=owner)])
+        if things is not callee.things:
+            callee = replace(callee, things=things)
+        return super().call(callee, arguments, node, state, here)
 
-    def _call(self, callee: Value, args: Args, node: ast.AST, module: HostModule) -> Value:
-        registrar = self._registrar(callee)
-        if registrar is not None:
-            return self._configured_call(registrar[1], callee, registrar[0], args, node)
-        found: Value | None = None
-        if isinstance(callee, Func):
-            return self._inline(callee, args, node)
-        if isinstance(callee, Class):
-            return self._construct(callee, args, node)
-        if isinstance(callee, Partial):
-            return self._complete(callee, args, node, module)
-        if isinstance(callee, Ext):
-            found = self._external(callee, args, node, module)
-        elif isinstance(callee, Method):
-            found = op_calls.on_method(callee.owner, callee.name, args, node, self)
-            found = found or folding_builtins.method(callee.owner, callee.name, args)
-        if found is not None:
-            return found
-        given = callee.given() or any(a.given() for a in (*args.positional, *args.keywords.values()))
-        return Unknown(f"it is made by `{_shown(node)}`", given)
+    def _one(self, thing: Thing, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+        if isinstance(thing, Pending):
+            function = arguments.positional[0] if arguments.positional else opaque("it is not passed")
+            named = {**dict(thing.named), thing.parameter: function}
+            full = Arguments(thing.positional, named, thing.rest)
+            return self._one(thing.callee, full, node, state, here)
+        if isinstance(thing, External):
+            known = self.registrar_of(thing)
+            if known is not None:
+                return self.by_registrar(known[1], thing, known[0], arguments, node, state)
+        if isinstance(thing, Observed):
+            return self.not_known(UNSEEN, arguments, node, state, here)
+        return super()._one(thing, arguments, node, state, here)
 
-    def _configured_call(self, registrar: Registrar, callee: Value, name: str, args: Args, node: ast.AST) -> Value:
-        """A call of a known registrar: its own code says how ops are named, if it can be followed that far."""
-        if isinstance(callee, Func):
-            before, self._events = self._events, []
-            value = self._inline(callee, args, node)
-            found, self._events = self._events, before
-            if found or isinstance(value, Func):
-                told = op_calls.passed(registrar, args, registrar.mutates)
-                for event in found:
-                    if isinstance(event, OpEvent):
-                        event = replace(event, mutates=told, default=registrar.default, schema=None, required=False)
-                    self._events.append(event)
-                return value
-        return op_calls.by_registrar(registrar, callee, name, args, node, self)
+    def not_known(self, owner: Value, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+        return opaque(f"it is made by `{_shown(node)}`", passed_in([owner, *arguments], state))
 
-    def _external(self, callee: Ext, args: Args, node: ast.AST, module: HostModule) -> Value | None:
-        if not callee.name.startswith("builtins."):
-            return op_calls.external(callee, args, node, self)
-        name = callee.name.removeprefix("builtins.")
-        if name == "getattr" and len(args.positional) > 1:
-            attribute = args.positional[1]
-            if isinstance(attribute, Text) and attribute.known:
-                found = self.attribute(args.positional[0], attribute.text)
-                return either([found, *args.positional[2:3]]) if isinstance(found, Ext) else found
-        if name == "map" and len(args.positional) == 2:
-            held = each(args.positional[1])
-            if held is not None and len(held) <= MAX_UNROLLED:
-                made = tuple(self.call(args.positional[0], Args((one,)), node, module) for one in held)
-                return Items(made) if as_items(args.positional[1]) is not None else Some(made)
-        return folding_builtins.builtin(name, args)
+    def launch(self, method: KernelMethod, arguments: Arguments, node: ast.AST, state: State,
+               here: Activation) -> Value:
+        return UNSEEN
 
-    def _complete(self, callee: Partial, args: Args, node: ast.AST, module: HostModule) -> Value:
-        held = callee.args
-        if callee.pending:
-            function = args.positional[0] if args.positional else Unknown("it is not passed")
-            full = Args(held.positional, {**held.keywords, callee.pending: function}, held.open)
-        else:
-            keywords = {**held.keywords, **args.keywords}
-            full = Args((*held.positional, *args.positional), keywords, held.open or args.open)
-        return self.call(callee.callee, full, node, module)
+    def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST, state: State,
+               here: Activation) -> Value:
+        """A call of a first-party function; one of a known registrar says what its arguments mean.
 
-    def _inline(self, func: Func, args: Args, node: ast.AST, always: bool = False) -> Value:
-        """Follow a call into a function of the project, if it is worth it or `always`."""
-        known = always or worth_following(func, self._root)
-        if id(func.node) in self._active or self.depth >= MAX_DEPTH or not known:
-            given = any(a.given() for a in (*args.positional, *args.keywords.values()))
-            return Unknown(f"it is made by `{_shown(node)}`", given)
-        wanted = None if func.nested else {_ids(e.step.path) for e in self._alone(func)[0] if e.depends()}
-        self._reached.add(id(func.node))
-        before, self._events = self._events, []
-        start = len(self._stack) + 1
-        self._stack.append(node)
-        self._active.add(id(func.node))
-        try:
-            value = self._run(func, args)
-        finally:
-            self._active.discard(id(func.node))
-            self._stack.pop()
-            found, self._events = self._events, before
-        self._events.extend(e for e in found if wanted is None or _ids(e.step.path[start:]) in wanted)
+        The registrar's own code says how ops are named, if it can be followed that far.
+        """
+        known = self.registrar_of(function)
+        if known is None:
+            return self._inline(function, arguments, node, state, here)
+        name, registrar = known
+        before, self.events = self.events, []
+        value = self._inline(function, arguments, node, state, here)
+        found, self.events = self.events, before
+        if not found and not any(isinstance(one, FunctionValue) for one in value.things):
+            return self.by_registrar(registrar, function, name, arguments, node, state)
+        told = passed(registrar, arguments, registrar.mutates)
+        for event in found:
+            if isinstance(event, OpEvent):
+                event = replace(event, mutates=told, default=registrar.default, schema=None, required=False)
+            self.events.append(event)
         return value
 
-    def _run(self, func: Func, args: Args) -> Value:
-        full = args.with_first(func.owner) if func.owner is not None else args
-        scope = Scope(func.module, func.scope, bound(func, full, self))
-        if isinstance(func.node, ast.Lambda):
-            return fold(func.node.body, scope, self)
-        body = Body(self, scope, nested=True)
-        body.run(func.node.body)
-        return either(body.returned) if body.returned else Const()
+    def _inline(self, function: FunctionValue, arguments: Arguments, node: ast.AST, state: State,
+                here: Activation) -> Value:
+        """Follow a call into a function of the project, if it is worth it."""
+        if id(function.node) in self._following or len(self.stack) >= MAX_DEPTH or not is_followed(
+                function, self.root):
+            return self.not_known(UNSEEN, arguments, node, state, here)
+        wanted = None if is_nested(function) else {
+            _ids(e.step.path) for e in self._alone(function, state)[0] if e.depends}
+        self._reached.add(id(function.node))
+        before, inner = (self.events, self.defined), len(self.stack) + 1
+        self.events, self.defined = [], []
+        self.stack.append(node)
+        self._following.add(id(function.node))
+        try:
+            given = self._given_to(function, arguments, node, state, here)
+            value = self._entered(function, given, node, state, here)
+        finally:
+            self._following.discard(id(function.node))
+            self.stack.pop()
+            found, (self.events, self.defined) = self.events, before
+        self.events.extend(e for e in found if wanted is None or _ids(e.step.path[inner:]) in wanted)
+        return value
 
-    def _construct(self, cls: Class, args: Args, node: ast.AST) -> Value:
+    def instance(self, owner: ClassValue, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         """An instance, and what its methods would register with what it holds."""
-        instance = Instance(cls=cls)
-        acts = any(registers(m, cls.module) for m in cls.node.body)
-        if not acts and not cls.node.decorator_list and not instance.is_row:
-            return instance
-        init = cls.scope.names.get("__init__")
-        if isinstance(init, Func):
-            self._inline(owned(init, instance), args, node, always=True)
-        else:
-            annotated = [s.target for s in cls.node.body if isinstance(s, ast.AnnAssign)]
-            fields = [target.id for target in annotated if isinstance(target, ast.Name)]
-            given = {**dict(zip(fields, args.positional, strict=False)), **args.keywords}
-            left_out = Unknown("it may be passed with `*` or `**`") if args.open else Unknown("it is not passed")
-            instance.fields.update({f: given.get(f) or cls.scope.names.get(f) or left_out for f in fields})
-        for name, member in cls.scope.names.items():
-            if not isinstance(member, Func) or name == "__init__" or not _takes_self(member):
-                continue
-            if registers(member.node, member.module):
-                self._inline(owned(member, instance), Args(), node)
-        return instance
+        acts = any(registers(member, owner.module) for member in owner.node.body)
+        if not acts and not owner.node.decorator_list and not is_row(owner):
+            return self.make(node, Cell(owner=owner, kind="object"), state, here, "object")
+        before, self._reached = self._reached, set()
+        made = super().instance(owner, arguments, node, state, here)
+        done, self._reached = self._reached, before | self._reached
+        for name in self.members(owner):
+            member = self._own_member(owner, name) or Value()
+            for one in member.things:
+                if isinstance(one, FunctionValue) and id(one.node) not in done and _takes_self(one) and registers(
+                        one.node, one.module):
+                    self.invoke(one, Arguments((made,)), node, state, here)
+        return made
+
+    def apart(self, work: Callable[[State], Value]) -> tuple[Value, Effects]:
+        """What work registers is told where it stands."""
+        saved = self.events, self.defined, self.rounds
+        self.events, self.defined, self.rounds = [], [], ()
+        try:
+            return super().apart(work)
+        finally:
+            self.events, self.defined, self.rounds = saved
+
+
+def is_nested(function: FunctionValue) -> bool:
+    """Whether it is defined in a function, or a method: what it registers depends on those around it."""
+    return function.scope is not None or function.owner is not None
 
 
 def _has_function(event: Event) -> bool:
-    return event.function is not None and any(isinstance(v, Func) for v in options(event.function))
+    return event.function is not None and any(isinstance(one, FunctionValue) for one in event.function.things)
 
 
 def _ids(path: tuple[ast.AST, ...]) -> tuple[int, ...]:
@@ -282,7 +278,8 @@ def _shown(node: ast.AST) -> str:
     return text if len(text) < 60 else f"{text[:57]}..."
 
 
-def _takes_self(func: Func) -> bool:
-    a = func.node.args
+def _takes_self(function: FunctionValue) -> bool:
+    a = function.node.args
     needed = len(a.posonlyargs) + len(a.args) - len(a.defaults)
     return needed == 1 and not any(d is None for d in a.kw_defaults)
+

@@ -9,15 +9,18 @@ from dataclasses import replace
 
 from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.host.declarations.declarations import declaration_of
-from triton_mutlint.host.declarations.functions import functions_of, text_of
+from triton_mutlint.host.declarations.functions import functions_of
 from triton_mutlint.host.model import Form, OpRegistration
 from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.registrations.events import ImplEvent, OpEvent
-from triton_mutlint.host.registrations.folded import Inferred, Text, Value, options
 from triton_mutlint.host.registrations.registering import Registering
+from triton_mutlint.host.registrations.things import each_in, string, strings
+from triton_mutlint.host.state.state import State
 from triton_mutlint.host.torch.aten import sought_in_vain, torch_schema, written_by
 from triton_mutlint.host.torch.schema import SchemaArgument
+from triton_mutlint.host.values.texts import Text
+from triton_mutlint.host.values.values import Value
 from triton_mutlint.types import Declaration, Location, Problem
 
 __all__ = ["joined", "registrations"]
@@ -37,7 +40,7 @@ def registrations(module: HostModule, modules: HostModules, registrars: Mapping[
     implementation of an op that is defined elsewhere is one too, with a declaration that is not known:
     see `joined`.
     """
-    events = list(Registering(module, modules, registrars).events())
+    events = list(Registering(module, modules, registrars).found())
     defined = _distinct([e for e in events if isinstance(e, OpEvent)])
     implemented = [e for e in events if isinstance(e, ImplEvent) and _does_work(e)]
     found = []
@@ -92,14 +95,14 @@ def joined(found: Iterable[OpRegistration]) -> tuple[OpRegistration, ...]:
 
 
 def _registration(event: OpEvent, impls: Sequence[ImplEvent], module: HostModule, place: Location) -> OpRegistration:
-    own = [event.function] if event.function is not None else []
-    if event.form is Form.DEFINE:  # the function whose annotations gave the schema is not what is called
-        values: list[Value] = [i.function for i in impls] or own
-    else:
-        values = [*own, *(i.function for i in impls)]
+    own = _functions([event])
+    values = _functions(impls)
+    if event.form is not Form.DEFINE or not values:  # the function whose annotations gave a schema is not called
+        values = [*own, *values]
     functions, missing = functions_of(values)
     named = functions_of(own)[0] if own else functions
-    positional = functions_of([v for v in values if not any(i.keyset and i.function is v for i in impls)])[0]
+    keyed = [i.function for i in impls if i.keyset]
+    positional = functions_of([v for v in values if not any(function is v[0] for function in keyed)])[0]
     declaration, arguments = declaration_of(event, named, positional)
     name = _name(event.name)
     if event.api in ("torch.library.custom_op", "torch.library.triton_op", "torch.library.define"):
@@ -109,9 +112,13 @@ def _registration(event: OpEvent, impls: Sequence[ImplEvent], module: HostModule
         form = Form.REGISTRAR
     if not values:
         missing = UNIMPLEMENTED
-    keysets = functions_of([i.function for i in impls if i.keyset])[0]
+    keysets = functions_of(_functions([i for i in impls if i.keyset]))[0]
     return _with_schema(OpRegistration(name, form, place, module, declaration, functions, missing,
                                        keysets=tuple(node for _, node in keysets)), arguments)
+
+
+def _functions(events: Sequence[OpEvent | ImplEvent]) -> list[tuple[Value, State]]:
+    return [(event.function, event.state) for event in events if event.function is not None]
 
 
 def _with_schema(op: OpRegistration, arguments: Sequence[SchemaArgument]) -> OpRegistration:
@@ -123,14 +130,15 @@ def _with_schema(op: OpRegistration, arguments: Sequence[SchemaArgument]) -> OpR
 
 def _place(event: OpEvent | ImplEvent, alone: bool) -> Location:
     """Where an op is registered: of several that one call registers, the place where its name is written."""
-    spot = event.name.spot
+    texts = strings(event.name)
+    spot = texts[0].spot if texts else None
     if not alone and spot is not None and spot.module is event.step.site.module and isinstance(spot.node, ast.Constant):
         return spot.location
     return event.step.site.location
 
 
 def _with_name_checked(declaration: Declaration, event: OpEvent, name: str) -> Declaration:
-    if text_of(event.name) is None or "::" in name:
+    if string(event.name) is None or "::" in name:
         return declaration
     problem = Problem(f"the op's name `{name}` has no namespace", event.step.site.location,
                       f"torch takes names such as `mylib::{name}`")
@@ -140,10 +148,10 @@ def _with_name_checked(declaration: Declaration, event: OpEvent, name: str) -> D
 def _elsewhere(name: str, impls: Sequence[ImplEvent], module: HostModule, first: Location
                ) -> OpRegistration | None:
     """An op that another file defines, or torch itself."""
-    functions, missing = functions_of([i.function for i in impls])
+    functions, missing = functions_of(_functions(impls))
     if not functions and name.startswith("<"):
         return None
-    keysets = tuple(node for _, node in functions_of([i.function for i in impls if i.keyset])[0])
+    keysets = tuple(node for _, node in functions_of(_functions([i for i in impls if i.keyset]))[0])
     schema = torch_schema(name)
     if schema is None:
         problems = sought_in_vain(name, first) if all(i.sure for i in impls) else ()
@@ -167,17 +175,17 @@ def _does_work(event: ImplEvent) -> bool:
     """Whether it is for devices, and not for what torch itself does around a kernel."""
     if event.keys is None:
         return True
-    keys = [v for key in options(event.keys) for v in (key.parts() if not isinstance(key, Text) else (key,))]
-    names = [text_of(key) for key in keys] or [None]
-    return not all(name is not None and name.lower().startswith(_NO_KERNELS) for name in names)
+    listed = [each_in(content) or [Value()] for content in event.state.contents(event.keys)]
+    keys = [key for held in listed for key in held] or [event.keys]
+    texts = [text for key in keys for text in strings(key) or [Text("")]]
+    return not all(text.known and text.text.lower().startswith(_NO_KERNELS) for text in texts)
 
 
 def _distinct(events: Sequence[OpEvent]) -> list[OpEvent]:
     """Events without those that say the same of one place, as branches of a registrar do."""
     found: dict[tuple[object, ...], OpEvent] = {}
     for event in events:
-        function = event.function.function if isinstance(event.function, Inferred) else event.function
-        held = functions_of([function] if function is not None else [])[0]
+        held = functions_of(_functions([event]))[0]
         key = (id(event.step.site.node), _name(event.name), tuple(id(node) for _, node in held))
         found.setdefault(key, event)
     return list(found.values())
@@ -185,8 +193,8 @@ def _distinct(events: Sequence[OpEvent]) -> list[OpEvent]:
 
 def _name(value: Value) -> str:
     """The op's name; in angle brackets where a part of it is computed."""
-    shown = [v for v in options(value) if isinstance(v, Text)]
-    if not shown:
+    texts = strings(value)
+    if not texts:
         return "<computed>"
-    known = {v.text for v in shown}
-    return shown[0].text if shown[0].known and len(known) == 1 else f"<{'|'.join(sorted(known))}>"
+    shown = {str(text.text) for text in texts}
+    return shown.pop() if texts[0].known and len(shown) == 1 else f"<{'|'.join(sorted(shown))}>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from triton_mutlint.host.state.state import State, lasting
+from triton_mutlint.host.state.state import State, outlives_call
 from triton_mutlint.host.values.cells import Cell, merged
 from triton_mutlint.host.values.values import NOTHING, PLAIN, CellId, Kind, ScopeId, Value, join
 
@@ -18,7 +18,7 @@ def left_behind(state: State, shared: State) -> State:
     """
     names: dict[ScopeId, dict[str, Value]] = {}
     for scope, held in state.names.items():
-        if lasting(scope):
+        if outlives_call(scope):
             before = shared.names.get(scope, {})
             names[scope] = {name: join(_earlier(value), before.get(name, Value())) for name, value in held.items()}
     heap: dict[CellId, Cell] = {}
@@ -46,7 +46,8 @@ def unforeseen(state: State, shared: State) -> bool:
         if content.rest != before.rest or not all(before.fields.get(key, PLAIN).kind & Kind.OTHER for key in changed):
             return True
     return any(not shared.names.get(scope, {}).get(name, PLAIN).kind & Kind.OTHER
-               for scope, names in state.names.items() if lasting(scope) and scope[0] != "module" for name in names)
+               for scope, names in state.names.items() if outlives_call(scope) and scope[0] != "module"
+               for name in names)
 
 
 def _earlier(value: Value) -> Value:

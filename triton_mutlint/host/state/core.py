@@ -130,6 +130,7 @@ class Core:
         self.resuming: set[CellId] = set()
         self.tracing = False  # whether torch.compile runs the code, so far as the code asks
         self.given: frozenset[str] = frozenset()  # arguments of the op that are tensors in every call
+        self.rounds: tuple[int, ...] = ()  # of loops that are followed round by round
         self.untraced = 0  # blocks around this one that switch tracing off
 
     # What the parts ask of each other; each is defined in one of them.
@@ -182,7 +183,7 @@ class Core:
         if maker is not None:
             return (*maker[:-2], what, maker[-1])
         place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0), getattr(node, "end_col_offset", 0))
-        return (here.module.display, *place, what, here.chain)
+        return (here.module.display, *place, what, here.chain, *self.rounds)
 
     def make(self, node: ast.AST, content: Cell, state: State, here: Activation, what: str = "") -> Value:
         return state.make(self.cell(node, here, what), content)

@@ -13,7 +13,7 @@ def _never(name: str) -> bool:
     return False
 
 
-class LastingMixin(Core):
+class ModuleStateMixin(Core):
     """Forgets what may have changed since a file was imported."""
 
     def loosen(self, value: Value, changed: bool) -> None:

@@ -27,7 +27,7 @@ from triton_mutlint.source.walking import walk
 _TAKEN = 7  # of the joined names of a scope that are remembered, but for the last
 
 
-def lasting(scope: ScopeId) -> bool:
+def outlives_call(scope: ScopeId) -> bool:
     """Whether a scope's names keep what a call gives them: a module's, and those of calls at the top level of one."""
     return scope[0] == "module" or (len(scope) == 4 and isinstance(scope[3], tuple) and scope[3][:1] == ("module",))
 
@@ -115,7 +115,7 @@ class State:
     def put(self, scope: ScopeId, name: str, value: Value) -> None:
         self.names[scope] = {**self.names.get(scope, {}), name: value}
         self.taken.pop(scope, None)
-        self.kept |= scope[0] == "module" or (lasting(scope) and not self.importing)
+        self.kept |= scope[0] == "module" or (outlives_call(scope) and not self.importing)
 
     def restore(self, scope: ScopeId, saved: Mapping[str, Value | None]) -> None:
         """Give names the values that they had, or none."""

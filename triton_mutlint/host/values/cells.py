@@ -75,7 +75,8 @@ def merged(one: Cell, other: Cell) -> Cell:
     """A cell that may be either; keys that only one has are in `fields` still, as they may be absent."""
     if one == other:
         return one
-    fields = {key: join(value, other.fields.get(key, other.rest)) for key, value in one.fields.items()}
+    fields = {key: value if (theirs := other.fields.get(key, other.rest)) is value else join(value, theirs)
+              for key, value in one.fields.items()}
     for key, value in other.fields.items():
         if key not in fields:
             fields[key] = join(value, one.rest)

@@ -8,16 +8,18 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 from enum import IntFlag
-from typing import Any, TypeVar, Union
+from typing import Union
 
 from triton_mutlint.host.modules.module import External, HostFunction, HostModule
+from triton_mutlint.host.values.hashing import hashed_once
+from triton_mutlint.host.values.texts import Text, Written
 
 Names = frozenset[str]
 NOTHING: Names = frozenset()
 ScopeId = tuple[object, ...]
 CellId = tuple[object, ...]
 MAX_CHAIN = 2
-_T = TypeVar("_T")
+MAX_TEXTS = 32  # more strings that a value may be are not told apart
 
 
 class Kind(IntFlag):
@@ -32,29 +34,6 @@ class Kind(IntFlag):
 _NO_KIND = Kind(0)
 
 
-def hashed_once(cls: type[_T]) -> type[_T]:
-    """Values hold functions, which hold values: each is hashed once, and told from another by that where it differs."""
-    compute, same = cls.__hash__, cls.__eq__
-
-    def hashed(self: Any) -> int:
-        own: dict[str, int] = self.__dict__
-        known = own.get("_hash")
-        if known is None:
-            known = own["_hash"] = compute(self)
-        return known
-
-    def equal(self: Any, other: object) -> bool:
-        if self is other:
-            return True
-        if other.__class__ is not self.__class__ or hash(self) != hash(other):
-            return False
-        return same(self, other)
-
-    setattr(cls, "__hash__", hashed)  # noqa: B010
-    setattr(cls, "__eq__", equal)  # noqa: B010
-    return cls
-
-
 @hashed_once
 @dataclass(frozen=True)
 class Value:
@@ -66,6 +45,7 @@ class Value:
     addresses it holds (`x.data_ptr()`, a tensor of such). `cells` are the containers and objects it
     may be, `things` what can be called. `constant` is (type, value) where only one value is possible.
     `wide` says that, as an index, it copies: a mask, or a tensor with dimensions. `some` says that it is not None.
+    `texts` are strings that it may be, known in part; kept for those that were `Written`.
     """
 
     same: Names = NOTHING
@@ -78,6 +58,7 @@ class Value:
     kind: Kind = _NO_KIND
     wide: bool = False
     some: bool = False
+    texts: frozenset[Text] = frozenset()
 
     @property
     def roots(self) -> Names:
@@ -107,7 +88,20 @@ def join(*values: Value) -> Value:
         kind,
         all(v.wide for v in distinct),
         all(v.some for v in distinct),
+        _texts(distinct),
     )
+
+
+def _texts(values: list[Value]) -> frozenset[Text]:
+    found: frozenset[Text] = frozenset().union(*(told(v) for v in values if v.texts or v.constant is not None))
+    return found if len(found) <= MAX_TEXTS else frozenset()
+
+
+def told(value: Value) -> frozenset[Text]:
+    """The strings that it may be, where code wrote them."""
+    if value.constant is not None and isinstance(value.constant[1], Written):
+        return frozenset([Text(value.constant[1])])
+    return value.texts
 
 
 def weakened(value: Value) -> Value:
@@ -274,10 +268,14 @@ class Resumed:
     given: tuple[tuple[str, Value], ...]
 
 
+class Observed:
+    """What only a reader of registrations tells apart: a library, an op, a schema, ..."""
+
+
 # Union, not `|`: evaluated at run time.
 Thing = Union[  # noqa: UP007
     FunctionValue, KernelValue, KernelMethod, ClassValue, BoundMethod, Super, Attribute, Partial, Resumed, External,
-    HostModule
+    HostModule, Observed
 ]
 
 
