@@ -148,7 +148,8 @@ class EffectReader:
 
     def _access(self, site: _Site, kind: AccessKind, address: int) -> None:
         """Record an access through the value `address`."""
-        roots = self._lattice.as_address(site.context.values[address])
+        value = site.context.values[address]
+        roots = self._lattice.as_address(value)
         if params := roots & self._lattice.params:
             location = site.location()
             found = [Access(kind, site.op.name, location, path) for path in site.paths()]
@@ -156,10 +157,14 @@ class EffectReader:
                 self._accesses.setdefault(self._owners[index].parameter, {}).update(dict.fromkeys(found))
         if kind is AccessKind.READ:
             return
-        self._indirect_writes(site, roots)
-        if roots & self._lattice.unknown:
+        made = self._lattice.made_of(value) & ~roots
+        self._indirect_writes(site, roots | made)
+        if roots & self._lattice.unknown or not value:
             reason = "it writes through an address whose origin is not understood"
             self._report_undecided(site, reason, self._addresses)
+        elif made & self._addresses:
+            reason = "it writes through an address that is computed from comparisons or single bits"
+            self._report_undecided(site, reason, made)
         elif not roots:
             self._report_undecided(site, "it writes through an address that comes from no parameter", 0)
 
@@ -193,12 +198,12 @@ class EffectReader:
 
     def _opaque_op(self, site: _Site, effect: str, operands: Sequence[int]) -> None:
         found = OpaqueOp(site.op.name, self._opaque.detail(site.op), self._opaque.is_pure(site.op), effect,
-                         self._names(self._reaching(site, operands)), site.location())
+                         self._names(self._reaching(site.context, operands)), site.location())
         self._opaque_ops[found] = None
 
     def _undecided(self, site: _Site, reason: str, advice: str = "") -> None:
         """The op may write whatever reaches its operands."""
-        reaching = self._reaching(site, site.op.operands)
+        reaching = self._reaching(site.context, site.op.operands)
         roots = self._closure(reaching)
         if roots & self._lattice.unknown:
             roots |= self._addresses
@@ -211,15 +216,15 @@ class EffectReader:
         found = UnanalyzableOp(site.op.name, self._opaque.detail(site.op), reason, names, site.location(), advice)
         self._unanalyzable[found] = None
 
-    def _reaching(self, site: _Site, operands: Sequence[int]) -> int:
+    def _reaching(self, context: Context, operands: Sequence[int]) -> int:
         roots = 0
         for value in operands:
-            roots |= self._lattice.reaching(site.context.values[value])
+            roots |= self._lattice.reaching(context.values[value])
         return roots
 
     def _closure(self, roots: int) -> int:
         """`roots`, and every root that can be loaded through them."""
-        while (found := roots | self._lattice.reaching(self._solver.memory.load(roots))) != roots:
+        while (found := roots | self._lattice.reaching(self._solver.memory.behind(roots))) != roots:
             roots = found
         return roots
 

@@ -1,107 +1,243 @@
 """Abstract values as bit masks (docs/analysis.md, section 2).
 
-For an entry function with n arguments, a root set is a mask of W = 3n + 1 bits: `param i` at i,
-`loaded i` at n + i, `integer i` at 2n + i, `unknown` at 3n. A value is its strong set, its weak set
-shifted left by W, its plus set by 2W and its minus set by 3W. Join is `|`.
+For an entry function with n arguments, a root set is a mask: `param i` is bit i, `loaded i` bit n + i, `integer i`
+bit 2n + i, `unknown` bit 3n. Two more bits are no roots: `total` stands for the sum of all `param` roots, `bare` for
+a value without any root. A value is nine such sets side by side, so that the join of two values is `|`. The value 0
+is that of no path.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+
+class Parts(NamedTuple):
+    """The sets of a value (section 2)."""
+
+    plus: int
+    minus: int
+    zero: int
+    weak: int = 0
+    seen: int = 0
+    beside_plus: int = 0
+    beside_minus: int = 0
+    beside_weak: int = 0
+    beside_seen: int = 0
 
 
 class Lattice:
-    """The masks for one entry function with `n` arguments.
+    """The values for one entry function with `n` arguments.
 
-    `params` holds every `param` root, `indirect` every `loaded` and `integer` root, `differences` every
-    plus and minus, `addresses` all that tells of a parameter's address.
+    `number` is a number that no root has a part in. The masks `params` and `others` hold the `param` roots, and
+    the roots that are none.
     """
-
-    __slots__ = ("_weakened", "addresses", "differences", "indirect", "n", "params", "strong_mask", "unknown", "width")
 
     def __init__(self, n: int) -> None:
         self.n = n
-        self.width = 3 * n + 1
+        self.width = 3 * n + 3
         self.params = (1 << n) - 1
         self.indirect = ((1 << 3 * n) - 1) ^ self.params
-        self.unknown = 1 << 3 * n
-        self.strong_mask = (1 << self.width) - 1
-        self.differences = self.difference(self.params, self.params)
-        self.addresses = self.params | self.differences
-        self._weakened = self.indirect | self.unknown
+        self.unknown, self.total, self.bare = (1 << 3 * n + i for i in range(3))
+        self.others = self.indirect | self.unknown
+        self._integers = self.params << 2 * n
+        self._mask = (1 << self.width) - 1
+        self._exact = self.params | self.total
+        self.number = self.value(Parts(0, 0, self._exact | self.bare))
+        self._bare = self.value(Parts(0, 0, self.bare))
 
     def param(self, index: int) -> int:
-        return 1 << index
+        """The address of an argument's memory."""
+        root = 1 << index
+        return self.value(Parts(root | self.total, 0, self.params ^ root))
 
     def integer(self, index: int) -> int:
-        return 1 << (2 * self.n + index)
+        """An integer argument that is wide enough for an address."""
+        return self.address(1 << 2 * self.n + index)
 
-    def loaded_from(self, strong: int) -> int:
-        """The roots of an address loaded through `strong`: `loaded p` for `param p`, others stay."""
-        return (strong & self.params) << self.n | strong & ~self.params
+    def address(self, roots: int) -> int:
+        """An address with one of these roots, none of them a `param`."""
+        return self.value(Parts(roots, 0, self._exact))
 
-    def weaken(self, value: int) -> int:
-        """`value` with all but its `param` roots moved from strong to weak."""
-        moving = value & self._weakened
-        return value ^ moving | moving << self.width
+    def loaded_from(self, roots: int) -> int:
+        """The roots of an address loaded through `roots`: `loaded p` for `param p`, others stay."""
+        return (roots & self.params) << self.n | roots & self.others
 
-    def strong(self, value: int) -> int:
-        return value & self.strong_mask
+    def parts(self, value: int) -> Parts:
+        mask, width = self._mask, self.width
+        return Parts(*(value >> width * i & mask for i in range(9)))
 
-    def weak(self, value: int) -> int:
-        return value >> self.width & self.strong_mask
+    def value(self, parts: Parts) -> int:
+        value = 0
+        for part in reversed(parts):
+            value = value << self.width | part
+        return value
 
-    def plus(self, value: int) -> int:
-        return value >> 2 * self.width & self.params
+    def looked_at(self, value: int) -> int:
+        """The roots of whose integer value some of `value` tells: what depends on it may tell of them, too."""
+        p = self.parts(value)
+        strong = p.plus | p.minus | p.beside_plus | p.beside_minus
+        return (strong | p.weak | p.beside_weak) & self.params | strong & self._integers | p.seen | p.beside_seen
 
-    def minus(self, value: int) -> int:
-        return value >> 3 * self.width & self.params
+    def seeing(self, value: int, roots: int) -> int:
+        """`value`, which may tell of the integer value of `roots`."""
+        return value | roots << 4 * self.width if value else 0
 
-    def difference(self, plus: int, minus: int) -> int:
-        """A value that is a difference of addresses and no address itself."""
-        return plus << 2 * self.width | minus << 3 * self.width
+    # ------------------------------------------------------------------ arithmetic (section 3)
 
-    def lone(self, value: int) -> int:
-        """The roots of a difference that may be all there is: nothing is subtracted, or what is cancels out."""
-        plus, minus = self.plus(value), self.minus(value)
-        return plus ^ minus if plus & minus else 0 if minus else plus
+    def sum(self, one: int, other: int) -> int:
+        """Section 3.3: the factors add up; what is added to an address stands beside it."""
+        if not one or not other:
+            return 0
+        a, b = self.parts(one), self.parts(other)
+        cancelled = (a.plus & b.minus | a.minus & b.plus) & self._exact
+        twice = (a.plus & b.plus | a.minus & b.minus) & self._exact
+        plus = (a.plus & b.zero | a.zero & b.plus) & self._exact | twice
+        minus = (a.minus & b.zero | a.zero & b.minus) & self._exact | twice
+        zero = a.zero & b.zero | cancelled | twice
+        one_free, other_free = self._free(a), self._free(b)
+        beside = _union(a[5:], b[5:])
+        if (a.plus | a.minus) & self.total:
+            beside = _union(beside, other_free)
+        if (b.plus | b.minus) & self.total:
+            beside = _union(beside, one_free)
+        free = _union(one_free, other_free) if a.zero & b.zero & self.total else (0, 0, 0, 0)
+        if cancelled & self.total:
+            free = _union(free, beside)
+        if cancelled & self.total or (a.plus & b.minus | a.minus & b.plus) & self.others:
+            zero |= self.bare if zero & self.total else 0
+        return self.value(Parts(plus | free[0], minus | free[1], zero, *free[2:], *beside))
 
-    def revealed(self, value: int) -> int:
-        """`value` with its lone roots strong where something strong would speak for them (`as_address`)."""
-        return value | self.lone(value) if value & self.differences and self.strong(value) else value
+    def negative(self, value: int) -> int:
+        p = self.parts(value)
+        return self.value(p._replace(plus=p.minus, minus=p.plus, beside_plus=p.beside_minus,
+                                     beside_minus=p.beside_plus))
 
-    def either(self, one: int, other: int) -> int:
-        """A value that is one or the other: what only one of them could be taken for, it still can be.
-
-        Joined as they are, an address in one would speak for both (`as_address`).
-        """
-        joined = one | other
-        if one and other and joined & self.differences:
-            if not self.strong(one):
-                joined |= self.plus(one) if self.strong(other) else 0
-            elif not self.strong(other):
-                joined |= self.plus(other)
-        return joined
+    def scaled(self, value: int) -> int:
+        """Section 3.4: a multiple of a value, or its upper bits: each factor may have become any other."""
+        roots = (value | value >> self.width) & self.params
+        return value | self.value(Parts(roots, roots, roots))
 
     def mixed(self, value: int) -> int:
-        """A multiple of `value`, or some bits of it: perhaps negative, perhaps nothing (section 3.1)."""
-        plus, minus = self.plus(value), self.minus(value)
-        roots = value & self.params | plus | minus
-        if plus and minus and not self.strong(value) and (plus == minus or not plus & minus):
-            return value | self.difference(roots, roots)
-        return value & ~self.differences | roots | self.difference(0, roots)
+        """Section 3.5: any function of a value, perhaps nothing."""
+        if not value:
+            return 0
+        p = self.parts(value)
+        roots = p.plus | p.minus | p.beside_plus | p.beside_minus
+        exact, others = roots & self._exact, roots & self.others
+        zero = p.zero | exact | (self.bare | self.total if roots else 0)
+        return self.value(Parts(roots, roots, zero, p.weak | p.beside_weak, p.seen | p.beside_seen, others, others,
+                                p.beside_weak, p.beside_seen))
+
+    def narrowed(self, value: int) -> int:
+        """Section 3.2: half of an address is none, but what is subtracted from one still is."""
+        return self.scaled(self._weakened(value, keep_minus=True))
+
+    def product(self, value: int) -> int:
+        """Section 3.6: an address is no product, unless of parts that make one."""
+        return self._weakened(value, keep_minus=False)
+
+    def piece(self, value: int) -> int:
+        """Section 3.7: a few bits of a value, which are no address, though many such pieces may make one."""
+        p = self.parts(value)
+        roots = p.plus | p.minus | p.weak | p.beside_plus | p.beside_minus | p.beside_weak
+        return self.number | self.value(Parts(0, 0, 0, roots & ~self.total, p.seen | p.beside_seen)) if value else 0
+
+    def flag(self, value: int) -> int:
+        """Section 3.2: one bit, as a comparison yields."""
+        return self.seeing(self.number, self.looked_at(value)) if value else 0
+
+    def computed_of(self, value: int, roots: int) -> int:
+        """Section 6: what code that is not followed makes of a value, and of numbers that tell of `roots`."""
+        if value and not value & self._bare:
+            return self.mixed(value)
+        return self.seeing(self.mixed(value) or self.number, roots)
+
+    def displaced(self, base: int, offset: int, *, counted: bool, narrow: bool) -> int:
+        """Section 3.9: a pointer moved by an offset, `counted` in elements of more than a byte."""
+        if not base or not offset:
+            return 0
+        if counted:
+            offset = self.scaled(self._weakened(offset, keep_minus=True))
+        b, o = self.parts(base), self.parts(offset)
+        if (o.plus | o.minus) & self.total:
+            return self.sum(base, offset)
+        if not (b.plus & o.minus | b.minus & o.plus) & self.params:
+            offset = self.scaled(offset)
+        moved = self.parts(self.sum(base, offset))
+        if b.zero & self.bare and not (narrow and (b.plus | b.minus) & (self.others | self.total)):
+            return self.value(moved)
+        free = self._free(b)
+        exact = self._exact
+        return self.value(moved._replace(plus=moved.plus & exact | free[0], minus=moved.minus & exact | free[1],
+                                         zero=moved.zero & ~self.bare | b.zero & self.bare,
+                                         weak=free[2], seen=free[3]))
+
+    def choice(self, values: Sequence[int], roots: int) -> int:
+        """Section 3.8: one of some values; which of them tells of `roots`, if they are numbers."""
+        result = 0
+        for value in values:
+            result |= value
+        if roots and sum(bool(value & self._bare) for value in values) > 1:
+            return self.seeing(result, roots)
+        return result
+
+    # ------------------------------------------------------------------ uses (sections 4 and 6)
 
     def as_address(self, value: int) -> int:
-        """The strong set of `value` once it is used as an address (section 3.7)."""
-        return self.strong(value) or self.plus(value) or self.weak(value)
+        """Section 6: the roots of `value`, used as an address."""
+        p = self.parts(value)
+        plus = p.plus & self.params
+        surely = self.params & ~p.zero
+        roots = plus if not surely else plus & surely if surely & (surely - 1) == 0 else 0
+        if p.beside_minus:
+            roots |= p.beside_plus
+        if p.zero & self.total:
+            roots |= p.plus & self.others
+            if p.zero & self.bare:
+                roots |= p.weak
+        return roots or plus
+
+    def made_of(self, value: int) -> int:
+        """Section 6: the roots that `value` was made of without being of them, if it may be a number."""
+        p = self.parts(value)
+        return p.seen if p.zero & self.bare else 0
+
+    def places(self, value: int) -> int:
+        """The roots of whose integer value it tells where in memory the address `value` leads."""
+        p = self.parts(value)
+        scattered = p.plus & p.minus & ~self.as_address(value)
+        return (scattered | p.weak | p.beside_weak) & self.params | p.seen | p.beside_seen
 
     def reaching(self, value: int) -> int:
-        """Every root from which an address may be made of `value` and others, weak ones aside."""
-        return self.strong(value) | self.plus(value) | self.minus(value)
+        """Every root from which an address may be made of `value` and others, loaded pieces aside."""
+        p = self.parts(value)
+        strong = p.plus | p.minus | p.beside_plus | p.beside_minus
+        return strong & ~self.total | (p.weak | p.beside_weak) & self.params
 
     def kept(self, value: int) -> int:
-        """What memory keeps of `value`: beside other contents, its plus is strong (section 4)."""
-        return self.strong(value) | self.plus(value) | value & self.differences
+        """Section 4: what memory keeps of a value."""
+        p, params = self.parts(value), self.params
+        return self.value(p._replace(weak=p.weak & params, seen=p.seen & params, beside_weak=p.beside_weak & params,
+                                     beside_seen=p.beside_seen & params))
+
+    def _free(self, parts: Parts) -> tuple[int, int, int, int]:
+        """What a value may hold where it holds no address of a parameter."""
+        return parts.plus & self.others, parts.minus & self.others, parts.weak, parts.seen
+
+    def _weakened(self, value: int, *, keep_minus: bool) -> int:
+        p, others = self.parts(value), self.others
+        moved = (p.plus | (0 if keep_minus else p.minus)) & others
+        minus = p.minus if keep_minus else p.minus & ~others
+        beside = p.beside_plus | (0 if keep_minus else p.beside_minus)
+        zero = p.zero | (self.bare if (p.plus | p.minus) & others else 0)
+        return self.value(p._replace(plus=p.plus & ~others, minus=minus, zero=zero, weak=p.weak | moved, beside_plus=0,
+                                     beside_minus=p.beside_minus if keep_minus else 0,
+                                     beside_weak=p.beside_weak | beside))
+
+
+def _union(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(x | y for x, y in zip(one, other, strict=True))
 
 
 def bits(mask: int) -> Iterator[int]:

@@ -6,34 +6,47 @@ from triton_mutlint.analysis.lattice import Lattice, bits
 
 
 class Memory:
-    """One cell per parameter and one for everything else; a cell holds strong roots and differences."""
+    """One cell per parameter, one for all other memory, and one for the shared memory of inline asm."""
 
     def __init__(self, lattice: Lattice) -> None:
         self._lattice = lattice
         self._cells = [0] * lattice.n
         self._elsewhere = 0
         self._everything = 0
+        self.parked = 0
         self.version = 0  # grows with every change
 
-    def store(self, address: int, value: int) -> None:
-        """Store `value` through the strong set `address`."""
-        roots = self._lattice.kept(value)
-        if not roots:
-            return
-        for index in bits(address & self._lattice.params):
-            if roots & ~self._cells[index]:
-                self._cells[index] |= roots
+    def put(self, roots: int, value: int) -> None:
+        """Store `value` through one of these roots, or where no root leads."""
+        kept = self._lattice.kept(value)
+        for index in bits(roots & self._lattice.params):
+            if kept & ~self._cells[index]:
+                self._cells[index] |= kept
                 self.version += 1
-        if (address & ~self._lattice.params or not address) and roots & ~self._elsewhere:
-            self._elsewhere |= roots
+        if (roots & ~self._lattice.params or not roots) and kept & ~self._elsewhere:
+            self._elsewhere |= kept
             self.version += 1
-        self._everything |= roots
+        self._everything |= kept
 
     def load(self, address: int) -> int:
-        """What a load through the strong set `address` may yield."""
-        found = self._lattice.loaded_from(address) | self._elsewhere
-        if address & self._lattice.unknown:
+        """What a load from where `address` leads may yield."""
+        lattice = self._lattice
+        roots, made = lattice.as_address(address), lattice.made_of(address)
+        return lattice.seeing(self.behind(roots, anywhere=bool(made)), lattice.places(address))
+
+    def behind(self, roots: int, *, anywhere: bool = False) -> int:
+        """What a load through one of these roots may yield, or one that may lead `anywhere`."""
+        lattice = self._lattice
+        indirect = lattice.loaded_from(roots)
+        found = lattice.address(indirect) if indirect else lattice.number
+        if anywhere or roots & lattice.unknown:
             return found | self._everything
-        for index in bits(address & self._lattice.params):
+        for index in bits(roots & lattice.params):
             found |= self._cells[index]
-        return found
+        return found | self._elsewhere
+
+    def park(self, value: int) -> None:
+        """Put `value` into shared memory."""
+        if value & ~self.parked:
+            self.parked |= value
+            self.version += 1

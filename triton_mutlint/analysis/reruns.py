@@ -43,7 +43,7 @@ def reruns_of(module: Module, owners: Sequence[ArgOwner], backend: str) -> Rerun
     lattice = Lattice(entry.n_args)
     opaque = OpaqueReader(backend)
     addresses = [i for i, owner in enumerate(owners) if owner.role is ArgRole.ADDRESS]
-    initial = [lattice.param(i) if i in addresses else 0 for i in range(entry.n_args)]
+    initial = [lattice.param(i) if i in addresses else lattice.number for i in range(entry.n_args)]
     context = Solver(module, lattice, initial, opaque).solve()
     influence = Influence(entry)
     for site in influence.sites:

@@ -17,24 +17,32 @@ from dataclasses import dataclass
 
 from triton_mutlint.ttir.asm_gcn import decode_gcn
 from triton_mutlint.ttir.asm_ptx import decode_ptx
-from triton_mutlint.ttir.asm_steps import OPERAND_MARK, NotUnderstoodError, Step
+from triton_mutlint.ttir.asm_steps import OPERAND_MARK, SHARED, NotUnderstoodError, Step
 
 _DECODERS = {"cuda": decode_ptx, "hip": decode_gcn}
 # How constraints name registers, and a target that has them.
 _LETTERS = {"cuda": frozenset("rlfdhbqc"), "hip": frozenset("vsa")}
 _TARGETS = {"cuda": "cuda:90", "hip": "hip:gfx942"}
 _REFERENCE = re.compile(r"\$\$|\$\{(\d*)(?::[^}]*)?\}|\$(\d+)")
-_LOADED = -1  # among the operands a register may hold: something read from memory
 _EMPTY: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class AsmValue:
+    """Where a value may come from: operands, memory that operands address, or shared memory as the text found it."""
+
+    operands: frozenset[int] = _EMPTY
+    loaded: frozenset[int] = _EMPTY
+    shared: bool = False
 
 
 @dataclass(frozen=True)
 class AsmReading:
     """How an inline asm text was read; indices count the op's operands from 0.
 
-    `result_flows`: operands whose value may be (part of) a result. What a load or atomic returns is
-    not in it: that is the memory of `reads` and `atomics`. `has_effect`: it does more than compute its
-    results (stores, also to shared memory; fences, barriers, traps).
+    `stores`: the operands that a store or atomic goes through, and what it puts there. `parked`: what goes
+    into shared memory. `has_effect`: it does more than compute its results (stores, also to shared
+    memory; fences, barriers, traps).
     """
 
     understood: bool
@@ -42,9 +50,16 @@ class AsmReading:
     reads: frozenset[int] = _EMPTY
     writes: frozenset[int] = _EMPTY
     atomics: frozenset[int] = _EMPTY
-    result_flows: frozenset[int] = _EMPTY
+    results: tuple[AsmValue, ...] = ()
+    stores: tuple[tuple[frozenset[int], AsmValue], ...] = ()
+    parked: AsmValue = AsmValue()
     has_effect: bool = False
     advice: str = ""  # what would make it understood
+
+    @property
+    def result_flows(self) -> frozenset[int]:
+        """Operands whose value may be (part of) a result, what is in memory aside."""
+        return _EMPTY.union(*(value.operands for value in self.results))
 
 
 @dataclass(frozen=True)
@@ -139,20 +154,55 @@ def _trace(steps: Sequence[Step], names: _Registers, n_operands: int) -> AsmRead
         for token in (*step.targets, *step.sources, *step.reads, *step.writes, *step.atomics):
             if token.startswith(OPERAND_MARK) and token not in held:
                 raise NotUnderstoodError(f"the text uses ${token[1:]}, which the constraints do not give")
+    held[SHARED] = frozenset((_found(len(steps)),))
     _spread(steps, held)
     reads, writes, atomics = (
         _addressed(steps, held, kind) for kind in ("reads", "writes", "atomics")
     )  # fmt: skip
     if (writes or atomics) and not names.exact:
         raise NotUnderstoodError("it writes memory, and packed registers hide which operand addresses it")
-    flows = _EMPTY
+    origins = _Origins(steps, held)
     assigned = {token for step in steps for token in step.targets}
-    for number in range(names.outputs):
-        token = f"{OPERAND_MARK}{number}"
-        # A result that is never set may share its register with any input.
-        flows |= held[token] if token in assigned else frozenset(range(n_operands))
+    registers = [f"{OPERAND_MARK}{number}" for number in range(names.outputs)]
+    # A result that is never set may share its register with any input.
+    results = [origins.of((token,)) if token in assigned else AsmValue(frozenset(range(n_operands)))
+               for token in registers]
+    stores = [(origins.of((*step.writes, *step.atomics)).operands, origins.of(step.stored))
+              for step in steps if step.has_writes or step.has_atomics]
+    parked = origins.of((SHARED,)) if SHARED in assigned else AsmValue()
     effect = any(step.effect for step in steps)
-    return AsmReading(True, "", reads, writes, atomics, flows - {_LOADED}, effect)
+    return AsmReading(True, "", reads, writes, atomics, tuple(results), tuple(stores), parked, effect)
+
+
+class _Origins:
+    """What registers hold at the end, in terms of the op's operands."""
+
+    def __init__(self, steps: Sequence[Step], held: dict[str, frozenset[int]]) -> None:
+        self._steps, self._held = steps, held
+
+    def of(self, registers: Sequence[str]) -> AsmValue:
+        found = self._holding(registers)
+        pending = [i for i in found if i < 0]
+        seen = set(pending)
+        loaded = _EMPTY
+        while pending:
+            index = _found(pending.pop())
+            if index < len(self._steps):
+                step = self._steps[index]
+                addressing = self._holding((*step.reads, *step.atomics))
+                loaded |= addressing
+                pending.extend(i for i in addressing if i < 0 and i not in seen)
+                seen.update(addressing)
+        operands, loaded = (frozenset(i for i in group if i >= 0) for group in (found, loaded))
+        return AsmValue(operands, loaded, _found(len(self._steps)) in seen)
+
+    def _holding(self, registers: Sequence[str]) -> frozenset[int]:
+        return _EMPTY.union(*(self._held.get(token, _EMPTY) for token in registers))
+
+
+def _found(index: int) -> int:
+    """What step `index` finds in memory, among the operands that a register may hold; and the other way round."""
+    return -1 - index
 
 
 def _spread(steps: Sequence[Step], held: dict[str, frozenset[int]]) -> None:
@@ -160,8 +210,8 @@ def _spread(steps: Sequence[Step], held: dict[str, frozenset[int]]) -> None:
     changed = True
     while changed:
         changed = False
-        for step in steps:
-            moved: frozenset[int] = frozenset((_LOADED,)) if step.loads else _EMPTY
+        for index, step in enumerate(steps):
+            moved: frozenset[int] = frozenset((_found(index),)) if step.loads else _EMPTY
             for token in step.sources:
                 moved |= held.get(token, _EMPTY)
             for token in step.targets:
@@ -178,11 +228,11 @@ def _addressed(steps: Sequence[Step], held: dict[str, frozenset[int]], kind: str
         if not getattr(step, f"has_{kind}"):
             continue
         tokens: tuple[str, ...] = getattr(step, kind)
-        operands = frozenset().union(*(held.get(token, _EMPTY) for token in tokens))
+        operands = _EMPTY.union(*(held.get(token, _EMPTY) for token in tokens))
         if kind != "reads":
-            if _LOADED in operands:
+            if any(i < 0 for i in operands):
                 raise NotUnderstoodError(f"{step.text}: writes through an address that it loads")
             if not operands:
                 raise NotUnderstoodError(f"{step.text}: writes through an address that no operand gives")
-        found |= operands - {_LOADED}
+        found |= frozenset(i for i in operands if i >= 0)
     return found

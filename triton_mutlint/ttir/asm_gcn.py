@@ -77,11 +77,11 @@ def _memory(unit: str, name: str, operands: list[str], text: str) -> Step:
     if "atomic" in action:
         address, target = _atomic_address(unit, operands, text)
         return Step(
-            text, target, atomics=address, has_atomics=True, loads=True, effect=True
+            text, target, atomics=address, stored=_registers(*operands), has_atomics=True, loads=True, effect=True
         )  # fmt: skip
     if "store" in action:
         address = _registers(*operands[1:]) if unit in ("buffer", "tbuffer", "s") else _store_address(operands)
-        return Step(text, writes=address, has_writes=True, effect=True)
+        return Step(text, writes=address, stored=_registers(*operands), has_writes=True, effect=True)
     if "load" in action:
         to_lds = "lds" in name or re.search(r"\blds\b", text) is not None
         address = _registers(*(operands if to_lds else operands[1:]))

@@ -153,18 +153,18 @@ def _store(modifiers: list[str], operands: list[str], addresses: list[str], text
     _need(addresses, 1, text)
     if _own_space(modifiers):
         return Step(text, (SHARED,), tokens(*operands[1:]), effect=True)
-    return Step(text, writes=tokens(addresses[0]), has_writes=True, effect=True)
+    return Step(text, writes=tokens(addresses[0]), stored=tokens(*operands[1:]), has_writes=True, effect=True)
 
 
 def _atomic(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> Step:
     """`atom d, [a], b`; `red [a], b`."""
     _need(addresses, 1, text)
     targets = () if operands[0].startswith("[") else tokens(operands[0])
+    rest = tokens(*(o for o in operands if not o.startswith("[")))
     if _own_space(modifiers):
-        rest = tuple(t for o in operands if not o.startswith("[") for t in tokens(o))
         return Step(text, (*targets, SHARED), (*rest, SHARED), loads=True, effect=True)
     return Step(
-        text, targets, atomics=tokens(addresses[0]), has_atomics=True, loads=True, effect=True
+        text, targets, atomics=tokens(addresses[0]), stored=rest, has_atomics=True, loads=True, effect=True
     )  # fmt: skip
 
 
@@ -185,16 +185,16 @@ def _copy(modifiers: list[str], operands: list[str], addresses: list[str], text:
         raise NotUnderstoodError(f"{text}: a store through a tensor map")
     target = tokens(addresses[0])
     if "reduce" in modifiers:
-        return Step(text, atomics=target, has_atomics=True, effect=True)
-    return Step(text, writes=target, has_writes=True, effect=True)
+        return Step(text, atomics=target, stored=(SHARED,), has_atomics=True, effect=True)
+    return Step(text, writes=target, stored=(SHARED,), has_writes=True, effect=True)
 
 
-def _write_first(modifiers: list[str], _: list[str], addresses: list[str], text: str) -> Step:
+def _write_first(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> Step:
     """`discard`, `tensormap.*`: what stands first is changed."""
     _need(addresses, 1, text)
     if "shared" in modifiers and "global" not in modifiers:
         return Step(text, effect=True)
-    return Step(text, writes=tokens(addresses[0]), has_writes=True, effect=True)
+    return Step(text, writes=tokens(addresses[0]), stored=tokens(*operands[1:]), has_writes=True, effect=True)
 
 
 def _matrix(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> Step:

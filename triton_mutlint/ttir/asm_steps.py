@@ -16,9 +16,10 @@ class NotUnderstoodError(Exception):
 
 @dataclass(frozen=True)
 class Step:
-    """Values move from `sources` to `targets` (register names); addresses are in the other three.
+    """Values move from `sources` to `targets` (register names); addresses are in `reads`, `writes` and `atomics`.
 
-    `loads`: the targets also get something from memory. `effect`: more than its targets changes.
+    `stored`: what goes to where `writes` and `atomics` say. `loads`: the targets also get something from memory.
+    `effect`: more than its targets changes.
     """
 
     text: str
@@ -27,6 +28,7 @@ class Step:
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     atomics: tuple[str, ...] = ()
+    stored: tuple[str, ...] = ()
     loads: bool = False
     effect: bool = False
     has_reads: bool = False
