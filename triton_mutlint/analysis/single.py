@@ -105,6 +105,8 @@ class SingleOps(State):
         found = self.memory.parked if value.shared else 0
         for index in sorted(value.loaded):
             found |= self.memory.load(operands[index])
+        for index in sorted(value.words):
+            found |= self.lattice.narrowed(self.memory.load(operands[index]))
         moved = transfer.join(self.lattice, [operands[i] for i in sorted(value.operands)])
         if moved or not found:
             roots = self.lattice.looked_at(transfer.join(self.lattice, operands))

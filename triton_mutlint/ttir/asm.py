@@ -12,7 +12,7 @@ Tracing ignores order and predicates: a register may hold whatever any instructi
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from triton_mutlint.ttir.asm_gcn import decode_gcn
@@ -29,10 +29,14 @@ _EMPTY: frozenset[int] = frozenset()
 
 @dataclass(frozen=True)
 class AsmValue:
-    """Where a value may come from: operands, memory that operands address, or shared memory as the text found it."""
+    """Where a value may come from: operands, memory that operands address, or shared memory as the text found it.
+
+    `words`: as `loaded`, but in pieces that are too narrow for an address.
+    """
 
     operands: frozenset[int] = _EMPTY
     loaded: frozenset[int] = _EMPTY
+    words: frozenset[int] = _EMPTY
     shared: bool = False
 
 
@@ -181,20 +185,25 @@ class _Origins:
         self._steps, self._held = steps, held
 
     def of(self, registers: Sequence[str]) -> AsmValue:
-        found = self._holding(registers)
-        pending = [i for i in found if i < 0]
-        seen = set(pending)
-        loaded = _EMPTY
+        held = self._holding(registers)
+        outside = _found(len(self._steps))
+        found = [i for i in held if outside < i < 0]
+        words = self._behind(i for i in found if self._steps[_found(i)].narrow)
+        loaded = self._behind(i for i in found if not self._steps[_found(i)].narrow)
+        return AsmValue(frozenset(i for i in held if i >= 0), loaded, words, outside in held)
+
+    def _behind(self, found: Iterable[int]) -> frozenset[int]:
+        """The operands that lead, perhaps by way of other loads, to what some steps find."""
+        operands, pending, seen = set[int](), list(found), set[int]()
         while pending:
-            index = _found(pending.pop())
-            if index < len(self._steps):
-                step = self._steps[index]
-                addressing = self._holding((*step.reads, *step.atomics))
-                loaded |= addressing
-                pending.extend(i for i in addressing if i < 0 and i not in seen)
-                seen.update(addressing)
-        operands, loaded = (frozenset(i for i in group if i >= 0) for group in (found, loaded))
-        return AsmValue(operands, loaded, _found(len(self._steps)) in seen)
+            index = pending.pop()
+            if index >= 0:
+                operands.add(index)
+            elif index not in seen and _found(index) < len(self._steps):
+                seen.add(index)
+                step = self._steps[_found(index)]
+                pending += self._holding((*step.reads, *step.atomics))
+        return frozenset(operands)
 
     def _holding(self, registers: Sequence[str]) -> frozenset[int]:
         return _EMPTY.union(*(self._held.get(token, _EMPTY) for token in registers))

@@ -35,6 +35,8 @@ _NEVER_GLOBAL = {
     "prefetchu", "applypriority", "alloca", "stacksave", "stackrestore", "tex", "tld4", "txq", "suq",
     "suld",
 }  # fmt: skip
+_CALLED = {"vprintf", "__assertfail"}  # of the runtime: they read what their parameters address
+_NARROW = re.compile(r"(?:[bsu]|b?f|e\dm\d)(?:8|16|32)(?:x2|x4)?")
 _COMPARISONS = {"setp", "set", "isspacep", "testp", "vote", "activemask", "elect"}
 _CONTROL = {
     "bra", "ret", "exit", "trap", "brkpt", "pmevent", "nanosleep", "bar", "barrier", "membar", "fence",
@@ -106,6 +108,8 @@ def _decode(statement: str) -> Step | None:
 
 def _instruction(base: str, modifiers: list[str], operands: list[str], text: str) -> Step:
     addresses = [_address(o) for o in operands if o.startswith("[")]
+    if base == "call" and _CALLED.intersection(operands):
+        return Step(text, (*tokens(operands[0]), SHARED), (SHARED,), reads=(SHARED,), has_reads=True, effect=True)
     if base == "call":
         raise NotUnderstoodError(f"{text}: a call")
     if base == "multimem" and modifiers:
@@ -116,6 +120,8 @@ def _instruction(base: str, modifiers: list[str], operands: list[str], text: str
         values = [o for o in operands if not o.startswith("[")]
         targets = tokens(*values[:1]) if operands and not operands[0].startswith("[") else ()
         return Step(text, (*targets, SHARED), (*tokens(*values), SHARED), loads=True, effect=True)
+    if base == "fence":
+        return Step(text, effect=True)
     if addresses or "[" in text:
         raise NotUnderstoodError(f"{text}: what {base} does to memory is not known")
     if base in _CONTROL:
@@ -146,7 +152,8 @@ def _load(modifiers: list[str], operands: list[str], addresses: list[str], text:
     targets = tokens(operands[0])
     if _own_space(modifiers):
         return Step(text, targets, (SHARED,), loads=True)
-    return Step(text, targets, reads=tokens(addresses[0]), has_reads=True, loads=True)
+    narrow = any(map(_NARROW.fullmatch, modifiers))
+    return Step(text, targets, reads=tokens(addresses[0]), has_reads=True, loads=True, narrow=narrow)
 
 
 def _store(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> Step:

@@ -19,7 +19,7 @@ class Step:
     """Values move from `sources` to `targets` (register names); addresses are in `reads`, `writes` and `atomics`.
 
     `stored`: what goes to where `writes` and `atomics` say. `loads`: the targets also get something from memory.
-    `effect`: more than its targets changes.
+    `effect`: more than its targets changes. `narrow`: what it loads is less than an address.
     """
 
     text: str
@@ -31,6 +31,7 @@ class Step:
     stored: tuple[str, ...] = ()
     loads: bool = False
     effect: bool = False
+    narrow: bool = False
     has_reads: bool = False
     has_writes: bool = False
     has_atomics: bool = False
