@@ -1,9 +1,9 @@
 """Abstract values as bit masks (docs/analysis.md, section 2).
 
 For an entry function with n arguments, a root set is a mask: `param i` is bit i, `loaded i` bit n + i, `integer i`
-bit 2n + i, `unknown` bit 3n. Two more bits are no roots: `total` stands for the sum of all `param` roots, `bare` for
-a value without any root. A value is nine such sets side by side, so that the join of two values is `|`. The value 0
-is that of no path.
+bit 2n + i, `unknown` bit 3n. More bits are no roots: `total` stands for the sum of all `param` roots, `bare` for
+a value without any root, three for distances that count elements of 2, 4 and 8 bytes. A value is nine such sets side
+by side, so that the join of two values is `|`. The value 0 is that of no path.
 """
 
 from __future__ import annotations
@@ -35,12 +35,14 @@ class Lattice:
 
     def __init__(self, n: int) -> None:
         self.n = n
-        self.width = 3 * n + 3
+        self.width = 3 * n + 6
         self.params = (1 << n) - 1
         self.indirect = ((1 << 3 * n) - 1) ^ self.params
         self.unknown, self.total, self.bare = (1 << 3 * n + i for i in range(3))
         self.others = self.indirect | self.unknown
         self._integers = self.params << 2 * n
+        self._counting = {size: 1 << 3 * n + 3 + i for i, size in enumerate((2, 4, 8))}
+        self._free_roots = self.others | sum(self._counting.values())
         self._mask = (1 << self.width) - 1
         self._exact = self.params | self.total
         self.number = self.value(Parts(0, 0, self._exact | self.bare))
@@ -118,13 +120,20 @@ class Lattice:
         roots = (value | value >> self.width) & self.params
         return value | self.value(Parts(roots, roots, roots))
 
+    def divided(self, value: int, by: int) -> int:
+        """Section 3.4: a distance between two addresses becomes a number of elements of `by` bytes."""
+        p, counting = self.parts(value), self._counting.get(by, 0)
+        return self.scaled(self.value(p._replace(
+            minus=p.minus | (counting if p.minus & self.others else 0),
+            beside_minus=p.beside_minus | (counting if p.beside_minus & self.others else 0))))
+
     def mixed(self, value: int) -> int:
         """Section 3.5: any function of a value, perhaps nothing."""
         if not value:
             return 0
         p = self.parts(value)
         roots = p.plus | p.minus | p.beside_plus | p.beside_minus
-        exact, others = roots & self._exact, roots & self.others
+        exact, others = roots & self._exact, roots & self._free_roots
         zero = p.zero | exact | (self.bare | self.total if roots else 0)
         return self.value(Parts(roots, roots, zero, p.weak | p.beside_weak, p.seen | p.beside_seen, others, others,
                                 p.beside_weak, p.beside_seen))
@@ -140,8 +149,9 @@ class Lattice:
     def piece(self, value: int) -> int:
         """Section 3.7: a few bits of a value, which are no address, though many such pieces may make one."""
         p = self.parts(value)
-        roots = p.plus | p.minus | p.weak | p.beside_plus | p.beside_minus | p.beside_weak
-        return self.number | self.value(Parts(0, 0, 0, roots & ~self.total, p.seen | p.beside_seen)) if value else 0
+        roots = (p.plus | p.minus | p.beside_plus | p.beside_minus) & (self.params | self.others)
+        pieces = Parts(0, 0, 0, roots | p.weak | p.beside_weak, p.seen | p.beside_seen)
+        return self.number | self.value(pieces) if value else 0
 
     def flag(self, value: int) -> int:
         """Section 3.2: one bit, as a comparison yields."""
@@ -153,19 +163,22 @@ class Lattice:
             return self.mixed(value)
         return self.seeing(self.mixed(value) or self.number, roots)
 
-    def displaced(self, base: int, offset: int, *, counted: bool, narrow: bool) -> int:
-        """Section 3.9: a pointer moved by an offset, `counted` in elements of more than a byte."""
+    def displaced(self, base: int, offset: int, *, size: int, narrow: bool) -> int:
+        """Section 3.9: a pointer moved by a number of elements of `size` bytes, 0 if that is not known."""
         if not base or not offset:
             return 0
-        if counted:
-            offset = self.scaled(self._weakened(offset, keep_minus=True))
         b, o = self.parts(base), self.parts(offset)
+        if size != 1:
+            is_counting = (o.plus | o.minus | o.beside_plus | o.beside_minus) & self._counting.get(size, 0)
+            offset = self.scaled(offset if is_counting else self._weakened(offset, keep_minus=True))
+            o = self.parts(offset)
         if (o.plus | o.minus) & self.total:
             return self.sum(base, offset)
         if not (b.plus & o.minus | b.minus & o.plus) & self.params:
             offset = self.scaled(offset)
         moved = self.parts(self.sum(base, offset))
-        if b.zero & self.bare and not (narrow and (b.plus | b.minus) & (self.others | self.total)):
+        is_index = narrow and (b.plus | b.minus) & (self.others | self.total)
+        if o.minus & self.others or (b.zero & self.bare and not is_index):
             return self.value(moved)
         free = self._free(b)
         exact = self._exact
@@ -191,7 +204,7 @@ class Lattice:
         surely = self.params & ~p.zero
         roots = plus if not surely else plus & surely if surely & (surely - 1) == 0 else 0
         if p.beside_minus:
-            roots |= p.beside_plus
+            roots |= p.beside_plus & self.others
         if p.zero & self.total:
             roots |= p.plus & self.others
             if p.zero & self.bare:
@@ -213,17 +226,17 @@ class Lattice:
         """Every root from which an address may be made of `value` and others, loaded pieces aside."""
         p = self.parts(value)
         strong = p.plus | p.minus | p.beside_plus | p.beside_minus
-        return strong & ~self.total | (p.weak | p.beside_weak) & self.params
+        return strong & (self.params | self.others) | (p.weak | p.beside_weak) & self.params
 
-    def kept(self, value: int) -> int:
-        """Section 4: what memory keeps of a value."""
-        p, params = self.parts(value), self.params
+    def kept(self, value: int, *, whole: bool) -> int:
+        """Section 4: what memory keeps of a value, or of one too narrow for an address."""
+        p, params = self.parts(value if whole else value & ~self._bare), self.params
         return self.value(p._replace(weak=p.weak & params, seen=p.seen & params, beside_weak=p.beside_weak & params,
                                      beside_seen=p.beside_seen & params))
 
     def _free(self, parts: Parts) -> tuple[int, int, int, int]:
         """What a value may hold where it holds no address of a parameter."""
-        return parts.plus & self.others, parts.minus & self.others, parts.weak, parts.seen
+        return parts.plus & self._free_roots, parts.minus & self._free_roots, parts.weak, parts.seen
 
     def _weakened(self, value: int, *, keep_minus: bool) -> int:
         p, others = self.parts(value), self.others

@@ -16,9 +16,9 @@ class Memory:
         self.parked = 0
         self.version = 0  # grows with every change
 
-    def put(self, roots: int, value: int) -> None:
-        """Store `value` through one of these roots, or where no root leads."""
-        kept = self._lattice.kept(value)
+    def put(self, roots: int, value: int, *, whole: bool = True) -> None:
+        """Store `value` through one of these roots, or where none leads; `whole` if it can hold an address."""
+        kept = self._lattice.kept(value, whole=whole)
         for index in bits(roots & self._lattice.params):
             if kept & ~self._cells[index]:
                 self._cells[index] |= kept

@@ -49,9 +49,9 @@ class SingleOps(State):
     def displace(self, context: Context, op: Op) -> None:
         """Section 3.9: an offset that is a whole number of elements, or narrow, is no address."""
         base, offset = op.operands
-        counted = pointee_bits(context.function.types[base]) != BYTE
+        size = (pointee_bits(context.function.types[base]) or 0) // BYTE
         narrow = context.widths[offset] is not Width.FULL
-        state = self.lattice.displaced(context.values[base], context.values[offset], counted=counted, narrow=narrow)
+        state = self.lattice.displaced(context.values[base], context.values[offset], size=size, narrow=narrow)
         self.set_results(context, op, state)
 
     def memory_op(self, context: Context, op: Op, info: OpInfo) -> None:
@@ -61,10 +61,12 @@ class SingleOps(State):
             if index < count:
                 others = [v for i, v in enumerate(op.operands) if i != index]
                 masks = [v for v in others if context.widths[v] is Width.BIT]
-                value = transfer.join(lattice, self.states(context, [v for v in others if v not in masks]))
+                stored = [v for v in others if v not in masks]
+                whole = any(context.widths[v] is Width.FULL for v in stored)
+                value = transfer.join(lattice, self.states(context, stored))
                 if op.attrs.get("rmw_op") in ("add", "xor"):
                     value = self._combined(op, value, self.memory.load(operands[index]))
-                self.put(context, operands[index], value, self.looked_at(context, masks))
+                self.put(context, operands[index], value, self.looked_at(context, masks), whole=whole)
         if not op.results:
             return
         state = 0

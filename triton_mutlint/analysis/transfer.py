@@ -83,7 +83,7 @@ def scale(lattice: Lattice, value: int, _: int) -> int:
 
 
 def shift_right(lattice: Lattice, value: int, by: int) -> int:
-    return lattice.piece(value) if _ADDRESS_BITS - by <= SMALL_BITS else lattice.scaled(value)
+    return lattice.piece(value) if _ADDRESS_BITS - by <= SMALL_BITS else lattice.divided(value, 1 << by)
 
 
 def mask(lattice: Lattice, value: int, bits: int) -> int:
@@ -125,8 +125,9 @@ PURE: dict[str, Transfer] = {
 # By the constant that is an op's second operand, or, of the ops that may exchange their operands, either.
 EXCHANGEABLE = frozenset({"arith.muli", "arith.andi", "arith.ori", "arith.xori"})
 BY_CONSTANT: dict[str, ByConstant] = {
-    **dict.fromkeys(("arith.divsi", "arith.divui", "arith.ceildivsi", "arith.ceildivui", "arith.floordivsi",
-                     "arith.shli", "arith.ori"), scale),
+    **dict.fromkeys(("arith.divsi", "arith.divui", "arith.ceildivsi", "arith.ceildivui", "arith.floordivsi"),
+                    Lattice.divided),
+    **dict.fromkeys(("arith.shli", "arith.ori"), scale),
     **dict.fromkeys(("arith.shrsi", "arith.shrui"), shift_right),
     **dict.fromkeys(("arith.andi",), mask),
     **dict.fromkeys(("arith.remsi", "arith.remui"), lambda lattice, value, by: mask(lattice, value, by - 1)),
