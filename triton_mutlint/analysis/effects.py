@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from triton_mutlint.analysis.contexts import Calls, Context, call_chains
-from triton_mutlint.analysis.lattice import Lattice, bits
+from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.masks import is_never
 from triton_mutlint.analysis.opaque import EXTERN, INLINE_ASM, OpaqueReader
 from triton_mutlint.analysis.solver import Solver
+from triton_mutlint.analysis.values import bits
 from triton_mutlint.model import (
     Access,
     AccessKind,
@@ -25,6 +26,7 @@ from triton_mutlint.ttir.ir import Function, Op, Region
 from triton_mutlint.ttir.ops import OpInfo, lookup, rows
 
 MASKED = {"tt.store": 2, "tt.atomic_rmw": 2}  # where the mask stands
+_KINDS = {"reads": AccessKind.READ, "writes": AccessKind.WRITE, "atomics": AccessKind.ATOMIC}
 QUIET = frozenset(info.name for info in rows() if not info.touches_memory) - {INLINE_ASM, EXTERN, "tt.call"}
 Entry = tuple[str, int, int]
 
@@ -144,11 +146,10 @@ class EffectReader:
                               (AccessKind.ATOMIC, info.atomics)):
             for index in indices:
                 if index < len(site.op.operands):
-                    self._access(site, kind, site.op.operands[index])
+                    self._access(site, kind, site.context.values[site.op.operands[index]])
 
-    def _access(self, site: _Site, kind: AccessKind, address: int) -> None:
-        """Record an access through the value `address`."""
-        value = site.context.values[address]
+    def _access(self, site: _Site, kind: AccessKind, value: int) -> None:
+        """Record an access through an address."""
         roots = self._lattice.as_address(value)
         if params := roots & self._lattice.params:
             location = site.location()
@@ -182,10 +183,9 @@ class EffectReader:
             self._opaque_op(site, "unanalyzable", site.op.operands)
             return
         written = reading.writes | reading.atomics
-        for kind, indices in ((AccessKind.READ, reading.reads), (AccessKind.WRITE, reading.writes),
-                              (AccessKind.ATOMIC, reading.atomics)):
-            for index in sorted(indices):
-                self._access(site, kind, site.op.operands[index])
+        for access in reading.accesses:
+            if access.operands:
+                self._access(site, _KINDS[access.kind], self._solver.address_in_asm(site.context, site.op, access))
         effect = "writes" if written else "reads" if reading.reads else "none"
         touched = [site.op.operands[i] for i in sorted(written or reading.reads)]
         self._opaque_op(site, effect, touched)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from triton_mutlint.analysis.lattice import Lattice, bits
+from triton_mutlint.analysis.lattice import Lattice
+from triton_mutlint.analysis.values import bits
 
 
 class Memory:

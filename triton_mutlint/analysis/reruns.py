@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from triton_mutlint.analysis.constants import SAME_VALUE
 from triton_mutlint.analysis.influence import Control, Influence, Site
-from triton_mutlint.analysis.lattice import Lattice, bits
+from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.offsets import Offsets
 from triton_mutlint.analysis.opaque import EXTERN, INLINE_ASM, OpaqueReader
 from triton_mutlint.analysis.solver import Solver
+from triton_mutlint.analysis.values import bits
 from triton_mutlint.model import ArgOwner, ArgRole
 from triton_mutlint.ttir.ir import Module, Op
 from triton_mutlint.ttir.ops import lookup

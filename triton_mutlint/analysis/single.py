@@ -7,7 +7,7 @@ from triton_mutlint.analysis.constants import constant_behind
 from triton_mutlint.analysis.contexts import Context
 from triton_mutlint.analysis.state import State
 from triton_mutlint.analysis.widths import Width, pointee_bits
-from triton_mutlint.ttir.asm import AsmValue
+from triton_mutlint.ttir.asm_reading import AsmAccess, AsmValue
 from triton_mutlint.ttir.ir import Op
 from triton_mutlint.ttir.ops import OpInfo
 
@@ -95,9 +95,9 @@ class SingleOps(State):
             self.unknown(context, op)
             return
         operands = self.states(context, op.operands)
-        for addresses, stored in reading.stores:
-            for index in addresses:
-                self.put(context, operands[index], self._in_asm(operands, stored))
+        for access in reading.accesses:
+            if access.kind != "reads":
+                self.put(context, self.address_in_asm(context, op, access), self._in_asm(operands, access.stored))
         self.memory.park(self.lattice.seeing(self._in_asm(operands, reading.parked), context.deciding))
         results = [self._in_asm(operands, value) for value in reading.results]
         self.set_all(context, op.results, results)
@@ -109,15 +109,18 @@ class SingleOps(State):
             found |= self.memory.load(operands[index])
         for index in sorted(value.words):
             found |= self.lattice.narrowed(self.memory.load(operands[index]))
-        moved = transfer.join(self.lattice, [operands[i] for i in sorted(value.operands)])
-        if moved or not found:
+        moved = self.lattice.computed([operands[i] for i in sorted(value.operands)])
+        if not found and self.lattice.is_constant(moved):
             roots = self.lattice.looked_at(transfer.join(self.lattice, operands))
-            moved = self.lattice.computed_of(moved, roots)
+            return self.lattice.seeing(self.lattice.number, roots)
         return moved | self.lattice.mixed(found)
+
+    def address_in_asm(self, context: Context, op: Op, access: AsmAccess) -> int:
+        """Where an instruction of inline asm accesses memory."""
+        return self.lattice.computed([context.values[op.operands[i]] for i in sorted(access.operands)])
 
     def extern(self, context: Context, op: Op) -> None:
         if not self.opaque.is_pure(op):
             self.unknown(context, op)
             return
-        found = transfer.join(self.lattice, self.states(context, op.operands))
-        self.set_results(context, op, self.lattice.computed_of(found, self.lattice.looked_at(found)))
+        self.set_results(context, op, self.lattice.computed(self.states(context, op.operands)))

@@ -48,8 +48,9 @@ def subtract(lattice: Lattice, operands: Sequence[int]) -> int:
 
 
 def multiply(lattice: Lattice, operands: Sequence[int]) -> int:
-    """Section 3.6: a product of what is not known, as in a choice of two values, each times 0 or 1."""
-    return lattice.product(compute(lattice, operands))
+    """Section 3.6: an address times a number is that address, nothing, or some multiple."""
+    addresses = [operand for operand in operands if lattice.is_address(operand)]
+    return lattice.product(compute(lattice, addresses if len(addresses) == 1 else operands))
 
 
 def unite(lattice: Lattice, operands: Sequence[int]) -> int:

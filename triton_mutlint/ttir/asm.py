@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from triton_mutlint.ttir.asm_gcn import decode_gcn
 from triton_mutlint.ttir.asm_ptx import decode_ptx
+from triton_mutlint.ttir.asm_reading import AsmAccess, AsmReading, AsmValue
 from triton_mutlint.ttir.asm_steps import OPERAND_MARK, SHARED, NotUnderstoodError, Step
 
 _DECODERS = {"cuda": decode_ptx, "hip": decode_gcn}
@@ -25,45 +26,7 @@ _LETTERS = {"cuda": frozenset("rlfdhbqc"), "hip": frozenset("vsa")}
 _TARGETS = {"cuda": "cuda:90", "hip": "hip:gfx942"}
 _REFERENCE = re.compile(r"\$\$|\$\{(\d*)(?::[^}]*)?\}|\$(\d+)")
 _EMPTY: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True)
-class AsmValue:
-    """Where a value may come from: operands, memory that operands address, or shared memory as the text found it.
-
-    `words`: as `loaded`, but in pieces that are too narrow for an address.
-    """
-
-    operands: frozenset[int] = _EMPTY
-    loaded: frozenset[int] = _EMPTY
-    words: frozenset[int] = _EMPTY
-    shared: bool = False
-
-
-@dataclass(frozen=True)
-class AsmReading:
-    """How an inline asm text was read; indices count the op's operands from 0.
-
-    `stores`: the operands that a store or atomic goes through, and what it puts there. `parked`: what goes
-    into shared memory. `has_effect`: it does more than compute its results (stores, also to shared
-    memory; fences, barriers, traps).
-    """
-
-    understood: bool
-    reason: str = ""
-    reads: frozenset[int] = _EMPTY
-    writes: frozenset[int] = _EMPTY
-    atomics: frozenset[int] = _EMPTY
-    results: tuple[AsmValue, ...] = ()
-    stores: tuple[tuple[frozenset[int], AsmValue], ...] = ()
-    parked: AsmValue = AsmValue()
-    has_effect: bool = False
-    advice: str = ""  # what would make it understood
-
-    @property
-    def result_flows(self) -> frozenset[int]:
-        """Operands whose value may be (part of) a result, what is in memory aside."""
-        return _EMPTY.union(*(value.operands for value in self.results))
+_KINDS = ("reads", "writes", "atomics")
 
 
 @dataclass(frozen=True)
@@ -160,22 +123,19 @@ def _trace(steps: Sequence[Step], names: _Registers, n_operands: int) -> AsmRead
                 raise NotUnderstoodError(f"the text uses ${token[1:]}, which the constraints do not give")
     held[SHARED] = frozenset((_found(len(steps)),))
     _spread(steps, held)
-    reads, writes, atomics = (
-        _addressed(steps, held, kind) for kind in ("reads", "writes", "atomics")
-    )  # fmt: skip
-    if (writes or atomics) and not names.exact:
-        raise NotUnderstoodError("it writes memory, and packed registers hide which operand addresses it")
     origins = _Origins(steps, held)
+    accesses = [AsmAccess(kind, _addressed(step, held, kind), origins.of(step.stored))
+                for kind in _KINDS for step in steps if getattr(step, f"has_{kind}")]
+    if not names.exact and any(access.kind != "reads" for access in accesses):
+        raise NotUnderstoodError("it writes memory, and packed registers hide which operand addresses it")
     assigned = {token for step in steps for token in step.targets}
     registers = [f"{OPERAND_MARK}{number}" for number in range(names.outputs)]
     # A result that is never set may share its register with any input.
     results = [origins.of((token,)) if token in assigned else AsmValue(frozenset(range(n_operands)))
                for token in registers]
-    stores = [(origins.of((*step.writes, *step.atomics)).operands, origins.of(step.stored))
-              for step in steps if step.has_writes or step.has_atomics]
     parked = origins.of((SHARED,)) if SHARED in assigned else AsmValue()
     effect = any(step.effect for step in steps)
-    return AsmReading(True, "", reads, writes, atomics, tuple(results), tuple(stores), parked, effect)
+    return AsmReading(True, "", tuple(accesses), tuple(results), parked, effect)
 
 
 class _Origins:
@@ -230,18 +190,13 @@ def _spread(steps: Sequence[Step], held: dict[str, frozenset[int]]) -> None:
                     changed = True
 
 
-def _addressed(steps: Sequence[Step], held: dict[str, frozenset[int]], kind: str) -> frozenset[int]:
-    """The operands that the accesses of one kind go through."""
-    found = _EMPTY
-    for step in steps:
-        if not getattr(step, f"has_{kind}"):
-            continue
-        tokens: tuple[str, ...] = getattr(step, kind)
-        operands = _EMPTY.union(*(held.get(token, _EMPTY) for token in tokens))
-        if kind != "reads":
-            if any(i < 0 for i in operands):
-                raise NotUnderstoodError(f"{step.text}: writes through an address that it loads")
-            if not operands:
-                raise NotUnderstoodError(f"{step.text}: writes through an address that no operand gives")
-        found |= frozenset(i for i in operands if i >= 0)
-    return found
+def _addressed(step: Step, held: dict[str, frozenset[int]], kind: str) -> frozenset[int]:
+    """The operands that an instruction's accesses of one kind go through."""
+    tokens: tuple[str, ...] = getattr(step, kind)
+    operands = _EMPTY.union(*(held.get(token, _EMPTY) for token in tokens))
+    if kind != "reads":
+        if any(i < 0 for i in operands):
+            raise NotUnderstoodError(f"{step.text}: writes through an address that it loads")
+        if not operands:
+            raise NotUnderstoodError(f"{step.text}: writes through an address that no operand gives")
+    return frozenset(i for i in operands if i >= 0)
