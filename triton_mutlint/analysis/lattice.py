@@ -8,14 +8,26 @@ from triton_mutlint.analysis.values import Parts, Values
 
 
 class Lattice(Values):
-    """Values and their operations; all are monotone, and the value of no path gives that value."""
+    """Values and their operations; all are monotone, and the value of no path gives that value.
+
+    The results of the frequent ones are kept: in a function of many lines there are few different values.
+    """
+
+    def __init__(self, n: int) -> None:
+        super().__init__(n)
+        self._sums: dict[tuple[int, int], int] = {}
+        self._displaced: dict[tuple[int, int, int, bool], int] = {}
 
     # ------------------------------------------------------------------ arithmetic (section 3)
 
     def sum(self, one: int, other: int) -> int:
         """Section 3.3: the factors add up; what is added to an address stands beside it."""
-        if not one or not other:
-            return 0
+        found = self._sums.get((one, other))
+        if found is None:
+            found = self._sums[one, other] = self._sum(one, other) if one and other else 0
+        return found
+
+    def _sum(self, one: int, other: int) -> int:
         a, b = self.parts(one), self.parts(other)
         cancelled = (a.plus & b.minus | a.minus & b.plus) & self.exact
         twice = (a.plus & b.plus | a.minus & b.minus) & self.exact
@@ -104,8 +116,13 @@ class Lattice(Values):
 
     def displaced(self, base: int, offset: int, *, size: int, narrow: bool) -> int:
         """Section 3.9: a pointer moved by a number of elements of `size` bytes, 0 if that is not known."""
-        if not base or not offset:
-            return 0
+        key = base, offset, size, narrow
+        found = self._displaced.get(key)
+        if found is None:
+            found = self._displaced[key] = self._moved(*key) if base and offset else 0
+        return found
+
+    def _moved(self, base: int, offset: int, size: int, narrow: bool) -> int:
         b, o = self.parts(base), self.parts(offset)
         if size != 1:
             is_counting = (o.plus | o.minus | o.beside_plus | o.beside_minus) & self.counting.get(size, 0)

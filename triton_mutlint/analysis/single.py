@@ -11,8 +11,6 @@ from triton_mutlint.ttir.asm_reading import AsmAccess, AsmValue
 from triton_mutlint.ttir.ir import Op
 from triton_mutlint.ttir.ops import OpInfo
 
-SPLIT = "tt.split"
-ADDPTR = "tt.addptr"
 BYTE = 8
 
 

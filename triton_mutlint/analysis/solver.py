@@ -10,12 +10,12 @@ from triton_mutlint.analysis.contexts import Context, Contexts
 from triton_mutlint.analysis.control import entry_block
 from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.opaque import OpaqueReader
-from triton_mutlint.analysis.single import ADDPTR, SPLIT, SingleOps
+from triton_mutlint.analysis.single import SingleOps
+from triton_mutlint.analysis.transfer import PURE
 from triton_mutlint.ttir.ir import Module, Op, Region
 from triton_mutlint.ttir.ops import lookup
 
 Handler = Callable[[Context, Op], None]
-_PURE = {name: function for name, function in transfer.PURE.items() if name not in (SPLIT, ADDPTR)}
 
 
 class Solver(SingleOps):
@@ -30,7 +30,7 @@ class Solver(SingleOps):
             "scf.if": self._branches, "scf.index_switch": self._branches, "scf.execute_region": self._branches,
             "scf.for": self._for, "scf.while": self._while,
             "tt.reduce": self._combine, "tt.scan": self._combine, "tt.map_elementwise": self._map,
-            "tt.call": self._call, SPLIT: self.split, ADDPTR: self.displace,
+            "tt.call": self._call, "tt.split": self.split, "tt.addptr": self.displace,
             "tt.elementwise_inline_asm": self.inline_asm, "tt.extern_elementwise": self.extern,
         }
 
@@ -59,7 +59,7 @@ class Solver(SingleOps):
         context.inside |= roots
         for index in self.flow.blocks(region):
             for op in region.blocks[index].ops:
-                function = _PURE.get(op.name)
+                function = PURE.get(op.name)
                 if function is not None:
                     self.pure(context, op, function)
                 else:

@@ -23,6 +23,7 @@ class State:
         self.flow = ControlFlow()
         self.opaque = opaque
         self.again = False
+        self._fitted: dict[Width, dict[int, int]] = {Width.BIT: {}, Width.NARROW: {}}
         self._results: dict[tuple[transfer.Transfer, tuple[int, ...]], int] = {}
         self._functions = module.functions
         self._producers: dict[int, dict[int, Op]] = {}
@@ -31,11 +32,17 @@ class State:
         """Add `state` to what is known of an op's result; `back` when an earlier op has read it already."""
         width = context.widths[value]
         if width is not Width.FULL:
-            state = self.lattice.flag(state) if width is Width.BIT else self.lattice.narrowed(state)
+            known = self._fitted[width].get(state)
+            state = known if known is not None else self._fit(width, state)
         before = context.values[value]
         if state | before != before:
             context.values[value] = before | state
             self.again |= back
+
+    def _fit(self, width: Width, state: int) -> int:
+        """Section 3.2: what is left of a value in fewer bits."""
+        fitted = self.lattice.flag(state) if width is Width.BIT else self.lattice.narrowed(state)
+        return self._fitted[width].setdefault(state, fitted)
 
     def set_results(self, context: Context, op: Op, state: int) -> None:
         for result in op.results:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from triton_mutlint.analysis.lattice import Lattice
-from triton_mutlint.ttir.ops import Flow, rows
+from triton_mutlint.ttir.ops import Flow, OpInfo, rows
 
 Transfer = Callable[[Lattice, Sequence[int]], int]
 ByConstant = Callable[[Lattice, int, int], int]  # of a value, and of the constant beside it
@@ -104,7 +104,7 @@ def flip(lattice: Lattice, value: int, bits: int) -> int:
 
 _MOVES = """
     tt.bitcast tt.broadcast tt.cat tt.expand_dims tt.fp_to_fp tt.int_to_ptr tt.join tt.ptr_to_int tt.reshape tt.splat
-    tt.split tt.trans tt.unsplat arith.bitcast arith.convertf arith.extf arith.extsi arith.extui arith.fptosi
+    tt.trans tt.unsplat arith.bitcast arith.convertf arith.extf arith.extsi arith.extui arith.fptosi
     arith.fptoui arith.index_cast arith.index_castui arith.maximumf arith.maxnumf arith.maxsi arith.maxui
     arith.minimumf arith.minnumf arith.minsi arith.minui arith.sitofp arith.truncf arith.trunci arith.uitofp
     builtin.unrealized_conversion_cast
@@ -120,9 +120,17 @@ BY_OP: dict[str, Transfer] = {
     "tt.gather": gather,
 }
 BY_FLOW: dict[Flow, Transfer] = {Flow.ALL: compute, Flow.NONE: compare, Flow.FIRST: first, Flow.SELECT: select}
-PURE: dict[str, Transfer] = {
-    info.name: BY_OP.get(info.name) or BY_FLOW[info.flow] for info in rows()
-    if not info.touches_memory and info.flow in BY_FLOW}
+SPLIT, ADDPTR = "tt.split", "tt.addptr"  # which need more than their operands' values
+
+
+def function_of(info: OpInfo) -> Transfer | None:
+    """What follows from the operands' values alone, for ops of which all does."""
+    if info.touches_memory or info.name in (SPLIT, ADDPTR):
+        return None
+    return BY_OP.get(info.name) or BY_FLOW.get(info.flow)
+
+
+PURE = {info.name: function for info in rows() if (function := function_of(info)) is not None}
 # By the constant that is an op's second operand, or, of the ops that may exchange their operands, either.
 EXCHANGEABLE = frozenset({"arith.muli", "arith.andi", "arith.ori", "arith.xori"})
 BY_CONSTANT: dict[str, ByConstant] = {

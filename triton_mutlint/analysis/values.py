@@ -43,6 +43,7 @@ class Values:
         self._integers = self.params << 2 * n
         self.counting = {size: 1 << 3 * n + 3 + i for i, size in enumerate((2, 4, 8))}
         self.free_roots = self.others | sum(self.counting.values())
+        self._parts: dict[int, Parts] = {}  # of the values met so far, of which there are few
         self._mask = (1 << self.width) - 1
         self.exact = self.params | self.total
         self.number = self.value(Parts(0, 0, self.exact | self.bare))
@@ -69,8 +70,11 @@ class Values:
         return (roots & self.params) << self.n | roots & self.others
 
     def parts(self, value: int) -> Parts:
-        mask, width = self._mask, self.width
-        return Parts(*(value >> width * i & mask for i in range(9)))
+        found = self._parts.get(value)
+        if found is None:
+            sets = [value >> self.width * i & self._mask for i in range(9)]
+            found = self._parts[value] = Parts(*sets)
+        return found
 
     def value(self, parts: Parts) -> int:
         value = 0
