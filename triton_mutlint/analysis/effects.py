@@ -224,7 +224,7 @@ class EffectReader:
 
     def _closure(self, roots: int) -> int:
         """`roots`, and every root that can be loaded through them."""
-        while (found := roots | self._lattice.reaching(self._solver.memory.behind(roots))) != roots:
+        while (found := roots | self._lattice.reaching(self._solver.memory.held(roots))) != roots:
             roots = found
         return roots
 

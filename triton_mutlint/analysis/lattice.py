@@ -35,7 +35,7 @@ class Lattice(Values):
         minus = (a.minus & b.zero | a.zero & b.minus) & self.exact | twice
         zero = a.zero & b.zero | cancelled | twice
         one_free, other_free = self.free(a), self.free(b)
-        beside = _union(a[5:], b[5:])
+        beside: tuple[int, ...] = _union(a[5:9], b[5:9])
         if (a.plus | a.minus) & self.total:
             beside = _union(beside, other_free)
         if (b.plus | b.minus) & self.total:
@@ -45,7 +45,9 @@ class Lattice(Values):
             free = _union(free, beside)
         if cancelled & self.total or (a.plus & b.minus | a.minus & b.plus) & self.others:
             zero |= self.bare if zero & self.total else 0
-        return self.value(Parts(plus | free[0], minus | free[1], zero, *free[2:], *beside))
+        told = a.told | b.told
+        seen = free[3] | (told if a.told and b.told else 0)
+        return self.value(Parts(plus | free[0], minus | free[1], zero, free[2], seen, *beside)._replace(told=told))
 
     def negative(self, value: int) -> int:
         p = self.parts(value)
@@ -58,10 +60,12 @@ class Lattice(Values):
         return value | self.value(Parts(roots, roots, roots))
 
     def divided(self, value: int, by: int) -> int:
-        """Section 3.4: a distance between two addresses becomes a number of elements of `by` bytes."""
+        """Section 3.4: what may be an address becomes a number of elements of `by` bytes."""
         p, counting = self.parts(value), self.counting.get(by, 0)
         return self.scaled(self.value(p._replace(
+            plus=p.plus | (counting if p.plus & self.others else 0),
             minus=p.minus | (counting if p.minus & self.others else 0),
+            beside_plus=p.beside_plus | (counting if p.beside_plus & self.others else 0),
             beside_minus=p.beside_minus | (counting if p.beside_minus & self.others else 0))))
 
     def mixed(self, value: int) -> int:
@@ -73,7 +77,7 @@ class Lattice(Values):
         exact, others = roots & self.exact, roots & self.free_roots
         zero = p.zero | exact | (self.bare | self.total if roots else 0)
         return self.value(Parts(roots, roots, zero, p.weak | p.beside_weak, p.seen | p.beside_seen, others, others,
-                                p.beside_weak, p.beside_seen))
+                                p.beside_weak, p.beside_seen, p.told))
 
     def narrowed(self, value: int) -> int:
         """Section 3.2: half of an address is none, but what is subtracted from one still is."""
@@ -87,7 +91,7 @@ class Lattice(Values):
         """Section 3.7: a few bits of a value, which are no address, though many such pieces may make one."""
         p = self.parts(value)
         roots = (p.plus | p.minus | p.beside_plus | p.beside_minus) & (self.params | self.others)
-        pieces = Parts(0, 0, 0, roots | p.weak | p.beside_weak, p.seen | p.beside_seen)
+        pieces = Parts(0, 0, 0, roots | p.weak | p.beside_weak, p.seen | p.beside_seen, told=p.told)
         return self.number | self.value(pieces) if value else 0
 
     def flag(self, value: int) -> int:
@@ -147,9 +151,12 @@ class Lattice(Values):
         result = 0
         for value in values:
             result |= value
-        if roots and sum(bool(value & self.bare_value) for value in values) > 1:
+        bare = sum(bool(value & self.bare_value) for value in values)
+        if not roots or not bare:
+            return result
+        if bare > 1 or self.parts(result).told:
             return self.seeing(result, roots)
-        return result
+        return result | self.value(Parts(0, 0, 0, told=roots))
 
     # ------------------------------------------------------------------ uses (sections 4 and 6)
 
@@ -159,7 +166,7 @@ class Lattice(Values):
         plus = p.plus & self.params
         surely = self.params & ~p.zero
         roots = plus if not surely else plus & surely if surely & (surely - 1) == 0 else 0
-        if p.beside_minus:
+        if p.beside_minus & self.others:
             roots |= p.beside_plus & self.others
         if p.zero & self.total:
             roots |= p.plus & self.others
@@ -184,11 +191,13 @@ class Lattice(Values):
         strong = p.plus | p.minus | p.beside_plus | p.beside_minus
         return strong & (self.params | self.others) | (p.weak | p.beside_weak) & self.params
 
-    def kept(self, value: int, *, whole: bool) -> int:
-        """Section 4: what memory keeps of a value, or of one too narrow for an address."""
-        p, params = self.parts(value if whole else value & ~self.bare_value), self.params
+    def kept(self, value: int, *, narrow: bool) -> int:
+        """Section 4: what memory keeps of a value; no plain number, if it is too narrow for an address."""
+        p, params = self.parts(value), self.params
+        if narrow and not (p.weak | p.seen) & params:
+            p = p._replace(zero=p.zero & ~self.bare)
         return self.value(p._replace(weak=p.weak & params, seen=p.seen & params, beside_weak=p.beside_weak & params,
-                                     beside_seen=p.beside_seen & params))
+                                     beside_seen=p.beside_seen & params, told=p.told & params))
 
     def _weakened(self, value: int, *, keep_minus: bool) -> int:
         p, others = self.parts(value), self.others

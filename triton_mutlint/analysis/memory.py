@@ -11,43 +11,52 @@ class Memory:
 
     def __init__(self, lattice: Lattice) -> None:
         self._lattice = lattice
-        self._cells = [0] * lattice.n
-        self._elsewhere = 0
-        self._everything = 0
+        self._cells = [0] * (lattice.n + 1)
+        self._deciding = [0] * (lattice.n + 1)  # by cell, the roots that decide about narrow numbers in it
         self.parked = 0
         self.version = 0  # grows with every change
 
-    def put(self, roots: int, value: int, *, whole: bool = True) -> None:
-        """Store `value` through one of these roots, or where none leads; `whole` if it can hold an address."""
-        kept = self._lattice.kept(value, whole=whole)
-        for index in bits(roots & self._lattice.params):
-            if kept & ~self._cells[index]:
-                self._cells[index] |= kept
+    def put(self, roots: int, value: int, deciding: int, *, narrow: bool = False) -> None:
+        """Store `value` through one of these roots, or where none leads, as `deciding` ones decide."""
+        kept = self._lattice.kept(value if narrow else self._lattice.seeing(value, deciding), narrow=narrow)
+        held = deciding & self._lattice.params if narrow else 0
+        for cell in self._reached(roots):
+            if kept & ~self._cells[cell] or held & ~self._deciding[cell]:
+                self._cells[cell] |= kept
+                self._deciding[cell] |= held
                 self.version += 1
-        if (roots & ~self._lattice.params or not roots) and kept & ~self._elsewhere:
-            self._elsewhere |= kept
-            self.version += 1
-        self._everything |= kept
 
-    def load(self, address: int) -> int:
+    def load(self, address: int, *, narrow: bool = False) -> int:
         """What a load from where `address` leads may yield."""
         lattice = self._lattice
-        roots, made = lattice.as_address(address), lattice.made_of(address)
-        return lattice.seeing(self.behind(roots, anywhere=bool(made)), lattice.places(address))
+        roots, deciding = lattice.as_address(address), lattice.places(address)
+        anywhere = bool(lattice.made_of(address))
+        for cell in self._readable(roots, anywhere) if narrow else ():
+            deciding |= self._deciding[cell]
+        return lattice.seeing(self.held(roots, anywhere), deciding)
 
-    def behind(self, roots: int, *, anywhere: bool = False) -> int:
-        """What a load through one of these roots may yield, or one that may lead `anywhere`."""
-        lattice = self._lattice
-        indirect = lattice.loaded_from(roots)
-        found = lattice.address(indirect) if indirect else lattice.number
-        if anywhere or roots & lattice.unknown:
-            return found | self._everything
-        for index in bits(roots & lattice.params):
-            found |= self._cells[index]
-        return found | self._elsewhere
+    def held(self, roots: int, anywhere: bool = False) -> int:
+        """What may be where one of these roots leads, or where an address leads that may lead `anywhere`."""
+        indirect = self._lattice.loaded_from(roots)
+        found = self._lattice.address(indirect) if indirect else self._lattice.number
+        for cell in self._readable(roots, anywhere):
+            found |= self._cells[cell]
+        return found
 
     def park(self, value: int) -> None:
         """Put `value` into shared memory."""
         if value & ~self.parked:
             self.parked |= value
             self.version += 1
+
+    def _readable(self, roots: int, anywhere: bool) -> list[int]:
+        """The cells that a load through one of these roots may read."""
+        if anywhere or roots & self._lattice.unknown:
+            return list(range(self._lattice.n + 1))
+        return [*bits(roots & self._lattice.params), self._lattice.n]
+
+    def _reached(self, roots: int) -> list[int]:
+        """The cells that an address with one of these roots may lead to."""
+        params = roots & self._lattice.params
+        elsewhere = [self._lattice.n] if roots != params or not roots else []
+        return [*bits(params), *elsewhere]

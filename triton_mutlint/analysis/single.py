@@ -60,17 +60,17 @@ class SingleOps(State):
                 others = [v for i, v in enumerate(op.operands) if i != index]
                 masks = [v for v in others if context.widths[v] is Width.BIT]
                 stored = [v for v in others if v not in masks]
-                whole = any(context.widths[v] is Width.FULL for v in stored)
+                narrow = all(context.widths[v] is not Width.FULL for v in stored)
                 value = transfer.join(lattice, self.states(context, stored))
                 if op.attrs.get("rmw_op") in ("add", "xor"):
                     value = self._combined(op, value, self.memory.load(operands[index]))
-                self.put(context, operands[index], value, self.looked_at(context, masks), whole=whole)
+                self.put(context, operands[index], value, self.looked_at(context, masks), narrow=narrow)
         if not op.results:
             return
         state = 0
         for index in info.fetches:
             if index < count:
-                state |= self.memory.load(operands[index])
+                state |= self.memory.load(operands[index], narrow=context.widths[op.results[0]] is not Width.FULL)
         if op.name == "tt.load" and count > 2:  # `other`: what masked lanes yield
             state = lattice.choice([state, operands[2]], lattice.looked_at(operands[1]))
         self.set_results(context, op, state)
@@ -106,7 +106,7 @@ class SingleOps(State):
         for index in sorted(value.loaded):
             found |= self.memory.load(operands[index])
         for index in sorted(value.words):
-            found |= self.lattice.narrowed(self.memory.load(operands[index]))
+            found |= self.lattice.narrowed(self.memory.load(operands[index], narrow=True))
         moved = self.lattice.computed([operands[i] for i in sorted(value.operands)])
         if not found and self.lattice.is_constant(moved):
             roots = self.lattice.looked_at(transfer.join(self.lattice, operands))

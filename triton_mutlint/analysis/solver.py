@@ -178,7 +178,7 @@ class Solver(SingleOps):
         operands = self.states(context, op.operands)
         state = self.lattice.mixed(transfer.join(self.lattice, operands))
         for address in operands:
-            self.memory.put(self.lattice.reaching(address), state)
+            self.memory.put(self.lattice.reaching(address), state, context.deciding)
         state |= self.lattice.address(self.lattice.unknown)
         for region in op.regions:
             block = entry_block(region)

@@ -62,10 +62,10 @@ class State:
             paths = [[transfer.join(self.lattice, path)] * len(targets) for path in paths]
         self.set_all(context, targets, [self.lattice.choice(found, roots) for found in zip(*paths, strict=True)], back)
 
-    def put(self, context: Context, address: int, value: int, roots: int = 0, *, whole: bool = True) -> None:
+    def put(self, context: Context, address: int, value: int, roots: int = 0, *, narrow: bool = False) -> None:
         """Store `value`; `roots` decide whether, beside what decides that the store is reached, and where it goes."""
         deciding = roots | context.deciding | self.lattice.places(address)
-        self.memory.put(self.lattice.as_address(address), self.lattice.seeing(value, deciding), whole=whole)
+        self.memory.put(self.lattice.as_address(address), value, deciding, narrow=narrow)
 
     def looked_at(self, context: Context, values: Sequence[int]) -> int:
         """The roots of whose integer value some of `values` tell."""

@@ -2,7 +2,7 @@
 
 For an entry function with n arguments, a root set is a mask: `param i` is bit i, `loaded i` bit n + i, `integer i`
 bit 2n + i, `unknown` bit 3n. More bits are no roots: `total` stands for the sum of all `param` roots, `bare` for
-a value without any root, three for distances that count elements of 2, 4 and 8 bytes. A value is nine such sets side
+a value without any root, three for distances that count elements of 2, 4 and 8 bytes. A value is ten such sets side
 by side, so that the join of two values is `|`. The value 0 is that of no path.
 """
 
@@ -24,6 +24,7 @@ class Parts(NamedTuple):
     beside_minus: int = 0
     beside_weak: int = 0
     beside_seen: int = 0
+    told: int = 0
 
 
 class Values:
@@ -72,7 +73,7 @@ class Values:
     def parts(self, value: int) -> Parts:
         found = self._parts.get(value)
         if found is None:
-            sets = [value >> self.width * i & self._mask for i in range(9)]
+            sets = [value >> self.width * i & self._mask for i in range(10)]
             found = self._parts[value] = Parts(*sets)
         return found
 
@@ -86,7 +87,8 @@ class Values:
         """The roots of whose integer value some of `value` tells: what depends on it may tell of them, too."""
         p = self.parts(value)
         strong = p.plus | p.minus | p.beside_plus | p.beside_minus
-        return (strong | p.weak | p.beside_weak) & self.params | strong & self._integers | p.seen | p.beside_seen
+        pieces = (strong | p.weak | p.beside_weak) & self.params
+        return pieces | strong & self._integers | p.seen | p.beside_seen | p.told
 
     def seeing(self, value: int, roots: int) -> int:
         """`value`, which may tell of the integer value of `roots`."""
