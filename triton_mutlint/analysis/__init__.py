@@ -28,7 +28,8 @@ def analyze_module(module: Module, owners: Sequence[ArgOwner], backend: str, pla
     entry = module.entry()
     if len(owners) != entry.n_args:
         raise ValueError(f"{entry.name} has {entry.n_args} arguments, expected {len(owners)}")
-    lattice = Lattice(entry.n_args)
+    lattice = Lattice(entry.n_args, [
+        i for i, o in enumerate(owners) if o.role is ArgRole.SCALAR and width_of(entry.types[i]) is Width.FULL])
     opaque = OpaqueReader(backend, opaque_asm)
     initial = [_initial(lattice, i, o, width_of(entry.types[i])) for i, o in enumerate(owners)]
     solver = Solver(module, lattice, initial, opaque)

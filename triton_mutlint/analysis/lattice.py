@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from triton_mutlint.analysis.values import Parts, Values
 
@@ -13,8 +13,8 @@ class Lattice(Values):
     The results of the frequent ones are kept: in a function of many lines there are few different values.
     """
 
-    def __init__(self, n: int) -> None:
-        super().__init__(n)
+    def __init__(self, n: int, wide: Iterable[int] = ()) -> None:
+        super().__init__(n, wide)
         self._sums: dict[tuple[int, int], int] = {}
         self._displaced: dict[tuple[int, int, int, bool], int] = {}
 
@@ -156,7 +156,7 @@ class Lattice(Values):
             return result
         if bare > 1 or self.parts(result).told:
             return self.seeing(result, roots)
-        return result | self.value(Parts(0, 0, 0, told=roots))
+        return result | self.telling(roots)
 
     # ------------------------------------------------------------------ uses (sections 4 and 6)
 

@@ -29,11 +29,11 @@ class Memory:
     def load(self, address: int, *, narrow: bool = False) -> int:
         """What a load from where `address` leads may yield."""
         lattice = self._lattice
-        roots, deciding = lattice.as_address(address), lattice.places(address)
-        anywhere = bool(lattice.made_of(address))
+        roots, anywhere = lattice.as_address(address), bool(lattice.made_of(address))
+        found = self.held(roots, anywhere)
         for cell in self._readable(roots, anywhere) if narrow else ():
-            deciding |= self._deciding[cell]
-        return lattice.seeing(self.held(roots, anywhere), deciding)
+            found |= lattice.telling(self._deciding[cell])
+        return lattice.seeing(found, lattice.places(address))
 
     def held(self, roots: int, anywhere: bool = False) -> int:
         """What may be where one of these roots leads, or where an address leads that may lead `anywhere`."""

@@ -8,7 +8,7 @@ by side, so that the join of two values is `|`. The value 0 is that of no path.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 
@@ -28,20 +28,20 @@ class Parts(NamedTuple):
 
 
 class Values:
-    """The values for one entry function with `n` arguments.
+    """The values for one entry function with `n` arguments, of which `wide` are integers that can hold an address.
 
     `number` is a number that no root has a part in. The masks `params` and `others` hold the `param` roots, and
     the roots that are none.
     """
 
-    def __init__(self, n: int) -> None:
+    def __init__(self, n: int, wide: Iterable[int] = ()) -> None:
         self.n = n
         self.width = 3 * n + 6
         self.params = (1 << n) - 1
         self.indirect = ((1 << 3 * n) - 1) ^ self.params
         self.unknown, self.total, self.bare = (1 << 3 * n + i for i in range(3))
         self.others = self.indirect | self.unknown
-        self._integers = self.params << 2 * n
+        self._integers = sum(1 << 2 * n + index for index in wide)
         self.counting = {size: 1 << 3 * n + 3 + i for i, size in enumerate((2, 4, 8))}
         self.free_roots = self.others | sum(self.counting.values())
         self._parts: dict[int, Parts] = {}  # of the values met so far, of which there are few
@@ -87,12 +87,16 @@ class Values:
         """The roots of whose integer value some of `value` tells: what depends on it may tell of them, too."""
         p = self.parts(value)
         strong = p.plus | p.minus | p.beside_plus | p.beside_minus
-        pieces = (strong | p.weak | p.beside_weak) & self.params
-        return pieces | strong & self._integers | p.seen | p.beside_seen | p.told
+        parts = (strong | p.weak | p.beside_weak) & (self.params | self._integers)
+        return parts | p.seen | p.beside_seen | p.told
 
     def seeing(self, value: int, roots: int) -> int:
         """`value`, which may tell of the integer value of `roots`."""
         return value | roots << 4 * self.width if value else 0
+
+    def telling(self, roots: int) -> int:
+        """What is added to a value to say that a choice by `roots` has been made in it."""
+        return roots << 9 * self.width
 
     def free(self, parts: Parts) -> tuple[int, int, int, int]:
         """What a value may hold where it holds no address of a parameter."""
