@@ -30,16 +30,17 @@ from triton_mutlint.analysis import (
     state,
     static,
     transfer,
+    values,
     verdict,
     widths,
 )
 from triton_mutlint.ttir import asm, asm_gcn, asm_ptx, asm_steps, ops
 from triton_mutlint.ttir.ops import Flow, OpInfo
 
-CODE = (transfer, single, solver, state, memory, lattice, widths, contexts, control, constants, masks, effects, opaque,
-        verdict, static, asm, asm_ptx, asm_gcn, asm_steps)  # fmt: skip
-HANDLERS = ("_branches", "_for", "_while", "_combine", "_map", "_call", "_return", "_branch", "split", "inline_asm",
-            "extern", "remainder", "memory_op", "unknown")  # fmt: skip
+CODE = (transfer, single, solver, state, memory, lattice, values, widths, contexts, control, constants, masks, effects,
+        opaque, verdict, static, asm, asm_ptx, asm_gcn, asm_steps)  # fmt: skip
+HANDLERS = ("_branches", "_for", "_while", "_combine", "_map", "_call", "_branch", "split", "inline_asm",
+            "extern", "displace", "pure", "memory_op", "unknown")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,9 @@ def _set_row(name: str, row: OpInfo | None) -> None:
         del ops._TABLE[name]
     else:
         ops._TABLE[name] = row
-    single.PURE.pop(name, None)
-    if row is not None and (function := single._pure(row)) is not None:
-        single.PURE[name] = function
+    transfer.PURE.pop(name, None)
+    if row is not None and (function := transfer.function_of(row)) is not None:
+        transfer.PURE[name] = function
     quiet = frozenset(r.name for r in ops.rows() if not r.touches_memory)
     effects.QUIET = quiet - {opaque.INLINE_ASM, opaque.EXTERN, "tt.call"}
 
@@ -113,8 +114,8 @@ def _drop(module: types.ModuleType, name: str, entry: object) -> None:
 
 def _functions() -> Iterator[Mutant]:
     for name, function in vars(transfer).items():
-        if inspect.isfunction(function) and not name.startswith("_"):
-            for other in (transfer.nothing, transfer.join):
+        if inspect.isfunction(function) and not name.startswith("_") and function is not transfer.function_of:
+            for other in (transfer.number, transfer.join):
                 if other is not function:
                     yield Mutant(f"transfer: {name} is {other.__name__}", partial(_replace_transfer, name, other))
     for name in HANDLERS:
@@ -128,7 +129,7 @@ def _nothing(*_: object) -> None:
 def _replace_transfer(name: str, other: Callable[..., int]) -> None:
     function = getattr(transfer, name)
     setattr(transfer, name, other)
-    tables: tuple[dict[Any, Any], ...] = (single.BY_OP, single.BY_FLOW, single.PURE)
+    tables: tuple[dict[Any, Any], ...] = (transfer.BY_OP, transfer.BY_FLOW, transfer.BY_CONSTANT, transfer.PURE)
     for table in tables:
         table.update({key: other for key, value in table.items() if value is function})
 

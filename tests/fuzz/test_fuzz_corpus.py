@@ -10,7 +10,7 @@ from fuzz.batch import MISSED, OVER, Fault, Tally, cases, reduced, run_batch
 from fuzz.emit import module
 from fuzz.program import Assign, Do, Function, If, Loop, Node, Program, Return
 from fuzz.truth import truth_of
-from triton_mutlint.analysis import single, transfer
+from triton_mutlint.analysis import transfer
 
 MOST_OVER = 0.02  # of the parameters that cannot be written
 
@@ -34,7 +34,7 @@ def test_no_write_is_missed_with_inferred_arguments(tmp_path: Path) -> None:
 
 
 def test_a_planted_fault_is_found_and_shrunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(single.PURE, "arith.select", transfer.nothing)
+    monkeypatch.setitem(transfer.PURE, "arith.select", transfer.number)
     tally = run_batch("corpus:2", 25, tmp_path, with_spec=True, runs=0)
     found: Fault = next(f for f in tally.faults if f.kind == MISSED)
 

@@ -28,11 +28,12 @@ def analyze_module(module: Module, owners: Sequence[ArgOwner], backend: str, pla
     entry = module.entry()
     if len(owners) != entry.n_args:
         raise ValueError(f"{entry.name} has {entry.n_args} arguments, expected {len(owners)}")
-    lattice = Lattice(entry.n_args)
+    lattice = Lattice(entry.n_args, [
+        i for i, o in enumerate(owners) if o.role is ArgRole.SCALAR and width_of(entry.types[i]) is Width.FULL])
     opaque = OpaqueReader(backend, opaque_asm)
     initial = [_initial(lattice, i, o, width_of(entry.types[i])) for i, o in enumerate(owners)]
     solver = Solver(module, lattice, initial, opaque)
-    addresses = sum(lattice.param(i) for i, o in enumerate(owners) if o.role is ArgRole.ADDRESS)
+    addresses = sum(1 << i for i, o in enumerate(owners) if o.role is ArgRole.ADDRESS)
     return EffectReader(solver, owners, addresses, opaque, places).read(solver.solve())
 
 
@@ -40,6 +41,6 @@ def _initial(lattice: Lattice, index: int, owner: ArgOwner, width: Width) -> int
     if owner.role is ArgRole.ADDRESS:
         return lattice.param(index)
     if owner.role is not ArgRole.SCALAR or width is Width.BIT:
-        return 0
+        return lattice.number
     root = lattice.integer(index)
-    return root if width is Width.FULL else lattice.weaken(root)
+    return root if width is Width.FULL else lattice.narrowed(root)

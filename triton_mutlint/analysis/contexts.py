@@ -26,7 +26,15 @@ class Context:
     widths: list[Width]
     returns: list[int] = field(default_factory=list)
     read: bool = False  # a caller has used `returns`
+    called: int = 0  # the roots of whose integer value it tells that some call is reached
+    inside: int = 0  # and that the op that is being looked at is, in the blocks of `scf` ops
+    jumped: int = 0  # and whichever block is
     calls: dict[tuple[int, int], tuple[Op, Context]] = field(default_factory=dict)  # by ids of op and callee
+
+    @property
+    def deciding(self) -> int:
+        """The roots of whose integer value it tells that an op is reached."""
+        return self.called | self.inside | self.jumped
 
     @property
     def arguments(self) -> range:
@@ -60,7 +68,7 @@ class Contexts:
             self._joined[function.name] = self._fresh(function, arguments)
         context = self._joined[function.name]
         for index, value in enumerate(arguments):
-            context.values[index] = self._lattice.either(context.values[index], value)
+            context.values[index] = self._lattice.choice([context.values[index], value], context.called)
         return context
 
     def _fresh(self, function: Function, arguments: tuple[int, ...]) -> Context:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from triton_mutlint.analysis.contexts import Calls, Context, call_chains
-from triton_mutlint.analysis.lattice import Lattice, bits
+from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.masks import is_never
 from triton_mutlint.analysis.opaque import EXTERN, INLINE_ASM, OpaqueReader
 from triton_mutlint.analysis.solver import Solver
+from triton_mutlint.analysis.values import bits
 from triton_mutlint.ttir.ir import Function, Op, Region
 from triton_mutlint.ttir.ops import OpInfo, lookup, rows
 from triton_mutlint.types import (
@@ -25,6 +26,7 @@ from triton_mutlint.types import (
 )
 
 MASKED = {"tt.store": 2, "tt.atomic_rmw": 2}  # where the mask stands
+_KINDS = {"reads": AccessKind.READ, "writes": AccessKind.WRITE, "atomics": AccessKind.ATOMIC}
 QUIET = frozenset(info.name for info in rows() if not info.touches_memory) - {INLINE_ASM, EXTERN, "tt.call"}
 Entry = tuple[str, int, int]
 
@@ -144,11 +146,11 @@ class EffectReader:
                               (AccessKind.ATOMIC, info.atomics)):
             for index in indices:
                 if index < len(site.op.operands):
-                    self._access(site, kind, site.op.operands[index])
+                    self._access(site, kind, site.context.values[site.op.operands[index]])
 
-    def _access(self, site: _Site, kind: AccessKind, address: int) -> None:
-        """Record an access through the value `address`."""
-        roots = self._lattice.as_address(site.context.values[address])
+    def _access(self, site: _Site, kind: AccessKind, value: int) -> None:
+        """Record an access through an address."""
+        roots = self._lattice.as_address(value)
         if params := roots & self._lattice.params:
             location = site.location()
             found = [Access(kind, site.op.name, location, path) for path in site.paths()]
@@ -156,10 +158,14 @@ class EffectReader:
                 self._accesses.setdefault(self._owners[index].parameter, {}).update(dict.fromkeys(found))
         if kind is AccessKind.READ:
             return
-        self._indirect_writes(site, roots)
-        if roots & self._lattice.unknown:
+        made = self._lattice.made_of(value) & ~roots
+        self._indirect_writes(site, roots | made)
+        if roots & self._lattice.unknown or not value:
             reason = "it writes through an address whose origin is not understood"
             self._report_undecided(site, reason, self._addresses)
+        elif made & self._addresses:
+            reason = "it writes through an address that is computed from comparisons or single bits"
+            self._report_undecided(site, reason, made)
         elif not roots:
             self._report_undecided(site, "it writes through an address that comes from no parameter", 0)
 
@@ -177,10 +183,9 @@ class EffectReader:
             self._opaque_op(site, "unanalyzable", site.op.operands)
             return
         written = reading.writes | reading.atomics
-        for kind, indices in ((AccessKind.READ, reading.reads), (AccessKind.WRITE, reading.writes),
-                              (AccessKind.ATOMIC, reading.atomics)):
-            for index in sorted(indices):
-                self._access(site, kind, site.op.operands[index])
+        for access in reading.accesses:
+            if access.operands:
+                self._access(site, _KINDS[access.kind], self._solver.address_in_asm(site.context, site.op, access))
         effect = "writes" if written else "reads" if reading.reads else "none"
         touched = [site.op.operands[i] for i in sorted(written or reading.reads)]
         self._opaque_op(site, effect, touched)
@@ -193,12 +198,12 @@ class EffectReader:
 
     def _opaque_op(self, site: _Site, effect: str, operands: Sequence[int]) -> None:
         found = OpaqueOp(site.op.name, self._opaque.detail(site.op), self._opaque.is_pure(site.op), effect,
-                         self._names(self._reaching(site, operands)), site.location())
+                         self._names(self._reaching(site.context, operands)), site.location())
         self._opaque_ops[found] = None
 
     def _undecided(self, site: _Site, reason: str, advice: str = "") -> None:
         """The op may write whatever reaches its operands."""
-        reaching = self._reaching(site, site.op.operands)
+        reaching = self._reaching(site.context, site.op.operands)
         roots = self._closure(reaching)
         if roots & self._lattice.unknown:
             roots |= self._addresses
@@ -211,15 +216,15 @@ class EffectReader:
         found = UnanalyzableOp(site.op.name, self._opaque.detail(site.op), reason, names, site.location(), advice)
         self._unanalyzable[found] = None
 
-    def _reaching(self, site: _Site, operands: Sequence[int]) -> int:
+    def _reaching(self, context: Context, operands: Sequence[int]) -> int:
         roots = 0
         for value in operands:
-            roots |= self._lattice.reaching(site.context.values[value])
+            roots |= self._lattice.reaching(context.values[value])
         return roots
 
     def _closure(self, roots: int) -> int:
         """`roots`, and every root that can be loaded through them."""
-        while (found := roots | self._lattice.reaching(self._solver.memory.load(roots))) != roots:
+        while (found := roots | self._lattice.reaching(self._solver.memory.held(roots))) != roots:
             roots = found
         return roots
 

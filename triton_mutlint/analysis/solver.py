@@ -10,7 +10,8 @@ from triton_mutlint.analysis.contexts import Context, Contexts
 from triton_mutlint.analysis.control import entry_block
 from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.opaque import OpaqueReader
-from triton_mutlint.analysis.single import MIXING, PURE, REMAINDERS, SPLIT, SUBTRACT, SingleOps
+from triton_mutlint.analysis.single import SingleOps
+from triton_mutlint.analysis.transfer import PURE
 from triton_mutlint.ttir.ir import Module, Op, Region
 from triton_mutlint.ttir.ops import lookup
 
@@ -29,9 +30,8 @@ class Solver(SingleOps):
             "scf.if": self._branches, "scf.index_switch": self._branches, "scf.execute_region": self._branches,
             "scf.for": self._for, "scf.while": self._while,
             "tt.reduce": self._combine, "tt.scan": self._combine, "tt.map_elementwise": self._map,
-            "tt.call": self._call, "tt.return": self._return, SPLIT: self.split, SUBTRACT: self.subtract,
+            "tt.call": self._call, "tt.split": self.split, "tt.addptr": self.displace,
             "tt.elementwise_inline_asm": self.inline_asm, "tt.extern_elementwise": self.extern,
-            **dict.fromkeys(REMAINDERS, self.remainder),
         }
 
     def solve(self) -> Context:
@@ -48,21 +48,23 @@ class Solver(SingleOps):
     def _visit(self, context: Context) -> None:
         self._visited.add(id(context))
         self.region(context, context.function.body)
+        before = context.returns
+        paths = [states for states in self.leaving(context, context.function.body) if states]
+        context.returns = [self.lattice.choice(found, context.jumped) for found in zip(*paths, strict=True)]
+        self.again |= context.read and context.returns != before
 
-    def region(self, context: Context, region: Region) -> None:
-        values, addresses = context.values, self.lattice.addresses
+    def region(self, context: Context, region: Region, roots: int = 0) -> None:
+        """The ops of a region that is entered as `roots` decide."""
+        outside = context.inside
+        context.inside |= roots
         for index in self.flow.blocks(region):
             for op in region.blocks[index].ops:
                 function = PURE.get(op.name)
-                if function is None:
+                if function is not None:
+                    self.pure(context, op, function)
+                else:
                     self._special(context, region, index, op)
-                    continue
-                operands = [values[v] for v in op.operands]
-                if any(operands) and (state := function(self.lattice, operands)):  # of nothing comes nothing
-                    if state & addresses and op.name in MIXING and not self.keeps_sign(context, op):
-                        state = self.lattice.mixed(state)
-                    for result in op.results:
-                        self.set(context, result, state)
+        context.inside = outside
 
     def _special(self, context: Context, region: Region, index: int, op: Op) -> None:
         """An op whose results do not follow from its operands' values alone."""
@@ -79,33 +81,39 @@ class Solver(SingleOps):
                 self.memory_op(context, op, info)
 
     def _branch(self, context: Context, region: Region, index: int, op: Op) -> None:
+        if len(op.successors) > 1:
+            roots = context.jumped | self.looked_at(context, op.operands[:1])
+            self.again |= roots != context.jumped
+            context.jumped = roots
         for successor in op.successors:
+            paths = [self.states(context, successor.operands)] * 2
             arguments = region.blocks[successor.block].args
-            states = self.states(context, successor.operands)
-            self.set_all(context, arguments, states, back=successor.block <= index)
+            self.merge(context, arguments, paths, context.jumped, back=successor.block <= index)
 
     def leaving(self, context: Context, region: Region) -> list[list[int]]:
         return [self.states(context, op.operands) for op in self.flow.terminators(region)]
 
     def _branches(self, context: Context, op: Op) -> None:
+        roots = self.looked_at(context, op.operands[:1])
         for region in op.regions:
-            self.region(context, region)
-            for states in self.leaving(context, region):
-                self.set_all(context, op.results, states)
+            self.region(context, region, roots)
+        paths = [states for region in op.regions for states in self.leaving(context, region)]
+        self.merge(context, op.results, paths, roots)
 
     def _for(self, context: Context, op: Op) -> None:
         body = op.regions[0]
         lower, _upper, step = self.states(context, op.operands[:3])
+        roots = self.looked_at(context, op.operands[:3])
         initial = self.states(context, op.operands[3:])
         induction, *carried = body.blocks[0].args
-        self.set(context, induction, lower | step)
+        start = self.lattice.sum(lower, self.lattice.scaled(step))
+        self.set(context, induction, self.lattice.choice([start] * 2, roots))
         self.set_all(context, carried, initial)
-        if not self._is_entered(context, op):
-            self.set_all(context, op.results, initial)  # the zero-trip result
-        self.region(context, body)
-        for states in self.leaving(context, body):
-            self.set_all(context, carried, states, back=True)
-            self.set_all(context, op.results, states)
+        self.region(context, body, roots)
+        yielded = self.leaving(context, body)
+        self.merge(context, carried, [initial, *yielded * 2], roots, back=True)
+        skipped = [] if self._is_entered(context, op) else [initial]  # the zero-trip result
+        self.merge(context, op.results, [*skipped, *yielded * 2], roots)
 
     def _is_entered(self, context: Context, op: Op) -> bool:
         """Whether a loop makes at least one trip, its bounds being constants (signed or not)."""
@@ -115,14 +123,17 @@ class Solver(SingleOps):
     def _while(self, context: Context, op: Op) -> None:
         before, after = op.regions
         carried = before.blocks[0].args
-        self.set_all(context, carried, self.states(context, op.operands))
-        self.region(context, before)
-        for _condition, *states in self.leaving(context, before):
-            self.set_all(context, after.blocks[0].args, states)
-            self.set_all(context, op.results, states)
-        self.region(context, after)
-        for states in self.leaving(context, after):
-            self.set_all(context, carried, states, back=True)
+        initial = self.states(context, op.operands)
+        self.set_all(context, carried, initial)
+        roots = self.looked_at(context, [o.operands[0] for o in self.flow.terminators(before)])
+        self.region(context, before, roots)
+        ended = self.looked_at(context, [o.operands[0] for o in self.flow.terminators(before)])
+        self.again |= ended != roots
+        going = [states for _condition, *states in self.leaving(context, before)]
+        self.merge(context, after.blocks[0].args, going * 2, ended)
+        self.merge(context, op.results, going * 2, ended)
+        self.region(context, after, ended)
+        self.merge(context, carried, [initial, *self.leaving(context, after)], ended, back=True)
 
     def _combine(self, context: Context, op: Op) -> None:
         """A reduction or scan: its body sees operands and earlier results, in both argument halves."""
@@ -137,11 +148,15 @@ class Solver(SingleOps):
             self.set_all(context, arguments, returned * 2, back=True)
 
     def _map(self, context: Context, op: Op) -> None:
+        """Section 3.8: of each operand the body sees several elements side by side; so it returns them."""
         body = op.regions[0]
-        self.set_all(context, body.blocks[0].args, self.states(context, op.operands))
+        arguments = body.blocks[0].args
+        pack = len(arguments) // len(op.operands) if op.operands else 1
+        self.set_all(context, arguments, [state for state in self.states(context, op.operands) for _ in range(pack)])
         self.region(context, body)
-        for returned in self.leaving(context, body):
-            self.set_all(context, op.results, returned)
+        elements = [[transfer.join(self.lattice, states[i : i + pack]) for i in range(0, len(states), pack)]
+                    for states in self.leaving(context, body)]
+        self.merge(context, op.results, elements, 0)
 
     def _call(self, context: Context, op: Op) -> None:
         callee = self.callee(op)
@@ -150,25 +165,21 @@ class Solver(SingleOps):
             return
         target = self._contexts.get(callee, tuple(self.states(context, op.operands)))
         context.calls[id(op), id(target)] = (op, target)
+        if context.deciding & ~target.called:
+            target.called |= context.deciding
+            self.again = True
         if id(target) not in self._visited:
             self._visit(target)
         target.read = True
         self.set_all(context, op.results, target.returns or [0] * len(op.results))
 
-    def _return(self, context: Context, op: Op) -> None:
-        states = self.states(context, op.operands)
-        before = list(context.returns)
-        context.returns = [
-            self.lattice.either(a, b) if a else b for a, b in zip(before or [0] * len(states), states, strict=True)]
-        self.again |= context.read and context.returns != before
-
     def unknown(self, context: Context, op: Op) -> None:
         """Section 6: an op without a table row may pass on or store any operand."""
-        state = self.lattice.mixed(transfer.join(self.lattice, self.states(context, op.operands)))
-        for address in self.states(context, op.operands):
-            if roots := self.lattice.reaching(address):
-                self.memory.store(roots, state)
-        state |= self.lattice.unknown
+        operands = self.states(context, op.operands)
+        state = self.lattice.mixed(transfer.join(self.lattice, operands))
+        for address in operands:
+            self.memory.put(self.lattice.reaching(address), state, context.deciding)
+        state |= self.lattice.address(self.lattice.unknown)
         for region in op.regions:
             block = entry_block(region)
             for argument in block.args if block else ():

@@ -23,6 +23,8 @@ class State:
         self.flow = ControlFlow()
         self.opaque = opaque
         self.again = False
+        self._fitted: dict[Width, dict[int, int]] = {Width.BIT: {}, Width.NARROW: {}}
+        self._results: dict[tuple[transfer.Transfer, tuple[int, ...]], int] = {}
         self._functions = module.functions
         self._producers: dict[int, dict[int, Op]] = {}
 
@@ -30,23 +32,44 @@ class State:
         """Add `state` to what is known of an op's result; `back` when an earlier op has read it already."""
         width = context.widths[value]
         if width is not Width.FULL:
-            state = 0 if width is Width.BIT else self.lattice.weaken(state)
+            known = self._fitted[width].get(state)
+            state = known if known is not None else self._fit(width, state)
         before = context.values[value]
         if state | before != before:
             context.values[value] = before | state
             self.again |= back
+
+    def _fit(self, width: Width, state: int) -> int:
+        """Section 3.2: what is left of a value in fewer bits."""
+        fitted = self.lattice.flag(state) if width is Width.BIT else self.lattice.narrowed(state)
+        return self._fitted[width].setdefault(state, fitted)
 
     def set_results(self, context: Context, op: Op, state: int) -> None:
         for result in op.results:
             self.set(context, result, state)
 
     def set_all(self, context: Context, targets: Sequence[int], states: Sequence[int], back: bool = False) -> None:
-        """Join states into the values where paths meet, one by one, or all into each when the counts differ."""
+        """Set values one by one, or each to all of the states when the counts differ."""
         if len(targets) != len(states):
-            states = [transfer.either(self.lattice, states)] * len(targets)
+            states = [transfer.join(self.lattice, states)] * len(targets)
         for target, state in zip(targets, states, strict=True):
-            before = context.values[target]
-            self.set(context, target, self.lattice.either(before, state) if before else state, back)
+            self.set(context, target, state, back)
+
+    def merge(self, context: Context, targets: Sequence[int], paths: Sequence[Sequence[int]], roots: int,
+              back: bool = False) -> None:
+        """Set the values where paths meet, each of which gives one state per value; `roots` decide which is taken."""
+        if any(len(path) != len(targets) for path in paths):
+            paths = [[transfer.join(self.lattice, path)] * len(targets) for path in paths]
+        self.set_all(context, targets, [self.lattice.choice(found, roots) for found in zip(*paths, strict=True)], back)
+
+    def put(self, context: Context, address: int, value: int, roots: int = 0, *, narrow: bool = False) -> None:
+        """Store `value`; `roots` decide whether, beside what decides that the store is reached, and where it goes."""
+        deciding = roots | context.deciding | self.lattice.places(address)
+        self.memory.put(self.lattice.as_address(address), value, deciding, narrow=narrow)
+
+    def looked_at(self, context: Context, values: Sequence[int]) -> int:
+        """The roots of whose integer value some of `values` tell."""
+        return self.lattice.looked_at(transfer.join(self.lattice, self.states(context, values)))
 
     @staticmethod
     def states(context: Context, values: Sequence[int]) -> list[int]:

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from triton_mutlint.analysis.lattice import Lattice
+from triton_mutlint.ttir.ops import Flow, OpInfo, rows
 
 Transfer = Callable[[Lattice, Sequence[int]], int]
+ByConstant = Callable[[Lattice, int, int], int]  # of a value, and of the constant beside it
+
+SMALL_BITS = 12  # a value of so few bits is an index
+_ADDRESS_BITS = 64
 
 
 def join(_: Lattice, operands: Sequence[int]) -> int:
@@ -17,140 +22,124 @@ def join(_: Lattice, operands: Sequence[int]) -> int:
     return result
 
 
-def nothing(_: Lattice, __: Sequence[int]) -> int:
+def compute(lattice: Lattice, operands: Sequence[int]) -> int:
+    """Section 3.5: a result is some function of the operands."""
+    return lattice.mixed(join(lattice, operands))
+
+
+def compare(lattice: Lattice, operands: Sequence[int]) -> int:
     """Section 3.2: a comparison decides, it does not carry."""
-    return 0
+    return lattice.flag(join(lattice, operands))
 
 
-def addptr(lattice: Lattice, operands: Sequence[int]) -> int:
-    """Section 3.3: the base decides; an offset counts only if it was made from a parameter's address."""
-    base, offset = operands[0], operands[1]
-    if not base & lattice.strong_mask:
-        return base | offset | lattice.as_address(offset)
-    both = base | offset & lattice.addresses
-    if shared := base & offset & lattice.params:
-        both |= lattice.difference(0, shared)  # a + a is a multiple of a
-    if not both & lattice.differences:
-        return both
-    if base & lattice.minus(both):
-        both |= lattice.plus(both)
-    if _vanishes(lattice, base, both):
-        both |= lattice.strong(offset)
-        both |= 0 if offset & lattice.params else lattice.weak(offset)
-    return both
+def number(lattice: Lattice, _: Sequence[int]) -> int:
+    """Section 3.1: what depends on no argument."""
+    return lattice.number
 
 
-def addi(lattice: Lattice, operands: Sequence[int]) -> int:
-    """Section 3.4: address + offset is that address, wherever the offset came from."""
-    left, right = operands[0], operands[1]
-    both = left | right
-    if not both & lattice.addresses:
-        return both
-    both = blend(lattice, operands)
-    for base, offset in ((left, right), (right, left)):
-        if _is_plain_param(lattice, base) and not offset & lattice.params:
-            return both if _vanishes(lattice, base, both) else lattice.weaken(both)
-    return both
+def add(lattice: Lattice, operands: Sequence[int]) -> int:
+    """Section 3.3."""
+    return lattice.sum(operands[0], operands[1])
 
 
-def blend(lattice: Lattice, operands: Sequence[int]) -> int:
-    """Sections 3.1 and 3.4: a sum or union of bits may be a choice, all of one operand or all of the other.
-
-    So bits of an address, though none by themselves, are not hidden by an address beside them; a difference is.
-    """
-    left, right = operands[0], operands[1]
-    both = left | right
-    if shared := left & right & lattice.params:
-        both |= lattice.difference(0, shared)
-    if not both & lattice.differences:
-        return both
-    plus = lattice.plus(both)
-    for one, other in ((left, right), (right, left)):
-        if one & lattice.minus(other):  # a + (b - a) is b
-            both |= plus
-        if lattice.strong(one) and not lattice.strong(other):
-            both |= lattice.lone(other)
-        if _vanishes(lattice, one, both) and not other & lattice.params:
-            both |= lattice.weak(other)
-    return lattice.revealed(both)
+def subtract(lattice: Lattice, operands: Sequence[int]) -> int:
+    """Section 3.3."""
+    return lattice.sum(operands[0], lattice.negative(operands[1]))
 
 
-def subi(lattice: Lattice, operands: Sequence[int], number: bool = False) -> int:
-    """Section 3.5: what is subtracted is a difference's minus; what had been added to it remains.
-
-    `number`: what is subtracted may be a number on some path, which leaves an address.
-    """
-    left, right = operands[0], operands[1]
-    others = (left | right) & ~lattice.addresses
-    if others == left | right:
-        return others
-    ours, theirs, negative = left & lattice.params, right & lattice.params, lattice.minus(right)
-    gone = ours & (theirs | lattice.plus(right))
-    if gone and not negative & ~gone:
-        others |= lattice.weak(right)  # a - (a - n) is n
-    elif not theirs and _is_plain_param(lattice, left):
-        others = lattice.weaken(others)
-    kept = ours
-    plus, minus = lattice.plus(left) | negative, lattice.minus(left) | lattice.plus(right)
-    if theirs:
-        others |= lattice.weak(left)
-        if not ours or ours & lattice.minus(left):
-            kept |= theirs
-        elif not number:
-            kept = 0
-        plus, minus = plus | ours, minus | theirs
-    if gone:
-        kept |= negative  # a - (a - b) is b
-    elif lattice.strong(right):
-        kept |= negative & ~lattice.plus(right)
-    return lattice.revealed(others | kept | lattice.difference(plus, minus))
+def multiply(lattice: Lattice, operands: Sequence[int]) -> int:
+    """Section 3.6: an address times a number is that address, nothing, or some multiple."""
+    addresses = [operand for operand in operands if lattice.is_address(operand)]
+    return lattice.product(compute(lattice, addresses if len(addresses) == 1 else operands))
 
 
-def muli(lattice: Lattice, operands: Sequence[int]) -> int:
-    """Section 3.6: an address is not a product, though a choice of addresses times 0 or 1 is."""
-    one, other = operands[0], operands[1]
-    one = one if one & lattice.params else lattice.weaken(one)
-    return one | (other if other & lattice.params else lattice.weaken(other))
-
-
-def int_to_ptr(lattice: Lattice, operands: Sequence[int]) -> int:
-    """Section 3.7: data that is cast to a pointer was an address."""
-    value = operands[0]
-    if lattice.strong(value):
-        return value
-    return value & ~lattice.difference(lattice.params, 0) | lattice.as_address(value)
+def unite(lattice: Lattice, operands: Sequence[int]) -> int:
+    """Section 3.4: bits of the one and of the other; those of one address may cancel or complete each other."""
+    one, other = (lattice.scaled(operand) for operand in operands[:2])
+    united = lattice.sum(one, other)
+    return united | lattice.mixed(united) if one & other & lattice.params else united
 
 
 def first(_: Lattice, operands: Sequence[int]) -> int:
-    """Section 3.8: a descriptor or block pointer is its base; a gather yields its source."""
+    """Section 3.8: a descriptor or block pointer is its base."""
     return operands[0]
+
+
+def gather(lattice: Lattice, operands: Sequence[int]) -> int:
+    """Section 3.8: an element of the first operand, chosen by the second."""
+    return lattice.choice([operands[0]] * 2, lattice.looked_at(operands[1]))
 
 
 def select(lattice: Lattice, operands: Sequence[int]) -> int:
     """Section 3.8: the condition is control, not provenance."""
-    return lattice.either(operands[1], operands[2])
+    condition, one, other = operands
+    return lattice.choice([one, other], lattice.looked_at(condition))
 
 
-def either(lattice: Lattice, operands: Sequence[int]) -> int:
-    """Section 3.8: one of the operands, in each element."""
-    result = 0
-    for operand in operands:
-        result = lattice.either(result, operand)
-    return result
+# ---------------------------------------------------------------------- by a constant (sections 3.4 and 3.7)
 
 
-def low_bits(lattice: Lattice, operands: Sequence[int]) -> int:
-    """Section 3.6: a few bits of an address are an index, though many such pieces may make an address."""
-    value = lattice.weaken(join(lattice, operands))
-    params = value & lattice.params
-    return value ^ params | lattice.difference(params, 0)
+def scale(lattice: Lattice, value: int, _: int) -> int:
+    return lattice.scaled(value)
 
 
-def _vanishes(lattice: Lattice, base: int, total: int) -> bool:
-    """Whether the address `base` may come to nothing in a sum, which is then the rest: n in a + (n - a)."""
-    return bool(base & lattice.minus(total)) and not lattice.plus(total)
+def shift_right(lattice: Lattice, value: int, by: int) -> int:
+    return lattice.piece(value) if _ADDRESS_BITS - by <= SMALL_BITS else lattice.divided(value, 1 << by)
 
 
-def _is_plain_param(lattice: Lattice, value: int) -> bool:
-    strong = lattice.strong(value)
-    return bool(strong) and not strong & ~lattice.params
+def mask(lattice: Lattice, value: int, bits: int) -> int:
+    return lattice.piece(value) if 0 <= bits < 1 << SMALL_BITS else lattice.scaled(value)
+
+
+def factor(lattice: Lattice, value: int, by: int) -> int:
+    product = lattice.product(lattice.scaled(value))
+    return lattice.negative(product) if by < 0 else product
+
+
+def flip(lattice: Lattice, value: int, bits: int) -> int:
+    """As `~x`, which is -x - 1."""
+    scaled = lattice.scaled(value)
+    return scaled | lattice.negative(scaled) if bits < 0 else scaled
+
+
+_MOVES = """
+    tt.bitcast tt.broadcast tt.cat tt.expand_dims tt.fp_to_fp tt.int_to_ptr tt.join tt.ptr_to_int tt.reshape tt.splat
+    tt.trans tt.unsplat arith.bitcast arith.convertf arith.extf arith.extsi arith.extui arith.fptosi
+    arith.fptoui arith.index_cast arith.index_castui arith.maximumf arith.maxnumf arith.maxsi arith.maxui
+    arith.minimumf arith.minnumf arith.minsi arith.minui arith.sitofp arith.truncf arith.trunci arith.uitofp
+    builtin.unrealized_conversion_cast
+"""
+BY_OP: dict[str, Transfer] = {
+    **dict.fromkeys(_MOVES.split(), join),
+    **dict.fromkeys(("arith.constant", "tt.make_range", "tt.get_program_id", "tt.get_num_programs", "ub.poison"),
+                    number),
+    **dict.fromkeys(("arith.ori", "arith.xori"), unite),
+    "arith.addi": add,
+    "arith.subi": subtract,
+    "arith.muli": multiply,
+    "tt.gather": gather,
+}
+BY_FLOW: dict[Flow, Transfer] = {Flow.ALL: compute, Flow.NONE: compare, Flow.FIRST: first, Flow.SELECT: select}
+SPLIT, ADDPTR = "tt.split", "tt.addptr"  # which need more than their operands' values
+
+
+def function_of(info: OpInfo) -> Transfer | None:
+    """What follows from the operands' values alone, for ops of which all does."""
+    if info.touches_memory or info.name in (SPLIT, ADDPTR):
+        return None
+    return BY_OP.get(info.name) or BY_FLOW.get(info.flow)
+
+
+PURE = {info.name: function for info in rows() if (function := function_of(info)) is not None}
+# By the constant that is an op's second operand, or, of the ops that may exchange their operands, either.
+EXCHANGEABLE = frozenset({"arith.muli", "arith.andi", "arith.ori", "arith.xori"})
+BY_CONSTANT: dict[str, ByConstant] = {
+    **dict.fromkeys(("arith.divsi", "arith.divui", "arith.ceildivsi", "arith.ceildivui", "arith.floordivsi"),
+                    Lattice.divided),
+    **dict.fromkeys(("arith.shli", "arith.ori"), scale),
+    **dict.fromkeys(("arith.shrsi", "arith.shrui"), shift_right),
+    **dict.fromkeys(("arith.andi",), mask),
+    **dict.fromkeys(("arith.remsi", "arith.remui"), lambda lattice, value, by: mask(lattice, value, by - 1)),
+    "arith.muli": factor,
+    "arith.xori": flip,
+}

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 ADDRESS_BITS = 64
 _ELEMENT = re.compile(r"(?:[us]?i|f|bf|tf)(\d+)")
+_POINTEE = re.compile(r"!tt\.ptr<([^,>]*)")
 
 
 class Width(IntEnum):
@@ -21,6 +22,13 @@ def bits_of(type_text: str) -> int | None:
     """Bits of one element of an integer or float type; None for others."""
     match = _ELEMENT.match(_element(type_text.strip()))
     return int(match.group(1)) if match else None
+
+
+@lru_cache(maxsize=4096)
+def pointee_bits(type_text: str) -> int | None:
+    """Bits of what a pointer, or a tensor of pointers, points to; None if that is no number."""
+    match = _POINTEE.match(_element(type_text.strip()))
+    return bits_of(match[1]) if match else None
 
 
 @lru_cache(maxsize=4096)

@@ -12,39 +12,25 @@ Tracing ignores order and predicates: a register may hold whatever any instructi
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from triton_mutlint.ttir.asm_gcn import decode_gcn
 from triton_mutlint.ttir.asm_ptx import decode_ptx
+<<<<<<< 11f9f9f0c058870cf94c02ec2616a6e88d882858
 from triton_mutlint.ttir.asm_steps import OPERAND_MARK, AsmStep, NotUnderstoodError
+=======
+from triton_mutlint.ttir.asm_reading import AsmAccess, AsmReading, AsmValue
+from triton_mutlint.ttir.asm_steps import OPERAND_MARK, SHARED, NotUnderstoodError, Step
+>>>>>>> 49c9de621ea31044d99d1c888dbfb64c88a61020
 
 _DECODERS = {"cuda": decode_ptx, "hip": decode_gcn}
 # How constraints name registers, and a target that has them.
 _LETTERS = {"cuda": frozenset("rlfdhbqc"), "hip": frozenset("vsa")}
 _TARGETS = {"cuda": "cuda:90", "hip": "hip:gfx942"}
 _REFERENCE = re.compile(r"\$\$|\$\{(\d*)(?::[^}]*)?\}|\$(\d+)")
-_LOADED = -1  # among the operands a register may hold: something read from memory
 _EMPTY: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True)
-class AsmReading:
-    """How an inline asm text was read; indices count the op's operands from 0.
-
-    `result_flows`: operands whose value may be (part of) a result. What a load or atomic returns is
-    not in it: that is the memory of `reads` and `atomics`. `has_effect`: it does more than compute its
-    results (stores, also to shared memory; fences, barriers, traps).
-    """
-
-    understood: bool
-    reason: str = ""
-    reads: frozenset[int] = _EMPTY
-    writes: frozenset[int] = _EMPTY
-    atomics: frozenset[int] = _EMPTY
-    result_flows: frozenset[int] = _EMPTY
-    has_effect: bool = False
-    advice: str = ""  # what would make it understood
+_KINDS = ("reads", "writes", "atomics")
 
 
 @dataclass(frozen=True)
@@ -139,20 +125,57 @@ def _trace(steps: Sequence[AsmStep], names: _Registers, n_operands: int) -> AsmR
         for token in (*step.targets, *step.sources, *step.reads, *step.writes, *step.atomics):
             if token.startswith(OPERAND_MARK) and token not in held:
                 raise NotUnderstoodError(f"the text uses ${token[1:]}, which the constraints do not give")
+    held[SHARED] = frozenset((_found(len(steps)),))
     _spread(steps, held)
-    reads, writes, atomics = (
-        _addressed(steps, held, kind) for kind in ("reads", "writes", "atomics")
-    )  # fmt: skip
-    if (writes or atomics) and not names.exact:
+    origins = _Origins(steps, held)
+    accesses = [AsmAccess(kind, _addressed(step, held, kind), origins.of(step.stored))
+                for kind in _KINDS for step in steps if getattr(step, f"has_{kind}")]
+    if not names.exact and any(access.kind != "reads" for access in accesses):
         raise NotUnderstoodError("it writes memory, and packed registers hide which operand addresses it")
-    flows = _EMPTY
     assigned = {token for step in steps for token in step.targets}
-    for number in range(names.outputs):
-        token = f"{OPERAND_MARK}{number}"
-        # A result that is never set may share its register with any input.
-        flows |= held[token] if token in assigned else frozenset(range(n_operands))
+    registers = [f"{OPERAND_MARK}{number}" for number in range(names.outputs)]
+    # A result that is never set may share its register with any input.
+    results = [origins.of((token,)) if token in assigned else AsmValue(frozenset(range(n_operands)))
+               for token in registers]
+    parked = origins.of((SHARED,)) if SHARED in assigned else AsmValue()
     effect = any(step.effect for step in steps)
-    return AsmReading(True, "", reads, writes, atomics, flows - {_LOADED}, effect)
+    return AsmReading(True, "", tuple(accesses), tuple(results), parked, effect)
+
+
+class _Origins:
+    """What registers hold at the end, in terms of the op's operands."""
+
+    def __init__(self, steps: Sequence[Step], held: dict[str, frozenset[int]]) -> None:
+        self._steps, self._held = steps, held
+
+    def of(self, registers: Sequence[str]) -> AsmValue:
+        held = self._holding(registers)
+        outside = _found(len(self._steps))
+        found = [i for i in held if outside < i < 0]
+        words = self._behind(i for i in found if self._steps[_found(i)].narrow)
+        loaded = self._behind(i for i in found if not self._steps[_found(i)].narrow)
+        return AsmValue(frozenset(i for i in held if i >= 0), loaded, words, outside in held)
+
+    def _behind(self, found: Iterable[int]) -> frozenset[int]:
+        """The operands that lead, perhaps by way of other loads, to what some steps find."""
+        operands, pending, seen = set[int](), list(found), set[int]()
+        while pending:
+            index = pending.pop()
+            if index >= 0:
+                operands.add(index)
+            elif index not in seen and _found(index) < len(self._steps):
+                seen.add(index)
+                step = self._steps[_found(index)]
+                pending += self._holding((*step.reads, *step.atomics))
+        return frozenset(operands)
+
+    def _holding(self, registers: Sequence[str]) -> frozenset[int]:
+        return _EMPTY.union(*(self._held.get(token, _EMPTY) for token in registers))
+
+
+def _found(index: int) -> int:
+    """What step `index` finds in memory, among the operands that a register may hold; and the other way round."""
+    return -1 - index
 
 
 def _spread(steps: Sequence[AsmStep], held: dict[str, frozenset[int]]) -> None:
@@ -160,8 +183,8 @@ def _spread(steps: Sequence[AsmStep], held: dict[str, frozenset[int]]) -> None:
     changed = True
     while changed:
         changed = False
-        for step in steps:
-            moved: frozenset[int] = frozenset((_LOADED,)) if step.loads else _EMPTY
+        for index, step in enumerate(steps):
+            moved: frozenset[int] = frozenset((_found(index),)) if step.loads else _EMPTY
             for token in step.sources:
                 moved |= held.get(token, _EMPTY)
             for token in step.targets:
@@ -171,6 +194,7 @@ def _spread(steps: Sequence[AsmStep], held: dict[str, frozenset[int]]) -> None:
                     changed = True
 
 
+<<<<<<< 11f9f9f0c058870cf94c02ec2616a6e88d882858
 def _addressed(steps: Sequence[AsmStep], held: dict[str, frozenset[int]], kind: str) -> frozenset[int]:
     """The operands that the accesses of one kind go through."""
     found = _EMPTY
@@ -186,3 +210,15 @@ def _addressed(steps: Sequence[AsmStep], held: dict[str, frozenset[int]], kind: 
                 raise NotUnderstoodError(f"{step.text}: writes through an address that no operand gives")
         found |= operands - {_LOADED}
     return found
+=======
+def _addressed(step: Step, held: dict[str, frozenset[int]], kind: str) -> frozenset[int]:
+    """The operands that an instruction's accesses of one kind go through."""
+    tokens: tuple[str, ...] = getattr(step, kind)
+    operands = _EMPTY.union(*(held.get(token, _EMPTY) for token in tokens))
+    if kind != "reads":
+        if any(i < 0 for i in operands):
+            raise NotUnderstoodError(f"{step.text}: writes through an address that it loads")
+        if not operands:
+            raise NotUnderstoodError(f"{step.text}: writes through an address that no operand gives")
+    return frozenset(i for i in operands if i >= 0)
+>>>>>>> 49c9de621ea31044d99d1c888dbfb64c88a61020

@@ -75,6 +75,7 @@ def _memory(unit: str, name: str, operands: list[str], text: str) -> AsmStep:
     if any(f"_{action}".startswith(word) for word in _NO_ACCESS):
         return AsmStep(text, effect=True)
     if "atomic" in action:
+<<<<<<< 11f9f9f0c058870cf94c02ec2616a6e88d882858
         address, target = _atomic_address(unit, operands, text)
         return AsmStep(
             text, target, atomics=address, has_atomics=True, loads=True, effect=True
@@ -82,6 +83,15 @@ def _memory(unit: str, name: str, operands: list[str], text: str) -> AsmStep:
     if "store" in action:
         address = _registers(*operands[1:]) if unit in ("buffer", "tbuffer", "s") else _store_address(operands)
         return AsmStep(text, writes=address, has_writes=True, effect=True)
+=======
+        address, target, data = _atomic_address(unit, operands, text)
+        return Step(
+            text, target, atomics=address, stored=data, has_atomics=True, loads=True, effect=True
+        )  # fmt: skip
+    if "store" in action:
+        address, data = _stored(unit, operands)
+        return Step(text, writes=address, stored=data, has_writes=True, effect=True)
+>>>>>>> 49c9de621ea31044d99d1c888dbfb64c88a61020
     if "load" in action:
         to_lds = "lds" in name or re.search(r"\blds\b", text) is not None
         address = _registers(*(operands if to_lds else operands[1:]))
@@ -90,18 +100,21 @@ def _memory(unit: str, name: str, operands: list[str], text: str) -> AsmStep:
     raise NotUnderstoodError(f"{text}: what it does to memory is not known")
 
 
-def _store_address(operands: list[str]) -> tuple[str, ...]:
-    """`addr, data[, base or off]`."""
-    return _registers(*operands[:1], *operands[2:])
+def _stored(unit: str, operands: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The registers that address a store, `addr, data[, base or off]` or `data, the rest`, and those that it stores."""
+    data = 0 if unit in ("buffer", "tbuffer", "s") else 1
+    return _registers(*operands[:data], *operands[data + 1 :]), _registers(*operands[data : data + 1])
 
 
-def _atomic_address(unit: str, operands: list[str], text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The registers that address an atomic, and those that get the old value."""
+def _atomic_address(
+    unit: str, operands: list[str], text: str
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The registers that address an atomic, those that get the old value, and those that it stores."""
     if unit in ("buffer", "tbuffer", "s"):
-        return _registers(*operands[1:]), _registers(*operands[:1])
+        return _registers(*operands[1:]), _registers(*operands[:1]), _registers(*operands[:1])
     plain = 3 if unit == "global" else 2  # without a register for the old value
-    if len(operands) == plain:
-        return _store_address(operands), ()
-    if len(operands) == plain + 1:
-        return _store_address(operands[1:]), _registers(operands[0])
-    raise NotUnderstoodError(f"{text}: not the operands that this atomic takes")
+    if len(operands) not in (plain, plain + 1):
+        raise NotUnderstoodError(f"{text}: not the operands that this atomic takes")
+    old = operands[: len(operands) - plain]
+    address, data = _stored(unit, operands[len(old) :])
+    return address, _registers(*old), data
