@@ -17,12 +17,8 @@ from dataclasses import dataclass
 
 from triton_mutlint.ttir.asm_gcn import decode_gcn
 from triton_mutlint.ttir.asm_ptx import decode_ptx
-<<<<<<< 11f9f9f0c058870cf94c02ec2616a6e88d882858
-from triton_mutlint.ttir.asm_steps import OPERAND_MARK, AsmStep, NotUnderstoodError
-=======
 from triton_mutlint.ttir.asm_reading import AsmAccess, AsmReading, AsmValue
-from triton_mutlint.ttir.asm_steps import OPERAND_MARK, SHARED, NotUnderstoodError, Step
->>>>>>> 49c9de621ea31044d99d1c888dbfb64c88a61020
+from triton_mutlint.ttir.asm_steps import OPERAND_MARK, SHARED, AsmStep, NotUnderstoodError
 
 _DECODERS = {"cuda": decode_ptx, "hip": decode_gcn}
 # How constraints name registers, and a target that has them.
@@ -145,7 +141,7 @@ def _trace(steps: Sequence[AsmStep], names: _Registers, n_operands: int) -> AsmR
 class _Origins:
     """What registers hold at the end, in terms of the op's operands."""
 
-    def __init__(self, steps: Sequence[Step], held: dict[str, frozenset[int]]) -> None:
+    def __init__(self, steps: Sequence[AsmStep], held: dict[str, frozenset[int]]) -> None:
         self._steps, self._held = steps, held
 
     def of(self, registers: Sequence[str]) -> AsmValue:
@@ -194,24 +190,7 @@ def _spread(steps: Sequence[AsmStep], held: dict[str, frozenset[int]]) -> None:
                     changed = True
 
 
-<<<<<<< 11f9f9f0c058870cf94c02ec2616a6e88d882858
-def _addressed(steps: Sequence[AsmStep], held: dict[str, frozenset[int]], kind: str) -> frozenset[int]:
-    """The operands that the accesses of one kind go through."""
-    found = _EMPTY
-    for step in steps:
-        if not getattr(step, f"has_{kind}"):
-            continue
-        tokens: tuple[str, ...] = getattr(step, kind)
-        operands = frozenset().union(*(held.get(token, _EMPTY) for token in tokens))
-        if kind != "reads":
-            if _LOADED in operands:
-                raise NotUnderstoodError(f"{step.text}: writes through an address that it loads")
-            if not operands:
-                raise NotUnderstoodError(f"{step.text}: writes through an address that no operand gives")
-        found |= operands - {_LOADED}
-    return found
-=======
-def _addressed(step: Step, held: dict[str, frozenset[int]], kind: str) -> frozenset[int]:
+def _addressed(step: AsmStep, held: dict[str, frozenset[int]], kind: str) -> frozenset[int]:
     """The operands that an instruction's accesses of one kind go through."""
     tokens: tuple[str, ...] = getattr(step, kind)
     operands = _EMPTY.union(*(held.get(token, _EMPTY) for token in tokens))
@@ -221,4 +200,3 @@ def _addressed(step: Step, held: dict[str, frozenset[int]], kind: str) -> frozen
         if not operands:
             raise NotUnderstoodError(f"{step.text}: writes through an address that no operand gives")
     return frozenset(i for i in operands if i >= 0)
->>>>>>> 49c9de621ea31044d99d1c888dbfb64c88a61020

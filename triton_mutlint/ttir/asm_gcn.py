@@ -75,23 +75,13 @@ def _memory(unit: str, name: str, operands: list[str], text: str) -> AsmStep:
     if any(f"_{action}".startswith(word) for word in _NO_ACCESS):
         return AsmStep(text, effect=True)
     if "atomic" in action:
-<<<<<<< 11f9f9f0c058870cf94c02ec2616a6e88d882858
-        address, target = _atomic_address(unit, operands, text)
-        return AsmStep(
-            text, target, atomics=address, has_atomics=True, loads=True, effect=True
-        )  # fmt: skip
-    if "store" in action:
-        address = _registers(*operands[1:]) if unit in ("buffer", "tbuffer", "s") else _store_address(operands)
-        return AsmStep(text, writes=address, has_writes=True, effect=True)
-=======
         address, target, data = _atomic_address(unit, operands, text)
-        return Step(
+        return AsmStep(
             text, target, atomics=address, stored=data, has_atomics=True, loads=True, effect=True
         )  # fmt: skip
     if "store" in action:
         address, data = _stored(unit, operands)
-        return Step(text, writes=address, stored=data, has_writes=True, effect=True)
->>>>>>> 49c9de621ea31044d99d1c888dbfb64c88a61020
+        return AsmStep(text, writes=address, stored=data, has_writes=True, effect=True)
     if "load" in action:
         to_lds = "lds" in name or re.search(r"\blds\b", text) is not None
         address = _registers(*(operands if to_lds else operands[1:]))

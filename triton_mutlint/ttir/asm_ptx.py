@@ -109,7 +109,7 @@ def _decode(statement: str) -> AsmStep | None:
 def _instruction(base: str, modifiers: list[str], operands: list[str], text: str) -> AsmStep:
     addresses = [_address(o) for o in operands if o.startswith("[")]
     if base == "call" and _CALLED.intersection(operands):
-        return Step(text, (*tokens(operands[0]), SHARED), (SHARED,), reads=(SHARED,), has_reads=True, effect=True)
+        return AsmStep(text, (*tokens(operands[0]), SHARED), (SHARED,), reads=(SHARED,), has_reads=True, effect=True)
     if base == "call":
         raise NotUnderstoodError(f"{text}: a call")
     if base == "multimem" and modifiers:
@@ -119,13 +119,9 @@ def _instruction(base: str, modifiers: list[str], operands: list[str], text: str
     if base in _NEVER_GLOBAL:
         values = [o for o in operands if not o.startswith("[")]
         targets = tokens(*values[:1]) if operands and not operands[0].startswith("[") else ()
-<<<<<<< 11f9f9f0c058870cf94c02ec2616a6e88d882858
         return AsmStep(text, (*targets, SHARED), (*tokens(*values), SHARED), loads=True, effect=True)
-=======
-        return Step(text, (*targets, SHARED), (*tokens(*values), SHARED), loads=True, effect=True)
     if base == "fence":
-        return Step(text, effect=True)
->>>>>>> 49c9de621ea31044d99d1c888dbfb64c88a61020
+        return AsmStep(text, effect=True)
     if addresses or "[" in text:
         raise NotUnderstoodError(f"{text}: what {base} does to memory is not known")
     if base in _CONTROL:
@@ -155,26 +151,16 @@ def _load(modifiers: list[str], operands: list[str], addresses: list[str], text:
     _need(addresses, 1, text)
     targets = tokens(operands[0])
     if _own_space(modifiers):
-<<<<<<< 11f9f9f0c058870cf94c02ec2616a6e88d882858
         return AsmStep(text, targets, (SHARED,), loads=True)
-    return AsmStep(text, targets, reads=tokens(addresses[0]), has_reads=True, loads=True)
-=======
-        return Step(text, targets, (SHARED,), loads=True)
     narrow = any(map(_NARROW.fullmatch, modifiers))
-    return Step(text, targets, reads=tokens(addresses[0]), has_reads=True, loads=True, narrow=narrow)
->>>>>>> 49c9de621ea31044d99d1c888dbfb64c88a61020
+    return AsmStep(text, targets, reads=tokens(addresses[0]), has_reads=True, loads=True, narrow=narrow)
 
 
 def _store(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> AsmStep:
     _need(addresses, 1, text)
     if _own_space(modifiers):
-<<<<<<< 11f9f9f0c058870cf94c02ec2616a6e88d882858
         return AsmStep(text, (SHARED,), tokens(*operands[1:]), effect=True)
-    return AsmStep(text, writes=tokens(addresses[0]), has_writes=True, effect=True)
-=======
-        return Step(text, (SHARED,), tokens(*operands[1:]), effect=True)
-    return Step(text, writes=tokens(addresses[0]), stored=tokens(*operands[1:]), has_writes=True, effect=True)
->>>>>>> 49c9de621ea31044d99d1c888dbfb64c88a61020
+    return AsmStep(text, writes=tokens(addresses[0]), stored=tokens(*operands[1:]), has_writes=True, effect=True)
 
 
 def _atomic(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> AsmStep:
@@ -183,16 +169,9 @@ def _atomic(modifiers: list[str], operands: list[str], addresses: list[str], tex
     targets = () if operands[0].startswith("[") else tokens(operands[0])
     rest = tokens(*(o for o in operands if not o.startswith("[")))
     if _own_space(modifiers):
-<<<<<<< 11f9f9f0c058870cf94c02ec2616a6e88d882858
-        rest = tuple(t for o in operands if not o.startswith("[") for t in tokens(o))
         return AsmStep(text, (*targets, SHARED), (*rest, SHARED), loads=True, effect=True)
     return AsmStep(
-        text, targets, atomics=tokens(addresses[0]), has_atomics=True, loads=True, effect=True
-=======
-        return Step(text, (*targets, SHARED), (*rest, SHARED), loads=True, effect=True)
-    return Step(
         text, targets, atomics=tokens(addresses[0]), stored=rest, has_atomics=True, loads=True, effect=True
->>>>>>> 49c9de621ea31044d99d1c888dbfb64c88a61020
     )  # fmt: skip
 
 
@@ -213,29 +192,16 @@ def _copy(modifiers: list[str], operands: list[str], addresses: list[str], text:
         raise NotUnderstoodError(f"{text}: a store through a tensor map")
     target = tokens(addresses[0])
     if "reduce" in modifiers:
-<<<<<<< 11f9f9f0c058870cf94c02ec2616a6e88d882858
-        return AsmStep(text, atomics=target, has_atomics=True, effect=True)
-    return AsmStep(text, writes=target, has_writes=True, effect=True)
+        return AsmStep(text, atomics=target, stored=(SHARED,), has_atomics=True, effect=True)
+    return AsmStep(text, writes=target, stored=(SHARED,), has_writes=True, effect=True)
 
 
-def _write_first(modifiers: list[str], _: list[str], addresses: list[str], text: str) -> AsmStep:
+def _write_first(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> AsmStep:
     """`discard`, `tensormap.*`: what stands first is changed."""
     _need(addresses, 1, text)
     if "shared" in modifiers and "global" not in modifiers:
         return AsmStep(text, effect=True)
-    return AsmStep(text, writes=tokens(addresses[0]), has_writes=True, effect=True)
-=======
-        return Step(text, atomics=target, stored=(SHARED,), has_atomics=True, effect=True)
-    return Step(text, writes=target, stored=(SHARED,), has_writes=True, effect=True)
-
-
-def _write_first(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> Step:
-    """`discard`, `tensormap.*`: what stands first is changed."""
-    _need(addresses, 1, text)
-    if "shared" in modifiers and "global" not in modifiers:
-        return Step(text, effect=True)
-    return Step(text, writes=tokens(addresses[0]), stored=tokens(*operands[1:]), has_writes=True, effect=True)
->>>>>>> 49c9de621ea31044d99d1c888dbfb64c88a61020
+    return AsmStep(text, writes=tokens(addresses[0]), stored=tokens(*operands[1:]), has_writes=True, effect=True)
 
 
 def _matrix(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> AsmStep:

@@ -15,13 +15,8 @@ class NotUnderstoodError(Exception):
 
 
 @dataclass(frozen=True)
-<<<<<<< 11f9f9f0c058870cf94c02ec2616a6e88d882858
 class AsmStep:
-    """Values move from `sources` to `targets` (register names); addresses are in the other three.
-=======
-class Step:
     """Values move from `sources` to `targets` (register names); addresses are in `reads`, `writes` and `atomics`.
->>>>>>> 49c9de621ea31044d99d1c888dbfb64c88a61020
 
     `stored`: what goes to where `writes` and `atomics` say. `loads`: the targets also get something from memory.
     `effect`: more than its targets changes. `narrow`: what it loads is less than an address.

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from triton_mutlint.analysis.constants import SAME_VALUE
-from triton_mutlint.analysis.lattice import Lattice, bits
+from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.opaque import EXTERN, INLINE_ASM, OpaqueReader
 from triton_mutlint.analysis.solver import Solver
+from triton_mutlint.analysis.values import bits
 from triton_mutlint.rules.autotune.flow import Flow, StoreSite
 from triton_mutlint.rules.autotune.places import CellPlaces
 from triton_mutlint.ttir.ir import Module, Op
@@ -35,7 +36,7 @@ def reruns_of(module: Module, owners: Sequence[ArgOwner], backend: str, wanted: 
     lattice = Lattice(entry.n_args)
     opaque = OpaqueReader(backend)
     addresses = [i for i, owner in enumerate(owners) if owner.role is ArgRole.ADDRESS]
-    initial = [lattice.param(i) if i in addresses else 0 for i in range(entry.n_args)]
+    initial = [lattice.param(i) if i in addresses else lattice.number for i in range(entry.n_args)]
     context = Solver(module, lattice, initial, opaque).solve()
     kernel = _Kernel(Flow(entry), lattice, context.values)
     for site in kernel.flow.sites:
