@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.documented import NEW, ROOT, place, played
-from triton_mutlint.cli import boundary
+from triton_mutlint.cli.shell import boundary
 from triton_mutlint.rules import RULES
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -8,7 +8,7 @@ import sys
 def main() -> None:
     """Run the command line with `sys.argv` and exit with its code."""
     try:
-        from triton_mutlint.cli.boundary import run, tell_of_crashes
+        from triton_mutlint.cli.shell.boundary import run, tell_of_crashes
 
         tell_of_crashes()
         code = run(sys.argv[1:])

@@ -8,26 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint import inputs
-from triton_mutlint.inputs import (
+from triton_mutlint.process import inputs, stamps
+from triton_mutlint.process.inputs import (
     Inputs,
-    Stamp,
     apart,
-    looks_still,
     note_file,
     note_folder,
     note_name,
     read,
     recording,
     spoil,
-    still,
     take_in,
 )
+from triton_mutlint.process.stamps import Stamp, looks_still, still
 
 
 def age(path: Path) -> None:
     """Wait until a change of `path` would show in its times."""
-    while time.time_ns() - path.stat().st_ctime_ns < 2 * inputs._SETTLED:
+    while time.time_ns() - path.stat().st_ctime_ns < 2 * stamps._SETTLED:
         time.sleep(0.02)
 
 
@@ -48,7 +46,7 @@ def test_a_file_that_has_not_changed_is_not_read_again(tmp_path: Path, monkeypat
         read(path)
     stamp = found.files[str(path)]
     assert stamp.signature
-    monkeypatch.setattr(inputs, "file_stamp", lambda path: pytest.fail("it was read"))
+    monkeypatch.setattr(stamps, "file_stamp", lambda path: pytest.fail("it was read"))
     assert still(str(path), stamp) == stamp
 
 

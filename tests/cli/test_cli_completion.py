@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from cli_shell import Shell
 
-from triton_mutlint.cli import boundary
+from triton_mutlint.cli.shell import boundary
 from triton_mutlint.rules import RULES
 
 

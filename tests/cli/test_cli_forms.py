@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.cli import boundary
+from triton_mutlint.cli.shell import boundary
 
 pytest.importorskip("triton")
 

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from cli_shell import Shell
 
-from triton_mutlint.listing import origin_of
+from triton_mutlint.run.listing import origin_of
 
 KERNELS = """\
 import triton
@@ -198,7 +198,7 @@ def test_what_cannot_be_done_is_refused(shell: Shell, here: Path, arguments: lis
 
 def test_nothing_is_lowered(here: Path) -> None:
     code = (
-        "import sys; from triton_mutlint.cli.boundary import run; assert run(['list', 'k.py']) == 0; "
+        "import sys; from triton_mutlint.cli.shell.boundary import run; assert run(['list', 'k.py']) == 0; "
         "print(*(m for m in sys.modules if m.startswith(('triton_mutlint.lowering.lower', 'triton_mutlint.ttir'))))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=here, capture_output=True, text=True, check=True)

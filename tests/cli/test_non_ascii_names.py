@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from triton_mutlint.cli import boundary
+from triton_mutlint.cli.shell import boundary
 
 pytest.importorskip("triton")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.cli import boundary
+from triton_mutlint.cli.shell import boundary
 
 CELL = ["import triton\n", "@triton.jit\n", "def k(x): pass\n"]
 NOTEBOOK = json.dumps({"cells": [{"cell_type": "code", "source": CELL}], "nbformat": 4})

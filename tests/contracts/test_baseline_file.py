@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.contracts.baseline import Accepted, Baseline, Kind, accept, counted, unmet
+from triton_mutlint.contracts.baseline import Accepted, Baseline, FindingKind, accept, counted, unmet
 from triton_mutlint.contracts.baseline_file import dump, read_baseline
-from triton_mutlint.model import Finding, Location, Severity, UsageError
+from triton_mutlint.types import Finding, Location, Severity, UsageError
 
 CWD = Path("/project")
 
@@ -16,7 +16,7 @@ def finding(line: int, parameter: str | None = "x", rule: str = "TML101", **chan
 
 
 def baseline(**counts: int) -> Baseline:
-    entries = {Kind("a.py", "k", "", "TML101", name): Accepted(count, 3) for name, count in counts.items()}
+    entries = {FindingKind("a.py", "k", "", "TML101", name): Accepted(count, 3) for name, count in counts.items()}
     return Baseline("base.json", CWD, entries)
 
 
@@ -53,7 +53,7 @@ def test_only_as_many_as_are_accepted() -> None:
     assert [f.suppressed for f in found] == [True, True, False]
     assert found[2].related[-1].location == Location("base.json", 3)
     assert "accepts 2" in found[2].related[-1].message
-    assert dict(used) == {Kind("a.py", "k", "", "TML101", "x"): 2}
+    assert dict(used) == {FindingKind("a.py", "k", "", "TML101", "x"): 2}
 
 
 def test_what_a_comment_suppresses_is_not_counted() -> None:
@@ -79,7 +79,7 @@ def test_what_is_accepted_in_vain() -> None:
 def test_a_kind_on_two_lines_adds_up(tmp_path: Path) -> None:
     row = '{"file": "a.py", "rule": "TML904", "count": 1}'
     path = write(tmp_path, f'{{"version": 1, "findings": [\n{row},\n{row}\n]}}')
-    assert read_baseline(path, "b").entries == {Kind("a.py", "", "", "TML904", ""): Accepted(2, 2)}
+    assert read_baseline(path, "b").entries == {FindingKind("a.py", "", "", "TML904", ""): Accepted(2, 2)}
 
 
 @pytest.mark.parametrize(("text", "message"), [
@@ -97,6 +97,7 @@ def test_what_is_wrong_is_told(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(UsageError) as error:
         read_baseline(write(tmp_path, text), "b")
     assert str(error.value).startswith(message)
+    assert ("delete the file" in str(error.value)) != ("is no baseline" in message)
 
 
 def test_a_missing_one(tmp_path: Path) -> None:

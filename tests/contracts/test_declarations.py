@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.contracts.declarations import Declaration, covers, from_spec, read_declarations
-from triton_mutlint.model import Location, SourceFile
-from triton_mutlint.signature.spec import parse_spec
+from triton_mutlint.contracts.declarations import KernelDeclaration, covers, from_spec, read_declarations
+from triton_mutlint.spec.read import parse_spec
+from triton_mutlint.types import Location, SourceFile
 
 
 def read(text: str) -> dict[str, tuple[str, ...]]:
@@ -76,7 +76,7 @@ def test_elsewhere_it_belongs_to_nothing(text: str) -> None:
 
 
 def test_tuples_and_elements() -> None:
-    declared = Declaration(("ptrs", "state.x"), Location("f.py", 1), "comment")
+    declared = KernelDeclaration(("ptrs", "state.x"), Location("f.py", 1), "comment")
     assert [n for n in ("ptrs", "ptrs.0", "ptrs.1.2", "state", "state.x", "ptrs2") if declared.names(n)] == [
         "ptrs", "ptrs.0", "ptrs.1.2", "state.x"]
     assert covers("ptrs.1", "ptrs.1.0")

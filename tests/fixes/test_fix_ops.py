@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.cli.boundary import run
+from triton_mutlint.cli.shell.boundary import run
 
 OPS = Path(__file__).parents[2] / "fixtures" / "ops"
 HEAD = "import torch\nfrom torch.library import custom_op\n\nREST = ()\n\n\n"
@@ -88,20 +88,16 @@ def scale(x, out, MODE: tl.constexpr):
 def op(x: torch.Tensor, out: torch.Tensor, mode: str) -> None:
     scale[(1,)](x, out, MODE=mode)
 '''
-GIVEN = "version: 1\nkernels:\n  scale: {args: {x: '*fp32', out: '*fp32', MODE: [once, twice]}}\n"
 
 
-def test_nothing_is_taken_out_where_guessed_values_decide(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("branch", ["y = y * 2", "tl.store(x, y)"])
+def test_what_a_guessed_value_decides_counts_only_where_it_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], branch: str
 ) -> None:
     pytest.importorskip("triton")
-    text = GUESSED
+    text = GUESSED.replace("y = y * 2", branch)
     (tmp_path / "ops.py").write_text(text)
     monkeypatch.chdir(tmp_path)
-    assert run(["--fix", "--select", "TML104", "ops.py"]) == 0
-    out = " ".join(capsys.readouterr().out.split())
-    assert "`--fix` leaves it, as guessed compile-time values decide what is compiled of `scale`" in out
-    assert (tmp_path / "ops.py").read_text() == text
-    (tmp_path / "triton-mutlint.yaml").write_text(GIVEN)
     run(["--fix", "--select", "TML104", "ops.py"])
-    assert (tmp_path / "ops.py").read_text() == text.replace('("x", "out")', '("out",)')
+    left = '("out",)' if branch == "y = y * 2" else '("x", "out")'
+    assert (tmp_path / "ops.py").read_text() == text.replace('("x", "out")', left)

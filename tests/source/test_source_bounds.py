@@ -55,7 +55,7 @@ def test_a_while_loop_at_the_top_level(load_text) -> None:
 
 
 def test_a_loop_of_another_kind_is_ended_by_the_watchdog(load_text, monkeypatch) -> None:
-    monkeypatch.setattr("triton_mutlint.source.session.SECONDS", 0.2)
+    monkeypatch.setattr("triton_mutlint.source.slicing.session.SECONDS", 0.2)
     message = _failure(
         load_text,
         """
@@ -103,7 +103,7 @@ def test_a_loop_in_a_kernels_own_factory(load_text) -> None:
 
 
 def test_memory_is_bounded(load_text, monkeypatch) -> None:
-    monkeypatch.setattr("triton_mutlint.source.bounded.BYTES", 1 << 28)
+    monkeypatch.setattr("triton_mutlint.source.slicing.bounded.BYTES", 1 << 28)
     message = _failure(load_text, "N = tl.constexpr(len(bytearray(1 << 29)))\n")
     assert message.endswith("which could not be computed (MemoryError)")
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from triton_mutlint.basics import FAIL_LEVELS
-from triton_mutlint.cli.completing import codes, files, formats
+from triton_mutlint.cli.shell.completing import codes, files, formats
 from triton_mutlint.cli.snapshot_option import DEFAULT_SNAPSHOT, Checking
 from triton_mutlint.report import FORMATS
 from triton_mutlint.version import __version__

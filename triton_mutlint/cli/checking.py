@@ -12,16 +12,17 @@ import click
 
 from triton_mutlint.basics import UsageError
 from triton_mutlint.cache.runs import KeptRun
-from triton_mutlint.cli.options import Output, configured, merged, parse_outputs, refuse_exclusive, split_codes
-from triton_mutlint.cli.output import check_writable, is_unicode, use_color, width, write_file, write_stdout
-from triton_mutlint.cli.remembering import cache_folder, remembered, store_for
-from triton_mutlint.config import Config
+from triton_mutlint.cli.shell.options import Output, configured, merged, parse_outputs, refuse_exclusive, split_codes
+from triton_mutlint.cli.shell.output import check_writable, is_unicode, use_color, width, write_stdout
+from triton_mutlint.cli.shell.remembering import cache_folder, remembered, store_for
+from triton_mutlint.config.request import Request
+from triton_mutlint.config.settings import Config
+from triton_mutlint.process.files import write_file
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.request import Request
 
 if TYPE_CHECKING:  # what analyses, judges and renders is loaded where the cache has no answer
-    from triton_mutlint.fixes.session import Outcome
-    from triton_mutlint.model import Report
+    from triton_mutlint.fixes.session import FixOutcome
+    from triton_mutlint.types import Report
 
 _EXCLUSIVE = (
     ("spec", "no_spec"), ("quiet", "verbose"), ("config_file", "isolated"), ("diff", "update_baseline"),
@@ -146,7 +147,7 @@ def run(request: Request, outputs: tuple[Output, ...], options: dict[str, Any]) 
         return int(show(_settled(request)) and not options["exit_zero"])
 
     def compute() -> KeptRun:
-        from triton_mutlint.report.summary import fails
+        from triton_mutlint.report.terminal.summary import fails
 
         report = _report(request, options)
         failed = any(fails(finding, request.config.fail_on) for finding in report.findings)
@@ -168,8 +169,8 @@ def _report(request: Request, options: dict[str, Any]) -> Report:
 
         report = fix(_settled(request))
     else:
-        from triton_mutlint import engine
-        from triton_mutlint.cli.progress import Progress
+        from triton_mutlint.cli.shell.progress import Progress
+        from triton_mutlint.run import run as engine
 
         with Progress() as progress:
             report = engine.run(request, progress)
@@ -180,10 +181,10 @@ def _report(request: Request, options: dict[str, Any]) -> Report:
     return report
 
 
-def _settled(request: Request) -> Outcome:
-    from triton_mutlint import engine
+def _settled(request: Request) -> FixOutcome:
     from triton_mutlint.cli.fixing import settled
-    from triton_mutlint.cli.progress import Progress
+    from triton_mutlint.cli.shell.progress import Progress
+    from triton_mutlint.run import run as engine
 
     with Progress() as progress:
         return settled(engine.run(request, progress), request, lambda asked: engine.run(asked, progress))

@@ -5,27 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-import click
-
-from triton_mutlint.cli.output import write_stdout
-from triton_mutlint.model import Finding, Report
-from triton_mutlint.report.summary import plural
-from triton_mutlint.request import Request
+from triton_mutlint.basics import plural
+from triton_mutlint.cli.shell.output import tell, write_stdout
+from triton_mutlint.config.request import Request
+from triton_mutlint.types import Finding, Report
 
 if TYPE_CHECKING:  # fixing is loaded when asked for
-    from triton_mutlint.fixes.session import Outcome
+    from triton_mutlint.fixes.session import FixOutcome
 
 Analyse = Callable[[Request], Report]
 
 
-def settled(report: Report, request: Request, analyse: Analyse) -> Outcome:
+def settled(report: Report, request: Request, analyse: Analyse) -> FixOutcome:
     """What can be fixed; writes nothing."""
     from triton_mutlint.fixes.session import settle
 
     return settle(report, request, analyse)
 
 
-def fix(outcome: Outcome) -> Report:
+def fix(outcome: FixOutcome) -> Report:
     """Write what was fixed, say so on standard error, and give the report on what is left.
 
     Raises UsageError for a file that cannot be written.
@@ -35,36 +33,36 @@ def fix(outcome: Outcome) -> Report:
     for document in outcome.changed:
         write_document(document)
     for done in outcome.fixed:
-        _say(f"fixed {_place(done.findings)}: {done.message}")
+        tell(f"fixed {_place(done.findings)}: {done.message}")
     _refusals(outcome, outcome.report)
     if outcome.changed:
-        _say(f"{_count(outcome)} fixed in {plural(len(outcome.changed), 'file')}")
+        tell(f"{_count(outcome)} fixed in {plural(len(outcome.changed), 'file')}")
     return outcome.report
 
 
-def show(outcome: Outcome) -> bool:
+def show(outcome: FixOutcome) -> bool:
     """Print what fixing would change; whether that is anything."""
     from triton_mutlint.fixes.diff import unified
 
     write_stdout("".join(unified(outcome.original(document), document) for document in outcome.changed))
     _refusals(outcome, outcome.first or outcome.report)
     if outcome.changed:
-        _say(f"{_count(outcome)} would be fixed in {plural(len(outcome.changed), 'file')}")
+        tell(f"{_count(outcome)} would be fixed in {plural(len(outcome.changed), 'file')}")
     else:
-        _say("nothing can be fixed")
+        tell("nothing can be fixed")
     return bool(outcome.changed)
 
 
-def _count(outcome: Outcome) -> str:
+def _count(outcome: FixOutcome) -> str:
     return plural(sum(len(done.findings) for done in outcome.fixed), "finding")
 
 
-def _refusals(outcome: Outcome, report: Report) -> None:
+def _refusals(outcome: FixOutcome, report: Report) -> None:
     """Say what is not fixed, with the lines of the report that people see."""
     from triton_mutlint.fixes.session import located
 
     for refusal in located(outcome.refused, report):
-        _say(f"not fixed {_place(refusal.findings)}: {refusal.reason}")
+        tell(f"not fixed {_place(refusal.findings)}: {refusal.reason}")
 
 
 def _place(findings: Sequence[Finding]) -> str:
@@ -72,7 +70,3 @@ def _place(findings: Sequence[Finding]) -> str:
     first = findings[0].location
     rules = ", ".join(dict.fromkeys(finding.rule for finding in findings))
     return f"{first.file}:{first.line} {rules}"
-
-
-def _say(message: str) -> None:
-    click.echo(message, err=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from triton_mutlint.cli.completing import files
-from triton_mutlint.cli.sections import Sectioned
+from triton_mutlint.cli.shell.completing import files
+from triton_mutlint.cli.shell.sections import Sectioned
 from triton_mutlint.cli.snapshot_option import DEFAULT_SNAPSHOT
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from triton_mutlint.cli.sections import Sectioned
+from triton_mutlint.cli.shell.sections import Sectioned
 
 FLAG = "--check-snapshot"
 DEFAULT_SNAPSHOT = "triton-mutlint.snapshot"

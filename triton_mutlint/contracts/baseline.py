@@ -12,13 +12,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 from triton_mutlint.contracts.portable import portable
-from triton_mutlint.model import Finding, Location, Related
+from triton_mutlint.types import Finding, Location, Related
 
 BY_BASELINE = "baseline"
 
 
 @dataclass(frozen=True, order=True)
-class Kind:
+class FindingKind:
     """What findings are counted by; `file` is relative to the baseline's folder."""
 
     file: str
@@ -42,21 +42,21 @@ class Baseline:
 
     file: str
     folder: Path
-    entries: Mapping[Kind, Accepted] = field(default_factory=lambda: MappingProxyType({}))
+    entries: Mapping[FindingKind, Accepted] = field(default_factory=lambda: MappingProxyType({}))
 
 
-def kind_of(finding: Finding, cwd: Path, folder: Path) -> Kind:
+def kind_of(finding: Finding, cwd: Path, folder: Path) -> FindingKind:
     """What a finding of a run in `cwd` counts as in a baseline that lies in `folder`."""
     file = portable(finding.location.file, cwd, folder)
-    return Kind(file, finding.kernel or "", finding.op or "", finding.rule, finding.parameter or "")
+    return FindingKind(file, finding.kernel or "", finding.op or "", finding.rule, finding.parameter or "")
 
 
-def accept(baseline: Baseline, findings: Iterable[Finding], cwd: Path) -> tuple[list[Finding], Counter[Kind]]:
+def accept(baseline: Baseline, findings: Iterable[Finding], cwd: Path) -> tuple[list[Finding], Counter[FindingKind]]:
     """The findings with those accepted marked as suppressed, and how many were accepted of each kind.
 
     Of more findings of a kind than are accepted, the last ones are reported, with a note on that.
     """
-    used: Counter[Kind] = Counter()
+    used: Counter[FindingKind] = Counter()
     result = []
     for finding in findings:
         kind = kind_of(finding, cwd, baseline.folder)
@@ -73,20 +73,20 @@ def accept(baseline: Baseline, findings: Iterable[Finding], cwd: Path) -> tuple[
     return result, used
 
 
-def counted(findings: Iterable[Finding], cwd: Path, folder: Path) -> dict[Kind, int]:
+def counted(findings: Iterable[Finding], cwd: Path, folder: Path) -> dict[FindingKind, int]:
     """How many findings there are of each kind, those suppressed in the source or spec left out."""
     return dict(Counter(
         kind_of(f, cwd, folder) for f in findings if not f.suppressed or f.suppressed_by == BY_BASELINE))
 
 
-def kept(baseline: Baseline, covered: Collection[str]) -> dict[Kind, int]:
+def kept(baseline: Baseline, covered: Collection[str]) -> dict[FindingKind, int]:
     """What is accepted in files that a run did not look at."""
     return {kind: entry.count for kind, entry in baseline.entries.items() if kind.file not in covered}
 
 
 def unmet(
-    baseline: Baseline, used: Mapping[Kind, int], covered: Collection[str]
-) -> Iterator[tuple[Kind, int, Location]]:
+    baseline: Baseline, used: Mapping[FindingKind, int], covered: Collection[str]
+) -> Iterator[tuple[FindingKind, int, Location]]:
     """Each kind of which a covered file holds fewer findings than are accepted: how many, and where that stands."""
     for kind, entry in baseline.entries.items():
         if kind.file in covered and used.get(kind, 0) < entry.count:

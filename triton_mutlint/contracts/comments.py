@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from triton_mutlint.basics import byte_column
-from triton_mutlint.model import Location
+from triton_mutlint.types import Location
 
 MARK = "triton-mutlint:"
 MUTATES, IGNORE = "mutates", "ignore"
@@ -32,7 +32,7 @@ _CODE_LIKE = re.compile(r"[\s=:({]*TML\d", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Problem:
+class CommentProblem:
     """A comment that could not be read as meant; `directive` is what it seems to be."""
 
     message: str
@@ -61,7 +61,7 @@ class Comments:
     """The directives of one file in order, what is wrong with them, and its comment-only lines."""
 
     directives: tuple[Directive, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[CommentProblem, ...] = ()
     comment_lines: frozenset[int] = frozenset()
 
 
@@ -70,7 +70,7 @@ def read_comments(text: str, file: str) -> Comments:
     if not any(mention in text for mention in _MENTIONS):
         return Comments()
     directives: list[Directive] = []
-    problems: list[Problem] = []
+    problems: list[CommentProblem] = []
     alone: set[int] = set()
     for token in _comments(text):
         line, at = token.start
@@ -79,7 +79,7 @@ def read_comments(text: str, file: str) -> Comments:
             alone.add(line)
         for offset, body in _bodies(token.string):
             found = _read(body, Location(file, line, column + byte_column(token.string, offset) - 1), own_line)
-            if isinstance(found, Problem):
+            if isinstance(found, CommentProblem):
                 problems.append(found)
             else:
                 directives.append(found)
@@ -103,17 +103,17 @@ def _bodies(comment: str) -> Iterator[tuple[int, str]]:
         yield match.start(), comment[match.end() : end if end >= 0 else None].strip()
 
 
-def _misspelt(comment: str, location: Location) -> Iterator[Problem]:
+def _misspelt(comment: str, location: Location) -> Iterator[CommentProblem]:
     """A directive whose mark is written so that it would not be read."""
     for match in _NEARLY.finditer(comment):
         if _DIRECTIVE.match(comment, match.start()):
             continue
         kind = IGNORE if comment[match.end() :].lstrip().startswith(IGNORE) else MUTATES
         written = match[0].lstrip("# ").rstrip()
-        yield Problem(f"`{written}` is not read as a directive", location, kind, f"write `{MARK}`")
+        yield CommentProblem(f"`{written}` is not read as a directive", location, kind, f"write `{MARK}`")
 
 
-def _read(body: str, location: Location, own_line: bool) -> Directive | Problem:
+def _read(body: str, location: Location, own_line: bool) -> Directive | CommentProblem:
     word = _WORD.match(body)
     assert word is not None  # the pattern matches the empty string
     kind, rest = word[0], body[word.end() :].strip()
@@ -122,30 +122,30 @@ def _read(body: str, location: Location, own_line: bool) -> Directive | Problem:
     if kind == MUTATES and rest.startswith("="):
         return _mutates(rest[1:].strip(), location, own_line)
     if kind == MUTATES:
-        return Problem("`mutates` declares nothing without `=`", location, MUTATES, "write `mutates=a,b`")
+        return CommentProblem("`mutates` declares nothing without `=`", location, MUTATES, "write `mutates=a,b`")
     close = get_close_matches(kind.lower(), (MUTATES, IGNORE), 1, 0.5)
     meant = close[0] if close else (MUTATES if "=" in rest else IGNORE)
     hint = f"did you mean `{close[0]}`?" if close else "write `mutates=a,b` or `ignore[TML201]`"
-    return Problem(f"unknown directive `{kind or body[:20]}`", location, meant, hint)
+    return CommentProblem(f"unknown directive `{kind or body[:20]}`", location, meant, hint)
 
 
-def _mutates(names: str, location: Location, own_line: bool) -> Directive | Problem:
+def _mutates(names: str, location: Location, own_line: bool) -> Directive | CommentProblem:
     items = tuple(name.strip() for name in names.split(",")) if names else ()
     for item in items:
         if not _NAME.fullmatch(item):
             what = f"`{item}` is no parameter name" if item else "a name is missing between the commas"
-            return Problem(what, location, MUTATES, "separate names by commas, as in `mutates=a,b`")
+            return CommentProblem(what, location, MUTATES, "separate names by commas, as in `mutates=a,b`")
     return Directive(MUTATES, tuple(dict.fromkeys(items)), location, own_line)
 
 
-def _ignore(rest: str, location: Location, own_line: bool) -> Directive | Problem:
+def _ignore(rest: str, location: Location, own_line: bool) -> Directive | CommentProblem:
     if not rest.startswith("["):
         if _CODE_LIKE.match(rest):  # taken as a bare `ignore` it would silence more than was meant
-            return Problem("rule codes stand in brackets", location, IGNORE, "write `ignore[TML201]`")
+            return CommentProblem("rule codes stand in brackets", location, IGNORE, "write `ignore[TML201]`")
         return Directive(IGNORE, (), location, own_line, everything=True, reason=rest.lstrip(":- "))
     codes, closed, reason = rest[1:].partition("]")
     items = tuple(dict.fromkeys(code.strip() for code in codes.split(",") if code.strip()))
     if not closed or not items:
         what = "the list of rule codes is empty" if closed else "the list of rule codes is not closed"
-        return Problem(what, location, IGNORE, "write `ignore[TML201]`, or `ignore` for every rule")
+        return CommentProblem(what, location, IGNORE, "write `ignore[TML201]`, or `ignore` for every rule")
     return Directive(IGNORE, items, location, own_line, reason=reason.strip().lstrip(":- "))

@@ -9,18 +9,18 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from triton_mutlint.contracts.comments import MUTATES, Comments, Directive, Problem, read_comments
+from triton_mutlint.contracts.comments import MUTATES, CommentProblem, Comments, Directive, read_comments
 from triton_mutlint.contracts.spans import FunctionNode, Span, functions, header, parse
-from triton_mutlint.model import Change, ListKind, LoadedKernel, Location, SourceFile
+from triton_mutlint.types import Change, Kernel, ListKind, Location, SourceFile
 
 if TYPE_CHECKING:  # reading YAML is slow to import, and rules need no spec
-    from triton_mutlint.signature.spec_model import KernelSpec
+    from triton_mutlint.spec.model import KernelSpec
 
 SPEC, COMMENT = "spec", "comment"
 
 
 @dataclass(frozen=True)
-class Declaration:
+class KernelDeclaration:
     """The parameters that a kernel says it writes.
 
     `mutates` may name tuple elements (`ptrs.0`, `state.x`) or a whole tuple (`ptrs`);
@@ -46,8 +46,8 @@ class Declaration:
 class DeclarationComments:
     """The declaring comments of one file, by the line of the `def` they belong to."""
 
-    by_line: Mapping[int, Declaration] = field(default_factory=lambda: MappingProxyType({}))
-    problems: tuple[Problem, ...] = ()
+    by_line: Mapping[int, KernelDeclaration] = field(default_factory=lambda: MappingProxyType({}))
+    problems: tuple[CommentProblem, ...] = ()
 
 
 def covers(declared: str, parameter: str) -> bool:
@@ -55,23 +55,23 @@ def covers(declared: str, parameter: str) -> bool:
     return parameter == declared or parameter.startswith(f"{declared}.")
 
 
-def change_of(declared: Declaration, name: str, parameters: Sequence[str], *, add: bool) -> Change:
+def change_of(declared: KernelDeclaration, name: str, parameters: Sequence[str], *, add: bool) -> Change:
     """The change that adds `name` to what is declared, or takes it out."""
     kind = ListKind.SPEC_MUTATES if declared.origin == SPEC else ListKind.COMMENT_MUTATES
     place = declared.place_of(name) if declared.origin == COMMENT and not add else declared.location
     return Change(kind, name, add, place, tuple(parameters))
 
 
-def from_spec(entry: KernelSpec | None) -> Declaration | None:
+def from_spec(entry: KernelSpec | None) -> KernelDeclaration | None:
     """What a spec entry declares; None if it has no `mutates`."""
     if entry is None or entry.mutates is None:
         return None
     location = entry.mutates_location or entry.location
     names = tuple(d.name for d in entry.mutates)
-    return Declaration(names, location, SPEC, tuple(d.location for d in entry.mutates))
+    return KernelDeclaration(names, location, SPEC, tuple(d.location for d in entry.mutates))
 
 
-def declaration_of(kernel: LoadedKernel, source: SourceFile | None, entry: KernelSpec | None) -> Declaration | None:
+def declaration_of(kernel: Kernel, source: SourceFile | None, entry: KernelSpec | None) -> KernelDeclaration | None:
     """What holds for `kernel`: the spec's `mutates` if there is one, else its comment's.
 
     `source` is the file that the kernel's `def` stands in, if it is among those linted.
@@ -100,7 +100,8 @@ def read_declarations(source: SourceFile) -> DeclarationComments:
         owner = next((place.node for place in owned if _belongs(directive, place, comments)), None)
         if owner is None:
             help_ = "put it above the decorators, on the `def` line, or first in the body"
-            problems.append(Problem("the declaration belongs to no function", directive.location, MUTATES, help_))
+            message = "the declaration belongs to no function"
+            problems.append(CommentProblem(message, directive.location, MUTATES, help_))
         else:
             found.setdefault(owner.lineno, []).append(directive)
     by_line = {line: _merged(directives) for line, directives in found.items()}
@@ -138,7 +139,7 @@ def _is_docstring(node: FunctionNode) -> bool:
     return isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
 
 
-def _merged(directives: list[Directive]) -> Declaration:
+def _merged(directives: list[Directive]) -> KernelDeclaration:
     places = {name: d.location for d in reversed(directives) for name in d.items}
     names = tuple(dict.fromkeys(name for d in directives for name in d.items))
-    return Declaration(names, directives[0].location, COMMENT, tuple(places[name] for name in names))
+    return KernelDeclaration(names, directives[0].location, COMMENT, tuple(places[name] for name in names))

@@ -23,8 +23,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from triton_mutlint.contracts.contract import CONDITIONAL, KERNEL, MAYBE, OP, UNKNOWN, WRITTEN, Contract, Key
-from triton_mutlint.inputs import read
-from triton_mutlint.model import UsageError
+from triton_mutlint.process.inputs import read
+from triton_mutlint.types import UsageError
 
 DEFAULT_FILE = "triton-mutlint.snapshot"
 MAGIC = "# triton-mutlint snapshot, version "
@@ -40,7 +40,7 @@ _THROUGH = re.compile(rf"{_INDIRECT} (\S+) (\w+)")
 
 
 @dataclass(frozen=True)
-class Entry:
+class SnapshotEntry:
     """One kernel or op of a snapshot and the line on which its block begins."""
 
     contract: Contract
@@ -53,7 +53,7 @@ class Snapshot:
 
     file: str
     folder: Path
-    entries: Mapping[Key, Entry] = field(default_factory=lambda: MappingProxyType({}))
+    entries: Mapping[Key, SnapshotEntry] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def read_snapshot(path: Path, shown: str) -> Snapshot:
@@ -67,15 +67,23 @@ def read_snapshot(path: Path, shown: str) -> Snapshot:
     return Snapshot(shown, path.parent, MappingProxyType(parse(text, shown)))
 
 
-def parse(text: str, shown: str) -> dict[Key, Entry]:
+def parse(text: str, shown: str) -> dict[Key, SnapshotEntry]:
     """The entries of a snapshot's text; raises UsageError with the line that cannot be read."""
     lines = text.splitlines()
     if not lines or not lines[0].startswith(MAGIC):
         raise UsageError(f"{shown}:1: this is no snapshot: it does not begin with {MAGIC!r}")
+    try:
+        return _entries(lines, shown)
+    except UsageError as error:
+        anew = "put it right, or delete the file and write it anew: `triton-mutlint snapshot PATH...`"
+        raise UsageError(f"{error}; {anew}") from None
+
+
+def _entries(lines: list[str], shown: str) -> dict[Key, SnapshotEntry]:
     version = lines[0].removeprefix(MAGIC).partition(":")[0]
     if version != VERSION:
         raise UsageError(f"{shown}:1: unsupported version {version!r}; this tool reads version {VERSION}")
-    entries: dict[Key, Entry] = {}
+    entries: dict[Key, SnapshotEntry] = {}
     block = None
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith("#"):
@@ -85,12 +93,12 @@ def parse(text: str, shown: str) -> dict[Key, Entry]:
             if key in entries:
                 raise UsageError(f"{shown}:{number}: `{key}` is listed twice")
             block = _Block()
-            entries[key] = Entry(block.contract(), number)
+            entries[key] = SnapshotEntry(block.contract(), number)
         elif block is None:
             raise UsageError(f"{shown}:{number}: a line that belongs to no kernel or op")
         else:
             block.add(line.strip(), f"{shown}:{number}")
-            entries[key] = Entry(block.contract(), entries[key].line)
+            entries[key] = SnapshotEntry(block.contract(), entries[key].line)
     return entries
 
 

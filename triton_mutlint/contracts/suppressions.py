@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
-from triton_mutlint.contracts.comments import IGNORE, Comments, Directive, Problem, read_comments
+from triton_mutlint.basics import nearest_rule
+from triton_mutlint.contracts.comments import IGNORE, CommentProblem, Comments, Directive, read_comments
 from triton_mutlint.contracts.spans import Span, covered, multi_line, parse
-from triton_mutlint.model import Location, SourceFile
+from triton_mutlint.types import Location, SourceFile
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Suppressions:
     """The suppressions of one file, and the comments that were meant as one."""
 
     items: tuple[Suppression, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[CommentProblem, ...] = ()
 
 
 def read_suppressions(source: SourceFile, known: Mapping[str, str]) -> Suppressions:
@@ -70,20 +70,16 @@ def _lines(directive: Directive, comments: Comments, spans: list[Span], lines: l
     return min(line, first), last
 
 
-def _unknown_codes(directive: Directive, known: Mapping[str, str]) -> list[Problem]:
+def _unknown_codes(directive: Directive, known: Mapping[str, str]) -> list[CommentProblem]:
     found = []
     for item in directive.items:
         if item not in known:
             message = f"`{item}` is no rule, so nothing is suppressed by it"
-            found.append(Problem(message, directive.location, IGNORE, _meant(item, known)))
+            found.append(CommentProblem(message, directive.location, IGNORE, _meant(item, known)))
     return found
 
 
 def _meant(item: str, known: Mapping[str, str]) -> str:
-    by_name: dict[str, str] = {name: code for code, name in known.items()}
-    candidates: Collection[str] = (*known, *by_name)
-    for text in (item.upper(), item.lower()):
-        close = get_close_matches(text, candidates, 1, 0.6)
-        if close:
-            return f"did you mean `{by_name.get(close[0], close[0])}`?"
-    return "`triton-mutlint rules` lists the codes"
+    meant = nearest_rule(item, known)
+    code = next((code for code, name in known.items() if name == meant), meant)
+    return f"did you mean `{code}`?" if code else "`triton-mutlint rules` lists the codes"

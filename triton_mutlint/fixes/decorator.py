@@ -14,10 +14,10 @@ from triton_mutlint.fixes.document import Document
 from triton_mutlint.fixes.edit import CannotFixError, Edit, disjoint
 from triton_mutlint.fixes.names import Wanted
 from triton_mutlint.fixes.sequence import Items
-from triton_mutlint.model import Change, ListKind, Location
+from triton_mutlint.types import Change, ListKind, Location
 
 if TYPE_CHECKING:
-    from triton_mutlint.fixes.python_call import Argument, Call
+    from triton_mutlint.fixes.python_call import Argument, SourceCall
 
 _KEYWORDS = {ListKind.RESTORE_VALUE: "restore_value", ListKind.RESET_TO_ZERO: "reset_to_zero"}
 MISSING = "it takes libcst: `pip install 'triton-mutlint[fix]'`"
@@ -39,7 +39,7 @@ def edit_decorator(document: Document, place: Location, changes: Iterable[Change
 class _Editor:
     """Edits the arguments of one call."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: SourceCall) -> None:
         self._call = call
 
     def edits(self, wanted: dict[ListKind, Wanted]) -> list[Edit]:

@@ -41,7 +41,7 @@ class Argument:
 
 
 @dataclass(frozen=True)
-class Call:
+class SourceCall:
     """The call in a decorator; its arguments stand between `opening` and `closing` of `text`."""
 
     text: str
@@ -58,7 +58,7 @@ class Call:
         return f"{self.quote}{name}{self.quote}"
 
 
-def read_call(document: Document, span: tuple[int, int]) -> Call:
+def read_call(document: Document, span: tuple[int, int]) -> SourceCall:
     """The call that stands at `span` of the document; raises CannotFixError.
 
     Only the call is parsed: libcst takes seconds for a large file.
@@ -82,13 +82,13 @@ class _Reader:
         self._text, self._base, self._part = text, base, part
         self._module, self._places = module, places
 
-    def call(self, call: cst.Call) -> Call:
+    def call(self, call: cst.Call) -> SourceCall:
         if any(argument.star for argument in call.args):
             raise CannotFixError("arguments are given by `*` or `**`")
         _, end = self._span(call)
         arguments = tuple(self._argument(a, i) for i, a in enumerate(call.args))
         function = self._text.index("(", self._span(call.func)[1])
-        return Call(self._text, arguments, function + 1, end - 1, self._quote(call))
+        return SourceCall(self._text, arguments, function + 1, end - 1, self._quote(call))
 
     def _argument(self, argument: cst.Arg, index: int) -> Argument:
         keyword = argument.keyword.value if argument.keyword else None

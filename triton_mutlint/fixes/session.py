@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.fixes.document import Document, request_document
 from triton_mutlint.fixes.edit import CannotFixError, Fix, Refusal, apply
-from triton_mutlint.fixes.plan import Plan, plan
-from triton_mutlint.model import EMPTY, Finding, MutlintError, Report, Severity
-from triton_mutlint.request import Request
+from triton_mutlint.fixes.plan import FixPlan, plan
+from triton_mutlint.types import EMPTY, Finding, MutlintError, Report, Severity
 
 MAX_PASSES = 64  # analyses of the run, each of which settles something or gives something up
 
@@ -19,7 +19,7 @@ Key = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class FixOutcome:
     """What came of it: the documents as they should be, and the report on them."""
 
     changed: tuple[Document, ...]
@@ -35,7 +35,7 @@ class Outcome:
         return text
 
 
-def settle(report: Report, request: Request, analyse: Analyse) -> Outcome:
+def settle(report: Report, request: Request, analyse: Analyse) -> FixOutcome:
     """Fix what `report` finds, as far as the analysis of the edited texts bears it out.
 
     Nothing is written. `analyse` is asked for reports on `request` with other texts.
@@ -84,10 +84,10 @@ class _Session:
             self._report = after
         return True
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> FixOutcome:
         refused = [*(r for r in self._plan().refusals if r.findings), *self._given_up.values(), *self._left()]
         changed = tuple(d for name, d in self._current.items() if d.text != self._originals[name].text)
-        return Outcome(changed, tuple(self._fixed), tuple(refused), self._report, self._originals, self._first)
+        return FixOutcome(changed, tuple(self._fixed), tuple(refused), self._report, self._originals, self._first)
 
     def _left(self) -> Iterator[Refusal]:
         """The findings that no fix is meant to settle, and why."""
@@ -96,7 +96,7 @@ class _Session:
                     finding.severity is not Severity.INFO:
                 yield Refusal((finding,), finding.unfixed)
 
-    def _plan(self) -> Plan:
+    def _plan(self) -> FixPlan:
         return plan(self._report.findings, self._document)
 
     def _document(self, name: str, python: bool) -> Document:

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.signature.spec_values import scalar_text
+from triton_mutlint.spec.as_yaml import long_name, plain_text, scalar_text
 
 MOST = 16  # launches that a spec keeps of one kernel
 _DIVISIBLE = re.compile(r":16\b")
 
 
 @dataclass(frozen=True)
-class Launch:
+class RecordedLaunch:
     """One launch: every argument as the YAML of a spec, what is noted of values and sizes, and the grid.
 
     `args` leaves out what a spec has no words for.
@@ -33,7 +33,7 @@ class Launch:
 
 
 @dataclass(frozen=True)
-class Place:
+class LaunchPlace:
     """Where a kernel stands: `line` is that of its first decorator."""
 
     file: Path
@@ -41,13 +41,13 @@ class Place:
     line: int
 
 
-def read_notes(text: str) -> dict[Place, list[Launch]]:
+def read_notes(text: str) -> dict[LaunchPlace, list[RecordedLaunch]]:
     """The launches of a program by kernel; lines that are torn (a killed process) are left out."""
-    found: dict[Place, list[Launch]] = {}
+    found: dict[LaunchPlace, list[RecordedLaunch]] = {}
     for line in text.splitlines():
         try:
             note = json.loads(line)
-            place = Place(Path(note["file"]), note["name"], note["line"])
+            place = LaunchPlace(Path(note["file"]), note["name"], note["line"])
             launch = _launch(note)
         except (ValueError, KeyError, TypeError):
             continue
@@ -56,9 +56,9 @@ def read_notes(text: str) -> dict[Place, list[Launch]]:
     return found
 
 
-def _launch(note: Mapping[str, Any]) -> Launch:
+def _launch(note: Mapping[str, Any]) -> RecordedLaunch:
     args = [(name, text) for name, arg in note["args"].items() if (text := _text(arg)) is not None]
-    return Launch(tuple(args), tuple(note["values"].items()),
+    return RecordedLaunch(tuple(args), tuple(note["values"].items()),
                   tuple((name, tuple(shape)) for name, shape in note["shapes"].items()), tuple(note["grid"] or ()))
 
 
@@ -67,68 +67,40 @@ def _text(arg: Mapping[str, Any]) -> str | None:
     if "type" in arg:
         return scalar_text(arg["type"])
     if "dtype" in arg:
-        return f"{{ref: tl.{_long_name(arg['dtype'])}}}"
+        return f"{{ref: tl.{long_name(arg['dtype'])}}}"
     if "ref" in arg:
         return f"{{ref: {arg['ref']}}}"
-    return _value_text(arg["value"]) if "value" in arg else None
-
-
-def _long_name(name: str) -> str:
-    return re.sub(r"^fp(?=\d)", "float", re.sub(r"^bf(?=\d)", "bfloat", name))
-
-
-def _value_text(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return scalar_text(value)
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value_text, value))}]"
-    shown = repr(value)
-    return {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}.get(shown, shown)
+    return plain_text(arg["value"]) if "value" in arg else None
 
 
 # --------------------------------------------------------------------------- in a spec
 
 
-def joined(known: Iterable[Launch], new: Iterable[Launch]) -> tuple[Launch, ...]:
+def joined(known: Iterable[RecordedLaunch], new: Iterable[RecordedLaunch]) -> tuple[RecordedLaunch, ...]:
     """All of them, each signature once, those known first; at most MOST."""
-    found: dict[object, Launch] = {}
+    found: dict[object, RecordedLaunch] = {}
     for launch in (*known, *sorted(new, key=lambda launch: launch.args)):
         found.setdefault(launch.key, launch)
     return tuple(found.values())[:MOST]
 
 
-def launch_text(launch: Launch) -> str:
+def launch_text(launch: RecordedLaunch) -> str:
     """A launch as it stands in the list `verify.launches`, on one line."""
+    noted = {"values": dict(launch.values), "shapes": {n: list(s) for n, s in launch.shapes}, "grid": list(launch.grid)}
     parts = [f"args: {{{', '.join(f'{n}: {text}' for n, text in launch.args)}}}"]
-    if launch.values:
-        parts.append(f"values: {{{', '.join(f'{scalar_text(n)}: {_value_text(v)}' for n, v in launch.values)}}}")
-    if launch.shapes:
-        shapes = ", ".join(f"{scalar_text(n)}: [{', '.join(map(str, s))}]" for n, s in launch.shapes)
-        parts.append(f"shapes: {{{shapes}}}")
-    if launch.grid:
-        parts.append(f"grid: [{', '.join(map(str, launch.grid))}]")
+    parts += [f"{name}: {plain_text(value)}" for name, value in noted.items() if value]
     return f"{{{', '.join(parts)}}}"
 
 
-def launches_of(given: Iterable[Mapping[str, Any]]) -> Iterator[Launch]:
+def launches_of(given: Iterable[Mapping[str, Any]]) -> Iterator[RecordedLaunch]:
     """The launches that an entry's `verify` holds, as plain values."""
     for one in given:
-        yield Launch(
-            tuple((n, _plain_text(v)) for n, v in one.get("args", {}).items()),
+        yield RecordedLaunch(
+            tuple((n, str(plain_text(v))) for n, v in one.get("args", {}).items()),
             tuple(one.get("values", {}).items()),
             tuple((n, tuple(s) if isinstance(s, list) else (s,)) for n, s in one.get("shapes", {}).items()),
             tuple(one.get("grid", ())),
         )
-
-
-def _plain_text(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return f"{{ref: {value.get('ref')}}}"
-    return _value_text(value)
 
 
 def general(text: str) -> str:

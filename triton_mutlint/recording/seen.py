@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from triton_mutlint.recording.launches import Launch, general
-from triton_mutlint.signature.spec_writer import WrittenArgument
+from triton_mutlint.recording.launches import RecordedLaunch, general
+from triton_mutlint.spec.entry_text import WrittenArgument
 
 Columns = Mapping[str, tuple[str, ...]]
 _FLAGS = frozenset({"true", "false", "null"})
@@ -49,7 +49,7 @@ def listed(texts: Sequence[str]) -> str:
     return texts[0] if len(texts) == 1 and not texts[0].startswith("[") else f"[{', '.join(texts)}]"
 
 
-def columns(launches: Sequence[Launch], left_out: Iterable[str] = ()) -> Columns:
+def columns(launches: Sequence[RecordedLaunch], left_out: Iterable[str] = ()) -> Columns:
     """What each parameter was in the launches; without those of `left_out` and those that some launch has no words for.
 
     A type keeps its divisibility only where every launch has it.

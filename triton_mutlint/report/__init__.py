@@ -6,12 +6,12 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the names alone must cost nothing: `--help` lists them
-    from triton_mutlint.model import Report
     from triton_mutlint.report.options import RenderOptions
+    from triton_mutlint.types import Report
 
 # Format name -> module; imported when asked for, so that JSON never waits for rich.
 FORMATS = {
-    name: f"triton_mutlint.report.{name}"
+    name: f"triton_mutlint.report.{'terminal.text' if name == 'text' else name}"
     for name in ("text", "concise", "json", "sarif", "github", "junit", "markdown")
 }
 FIXES_SHOWN = ("text", "concise", "sarif")  # formats that say what `--fix` would do
@@ -20,7 +20,8 @@ FIXES_SHOWN = ("text", "concise", "sarif")  # formats that say what `--fix` woul
 def render(name: str, report: Report, options: RenderOptions) -> str:
     """`report` in the format `name`, a key of FORMATS."""
     if name == "text" and not options.color and _says_nothing(report):
-        from triton_mutlint.report.summary import sentence  # without rich, which takes longer to import than such a run
+        # Without rich, which takes longer to import than such a run.
+        from triton_mutlint.report.terminal.summary import sentence
 
         return "" if options.quiet else f"{sentence(report)}\n"
     text: str = importlib.import_module(FORMATS[name]).render(report, options)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from triton_mutlint.contracts.allowed import Allowed
-from triton_mutlint.contracts.baseline import Kind
-from triton_mutlint.model import Finding, Location
+from triton_mutlint.contracts.baseline import FindingKind
 from triton_mutlint.rules.tml905_unused_suppression import RULE
+from triton_mutlint.types import Finding, Location
 
 
 def idle_allowed(allowed: Allowed) -> Finding:
@@ -14,7 +14,7 @@ def idle_allowed(allowed: Allowed) -> Finding:
                         help=f"remove `{allowed.code}` from `allow`")
 
 
-def idle_entry(kind: Kind, count: int, left: int, place: Location) -> Finding:
+def idle_entry(kind: FindingKind, count: int, left: int, place: Location) -> Finding:
     """What is said of an entry that accepts `count` findings where `left` are left."""
     what = ", ".join(f"`{part}`" for part in (kind.kernel or kind.op, kind.parameter) if part)
     of = f" of {what}" if what else ""

@@ -41,11 +41,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.contracts.declarations import Declaration, change_of, covers
-from triton_mutlint.model import Finding, Mutation, ParameterReport, Related, Severity, Status
+from triton_mutlint.contracts.declarations import KernelDeclaration, change_of, covers
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
-from triton_mutlint.unexplored import WHY, may_branch_otherwise
+from triton_mutlint.types import Finding, Mutation, ParameterReport, Related, Severity, Status
 
 
 def check(subject: KernelSubject) -> Iterator[Finding]:
@@ -59,22 +58,19 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
             yield _stale(subject, declared, name, elements)
 
 
-def _stale(subject: KernelSubject, declared: Declaration, name: str, elements: list[ParameterReport]) -> Finding:
+def _stale(subject: KernelSubject, declared: KernelDeclaration, name: str, elements: list[ParameterReport]) -> Finding:
     report = subject.report
     analysed = report.analyzed_variants
     extent = "never does" if analysed <= 1 else f"does in none of the {analysed} analysed variants"
     if report.total_variants > analysed:
         extent = f"does in none of the analysed variants ({analysed} of {report.total_variants})"
-    unsure = may_branch_otherwise(report, subject.kernel.node if subject.kernel else None)
-    kept = f"; `--fix` leaves it, as {WHY}" if unsure else ""
     read = "only read" if any(p.reads for p in elements) else "not accessed"
     return RULE.finding(
         f"`{report.name}` is declared to write `{name}`, but {extent}: {read}",
         declared.place_of(name), kernel=report, parameter=name,
         related=(Related("the parameter", subject.place_of(name)),),
-        help=f"remove `{name}` from `mutates`, or give constexpr values under which it is written in the spec{kept}",
-        changes=() if unsure else [change_of(declared, name, (), add=False)],
-        unfixed=WHY if unsure else "", subject=declared.location,
+        help=f"remove `{name}` from `mutates`, or give constexpr values under which it is written in the spec",
+        changes=[change_of(declared, name, (), add=False)], subject=declared.location,
     )
 
 

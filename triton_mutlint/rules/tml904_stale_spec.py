@@ -40,10 +40,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from triton_mutlint.contracts.declarations import COMMENT, Declaration, change_of, covers, read_declarations
-from triton_mutlint.model import Finding, Related, Severity, SourceFile, Status
+from triton_mutlint.contracts.declarations import COMMENT, KernelDeclaration, change_of, covers, read_declarations
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject, RunSubject
+from triton_mutlint.types import Finding, Related, Severity, SourceFile, Status
 
 
 def check_run(run: RunSubject) -> Iterator[Finding]:
@@ -74,7 +74,7 @@ def _comments(run: RunSubject, source: SourceFile) -> Iterator[Finding]:
             yield from _conflict(subject, declared)
 
 
-def _conflict(subject: KernelSubject, comment: Declaration) -> Iterator[Finding]:
+def _conflict(subject: KernelSubject, comment: KernelDeclaration) -> Iterator[Finding]:
     used = subject.declaration
     if used is None or used.origin == COMMENT or set(used.mutates) == set(comment.mutates):
         return
@@ -86,7 +86,7 @@ def _conflict(subject: KernelSubject, comment: Declaration) -> Iterator[Finding]
     )
 
 
-def _names(subject: KernelSubject, declared: Declaration) -> Iterator[Finding]:
+def _names(subject: KernelSubject, declared: KernelDeclaration) -> Iterator[Finding]:
     """Names that are no parameter; those of a spec are already among `spec_unused`, elements are not."""
     report = subject.report
     known = list(subject.kernel.parameter_names) if subject.kernel else []

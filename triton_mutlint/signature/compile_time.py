@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from triton_mutlint.model import ArgType, ConstexprValue
+from triton_mutlint.kernel_source.evaluate import next_power_of_2, own
 from triton_mutlint.signature.dtype_names import dtype_value
-from triton_mutlint.signature.evaluate import next_power_of_2, own
 from triton_mutlint.signature.evidence import Dossier
 from triton_mutlint.signature.facts import Slot
 from triton_mutlint.signature.inferred import Inferred
@@ -18,6 +17,7 @@ from triton_mutlint.signature.names import (
     named_like_float_value,
     named_like_small,
 )
+from triton_mutlint.types import ArgType, ConstexprValue
 
 MAX_ALTERNATIVES = 6
 SIZES = (64, 32, 16, 128, 256, 8, 4, 2, 1, 0, 512, 1024, 2048, 4096, 3, 5, 6, 7, -1)

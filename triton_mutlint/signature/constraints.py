@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from triton_mutlint.signature.evaluate import UNKNOWN, Evaluation, Scope, known
+from triton_mutlint.kernel_source.evaluate import UNKNOWN, Evaluation, Scope, known
 from triton_mutlint.signature.facts import NONE, Slots
 
 MAX_ELEMENTS = 1 << 20

@@ -6,34 +6,32 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from triton_mutlint.model import (
+from triton_mutlint.kernel_source.calls import of_global
+from triton_mutlint.kernel_source.footprint import elements, footprint
+from triton_mutlint.kernel_source.values import MEMORY, Value, either
+from triton_mutlint.signature.evidence import Dossier, Evidences, gather
+from triton_mutlint.signature.facts import Slot
+from triton_mutlint.signature.passed_functions import Functions, handed_over, is_number
+from triton_mutlint.signature.variants import types_of
+from triton_mutlint.types import (
     ArgType,
     ConstexprValue,
     DescriptorType,
     Doubts,
-    LoadedKernel,
+    Kernel,
     Parameter,
+    Plan,
     PointerType,
     ScalarType,
-    SignaturePlan,
     TupleType,
 )
-from triton_mutlint.signature.evaluate import UNKNOWN
-from triton_mutlint.signature.evidence import Dossier, Evidences, gather
-from triton_mutlint.signature.facts import Slot
-from triton_mutlint.signature.held import MEMORY, Held, Object, either
-from triton_mutlint.signature.helpers import Helper
-from triton_mutlint.signature.passed_functions import Functions, handed_over, is_number
-from triton_mutlint.signature.possible_calls import of_global
-from triton_mutlint.signature.possible_stores import Stores
-from triton_mutlint.signature.variants import types_of
 
 _NUMBER = re.compile(r"\b(int|float|bool|u?int\d+|float\d+|bfloat16|[iuf]\d+|fp\d+|bf16)(_t)?\b")
 _OTHER = re.compile(r"\*|[Tt]ensor|[Pp]ointer|ptr")
 _TELLING = ("int", "float", "bool", "address")  # launch evidence that settles that a scalar is one
 
 
-def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, LoadedKernel]) -> Doubts:
+def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
     """What the guesses in `plan` leave open."""
     evidence = gather(kernel, helpers, ())
     stores: dict[str, int] = {}
@@ -45,8 +43,8 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
     untyped: set[str] = set()
     measured = evidence.distances and any(d.slot.measured for d in evidence.dossiers.values())
     functions = Functions(evidence, plan)
-    possible = Stores(evidence.program)
-    stored = possible.of(Helper.of(kernel), held_by(kernel, plan, evidence))
+    possible = footprint(kernel, evidence.program, held_by(kernel, plan, evidence))
+    stored, put, loads = (possible.lines(kind) for kind in ("store", "keep", "load"))
     for name, type_ in _types(plan):
         dossier = evidence.dossiers[name]
         for label, slot, element in _flat(name, dossier.slot, type_):
@@ -54,7 +52,7 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
             guessed = isinstance(element, ScalarType) and name in plan.inferred and not _told(dossier)
             memory = _memory(element, dossier)
             line = 0 if memory else slot.stored or (evidence.program.indirect if slot.kept else 0)
-            if memory and (slot.kept or {label, name} & possible.kept.keys()):
+            if memory and (slot.kept or {label, name} & put.keys()):
                 line = evidence.program.indirect or stored.get(MEMORY, 0)
             if not line and (memory or (guessed and _is_blank(slot))):
                 line = stored.get(label, 0) or stored.get(name, 0)
@@ -73,23 +71,23 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
                     narrow.add(label)
                 if is_number(slot, may_be_address=bool(slot.kept) and evidence.pointers):
                     numbers.add(label)
-    kinds = (ConstexprValue, TupleType, *((DescriptorType,) if possible.is_sized else ()))
+    kinds = (ConstexprValue, TupleType, *((DescriptorType,) if possible.asks("size") else ()))
     typed = evidence.typed and bool(plan.inferred | plan.assumed)
-    is_open = typed or possible.is_typed or _decides(plan, kinds)
+    is_open = typed or possible.asks("type") or _decides(plan, kinds)
     values = tuple(n for n in kernel.parameter_names if n in plan.inferred | plan.assumed
                    and any(isinstance(v.args[n], ConstexprValue) for v in plan.variants))
     return Doubts(stores, addresses, is_open, frozenset(narrow), kept, evidence.pointers, frozenset(numbers), handed,
-                  frozenset(untyped), values, frozenset(possible.loads | possible.kept.keys()))
+                  frozenset(untyped), values, frozenset({*loads, *put}))
 
 
-def _types(plan: SignaturePlan) -> Iterator[tuple[str, ArgType]]:
+def _types(plan: Plan) -> Iterator[tuple[str, ArgType]]:
     """What each parameter is: for those that are a tuple in some variant, in each of them."""
     for name, first in plan.variants[0].args.items():
         types = types_of(plan, name)
         yield from ((name, t) for t in types if t is first or any(isinstance(t, TupleType) for t in types))
 
 
-def held_by(kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences) -> dict[str, Held]:
+def held_by(kernel: Kernel, plan: Plan, evidence: Evidences) -> dict[str, Value]:
     """What the parameters hold: addresses, or what they are said to be at compile time, in all variants of `plan`."""
     held = {}
     for parameter in kernel.parameters:
@@ -105,24 +103,9 @@ def held_by(kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences) -> d
         elif told and len(values) == len(types) == 1:
             held[name] = of_global(values[0])
         else:
-            objects = [replace(of_global(v), value=UNKNOWN) for v in values]
-            held[name] = either(Held(root, is_open=not told), *objects)
+            objects = [replace(of_global(v), said=None) for v in values]
+            held[name] = either(Value(root, is_open=not told), *objects)
     return held
-
-
-def elements(label: str, type_: TupleType, told: bool) -> Held:
-    """A tuple: other launches may pass a longer one, unless its type is told."""
-    items = []
-    for key, element in zip(type_.labels, type_.elements, strict=True):
-        part = f"{label}.{key}"
-        if isinstance(element, TupleType):
-            items.append(elements(part, element, told))
-        elif told and isinstance(element, ConstexprValue):
-            items.append(of_global(element.value))
-        else:
-            items.append(Held(frozenset((part,)), is_open=not told))
-    rest = frozenset[str]() if told else frozenset((label,))
-    return Held(rest, tuple(items), kinds=(Object(type_),) if type_.fields else ())
 
 
 def _is_blank(slot: Slot) -> bool:
@@ -159,7 +142,7 @@ def _narrow(type_: ScalarType, slot: Slot) -> bool:
     return type_.name.startswith(("i", "u")) or bool(slot.to_int or slot.kept)
 
 
-def _decides(plan: SignaturePlan, kinds: tuple[type, ...]) -> bool:
+def _decides(plan: Plan, kinds: tuple[type, ...]) -> bool:
     """Whether arguments of `kinds` are guessed, or variants left out."""
     guessed = any(isinstance(v.args[n], kinds) for n in plan.inferred | plan.assumed for v in plan.variants)
     return guessed or len(plan.variants) < plan.total

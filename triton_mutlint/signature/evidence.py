@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from triton_mutlint.model import LoadedKernel, Parameter
 from triton_mutlint.signature import launches
 from triton_mutlint.signature.constraints import Constraint
 from triton_mutlint.signature.facts import Slot
-from triton_mutlint.signature.helpers import Program
 from triton_mutlint.signature.launch_reader import Evidence
+from triton_mutlint.signature.summaries import Summaries
 from triton_mutlint.signature.usage import usage
+from triton_mutlint.types import Kernel, Parameter
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,16 +38,16 @@ class Evidences:
     constraints: tuple[Constraint, ...] = field(default=())
     reaches: tuple[Constraint, ...] = ()
     typed: bool = False  # the body asks about dtypes
-    program: Program = field(default_factory=lambda: Program({}))
+    program: Summaries = field(default_factory=lambda: Summaries({}))
     pointers: bool = False  # it makes pointers of numbers
     distances: bool = False  # it adds parameters to what was in memory, or subtracts them
 
 
-_CACHE: WeakKeyDictionary[LoadedKernel, Evidences] = WeakKeyDictionary()
+_CACHE: WeakKeyDictionary[Kernel, Evidences] = WeakKeyDictionary()
 
 
 def gather(
-    kernel: LoadedKernel, helpers: Mapping[str, LoadedKernel], trees: Sequence[ast.Module]
+    kernel: Kernel, helpers: Mapping[str, Kernel], trees: Sequence[ast.Module]
 ) -> Evidences:
     """The evidence on every parameter of `kernel`; kept for as long as the kernel is."""
     found = _CACHE.get(kernel)
@@ -57,7 +57,7 @@ def gather(
 
 
 def _gather(
-    kernel: LoadedKernel, helpers: Mapping[str, LoadedKernel], trees: Sequence[ast.Module]
+    kernel: Kernel, helpers: Mapping[str, Kernel], trees: Sequence[ast.Module]
 ) -> Evidences:
     uses = usage(kernel, helpers)
     places = (kernel.tree, *(t for t in trees if t is not kernel.tree))

@@ -8,8 +8,8 @@ from functools import reduce
 from types import MappingProxyType, ModuleType
 from typing import Any
 
+from triton_mutlint.kernel_source.evaluate import dotted
 from triton_mutlint.signature import marks
-from triton_mutlint.signature.evaluate import dotted
 from triton_mutlint.signature.facts import INT, NONE, NOTHING, Slots, Value, refs_of
 from triton_mutlint.signature.intrinsic_call import Call, blend, merge
 from triton_mutlint.signature.intrinsics import HANDLERS

@@ -10,35 +10,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from triton_mutlint.model import (
+from triton_mutlint.kernel_source.calls import of_global
+from triton_mutlint.kernel_source.evaluate import UNKNOWN
+from triton_mutlint.kernel_source.footprint import elements, footprint
+from triton_mutlint.kernel_source.helpers import Program
+from triton_mutlint.kernel_source.values import MEMORY, NOTHING, NOWHERE, Value
+from triton_mutlint.signature.evidence import Evidences, gather
+from triton_mutlint.signature.variants import types_of
+from triton_mutlint.spec.bind import value_parameters
+from triton_mutlint.spec.values import unwrap_constexpr, value_key
+from triton_mutlint.types import (
     ArgType,
     Beyond,
     ConstexprValue,
+    Kernel,
     LaunchArgument,
-    LoadedKernel,
     Parameter,
+    Plan,
     PointerType,
     ScalarType,
-    SignaturePlan,
     TupleType,
 )
-from triton_mutlint.signature.binding import value_parameters
-from triton_mutlint.signature.doubts import elements
-from triton_mutlint.signature.evaluate import UNKNOWN
-from triton_mutlint.signature.evidence import Evidences, gather
-from triton_mutlint.signature.held import MEMORY, NOTHING, Held
-from triton_mutlint.signature.helpers import Helper, Program
-from triton_mutlint.signature.possible_calls import of_global
-from triton_mutlint.signature.possible_stores import Stores
-from triton_mutlint.signature.values import unwrap_constexpr
-from triton_mutlint.signature.variants import types_of, value_key
 
 Given = Mapping[str, LaunchArgument]
 _SHOWN = 3  # values that messages name
 _SMALL = 1 << 16  # below it a number is the same in all types of 32 bits, with a sign or without
 
 
-def beyond(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, LoadedKernel], given: Given) -> Beyond:
+def beyond(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel], given: Given) -> Beyond:
     """What a launch may store through, and whether it is that of a variant in `plan`."""
     return _Launch(kernel, plan, gather(kernel, helpers, ()), given).beyond()
 
@@ -46,7 +45,7 @@ def beyond(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
 class _Launch:
     """One launch, beside the variants of a plan."""
 
-    def __init__(self, kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences, given: Given) -> None:
+    def __init__(self, kernel: Kernel, plan: Plan, evidence: Evidences, given: Given) -> None:
         self._kernel, self._plan, self._evidence, self._given = kernel, plan, evidence, given
         self._types = {name: types_of(plan, name) for name in kernel.parameter_names}
         self._values = value_parameters(kernel)
@@ -58,14 +57,11 @@ class _Launch:
                for p in self._kernel.parameters}
         shared = frozenset(range(len(self._plan.variants))).intersection(*fitting.values())
         told = not self._plan.inferred | self._plan.assumed and not self._evidence.typed
-        possible = Stores(self._evidence.program)
         held = {p.name: self._held(p) for p in self._kernel.parameters}
-        stored = frozenset(possible.of(Helper.of(self._kernel), held))
-        if MEMORY in stored:
-            stored |= possible.kept.keys()
+        possible = footprint(self._kernel, self._evidence.program, held)
         odd = [_shown(name, self._given[name]) for name, found in fitting.items() if not found and name in self._given]
-        behind, values = self._behind(MEMORY in stored), ", ".join(odd[:_SHOWN])
-        return Beyond(stored - {MEMORY}, behind, values, like_variant=bool(shared) and told)
+        behind, values = self._behind(MEMORY in possible.lines("store")), ", ".join(odd[:_SHOWN])
+        return Beyond(possible.stores - {NOWHERE}, behind, values, like_variant=bool(shared) and told)
 
     def _behind(self, loaded: bool) -> bool:
         """Whether what is stored through is an address that was in memory, if it is made of what was there."""
@@ -97,10 +93,10 @@ class _Launch:
 
     # ----------------------------------------------------------------- what the launch's parameters hold
 
-    def _held(self, parameter: Parameter) -> Held:
+    def _held(self, parameter: Parameter) -> Value:
         name, given = parameter.name, self._given.get(parameter.name)
         if name in self._kernel.heuristics or (given is None and (name in self._tuned or not parameter.has_default)):
-            return Held(is_open=True)
+            return Value(is_open=True)
         if given is None:
             default = unwrap_constexpr(parameter.default)
             return of_global(default) if name in self._values or self._decides(name, default) else NOTHING
@@ -117,9 +113,9 @@ class _Launch:
         annotated = any(p.annotation for p in self._kernel.parameters if p.name == label.partition(".")[0])
         return value is None or (isinstance(value, bool | int) and 0 <= value < _SMALL and not annotated)
 
-    def _of(self, label: str, given: LaunchArgument, is_value: bool) -> Held:
+    def _of(self, label: str, given: LaunchArgument, is_value: bool) -> Value:
         if given.items is not None:
-            return Held(items=tuple(self._of(f"{label}.{i}", g, is_value) for i, g in enumerate(given.items)))
+            return Value(items=tuple(self._of(f"{label}.{i}", g, is_value) for i, g in enumerate(given.items)))
         if given.constant is not None and (is_value or self._decides(label, given.constant[1])):
             return of_global(given.constant[1])
         functions = [t for t in self._types.get(label, ()) if _is_of(t, given, self._evidence.program)]
@@ -129,7 +125,7 @@ class _Launch:
         if given.constant is not None or (given.is_number and not may_be_address):
             return NOTHING
         root = frozenset[str]() if is_value else frozenset((label,))
-        return Held(root, is_open=not given.is_tensor)
+        return Value(root, is_open=not given.is_tensor)
 
 
 def _is_of(type_: ArgType, given: LaunchArgument, program: Program, may_be_none: bool = False) -> bool:

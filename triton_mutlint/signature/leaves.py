@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from triton_mutlint.kernel_source.evaluate import UNKNOWN, dotted, plain
 from triton_mutlint.signature.dtype_names import TL_NAMES, short_name
-from triton_mutlint.signature.evaluate import UNKNOWN, dotted, plain
 from triton_mutlint.signature.facts import NONE, NOTHING, Dtype, Value, either
 from triton_mutlint.signature.intrinsic_call import merge
 from triton_mutlint.signature.operators import Operators

@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from triton_mutlint.kernel_source.evaluate import Scope
 from triton_mutlint.signature import marks
 from triton_mutlint.signature.constraints import Constraint
 from triton_mutlint.signature.dtype_names import promoted
-from triton_mutlint.signature.evaluate import Scope
 from triton_mutlint.signature.facts import NO_CONST, NONE, Slot, Slots, Value, every, union
 from triton_mutlint.signature.intrinsic_call import blend, merge
 from triton_mutlint.signature.value_ops import use_dtype
 
 if TYPE_CHECKING:
-    from triton_mutlint.signature.helpers import Program
+    from triton_mutlint.signature.summaries import Summaries
 
 _BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift)
 _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
@@ -23,7 +23,7 @@ _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 class Operators:
     """The state of one walk, and the operators in it."""
 
-    def __init__(self, program: Program, scope: Scope, env: dict[str, Value]) -> None:
+    def __init__(self, program: Summaries, scope: Scope, env: dict[str, Value]) -> None:
         self.program = program
         self.file = ""
         self.effects = 0  # writes, and what may write, seen so far

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from triton_mutlint.model import ArgType, ConstexprValue, SignaturePlan
 from triton_mutlint.signature.evidence import Dossier, Evidences
 from triton_mutlint.signature.facts import Slot, Value
 from triton_mutlint.signature.transfer import apply
+from triton_mutlint.types import ArgType, ConstexprValue, Plan
 
 
 def learn(evidence: Evidences, args: Mapping[str, ArgType]) -> None:
@@ -38,7 +38,7 @@ class Functions:
     """The functions that a kernel is passed, as far as they are known."""
 
     evidence: Evidences
-    plan: SignaturePlan
+    plan: Plan
 
     def stores(self, function: Slot, key: int | str, scalar: bool) -> bool | None:
         """Whether those passed as `function` may store through their argument `key`; None if that is a guess.

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import PurePath
 
-from triton_mutlint.model import LoadedKernel
 from triton_mutlint.signature.expressions import Evaluator
 from triton_mutlint.signature.facts import Slot, Value, every
 from triton_mutlint.signature.usage import usage
+from triton_mutlint.types import Kernel
 
 MAX_TARGETS = 16
 
@@ -99,7 +99,7 @@ class Probe:
 
 @lru_cache(maxsize=8)  # the variants of one kernel fail at few places
 def probe(
-    kernel: LoadedKernel, file: str, line: int
+    kernel: Kernel, file: str, line: int
 ) -> tuple[list[Part], Mapping[str, list[Target]], frozenset[str]]:
     """The parts of the statement at `file`:`line`, what each name there may be made of, and which are integers."""
     watch = Probe(file, line)

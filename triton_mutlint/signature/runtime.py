@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
-from triton_mutlint.model import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 from triton_mutlint.signature.dtype_names import bits
-from triton_mutlint.signature.dtypes import canonical_dtype
 from triton_mutlint.signature.evidence import Dossier
 from triton_mutlint.signature.facts import Slot
 from triton_mutlint.signature.inferred import Inferred
@@ -18,6 +16,8 @@ from triton_mutlint.signature.names import (
     named_like_integer,
     named_like_pointer,
 )
+from triton_mutlint.spec.dtypes import canonical_dtype
+from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 
 NONE_VALUE = ConstexprValue(None, "None")
 BLOCK = 64

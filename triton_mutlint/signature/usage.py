@@ -6,14 +6,15 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from triton_mutlint.model import LoadedKernel
+from triton_mutlint.kernel_source.evaluate import Scope
+from triton_mutlint.kernel_source.helpers import Helper
 from triton_mutlint.signature import marks
 from triton_mutlint.signature.constraints import Constraint
-from triton_mutlint.signature.evaluate import Scope
 from triton_mutlint.signature.facts import Slot, Value
-from triton_mutlint.signature.helpers import Helper, Program, Summary, Watch, formal_slots
+from triton_mutlint.signature.summaries import Summaries, Summary, Watch, formal_slots
 from triton_mutlint.signature.walker import Walker
 from triton_mutlint.source.walking import walk
+from triton_mutlint.types import Kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,13 +25,13 @@ class Usage:
     constraints: tuple[Constraint, ...]
     reaches: tuple[Constraint, ...] = ()
     typed: bool = False
-    program: Program = field(default_factory=lambda: Program({}))
+    program: Summaries = field(default_factory=lambda: Summaries({}))
     pointers: bool = False  # a pointer is made of a number
     distances: bool = False  # a parameter is added to or subtracted from what was in memory
 
 
 def usage(
-    kernel: LoadedKernel, helpers: Mapping[str, LoadedKernel] | None = None, watch: Watch | None = None
+    kernel: Kernel, helpers: Mapping[str, Kernel] | None = None, watch: Watch | None = None
 ) -> Usage:
     """Walk the body of `kernel`; `helpers` are for names that its namespace does not hold."""
     functions = {name: Helper(h.node, h.namespace) for name, h in (helpers or {}).items()}
@@ -38,7 +39,7 @@ def usage(
         for node in walk(kernel.tree):
             if isinstance(node, ast.FunctionDef) and node is not kernel.node:
                 functions.setdefault(node.name, Helper(node, kernel.namespace))
-    program = Program(functions)
+    program = Summaries(functions)
     program.watch = watch
     slots = formal_slots(kernel.node)
     for parameter in kernel.parameters:
@@ -52,7 +53,7 @@ def usage(
                  program, program.pointers, program.distances)
 
 
-def walk_function(program: Program, helper: Helper, summary: Summary) -> None:
+def walk_function(program: Summaries, helper: Helper, summary: Summary) -> None:
     """Walk one body; fills `summary`."""
     local: dict[str, ast.expr | None] = {}
     summary.scope = Scope(helper.namespace, local)

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from triton_mutlint.kernel_source.evaluate import Evaluation, Scope, known
 from triton_mutlint.signature import marks
-from triton_mutlint.signature.evaluate import Evaluation, Scope, known
 from triton_mutlint.signature.expressions import Evaluator
 from triton_mutlint.signature.facts import NONE, NOTHING, Slots, Value
-from triton_mutlint.signature.helpers import Program
 from triton_mutlint.signature.intrinsic_call import merge
 from triton_mutlint.signature.operators import compile_time, decided, decided_by
+from triton_mutlint.signature.summaries import Summaries
 from triton_mutlint.source.walking import walk
 
 MAX_TRIPS = 8  # passes over the body of a loop, which carry a name's value on to another name
@@ -23,7 +23,7 @@ class Walker(Evaluator):
     """Statements: names, branches and loops."""
 
     def __init__(
-        self, program: Program, scope: Scope, env: dict[str, Value], local: dict[str, ast.expr | None]
+        self, program: Summaries, scope: Scope, env: dict[str, Value], local: dict[str, ast.expr | None]
     ) -> None:
         super().__init__(program, scope, env)
         self.local = local

@@ -8,7 +8,8 @@ from functools import cached_property, lru_cache
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from triton_mutlint.inputs import Look, note_folder, note_name
+from triton_mutlint.process.inputs import note_folder, note_name
+from triton_mutlint.process.stamps import Look
 
 # Stood in for, but where the project itself has a folder of that name: importing them is slow, touches
 # devices, or needs a compiler, and nothing that a jit body uses comes from them.
@@ -98,7 +99,7 @@ class Folder:
         return tuple(dict.fromkeys(roots))
 
 
-class Place:
+class ModulePlace:
     """A file's place: its module name, its folder, and what its imports led to.
 
     `folders` are those known already: a folder is looked at once for all of its files.
@@ -142,7 +143,7 @@ class Finder:
         self.folders: dict[str, Folder] = {}
         self._installed: dict[str, tuple[Path | None, tuple[Look, ...]]] = {}
 
-    def absolute(self, name: str, place: Place) -> Path | None:
+    def absolute(self, name: str, place: ModulePlace) -> Path | None:
         """The file of module `name` (a folder, for a namespace package), or None."""
         for root in place.roots:
             if (path := self.below(root, name, place)) is not None:
@@ -159,12 +160,12 @@ class Finder:
             return path
         return self.below(path.parent if path.name == "__init__.py" else path, rest, place)
 
-    def _vendored(self, top: str, rest: str, place: Place) -> Path | None:
+    def _vendored(self, top: str, rest: str, place: ModulePlace) -> Path | None:
         """A module that a package which stands below another imports by its own name, as if it stood alone."""
         found = (self.below(package, rest, place) for package in place.packages if package.name == top)
         return next((path for path in found if path is not None), None)
 
-    def own(self, name: str, place: Place) -> Path | None:
+    def own(self, name: str, place: ModulePlace) -> Path | None:
         """The file of module `name` in the project itself: not in a folder that packages are installed into.
 
         A folder without `__init__.py` gives way to what is installed, as for Python.
@@ -176,7 +177,7 @@ class Finder:
                 return None if path.is_dir() and _installed(top) is not None else path
         return None
 
-    def relative(self, name: str, level: int, place: Place) -> Path | None:
+    def relative(self, name: str, level: int, place: ModulePlace) -> Path | None:
         folder = place.folder
         for _ in range(level - 1):
             folder = folder.parent
@@ -187,7 +188,7 @@ class Finder:
         init = folder / "__init__.py"
         return init if init.is_file() else folder
 
-    def below(self, folder: Path, name: str, place: Place | None = None) -> Path | None:
+    def below(self, folder: Path, name: str, place: ModulePlace | None = None) -> Path | None:
         """The file of module `name` (a folder, for a namespace package) below `folder`, asked for at `place`."""
         key = (folder, name)
         if key not in self._found:

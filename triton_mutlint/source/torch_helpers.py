@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from triton_mutlint.inputs import read
-from triton_mutlint.source.finder import Finder, Place
+from triton_mutlint.process.inputs import read
+from triton_mutlint.source.finder import Finder, ModulePlace
 
 _OWN = Path(__file__).parent.parent / "standing_in"
 _INSTEAD = {"torch._inductor.runtime.triton_helpers": _OWN / "inductor_helpers.py"}
@@ -25,7 +25,7 @@ class TorchHelpers:
         self._finder = finder
         self._known: dict[Path, bool] = {}
 
-    def source(self, name: str, place: Place) -> Path | None:
+    def source(self, name: str, place: ModulePlace) -> Path | None:
         """The file to read for a module below torch; None if it holds no jit functions."""
         path = self._finder.absolute(name, place)
         if path is None or path.is_dir() or not self._has_helpers(path):

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from triton_mutlint.ttir.asm_gcn import decode_gcn
 from triton_mutlint.ttir.asm_ptx import decode_ptx
 from triton_mutlint.ttir.asm_reading import AsmAccess, AsmReading, AsmValue
-from triton_mutlint.ttir.asm_steps import OPERAND_MARK, SHARED, NotUnderstoodError, Step
+from triton_mutlint.ttir.asm_steps import OPERAND_MARK, SHARED, AsmStep, NotUnderstoodError
 
 _DECODERS = {"cuda": decode_ptx, "hip": decode_gcn}
 # How constraints name registers, and a target that has them.
@@ -113,7 +113,7 @@ def _registers(constraints: str, n_operands: int, per_operand: Sequence[int] | N
     return _Registers(len(outputs), (*holders, *owners), exact)
 
 
-def _trace(steps: Sequence[Step], names: _Registers, n_operands: int) -> AsmReading:
+def _trace(steps: Sequence[AsmStep], names: _Registers, n_operands: int) -> AsmReading:
     held: dict[str, frozenset[int]] = {
         f"{OPERAND_MARK}{number}": holder for number, holder in enumerate(names.holders)
     }
@@ -141,7 +141,7 @@ def _trace(steps: Sequence[Step], names: _Registers, n_operands: int) -> AsmRead
 class _Origins:
     """What registers hold at the end, in terms of the op's operands."""
 
-    def __init__(self, steps: Sequence[Step], held: dict[str, frozenset[int]]) -> None:
+    def __init__(self, steps: Sequence[AsmStep], held: dict[str, frozenset[int]]) -> None:
         self._steps, self._held = steps, held
 
     def of(self, registers: Sequence[str]) -> AsmValue:
@@ -174,7 +174,7 @@ def _found(index: int) -> int:
     return -1 - index
 
 
-def _spread(steps: Sequence[Step], held: dict[str, frozenset[int]]) -> None:
+def _spread(steps: Sequence[AsmStep], held: dict[str, frozenset[int]]) -> None:
     """Copy what sources may hold to targets until nothing changes; sets only grow."""
     changed = True
     while changed:
@@ -190,7 +190,7 @@ def _spread(steps: Sequence[Step], held: dict[str, frozenset[int]]) -> None:
                     changed = True
 
 
-def _addressed(step: Step, held: dict[str, frozenset[int]], kind: str) -> frozenset[int]:
+def _addressed(step: AsmStep, held: dict[str, frozenset[int]], kind: str) -> frozenset[int]:
     """The operands that an instruction's accesses of one kind go through."""
     tokens: tuple[str, ...] = getattr(step, kind)
     operands = _EMPTY.union(*(held.get(token, _EMPTY) for token in tokens))

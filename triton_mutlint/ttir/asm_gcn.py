@@ -10,8 +10,8 @@ import re
 
 from triton_mutlint.ttir.asm_steps import (
     SHARED,
+    AsmStep,
     NotUnderstoodError,
-    Step,
     split_operands,
     strip_comments,
 )
@@ -27,7 +27,7 @@ _SWAPS = ("v_swap", "v_permlane16_swap", "v_permlane32_swap")
 _JUMPS = ("s_call", "s_swappc", "s_setpc", "s_rfe", "s_getpc")
 
 
-def decode_gcn(text: str) -> list[Step]:
+def decode_gcn(text: str) -> list[AsmStep]:
     """Every instruction of the text; raises NotUnderstoodError for one whose effect is not known."""
     steps = []
     for line in strip_comments(text).splitlines():
@@ -47,7 +47,7 @@ def _registers(*texts: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _decode(part: str) -> Step:
+def _decode(part: str) -> AsmStep:
     match = _MNEMONIC.fullmatch(part)
     shown = " ".join(part.split()).replace("§", "$")
     if match is None or not _PREFIX.match(part):
@@ -60,33 +60,33 @@ def _decode(part: str) -> Step:
         swap = name.startswith(_SWAPS)
         targets = operands if swap else operands[:1]
         sources = () if name.startswith(("v_cmp", "s_cmp")) else _registers(*(operands if swap else operands[1:]))
-        return Step(shown, _registers(*targets), sources, effect=unit == "s" and not operands)
+        return AsmStep(shown, _registers(*targets), sources, effect=unit == "s" and not operands)
     if unit in ("ds", "scratch") or name.startswith("s_scratch"):
         everything = _registers(*operands)
-        return Step(shown, (*_registers(*operands[:1]), SHARED), (*everything[1:], SHARED), loads=True, effect=True)
+        return AsmStep(shown, (*_registers(*operands[:1]), SHARED), (*everything[1:], SHARED), loads=True, effect=True)
     if unit in ("image", "tensor", "cluster"):
         raise NotUnderstoodError(f"{shown}: what it does to memory is not known")
     return _memory(unit, name, operands, shown)
 
 
-def _memory(unit: str, name: str, operands: list[str], text: str) -> Step:
+def _memory(unit: str, name: str, operands: list[str], text: str) -> AsmStep:
     """The global, flat, buffer and scalar-memory units."""
     action = name.partition("_")[2] if unit != "s" else name
     if any(f"_{action}".startswith(word) for word in _NO_ACCESS):
-        return Step(text, effect=True)
+        return AsmStep(text, effect=True)
     if "atomic" in action:
         address, target, data = _atomic_address(unit, operands, text)
-        return Step(
+        return AsmStep(
             text, target, atomics=address, stored=data, has_atomics=True, loads=True, effect=True
         )  # fmt: skip
     if "store" in action:
         address, data = _stored(unit, operands)
-        return Step(text, writes=address, stored=data, has_writes=True, effect=True)
+        return AsmStep(text, writes=address, stored=data, has_writes=True, effect=True)
     if "load" in action:
         to_lds = "lds" in name or re.search(r"\blds\b", text) is not None
         address = _registers(*(operands if to_lds else operands[1:]))
         targets = (SHARED,) if to_lds else _registers(*operands[:1])
-        return Step(text, targets, reads=address, has_reads=True, loads=True, effect=to_lds)
+        return AsmStep(text, targets, reads=address, has_reads=True, loads=True, effect=to_lds)
     raise NotUnderstoodError(f"{text}: what it does to memory is not known")
 
 

@@ -9,8 +9,8 @@ import re
 
 from triton_mutlint.ttir.asm_steps import (
     SHARED,
+    AsmStep,
     NotUnderstoodError,
-    Step,
     split_operands,
     strip_comments,
     tokens,
@@ -53,7 +53,7 @@ _ARITHMETIC = {
 }  # fmt: skip
 
 
-def decode_ptx(text: str) -> list[Step]:
+def decode_ptx(text: str) -> list[AsmStep]:
     """Every instruction of the text; raises NotUnderstoodError for one whose effect is not known."""
     return [step for part in _statements(strip_comments(text)) if (step := _decode(part)) is not None]
 
@@ -81,7 +81,7 @@ def _statements(text: str) -> list[str]:
     return [part for part in [*found, current.strip()] if part]
 
 
-def _decode(statement: str) -> Step | None:
+def _decode(statement: str) -> AsmStep | None:
     labels = _LABELS.match(statement)
     statement = statement[labels.end() :] if labels else statement
     if not statement:
@@ -106,10 +106,10 @@ def _decode(statement: str) -> Step | None:
     return _instruction(base, [m.split("::")[0] for m in modifiers], operands, shown)
 
 
-def _instruction(base: str, modifiers: list[str], operands: list[str], text: str) -> Step:
+def _instruction(base: str, modifiers: list[str], operands: list[str], text: str) -> AsmStep:
     addresses = [_address(o) for o in operands if o.startswith("[")]
     if base == "call" and _CALLED.intersection(operands):
-        return Step(text, (*tokens(operands[0]), SHARED), (SHARED,), reads=(SHARED,), has_reads=True, effect=True)
+        return AsmStep(text, (*tokens(operands[0]), SHARED), (SHARED,), reads=(SHARED,), has_reads=True, effect=True)
     if base == "call":
         raise NotUnderstoodError(f"{text}: a call")
     if base == "multimem" and modifiers:
@@ -119,17 +119,17 @@ def _instruction(base: str, modifiers: list[str], operands: list[str], text: str
     if base in _NEVER_GLOBAL:
         values = [o for o in operands if not o.startswith("[")]
         targets = tokens(*values[:1]) if operands and not operands[0].startswith("[") else ()
-        return Step(text, (*targets, SHARED), (*tokens(*values), SHARED), loads=True, effect=True)
+        return AsmStep(text, (*targets, SHARED), (*tokens(*values), SHARED), loads=True, effect=True)
     if base == "fence":
-        return Step(text, effect=True)
+        return AsmStep(text, effect=True)
     if addresses or "[" in text:
         raise NotUnderstoodError(f"{text}: what {base} does to memory is not known")
     if base in _CONTROL:
-        return Step(text, tokens(*operands[:1]), tokens(*operands[1:]), effect=True)
+        return AsmStep(text, tokens(*operands[:1]), tokens(*operands[1:]), effect=True)
     if base in _COMPARISONS:
-        return Step(text, tokens(*operands[:1]))
+        return AsmStep(text, tokens(*operands[:1]))
     if base in _ARITHMETIC:
-        return Step(text, tokens(*operands[:1]), tokens(*operands[1:]))
+        return AsmStep(text, tokens(*operands[:1]), tokens(*operands[1:]))
     raise NotUnderstoodError(f"{text}: {base} is not a known instruction")
 
 
@@ -147,70 +147,70 @@ def _need(addresses: list[str], count: int, text: str) -> None:
         raise NotUnderstoodError(f"{text}: an address was expected")
 
 
-def _load(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> Step:
+def _load(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> AsmStep:
     _need(addresses, 1, text)
     targets = tokens(operands[0])
     if _own_space(modifiers):
-        return Step(text, targets, (SHARED,), loads=True)
+        return AsmStep(text, targets, (SHARED,), loads=True)
     narrow = any(map(_NARROW.fullmatch, modifiers))
-    return Step(text, targets, reads=tokens(addresses[0]), has_reads=True, loads=True, narrow=narrow)
+    return AsmStep(text, targets, reads=tokens(addresses[0]), has_reads=True, loads=True, narrow=narrow)
 
 
-def _store(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> Step:
+def _store(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> AsmStep:
     _need(addresses, 1, text)
     if _own_space(modifiers):
-        return Step(text, (SHARED,), tokens(*operands[1:]), effect=True)
-    return Step(text, writes=tokens(addresses[0]), stored=tokens(*operands[1:]), has_writes=True, effect=True)
+        return AsmStep(text, (SHARED,), tokens(*operands[1:]), effect=True)
+    return AsmStep(text, writes=tokens(addresses[0]), stored=tokens(*operands[1:]), has_writes=True, effect=True)
 
 
-def _atomic(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> Step:
+def _atomic(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> AsmStep:
     """`atom d, [a], b`; `red [a], b`."""
     _need(addresses, 1, text)
     targets = () if operands[0].startswith("[") else tokens(operands[0])
     rest = tokens(*(o for o in operands if not o.startswith("[")))
     if _own_space(modifiers):
-        return Step(text, (*targets, SHARED), (*rest, SHARED), loads=True, effect=True)
-    return Step(
+        return AsmStep(text, (*targets, SHARED), (*rest, SHARED), loads=True, effect=True)
+    return AsmStep(
         text, targets, atomics=tokens(addresses[0]), stored=rest, has_atomics=True, loads=True, effect=True
     )  # fmt: skip
 
 
-def _copy(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> Step:
+def _copy(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> AsmStep:
     """`cp.async*`, `cp.reduce.async.bulk*`: the spaces are named in order, target first."""
     waits = {"commit_group", "wait_group", "wait_all", "mbarrier"}
     if not addresses or (modifiers[:1] == ["async"] and waits & set(modifiers[1:3])):
-        return Step(text, effect=True)
+        return AsmStep(text, effect=True)
     if "prefetch" in modifiers:
-        return Step(text, effect=True)
+        return AsmStep(text, effect=True)
     spaces = [m for m in modifiers if m in ("global", "shared")]
     if len(spaces) != 2:
         raise NotUnderstoodError(f"{text}: a copy between spaces that are not named")
     if spaces[0] == "shared":
         sources = tokens(addresses[1]) if len(addresses) > 1 and spaces[1] == "global" else ()
-        return Step(text, (SHARED,), reads=sources, has_reads=True, loads=True, effect=True)
+        return AsmStep(text, (SHARED,), reads=sources, has_reads=True, loads=True, effect=True)
     if "tensor" in modifiers:
         raise NotUnderstoodError(f"{text}: a store through a tensor map")
     target = tokens(addresses[0])
     if "reduce" in modifiers:
-        return Step(text, atomics=target, stored=(SHARED,), has_atomics=True, effect=True)
-    return Step(text, writes=target, stored=(SHARED,), has_writes=True, effect=True)
+        return AsmStep(text, atomics=target, stored=(SHARED,), has_atomics=True, effect=True)
+    return AsmStep(text, writes=target, stored=(SHARED,), has_writes=True, effect=True)
 
 
-def _write_first(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> Step:
+def _write_first(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> AsmStep:
     """`discard`, `tensormap.*`: what stands first is changed."""
     _need(addresses, 1, text)
     if "shared" in modifiers and "global" not in modifiers:
-        return Step(text, effect=True)
-    return Step(text, writes=tokens(addresses[0]), stored=tokens(*operands[1:]), has_writes=True, effect=True)
+        return AsmStep(text, effect=True)
+    return AsmStep(text, writes=tokens(addresses[0]), stored=tokens(*operands[1:]), has_writes=True, effect=True)
 
 
-def _matrix(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> Step:
+def _matrix(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> AsmStep:
     """`wmma.load`, `wmma.store`, `wmma.mma`."""
     if modifiers[:1] == ["load"]:
         return _load(modifiers, operands, addresses, text)
     if modifiers[:1] == ["store"]:
         return _store(modifiers, operands, addresses, text)
-    return Step(text, tokens(*operands[:1]), tokens(*operands[1:]))
+    return AsmStep(text, tokens(*operands[:1]), tokens(*operands[1:]))
 
 
 _MEMORY = {

@@ -15,7 +15,7 @@ class NotUnderstoodError(Exception):
 
 
 @dataclass(frozen=True)
-class Step:
+class AsmStep:
     """Values move from `sources` to `targets` (register names); addresses are in `reads`, `writes` and `atomics`.
 
     `stored`: what goes to where `writes` and `atomics` say. `loads`: the targets also get something from memory.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property, partial
 
-from triton_mutlint.ttir.frames import Frame
+from triton_mutlint.ttir.frames import CallFrame
 from triton_mutlint.ttir.ir import UNKNOWN_LOC, Loc, Op, ParseError
 from triton_mutlint.ttir.lines import Fields, read_constant_shape, read_shape
 from triton_mutlint.ttir.locations import Locations
@@ -23,7 +23,7 @@ class OpBuilder:
     def __init__(self, text: str) -> None:
         self.text = text
         self.locations = Locations(text)
-        self.stack: list[Frame] = []
+        self.stack: list[CallFrame] = []
         self.values = Values()
 
     @cached_property

@@ -20,7 +20,7 @@ class OpenBlock:
 
 
 @dataclass
-class Frame:
+class CallFrame:
     """An op up to the region being read; `regions` are those that are complete."""
 
     name: str

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from triton_mutlint.collector import collector_paused
+from triton_mutlint.process.collector import collector_paused
 from triton_mutlint.ttir.builder import OpBuilder
-from triton_mutlint.ttir.frames import Frame
+from triton_mutlint.ttir.frames import CallFrame
 from triton_mutlint.ttir.ir import Function, Loc, Module, Op, ParseError, Region
 from triton_mutlint.ttir.lexer import closing, open_brackets
 from triton_mutlint.ttir.lines import split_lines
@@ -127,7 +127,7 @@ class _Parser(OpBuilder):
             raise ParseError(f"more than {MAX_DEPTH} nested regions", line)
         if name in MODULES:
             self.seen_module = True
-            self.stack.append(Frame(name, line, quote))
+            self.stack.append(CallFrame(name, line, quote))
             return
         if name in FUNCTIONS:
             self._open_function(quote, name, tail, line)
@@ -136,7 +136,7 @@ class _Parser(OpBuilder):
             self.stack[-1].between, self.stack[-1].last = False, name == "default"
             return
         count = 0
-        frame = Frame(name, line, quote)
+        frame = CallFrame(name, line, quote)
         if lhs is not None:
             frame.results = self.define(lhs, line)
             count = len(frame.results)
@@ -186,7 +186,7 @@ class _Parser(OpBuilder):
         else:
             self._finish(frame, body, loc, line)
 
-    def _finish(self, frame: Frame, body: str, loc: Loc, line: int) -> None:
+    def _finish(self, frame: CallFrame, body: str, loc: Loc, line: int) -> None:
         """The op of `frame` is complete; `body` is what stood between its last `}` and its location."""
         attrs = frame.attrs
         signature = ""
@@ -219,11 +219,11 @@ class _Parser(OpBuilder):
             header = read_function(tail)
         self._check_function(header.name, line)
         self.values = Values()
-        frame = Frame(name, line, quote, header=header)
+        frame = CallFrame(name, line, quote, header=header)
         frame.entry = self.arguments(header.arguments, line)
         self.stack.append(frame)
 
-    def _finish_function(self, frame: Frame, loc: Loc) -> None:
+    def _finish_function(self, frame: CallFrame, loc: Loc) -> None:
         header = frame.header
         assert header is not None
         body = self.values.resolve(frame.regions[0])

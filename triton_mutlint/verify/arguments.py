@@ -10,10 +10,10 @@ from typing import Any
 import numpy
 
 from triton_mutlint.lowering.arguments import flat_names
-from triton_mutlint.model import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
-from triton_mutlint.verify.arena import Arena
+from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 from triton_mutlint.verify.fills import element_bytes, filled
-from triton_mutlint.verify.memory import Memory, Region
+from triton_mutlint.verify.running.arena import Arena
+from triton_mutlint.verify.running.memory import Allocation, RunMemory
 from triton_mutlint.verify.sizes import DIMENSIONS, scalar_values
 from triton_mutlint.verify.wire import Job, RunCase
 
@@ -27,13 +27,13 @@ class RefusedError(Exception):
 
 
 @dataclass
-class Arguments:
+class RunArguments:
     """One run's arguments; `tree` says how to make them again on other memory."""
 
-    memory: Memory
+    memory: RunMemory
     types: Mapping[str, ArgType]
     scalars: dict[str, Any] = field(default_factory=dict)
-    regions: dict[str, Region] = field(default_factory=dict)  # by reported name
+    regions: dict[str, Allocation] = field(default_factory=dict)  # by reported name
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)  # of descriptors
 
     def make(self, raws: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -52,7 +52,7 @@ class Arguments:
             value = self.scalars[name]
             if self.memory.device != "cpu":
                 return value
-            from triton_mutlint.verify.runtime import typed_scalar  # only where the interpreter is at work
+            from triton_mutlint.verify.running.scalars import typed_scalar  # only where the interpreter is at work
 
             return typed_scalar(value, kind.name)
         tensor = self.regions[name].tensor(raws.get(name))
@@ -67,9 +67,9 @@ class Arguments:
         return tensor
 
 
-def arguments(job: Job, run: RunCase, types: Mapping[str, ArgType], arena: Arena | None = None) -> Arguments:
+def arguments(job: Job, run: RunCase, types: Mapping[str, ArgType], arena: Arena | None = None) -> RunArguments:
     """Fresh arguments for one run. Raises `RefusedError` for shapes and values that cannot be."""
-    made = Arguments(Memory(job.device, arena), types)
+    made = RunArguments(RunMemory(job.device, arena), types)
     variant = job.variants[run.variant]
     job = replace(job, shapes={**job.shapes, **variant.shapes}, values={**job.values, **variant.values})
     leaves = dict(leaf for name, kind in types.items() for leaf in flat_names(name, kind))
@@ -91,7 +91,7 @@ def _refuse_unknown(job: Job, leaves: Mapping[str, ArgType]) -> None:
                 raise RefusedError(f"verify.{key}: the kernel has no parameter {name!r}; it has {', '.join(leaves)}")
 
 
-def _memory(made: Arguments, job: Job, run: RunCase, name: str, kind: PointerType | DescriptorType) -> None:
+def _memory(made: RunArguments, job: Job, run: RunCase, name: str, kind: PointerType | DescriptorType) -> None:
     shape = _shape(job, name, kind)
     count = 1
     for extent in shape:
@@ -148,14 +148,14 @@ def _listed(name: str, element: str, count: int, given: Any) -> Any:
     return numpy.resize(listed, count).view(numpy.uint8)
 
 
-def _table(memory: Memory, name: str, count: int, run: RunCase) -> Any:
+def _table(memory: RunMemory, name: str, count: int, run: RunCase) -> Any:
     """Addresses of memory that nothing else leads to; every other time what lies there is addresses again."""
     region = _behind(memory, name, run, deep=bool(run.seed % 2))
     places = _LEADS_TO * 8 // _SPREAD
     return (region.address + numpy.arange(count, dtype=numpy.uint64) % places * _SPREAD).view(numpy.uint8)
 
 
-def _behind(memory: Memory, name: str, run: RunCase, *, deep: bool) -> Region:
+def _behind(memory: RunMemory, name: str, run: RunCase, *, deep: bool) -> Allocation:
     region = memory.add(name, "i64", _LEADS_TO * 8, indirect=True)
     if not deep:
         region.fill(filled("fp32", _LEADS_TO * 2, run.fill, run.seed, name))
@@ -166,7 +166,7 @@ def _behind(memory: Memory, name: str, run: RunCase, *, deep: bool) -> Region:
     return region
 
 
-def _scalar(made: Arguments, job: Job, run: RunCase, name: str, kind: ScalarType) -> None:
+def _scalar(made: RunArguments, job: Job, run: RunCase, name: str, kind: ScalarType) -> None:
     given = job.values.get(name)
     if isinstance(given, list):
         given = given[run.seed % len(given)] if given else None

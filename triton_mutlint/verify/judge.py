@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from triton_mutlint.model import KernelReport, Mutation, ParameterKind, ParameterReport
-from triton_mutlint.verify.model import Agreement, Finished, KernelOutcome, Outcome, ParameterOutcome, Subject
+from triton_mutlint.types import KernelReport, Mutation, ParameterKind, ParameterReport
+from triton_mutlint.verify.model import Agreement, Finished, KernelOutcome, Outcome, ParameterOutcome, VerifySubject
 from triton_mutlint.verify.wire import Difference, Job, RunCase, RunResult
 
 _ADDRESSED = (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)
 
 
-def outcome_of(subject: Subject, finished: Finished | None, device: str) -> KernelOutcome:
+def outcome_of(subject: VerifySubject, finished: Finished | None, device: str) -> KernelOutcome:
     """The outcome of one kernel; `finished` is None where nothing was run."""
     report, job = subject.report, subject.job
     if job is None or finished is None:

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO
 
-from triton_mutlint.model import UsageError
+from triton_mutlint.types import UsageError
 from triton_mutlint.verify.model import Finished
 from triton_mutlint.verify.wire import Job, RunResult, dump, result_from
 
@@ -115,8 +115,9 @@ class _Worker:
 
     def _start(self) -> subprocess.Popen[str]:
         process = subprocess.Popen(
-            [sys.executable, "-m", "triton_mutlint.verify.zygote"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, env=_environment(self._device), start_new_session=True)
+            [sys.executable, "-m", "triton_mutlint.verify.running.zygote"], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_environment(self._device),
+            start_new_session=True)
         self._process = process
         assert process.stdout is not None, "a pipe"
         assert process.stderr is not None, "a pipe"

@@ -1,0 +1,1 @@
+"""What every command needs: options, output, progress, and the boundary at which errors end."""

@@ -1,0 +1,114 @@
+"""Writing reports: encodings, colour, closed pipes, and files that are whole or absent."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import os
+import sys
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from triton_mutlint.basics import UsageError
+
+NARROWEST = 40
+
+
+def use_color(choice: str, stream: TextIO) -> bool:
+    """Whether to colour `stream`: the option, then NO_COLOR, FORCE_COLOR, TERM=dumb, then the terminal."""
+    if choice != "auto":
+        return choice == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    forced = os.environ.get("FORCE_COLOR", "")
+    if forced:
+        return forced.lower() not in ("0", "false")
+    return is_terminal(stream) and os.environ.get("TERM") != "dumb"
+
+
+def is_terminal(stream: TextIO) -> bool:
+    try:
+        return stream.isatty()
+    except ValueError:  # closed
+        return False
+
+
+def columns() -> int:
+    """Of the terminal (or COLUMNS) in cells; 80 where there is none."""
+    import shutil  # here: loading it takes longer than all the rest of this module does
+
+    return shutil.get_terminal_size((80, 24)).columns
+
+
+def width() -> int:
+    """Of a report in cells: what the terminal has, if that is enough for one."""
+    return max(columns(), NARROWEST)
+
+
+def fitted(text: str, stream: TextIO, indent: int = 4) -> str:
+    """`text` with its lines broken between words if `stream` is a terminal, which would break them anywhere.
+
+    What goes on is indented. Where it is not a terminal, a line stays one.
+    """
+    if not is_terminal(stream):
+        return text
+    import textwrap
+
+    wrap = textwrap.TextWrapper(width(), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    return "".join(f"{folded}\n" for line in text.splitlines() for folded in wrap.wrap(line) or [""])
+
+
+def tell(text: str) -> None:
+    """Say something beside the output proper, on standard error."""
+    with contextlib.suppress(OSError):  # it takes nothing more: the exit code still tells
+        click.echo(fitted(f"{text.rstrip()}\n", sys.stderr), nl=False, err=True)
+
+
+def is_unicode(stream: TextIO) -> bool:
+    """Whether the stream can show every character."""
+    try:
+        return codecs.lookup(stream.encoding or "ascii").name.startswith("utf")
+    except LookupError:
+        return False
+
+
+def write_stdout(text: str) -> None:
+    """Write all of `text`; a reader that has gone away (`| head`) is no error.
+
+    Raises UsageError when the output cannot take it (a full disk).
+    """
+    stream = sys.stdout
+    try:
+        binary = getattr(stream, "buffer", None)
+        if binary is None:
+            stream.write(text)
+        else:
+            stream.flush()
+            binary.write(text.encode(stream.encoding or "utf-8", errors="backslashreplace"))
+        stream.flush()
+    except BrokenPipeError:
+        _abandon_stdout()
+    except OSError as error:
+        _abandon_stdout()
+        raise UsageError(f"cannot write to standard output: {error.strerror}") from error
+
+
+def _abandon_stdout() -> None:
+    """Leave nothing for the interpreter to flush at exit, which would complain."""
+    with contextlib.suppress(OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a report file that cannot be made, before the work rather than after it."""
+    folder = path.parent
+    if not folder.is_dir():
+        raise UsageError(f"cannot write {path}: there is no folder {folder}")
+    if path.is_dir():
+        raise UsageError(f"cannot write {path}: it is a folder")
+    if path.suffix == ".py":  # mistaken for a path to lint: its text would be lost
+        raise UsageError(f"cannot write {path}: a report must not take the place of Python source")

@@ -1,0 +1,276 @@
+"""What an op declares to mutate, and what is wrong with how it says so."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from triton_mutlint.config.settings import nearest
+from triton_mutlint.host.declarations.functions import Found, is_plain_scalar, parameters, takes_more
+from triton_mutlint.host.declarations.mismatches import mismatches
+from triton_mutlint.host.registrations.events import OpEvent
+from triton_mutlint.host.registrations.things import (
+    AT_RUN_TIME,
+    Inferred,
+    Opaque,
+    each_in,
+    is_whole,
+    passed_in,
+    string,
+    strings,
+)
+from triton_mutlint.host.torch.schema import Schema, SchemaArgument, SchemaError, parse_schema
+from triton_mutlint.host.values.texts import Text
+from triton_mutlint.host.values.values import CellId, Value, told
+from triton_mutlint.types import Declaration, Location, Problem
+
+ANY = "unknown"  # what `mutates_args` says where any argument may be written
+
+
+def declaration_of(event: OpEvent, functions: Sequence[Found], positional: Sequence[Found]
+                   ) -> tuple[Declaration, tuple[SchemaArgument, ...]]:
+    """The declaration of an op and, where a schema names them, its arguments in order.
+
+    `functions` are those that the names in `mutates_args` refer to, `positional` those that are
+    called with the schema's arguments by position.
+    """
+    schema, place, problems = _schema_of(event)
+    if schema is not None:
+        declared = Declaration(schema.mutated, place)
+        problems = [*problems, *mismatches(schema, place, positional)]
+        if event.mutates is not None:
+            listed, wrong = _listed(event, (), place)
+            problems.extend(wrong)
+            problems.extend(_disagreement(listed, schema))
+        return replace(declared, problems=tuple(problems)), tuple(schema.arguments)
+    if event.schema is not None and not any(isinstance(one, Inferred) for one in event.schema.things):
+        reason = "its schema is malformed" if problems else _reason(event.schema, "its schema", event)
+        return Declaration(None, place, problems=tuple(problems), reason=reason), ()
+    listed, wrong = _listed(event, functions, event.step.site.location)
+    return replace(listed, problems=(*problems, *wrong)), ()
+
+
+# --------------------------------------------------------------------------- schemas
+
+
+def _schema_of(event: OpEvent) -> tuple[Schema | None, Location, list[Problem]]:
+    texts = strings(event.schema) if event.schema is not None else []
+    place = next((text.spot.location for text in texts if text.spot is not None and text.spot.depth == event.step.depth
+                  ), event.step.site.location)
+    written = {_arguments(text) for text in texts}
+    text = written.pop() if len(written) == 1 else None
+    if text is None:
+        return None, place, []
+    try:
+        return parse_schema(text), place, []
+    except SchemaError as error:
+        message = f"the schema of `{shown_name(event)}` cannot be read: {error.message} (column {error.column})"
+        problem = Problem(message, place, "a schema looks like `op(Tensor x, Tensor(a!) out) -> Tensor`")
+        return None, place, [problem]
+
+
+def _arguments(text: Text) -> str | None:
+    """The text of a schema; of one whose name alone is computed, what follows the name."""
+    if text.known:
+        return text.text
+    name, bracket, rest = text.text.partition("(")
+    return f"({rest}" if bracket and "{" in name and "{" not in rest else None
+
+
+def _disagreement(listed: Declaration, schema: Schema) -> Iterator[Problem]:
+    if listed.names is not None and set(listed.names) != set(schema.mutated):
+        said = ", ".join(schema.mutated) or "nothing"
+        yield Problem(f"`mutates_args` and `schema` disagree: the schema marks {said} as mutated", listed.place,
+                      "name the same arguments in both: torch refuses the op otherwise")
+
+
+# --------------------------------------------------------------------------- lists
+
+
+@dataclass(frozen=True)
+class _Written:
+    """Where a list stands: `node` is the display itself, where that is in the call that registers the op."""
+
+    place: Location
+    stated: bool
+    node: ast.expr | None = None
+
+    @property
+    def span(self) -> tuple[int, int, int, int] | None:
+        node = self.node
+        if node is None or node.end_lineno is None or node.end_col_offset is None:
+            return None
+        return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+def _listed(event: OpEvent, functions: Sequence[Found], default_place: Location) -> tuple[Declaration, list[Problem]]:
+    """What `mutates_args` says, checked against the functions' signatures."""
+    value = event.mutates
+    if value is None:
+        return _left_out(event, default_place)
+    at = _where(value, event)
+    base = Declaration(None, at.place, stated=at.stated)
+    if value.constant is not None or (told(value) and not value.cells):
+        if string(value) is not None or value.constant is None:
+            return _from_string(value, replace(base, span=at.span), functions, event)
+        problem = Problem(f"`mutates_args` is `{value.constant[1]}`, not a list of names", at.place,
+                          "write `mutates_args=()` for an op that mutates nothing")
+        return replace(base, names=()), [problem] if at.stated or event.required else []
+    lists = [each_in(content) for content in event.state.contents(value)]
+    if len(lists) != 1 or value.kind or value.things or value.roots:
+        agreed = _agreed(value, lists, event)
+        if agreed is None:
+            otherwise = "it is decided at run time" if lists else ""
+            return replace(base, reason=_reason(value, "the list", event, otherwise)), []
+        lists = [list(agreed)]
+    items = lists[0]
+    if items is None:
+        return replace(base, reason=_reason(value, "the list", event)), []
+    names, problems = _names(items, functions, event, at)
+    if names is None or not all(map(is_whole, event.state.contents(value))):
+        reason = next((_reason(v, "a name in it", event) for v in items if string(v) is None), AT_RUN_TIME)
+        return replace(base, reason=reason), problems
+    return replace(base, names=names, span=at.span), problems
+
+
+def _where(value: Value, event: OpEvent) -> _Written:
+    """Where a value was written, as far as that is in the code that the op stands in."""
+    step = event.step
+    literals = [node for node in ast.walk(step.site.node) if isinstance(node, (ast.List, ast.Tuple, ast.Set, ast.Dict))]
+    for cell in sorted(value.cells, key=repr):
+        place = Location(str(cell[0]), *_numbers(cell))
+        display = next((node for node in literals if _is_at(node, cell, event)), None)
+        if cell[5] == step.depth:
+            return _Written(place, True, display)
+    for text in strings(value):
+        if text.spot is not None and text.spot.depth == step.depth:
+            node = text.spot.node
+            inside = isinstance(node, ast.Constant) and any(node is one for one in ast.walk(step.site.node))
+            return _Written(text.spot.location, True, node if inside and isinstance(node, ast.expr) else None)
+    if value.constant is not None and isinstance(step.site.node, ast.Call):
+        for keyword in step.site.node.keywords:
+            if isinstance(keyword.value, ast.Constant) and keyword.arg == "mutates_args":
+                found = Location(step.site.module.display, keyword.value.lineno, keyword.value.col_offset + 1)
+                return _Written(found, True)
+    return _Written(step.site.location, False)
+
+
+def _numbers(cell: CellId) -> tuple[int, int]:
+    line, column = cell[1], cell[2]
+    assert isinstance(line, int)
+    assert isinstance(column, int)
+    return line, column + 1
+
+
+def _is_at(node: ast.expr, cell: CellId, event: OpEvent) -> bool:
+    return (event.step.site.module.display, node.lineno, node.col_offset, node.end_col_offset) == cell[:4]
+
+
+def _left_out(event: OpEvent, place: Location) -> tuple[Declaration, list[Problem]]:
+    if event.open:
+        reason = "it may be passed with `*` or `**`"
+        return Declaration(None, place, stated=False, reason=reason), []
+    if event.misplaced is not None:
+        at = _where(event.misplaced, event).place
+        return Declaration((), place, stated=False), [Problem(
+            f"the second argument of `{event.api}` is the function, not the list", at, "pass it as `mutates_args=`")]
+    problems = [Problem(f"`{event.api}` needs `mutates_args`", place, "write `mutates_args=()` for an op that mutates "
+                        "nothing, `mutates_args=\"unknown\"` where that is not known")] if event.required else []
+    reason = "" if event.default is not None else "it is left out, and what then holds is not known"
+    return Declaration(event.default, place, stated=False, reason=reason), problems
+
+
+def _from_string(value: Value, base: Declaration, functions: Sequence[Found], event: OpEvent
+                 ) -> tuple[Declaration, list[Problem]]:
+    text = string(value)
+    if text is None:
+        return replace(base, span=None, reason=_reason(value, "it", event)), []
+    if text == ANY:
+        return replace(base, any_may=True, reason="it is declared as unknown"), []
+    problem = Problem(f"`mutates_args` is the string {str(text)!r}, not a list of names", base.place,
+                      f'write `mutates_args=("{text}",)`: torch takes no string but "unknown"')
+    _, more = _names([value], functions, event, _Written(base.place, base.stated))
+    return replace(base, names=(str(text),)), [problem, *more]
+
+
+def _names(items: Sequence[Value], functions: Sequence[Found], event: OpEvent, at: _Written
+           ) -> tuple[tuple[str, ...] | None, list[Problem]]:
+    """The names in a list, None where one is not known; and what is wrong with them."""
+    names: dict[str, None] = {}
+    problems: list[Problem] = []
+    known = True
+    for i, item in enumerate(items):
+        name, place = string(item), _item_place(item, i, event, at)
+        if name is None:
+            known = known and item.constant is not None
+            problems.extend(_no_name(item, functions, place))
+        elif name in names:
+            problems.append(Problem(f"`{name}` is listed twice in `mutates_args`", place, "remove one of the two"))
+        else:
+            names[str(name)] = None
+            problems.extend(_misnamed(name, functions, event, place))
+    return (tuple(names) if known else None), problems
+
+
+def _item_place(item: Value, index: int, event: OpEvent, at: _Written) -> Location:
+    for text in told(item):
+        if text.spot is not None and text.spot.depth == event.step.depth:
+            return text.spot.location
+    if isinstance(at.node, (ast.List, ast.Tuple, ast.Set)) and index < len(at.node.elts):
+        element = at.node.elts[index]
+        return Location(at.place.file, element.lineno, element.col_offset + 1)
+    return at.place
+
+
+def _no_name(item: Value, functions: Sequence[Found], at: Location) -> Iterator[Problem]:
+    if item.constant is None:
+        return
+    order = [p.arg for p in parameters(functions[0][1])] if functions else []
+    index = item.constant[1]
+    if isinstance(index, int) and not isinstance(index, bool) and 0 <= index < len(order):
+        hint = f'write "{order[index]}" if that argument is meant'
+    else:
+        hint = f"its arguments are {', '.join(order)}" if order else "name the arguments"
+    yield Problem(f"`mutates_args` holds `{index}`; it takes names of arguments, not positions", at, hint)
+
+
+def _misnamed(name: str, functions: Sequence[Found], event: OpEvent, at: Location) -> Iterator[Problem]:
+    if not functions or any(takes_more(node) for _, node in functions):
+        return
+    holders = [{p.arg: (module, p) for p in parameters(node)} for module, node in functions]
+    if not any(name in held for held in holders):
+        order = list(holders[0])
+        close = nearest(name, order).strip(" ()").removesuffix("?")
+        close = f"{close.replace(chr(39), '`')}?" if close else f"its arguments are {', '.join(order)}"
+        yield Problem(f"`mutates_args` names `{name}`, which is no argument of `{shown_name(event)}`", at, close)
+        return
+    found = [held[name] for held in holders if name in held]
+    if all(is_plain_scalar(module, parameter) for module, parameter in found):
+        annotation = found[0][1].annotation
+        kind = ast.unparse(annotation) if annotation is not None else ""
+        yield Problem(f"`mutates_args` names `{name}`, which holds no tensor (`{kind}`)", at,
+                      "only tensors and lists of tensors can be mutated; take it out")
+
+
+# --------------------------------------------------------------------------- values
+
+
+def shown_name(event: OpEvent) -> str:
+    """The op's name as far as it is known."""
+    return next((text.text for text in strings(event.name)), "the op")
+
+
+def _agreed(value: Value, lists: Sequence[Sequence[Value] | None], event: OpEvent) -> Sequence[Value] | None:
+    """One of several lists, where all hold the same names."""
+    if value.kind or value.things or value.roots or not all(map(is_whole, event.state.contents(value))):
+        return None
+    held = [{string(item) for item in items} if items is not None else {None} for items in lists]
+    return lists[0] if held and None not in held[0] and all(one == held[0] for one in held) else None
+
+
+def _reason(value: Value, what: str, event: OpEvent, otherwise: str = "") -> str:
+    if passed_in([value], event.state):
+        return f"{what} is what a caller passes"
+    reasons = sorted(one.reason for one in value.things if isinstance(one, Opaque))
+    return otherwise or (reasons[0] if reasons else AT_RUN_TIME)

@@ -1,0 +1,263 @@
+"""What names, members and attributes stand for in code that registers ops."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from triton_mutlint.config.registrar import Registrar, public_registrar
+from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved
+from triton_mutlint.host.modules.modules import HostModules
+from triton_mutlint.host.registrations.events import Event
+from triton_mutlint.host.registrations.may_register import is_stub
+from triton_mutlint.host.registrations.things import (
+    Imported,
+    Library,
+    Opaque,
+    Registered,
+    is_unknown,
+    opaque,
+    text_value,
+)
+from triton_mutlint.host.registrations.torch_registering import TorchRegistering
+from triton_mutlint.host.state.core import Activation, Kernels, World
+from triton_mutlint.host.state.state import State
+from triton_mutlint.host.values.arguments import Arguments
+from triton_mutlint.host.values.cells import Cell
+from triton_mutlint.host.values.texts import Text
+from triton_mutlint.host.values.values import (
+    ClassValue,
+    FunctionValue,
+    ScopeId,
+    Thing,
+    Value,
+    join,
+    thing,
+)
+
+
+class RegisteringNames(TorchRegistering):
+    """The names of one file, in the order of its statements, and of those that it imports from."""
+
+    def __init__(self, module: HostModule, modules: HostModules, registrars: Mapping[str, Registrar]) -> None:
+        super().__init__(World(modules, _NO_KERNELS, {}))
+        self.root, self._registrars = module, registrars
+        self.events: list[Event] = []
+        self.stack: list[ast.AST] = []
+        self.defined: list[FunctionValue] = []
+        self._meanings: dict[tuple[int, str], Value] = {}
+        self._orders: dict[ClassValue, list[ClassValue]] = {}
+        self._classes: dict[int, dict[str, Value]] = {}
+        self._configured: dict[int, tuple[str, Registrar]] | None = None
+
+    # ------------------------------------------------------------------ names
+
+    def name(self, node: ast.expr, name: str, state: State, here: Activation) -> Value:
+        scope: ScopeId | None = here.scope
+        while scope is not None:
+            value = state.get(scope, name)
+            value = self.module_state.get(scope, name) if value is None else value
+            if value is not None:
+                return self._looked_up(value)
+            scope = self.scopes.get(scope)
+        own = state.get(("module", here.module.display), name) if here.module is self.root else None
+        return self._looked_up(own) if own is not None else self.module_name(here.module, name)
+
+    def _looked_up(self, value: Value) -> Value:
+        late = [one for one in value.things if isinstance(one, Imported)]
+        if not late:
+            return value
+        rest = replace(value, things=value.things.difference(late))
+        return join(rest, *(self.meaning(r for name, several in self.world.modules.imported(one.module, one.node)
+                                         if name == one.name for r in several) for one in late))
+
+    def bind_import(self, node: ast.Import | ast.ImportFrom, state: State, here: Activation) -> None:
+        for alias in node.names:
+            name = alias.asname or (alias.name.partition(".")[0] if isinstance(node, ast.Import) else alias.name)
+            state.put(here.scope, name, thing(Imported(here.module, node, name)))
+
+    def module_name(self, module: HostModule, name: str, settled: bool = False) -> Value:
+        key = (id(module), name)
+        if key not in self._meanings:
+            self._meanings[key] = opaque("it is defined by itself")
+            found = self.world.modules.resolve(module, (name,))
+            if module is self.root:  # an assignment of this file that has not been reached yet does not hold
+                found = [r for r in found if not self._is_own_value(r)] or found
+            self._meanings[key] = self.meaning(found) if found else _unbound(module, name)
+        return self._meanings[key]
+
+    def _is_own_value(self, found: Resolved) -> bool:
+        return isinstance(found, Definition) and found.module is self.root and isinstance(found.node, ast.expr)
+
+    def meaning(self, found: Iterable[Resolved]) -> Value:
+        resolved = list(found)
+        whole = [r for r in resolved if not (isinstance(r, Definition) and is_stub(r.node))]
+        return super().meaning(whole or resolved)
+
+    def _global(self, module: HostModule, node: ast.expr, index: tuple[int, ...]) -> Value:
+        key = id(node)
+        if key in self.evaluating:
+            return opaque("it is defined by itself")
+        if key not in self.globals:
+            self.evaluating.add(key)
+            try:
+                self.globals[key], _ = self.apart(lambda own: self.evaluate(node, own, self.top(module)))
+            finally:
+                self.evaluating.discard(key)
+        value = self.globals[key]
+        for position in index:
+            value = self.module_state.element(value, position)
+        return value
+
+    def loosen(self, value: Value, changed: bool) -> None:
+        """A registration happens while files are imported: nothing has changed since."""
+
+    # ------------------------------------------------------------------ functions and classes
+
+    def function(self, module: HostModule, node: ast.FunctionDef | ast.AsyncFunctionDef, state: State,
+                 here: Activation) -> Value:
+        undecorated = ast.copy_location(ast.FunctionDef(node.name, node.args, node.body, []), node)
+        here.captured = True
+        scope = None if here.name == "<module>" else here.scope
+        made = FunctionValue(module, node, scope, defaults=self.defaults_of(undecorated.args, state, here))
+        self.defined.append(made)
+        value = thing(made)
+        for decorator in reversed(node.decorator_list):
+            value = self.decorated(decorator, value, state, here)
+        return value
+
+    def decorated(self, decorator: ast.expr, value: Value, state: State, here: Activation) -> Value:
+        maker = self.evaluate(decorator, state, here)
+        applied = self.call(maker, Arguments((value,)), decorator, state, here)
+        return value if is_unknown(applied) or not (applied.things or applied.cells) else applied
+
+    def _default(self, function: FunctionValue, default: ast.expr, state: State) -> Value:
+        if function.scope is None and function.module is self.root:
+            return self.evaluate(default, state, self.top(self.root))
+        return super()._default(function, default, state)
+
+    def _s_classdef(self, node: ast.ClassDef, state: State, here: Activation) -> State:
+        here.captured = True
+        self._classes[id(node)] = self._class_body(node, state, here)
+        scope = None if here.name == "<module>" else here.scope
+        state.put(self.scope_of(node.name, state, here), node.name, thing(ClassValue(here.module, node, scope)))
+        return state
+
+    def _class_body(self, node: ast.ClassDef, state: State, here: Activation) -> dict[str, Value]:
+        """The members of a class; its methods do not see their names."""
+        place = self.cell(node, here, "class")
+        inner = replace(here, name=here.name, scope=place, node=None)
+        self.scopes[place] = None if here.name == "<module>" else here.scope
+        first = len(self.defined)
+        self.block(node.body, state, inner)
+        owner = ClassValue(here.module, node, None if here.name == "<module>" else here.scope)
+        outer = self.scopes[place]
+        self.defined[first:] = [replace(one, owner=owner, scope=outer if one.scope == place else one.scope)
+                                for one in self.defined[first:]]
+        return dict(state.names.get(place, {}))
+
+    def members(self, owner: ClassValue) -> Mapping[str, Value]:
+        if id(owner.node) not in self._classes:
+            made = self._classes[id(owner.node)] = {}
+
+            def work(own: State) -> Value:
+                made.update(self._class_body(owner.node, own, self.top(owner.module)))
+                return Value()
+
+            self.apart(work)
+        return self._classes[id(owner.node)]
+
+    def order(self, owner: ClassValue, depth: int = 0) -> list[ClassValue]:
+        if owner not in self._orders:
+            self._orders[owner] = super().order(owner, depth)
+        return self._orders[owner]
+
+    def class_member(self, owner: ClassValue, name: str) -> Value | None:
+        return next((found for one in self.order(owner) if (found := self._own_member(one, name)) is not None), None)
+
+    def _own_member(self, owner: ClassValue, name: str) -> Value | None:
+        value = self.members(owner).get(name)
+        if value is None:
+            return None
+        value = self._looked_up(value)
+        return replace(value, things=frozenset(
+            replace(one, owner=owner, scope=owner.scope) if isinstance(one, FunctionValue) else one
+            for one in value.things))
+
+    def _of_thing(self, owner: Thing, name: str, node: ast.AST, state: State, here: Activation) -> Value:
+        if name in ("__name__", "__qualname__"):
+            op = owner.event.function if isinstance(owner, Registered) else None
+            for one in op.things if op is not None else (owner,):
+                if isinstance(one, FunctionValue):
+                    return text_value(Text(getattr(one.node, "name", "<lambda>")))
+            if isinstance(owner, Opaque):
+                return text_value(Text("{name}", False))
+        if isinstance(owner, Library) and name == "ns":
+            return owner.namespace
+        if isinstance(owner, HostModule):
+            key = (id(owner), f".{name}")
+            if key not in self._meanings:
+                self._meanings[key] = self.meaning(self.world.modules.members(owner, (name,)))
+            return self._meanings[key]
+        return super()._of_thing(owner, name, node, state, here)
+
+    def _of_cell(self, one: Value, content: Cell, name: str, node: ast.AST, state: State, here: Activation) -> Value:
+        held = content.get(name) if content.kind == "object" else None
+        return held if held is not None else super()._of_cell(one, content, name, node, state, here)
+
+    def _of_tensor(self, owner: Value, name: str) -> Value:
+        if name in ("__name__", "__qualname__") and owner.roots:
+            return text_value(Text("{name}", False), roots=owner.unsure)
+        return super()._of_tensor(owner, name)
+
+    def _b_property(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+        return opaque("it is a property")
+
+    # ------------------------------------------------------------------ registrars
+
+    def registrar_of(self, callee: Thing) -> tuple[str, Registrar] | None:
+        """What is known of a callee that registers ops: by configuration, else of public libraries."""
+        if isinstance(callee, FunctionValue):
+            found = self._own.get(id(callee.node))
+            if found is None:
+                return None
+            names = tuple(a.arg for a in (*callee.node.args.posonlyargs, *callee.node.args.args))
+            return found[0], replace(found[1], order=names)
+        if not isinstance(callee, External):
+            return None
+        known = self._registrars.get(callee.name) or public_registrar(callee.name)
+        return (callee.name, known) if known is not None else None
+
+    @property
+    def _own(self) -> Mapping[int, tuple[str, Registrar]]:
+        """The configured registrars that first-party files define, by their `def`."""
+        if self._configured is None:
+            self._configured = {}
+            for name, registrar in self._registrars.items():
+                module, _, last = name.rpartition(".")
+                statement = ast.ImportFrom(module, [ast.alias(last)], 0)
+                for _, found in self.world.modules.imported(self.root, statement):
+                    for one in found:
+                        if isinstance(one, Definition):
+                            self._configured[id(one.node)] = (name, registrar)
+        return self._configured
+
+
+def _unbound(module: HostModule, name: str) -> Value:
+    """A name that nothing binds: one of `from torch.library import *`, or a built-in."""
+    starred = any(star.module == "torch.library" and not star.level for star in module.stars)
+    return thing(External(f"torch.library.{name}" if starred else f"builtins.{name}"))
+
+
+class _Never:
+    """No kernel is launched while files are imported."""
+
+    def verdicts(self, *_: object) -> str:
+        return "it is not launched"
+
+    def beyond(self, *_: object) -> None:
+        return None
+
+
+_NO_KERNELS: Kernels = _Never()

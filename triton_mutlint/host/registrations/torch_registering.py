@@ -1,0 +1,264 @@
+"""Torch's functions that register ops, and libraries' own around them: what a call of each means."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from triton_mutlint.config.registrar import Registrar
+from triton_mutlint.host.model import Form
+from triton_mutlint.host.modules.module import External
+from triton_mutlint.host.registrations.events import Event, ImplEvent, OpEvent, Step
+from triton_mutlint.host.registrations.one_by_one_library import OneByOneLibrary
+from triton_mutlint.host.registrations.passed import (
+    is_open,
+    is_schema,
+    may_be_library,
+    named_by,
+    op_name,
+    overload,
+    passed,
+    pending,
+    schemas,
+    take,
+)
+from triton_mutlint.host.registrations.things import (
+    Inferred,
+    Library,
+    Opaque,
+    Registered,
+    as_text,
+    is_none,
+    joined,
+    opaque,
+    passed_in,
+    string,
+    strings,
+    text_value,
+)
+from triton_mutlint.host.state.core import Activation
+from triton_mutlint.host.state.state import State
+from triton_mutlint.host.values.arguments import Arguments
+from triton_mutlint.host.values.texts import Text
+from triton_mutlint.host.values.values import (
+    NO_VALUE,
+    NONE,
+    Attribute,
+    FunctionValue,
+    Kind,
+    Partial,
+    Thing,
+    Value,
+    thing,
+)
+
+_TORCH = re.compile(r"torch\.(_?library|_custom_op)\b")
+_SAME_FUNCTION = re.compile(
+    r"torch\.(compile|jit\.\w+|no_grad|inference_mode|enable_grad|compiler\.\w+|_dynamo\.\w+|_disable_dynamo)"
+    r"|functools\.(lru_cache|cache)|builtins\.(staticmethod|classmethod)|typing\.\w+|contextlib\.contextmanager"
+)
+UNKNOWN = Value(kind=Kind.OTHER)
+
+
+class TorchRegistering(OneByOneLibrary):
+    """Notes what registering calls do."""
+
+    def site(self, node: ast.AST) -> Step:
+        """That of a call at `node`."""
+        raise NotImplementedError
+
+    def note(self, event: Event, names: State) -> None:
+        """Something is registered."""
+        raise NotImplementedError
+
+    def snapshot(self, state: State) -> State:
+        """What containers hold now; several calls in a row find the same."""
+        if self._kept is None or self._kept.mark is not state.mark:
+            self._kept = State(heap=dict(state.heap), base=state.base, mark=state.mark)
+        return self._kept
+
+    _kept: State | None = None
+
+    def external(self, name: str, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+        top, _, last = name.partition(".")[0], "", name.rpartition(".")[2]
+        if _TORCH.match(name) and last in _LIBRARY:
+            return _LIBRARY[last](self, External(name), arguments, node, state)
+        if _SAME_FUNCTION.match(name):
+            given = arguments.positional[:1]
+            function = any(isinstance(t, (FunctionValue, Partial, Registered)) for v in given for t in v.things)
+            # `torch.compile(dynamic=True)`, and then its result is called with the function
+            return given[0] if function else thing(External(name))
+        if top in ("torch", "triton"):
+            return self.not_known(NO_VALUE, arguments, node, state, here)
+        return super().external(name, arguments, node, state, here)
+
+    def method(self, attribute: Attribute, arguments: Arguments, node: ast.AST, state: State,
+               here: Activation) -> Value:
+        """`owner.name(...)` of a library, of an op, or of what may be one."""
+        owner = attribute.owner
+        libraries = [one for one in owner.things if isinstance(one, Library)]
+        if libraries or (not owner.cells and owner.constant is None and not owner.texts
+                         and all(isinstance(one, Opaque) for one in owner.things)):
+            found = self._of_library(attribute, libraries[0] if libraries else None, arguments, node, state)
+            if found is not None:
+                return found
+        ops = [one.event for one in owner.things if isinstance(one, Registered)]
+        if ops and attribute.name == "register_kernel":
+            function = take(arguments, 1, "fn")
+            if is_none(function):
+                return pending(attribute, arguments, "fn")
+            for event in ops:
+                self._implemented(event.name, function, node, state, take(arguments, 0, "device_types"))
+            return function or NO_VALUE
+        return super().method(attribute, arguments, node, state, here)
+
+    def _of_library(self, attribute: Attribute, library: Library | None, arguments: Arguments, node: ast.AST,
+                    state: State) -> Value | None:
+        if attribute.name == "define":
+            schema = take(arguments, 0, "schema")
+            if schema is not None and (library is not None or is_schema(schema) or passed_in([schema], state)):
+                self.define(library, schema, node, state)
+                return NONE
+        return self._impl_of(attribute, library, arguments, node, state) if attribute.name == "impl" else None
+
+    def _impl_of(self, attribute: Attribute, library: Library | None, arguments: Arguments, node: ast.AST, state: State
+                 ) -> Value | None:
+        op, function, keys = (take(arguments, i, name) for i, name in enumerate(("op_name", "fn", "dispatch_key")))
+        if op is None and is_open(arguments) and library is not None:  # `lib.impl(*entry)`
+            op = function = Value(unsure=frozenset(["*"]), kind=Kind.OTHER)
+        if op is None or not (library is not None or string(op) is not None or strings(op) or passed_in([op], state)):
+            return None
+        if function is None or string(function) is not None:  # `@lib.impl("op", "CUDA")`
+            named = {**arguments.named, "dispatch_key": function or keys or text_value(Text(""))}
+            return pending(attribute, replace(arguments, positional=(op,), named=named), "fn")
+        self._implemented(op_name(library, op, state), function, node, state, keys, "with_keyset" in arguments.named,
+                          library is not None)
+        return NONE
+
+    def _implemented(self, name: Value, function: Value | None, node: ast.AST, state: State, keys: Value | None = None,
+                     keyset: bool = False, sure: bool = True) -> None:
+        function = function or NO_VALUE
+        passed = bool(passed_in([function], state))
+        depends = passed or bool(passed_in([name], state))
+        self.note(ImplEvent(name, self.site(node), self.snapshot(state), passed, depends, function, keys, keyset, sure),
+                  state)
+
+    def _defines(self, form: Form, api: str, name: Value, node: ast.AST, state: State, function: Value | None = None,
+                 mutates: Value | None = None, schema: Value | None = None, **more: object) -> OpEvent:
+        decides = passed_in([function if function is not None else schema], state)
+        depends = passed_in([function, mutates, schema], state)
+        event = OpEvent(name, self.site(node), self.snapshot(state), bool(decides), bool(depends), form, api, function,
+                        mutates, schema, **more)  # type: ignore[arg-type]
+        self.note(event, state)
+        return event
+
+    def define(self, library: Library | None, schema: Value, node: ast.AST, state: State) -> None:
+        """Note `library.define(schema)`."""
+        for one in schemas(schema):
+            self.defined_as("Library.define", op_name(library, named_by(one), state), one, node, state)
+
+    def defined_as(self, api: str, name: Value, schema: Value, node: ast.AST, state: State) -> None:
+        inferred = next((one for one in schema.things if isinstance(one, Inferred)), None)
+        function, mutates = (inferred.function, inferred.mutates) if inferred is not None else (None, None)
+        self._defines(Form.DEFINE, api, name, node, state, function, mutates, schema)
+
+    # ------------------------------------------------------------------ torch.library
+
+    def custom_op(self, callee: External, arguments: Arguments, node: ast.AST, state: State) -> Value:
+        function = take(arguments, 1, "fn")
+        if function is not None and (function.cells or string(function) is not None):  # a list where it belongs
+            named = {"misplaced": function, **arguments.named}
+            return pending(callee, replace(arguments, positional=arguments.positional[:1], named=named), "fn")
+        if is_none(function):
+            return pending(callee, arguments, "fn")
+        last = callee.name.rpartition(".")[2]
+        schema = take(arguments, None, "schema")
+        event = self._defines(
+            Form.TRITON_OP if last == "triton_op" else Form.CUSTOM_OP, f"torch.library.{last}",
+            take(arguments, 0, "name") or opaque("it is missing"), node, state, function,
+            take(arguments, None, "mutates_args"), None if is_none(schema) else schema, required=True,
+            open=is_open(arguments), misplaced=take(arguments, None, "misplaced"),
+        )
+        return thing(Registered(event))
+
+    def library(self, callee: External, arguments: Arguments, node: ast.AST, state: State) -> Value:
+        return thing(Library(take(arguments, 0, "ns") or UNKNOWN))
+
+    def define_call(self, callee: External, arguments: Arguments, node: ast.AST, state: State) -> Value:
+        first = take(arguments, 0, "qualname") or UNKNOWN
+        schema = take(arguments, 1, "schema") or UNKNOWN
+        library = next((one for one in first.things if isinstance(one, Library)), None)
+        if library is None:
+            self.defined_as("torch.library.define", first, schema, node, state)
+            return NONE
+        function = take(arguments, None, "f")  # `@torch.library.define(lib, "op(Tensor x) -> Tensor")`
+        if function is None:
+            return pending(callee, arguments, "f")
+        self.define(library, schema, node, state)
+        self._implemented(op_name(library, named_by(schema), state), function, node, state)
+        return function
+
+    def impl(self, callee: External, arguments: Arguments, node: ast.AST, state: State) -> Value:
+        first = take(arguments, 0, "qualname") or UNKNOWN
+        library = next((one for one in first.things if isinstance(one, Library)), None)
+        if len(arguments.positional) > 1 and (library is not None or may_be_library(first)):
+            name = op_name(library, take(arguments, 1, "name") or UNKNOWN, state)
+            keys, function = take(arguments, 2, "dispatch_key"), take(arguments, None, "func")
+        else:
+            name, keys, function = first, take(arguments, 1, "types"), take(arguments, 2, "func")
+        if is_none(function):
+            return pending(callee, arguments, "func")
+        self._implemented(name, function, node, state, keys, "with_keyset" in arguments.named)
+        return function or NO_VALUE
+
+    def register_kernel(self, callee: External, arguments: Arguments, node: ast.AST, state: State) -> Value:
+        function = take(arguments, 2, "func")
+        if is_none(function):
+            return pending(callee, arguments, "func")
+        op = take(arguments, 0, "op") or UNKNOWN
+        names = [one.event.name for one in op.things if isinstance(one, Registered)] or [overload(op)]
+        for name in names:
+            self._implemented(name, function, node, state, take(arguments, 1, "device_types"))
+        return function or NO_VALUE
+
+    def infer_schema(self, callee: External, arguments: Arguments, node: ast.AST, state: State) -> Value:
+        prefix = take(arguments, None, "op_name")
+        shown = as_text(prefix, "op_name") if prefix is not None and not is_none(prefix) else Text("")
+        function = take(arguments, 0, "prototype_function") or UNKNOWN
+        return thing(Inferred(function, take(arguments, 1, "mutates_args"), shown))
+
+    # ------------------------------------------------------------------ registrars
+
+    def by_registrar(self, registrar: Registrar, callee: Thing, name: str, arguments: Arguments, node: ast.AST,
+                     state: State) -> Value:
+        """What calling a function that registers ops gives, by what is known of its parameters."""
+        parameter = registrar.function or "decorated"
+        function = passed(registrar, arguments, registrar.function)
+        function = take(arguments, None, parameter) if function is None else function
+        if function is None or is_none(function):
+            return pending(callee, arguments, parameter)
+        called = passed(registrar, arguments, registrar.name)
+        if called is None or is_none(called):
+            one = next((t for t in function.things if isinstance(t, FunctionValue)), None)
+            text = Text(one.node.name, True) if one is not None and not isinstance(one.node, ast.Lambda) else Text(
+                "<lambda>" if one is not None else "{name}", one is not None)
+            called = text_value(text, roots=passed_in([function], state))
+        shown = as_text(called, "name")
+        if registrar.namespace and "::" not in shown.text:
+            shown = replace(joined([Text(f"{registrar.namespace}::"), shown]))
+        roots = passed_in([called], state)
+        mutates = passed(registrar, arguments, registrar.mutates)
+        event = self._defines(
+            Form.REGISTRAR, name, text_value(shown, roots=roots), node, state, function,
+            None if is_none(mutates) else mutates, default=registrar.default, open=is_open(arguments))
+        return thing(Registered(event))
+
+
+_LIBRARY: Mapping[str, Callable[[TorchRegistering, External, Arguments, ast.AST, State], Value]] = {
+    "custom_op": TorchRegistering.custom_op, "triton_op": TorchRegistering.custom_op,
+    "Library": TorchRegistering.library, "_scoped_library": TorchRegistering.library,
+    "define": TorchRegistering.define_call, "impl": TorchRegistering.impl,
+    "register_kernel": TorchRegistering.register_kernel, "infer_schema": TorchRegistering.infer_schema,
+}  # fmt: skip

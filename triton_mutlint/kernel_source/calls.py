@@ -1,0 +1,323 @@
+"""Calls in a kernel's source: what they may touch, and what they give."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from triton_mutlint.kernel_source.evaluate import UNKNOWN, plain
+from triton_mutlint.kernel_source.folding import called, evaluated
+from triton_mutlint.kernel_source.helpers import Helper
+from triton_mutlint.kernel_source.objects import fields_of, makes_objects, may_store, member, named_and_home
+from triton_mutlint.kernel_source.operations import (
+    ANSWERING,
+    ANY,
+    ASM,
+    ASM_CALL,
+    CHECKS,
+    COMBINING,
+    FACTS,
+    LOADS,
+    METHODS,
+    NUMBERS,
+    QUIET,
+    SIZES,
+    TYPING,
+    WHOLE,
+    loaded,
+    masked_off,
+    of_asm,
+    reads,
+    stores,
+)
+from triton_mutlint.kernel_source.values import (
+    LOADED,
+    NO_ROOTS,
+    NOTHING,
+    SOME,
+    Object,
+    Value,
+    constant,
+    either,
+    mixed,
+)
+from triton_mutlint.types import Site
+
+Env = dict[str, Value]
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a function gives back, and what it does to the memory of which roots."""
+
+    returned: Value
+    sites: frozenset[tuple[str, Site]]
+
+
+class Following(Protocol):
+    """What knows the helpers, and what they do."""
+
+    def call(self, helper: Helper, env: Env) -> Done: ...
+
+    def helper(self, target: Any, name: str = "") -> Helper | None: ...
+
+
+@dataclass(frozen=True, eq=False)
+class _Bound:
+    """A method of a value."""
+
+    method: Helper
+    owner: Value
+
+
+class Calls:
+    """The part of a walk over a function's body that applies functions to values."""
+
+    def __init__(self, stores: Following, line: int) -> None:
+        self.stores, self.line = stores, line
+        self.at: tuple[int, ...] = (line,)
+        self.sites: set[tuple[str, Site]] = set()
+
+    def eval(self, node: ast.expr) -> Value:
+        """What an expression may hold."""
+        raise NotImplementedError
+
+    def member(self, owner: Value, name: str) -> Value:
+        """`owner.name`."""
+        if name == "value" and owner.is_known:
+            return owner
+        if name in SIZES:
+            self.done("size", NO_ROOTS)
+        names = fields_of(owner.kinds[0].it) if len(owner.kinds) == 1 else ()
+        if owner.items is not None and name in names[: len(owner.items)]:
+            return owner.items[names.index(name)]
+        if owner.functions and not owner.is_open:
+            return either(*(of_global(member(f.it, name)) for f in owner.functions))
+        methods = [self.stores.helper(member(kind.it, name)) for kind in owner.kinds]
+        bound = [Value(functions=(Object(_Bound(m, owner)),)) for m in methods if m is not None]
+        if bound and len(bound) == len(methods):
+            return either(*bound)
+        nested = (SOME,) if SOME in owner.kinds else ()
+        field = NOTHING if name in FACTS and not owner.kinds else Value(owner.everything(), is_open=True, kinds=nested)
+        return either(field, *bound)
+
+    def overloaded(self, *values: Value) -> None:
+        """An operator is applied to `values`: one of them may define what it does."""
+        for kind in dict.fromkeys(k for v in values for k in v.kinds):
+            if kind == SOME or any(self.stores.helper(member(kind.it, n)) for n in dir(kind.it) if n[:2] == "__"):
+                self.store(mixed(values).roots)
+
+    def call(self, node: ast.Call) -> Value:
+        args: list[Value] = []
+        named: dict[str, Value] = {}
+        for argument in node.args:
+            value = self.eval(argument.value if isinstance(argument, ast.Starred) else argument)
+            if ANY in named or (isinstance(argument, ast.Starred) and not value.has_length):
+                named[ANY] = mixed((value, named.get(ANY, NOTHING)))
+            else:
+                args.extend(value.items or () if isinstance(argument, ast.Starred) else (value,))
+        for keyword in node.keywords:
+            value = self.eval(keyword.value)
+            named[keyword.arg or ANY] = value if keyword.arg else mixed((value, named.get(ANY, NOTHING)))
+        if isinstance(node.func, ast.Attribute):
+            method, owner = node.func.attr, self.eval(node.func.value)
+            function = self.member(owner, method)
+        else:
+            method, owner, function = "", NOTHING, self.eval(node.func)
+        if any(named_and_home(f.it)[0] == ASM_CALL for f in function.functions):
+            self.spelled_out(node, args, named)
+        self.at = self.place(node)
+        found = [self.applied(f.it, args, named, method) for f in function.functions]
+        if function.is_open or not found:
+            found.append(self.unknown(method, owner, args, named, function).converted())
+        return either(*found)
+
+    def spelled_out(self, node: ast.Call, args: list[Value], named: dict[str, Value]) -> None:
+        """Tell the operands of an inline asm apart, where the call itself lists them: nothing else has that list."""
+        for keyword in node.keywords:
+            if keyword.arg == "args":
+                named["args"] = self.listed(keyword.value) or named["args"]
+        if len(node.args) > 2 and not any(isinstance(a, ast.Starred) for a in node.args):
+            args[2] = self.listed(node.args[2]) or args[2]
+
+    def listed(self, node: ast.expr) -> Value | None:
+        """The elements of a list that is written out."""
+        if not isinstance(node, ast.List | ast.Tuple) or any(isinstance(e, ast.Starred) for e in node.elts):
+            return None
+        return Value(items=tuple(self.eval(e) for e in node.elts))
+
+    def unknown(self, method: str, owner: Value, args: list[Value], named: Mapping[str, Value],
+                function: Value) -> Value:
+        """A call of a method of a value, or of what may be any function."""
+        given = mixed((owner, *args, *named.values()))
+        if owner.is_value and stores(method):
+            if not masked_off(method, [owner, *args], named):
+                self.write(owner.everything())
+            self.keep(given.roots - owner.everything())
+            return LOADED
+        if not owner.is_value or method not in METHODS:
+            self.store(given.roots | function.everything())
+            return replace(given, is_open=True, kinds=given.kinds if method else (SOME,))
+        if method in COMBINING:
+            self.combined(method, (NOTHING, *args), named, given.roots)
+        self.load(owner.everything() if reads(method) else frozenset())
+        return loaded(*args, *named.values()) if method == "load" else Value(given.roots)
+
+    def applied(self, target: Any, args: list[Value], named: Mapping[str, Value], method: str = "") -> Value:
+        """A call of a known object; `method` is its name as an attribute, which methods of tensors do not know."""
+        if isinstance(target, _Bound):
+            target, args = target.method, [target.owner, *args]
+        helper = target if isinstance(target, Helper) else self.stores.helper(target)
+        if helper is not None:
+            done = self.stores.call(helper, _arguments(helper, args, named))
+            self.sites.update((root, Site(site.kind, (self.at, *site.path))) for root, site in done.sites)
+            return done.returned
+        return self.computed(target, args, named, method).converted()
+
+    def computed(self, target: Any, args: list[Value], named: Mapping[str, Value], method: str) -> Value:
+        """A call of what is no jit function."""
+        name, home = named_and_home(target)
+        found = None if named else self.folded(target, args)
+        if found is not None:
+            return found
+        everything = mixed((*args, *named.values()))
+        if name in WHOLE and home.partition(".")[0] in QUIET:
+            return mixed(value.number() for value in (*args, *named.values()))
+        if isinstance(target, type):
+            return self.made(target, args, named)
+        given = everything.roots
+        name = method if name == "wrapper" and method else name
+        if home.partition(".")[0] not in QUIET:
+            self.store(given)
+            return replace(everything, is_open=True, kinds=(SOME,))
+        self.asked(name, args, given)
+        if name in ANSWERING and home == "builtins":
+            return NOTHING
+        if stores(name):
+            if not masked_off(name, args, named):
+                self.write(args[0].everything() if args and ANY not in named else given)
+            self.keep(given)
+            return LOADED
+        read = of_asm(args, named) if name == ASM_CALL else None
+        if read is not None:
+            self.load(given)
+            self.store(read[0])
+            self.done("asm", NO_ROOTS)
+            self.keep(given - read[0] if read[0] else frozenset())
+            return read[1]
+        if name in ASM or home.startswith("triton.experimental"):
+            self.write(given)
+        if name in CHECKS and args:
+            self.checked(args[0])
+        self.combined(name, args, named, given)
+        self.load(given if reads(name) else frozenset())
+        if name in LOADS:
+            return loaded(*args[1:], *named.values())
+        return NOTHING if name in NUMBERS else Value(given) if home != "builtins" else everything
+
+    def made(self, cls: type, args: list[Value], named: Mapping[str, Value]) -> Value:
+        """An instance of a class."""
+        if cls is tuple and len(args) == 1:
+            return args[0]
+        everything = mixed((*args, *named.values()))
+        given, nested = everything.roots, bool(everything.kinds)
+        fields = getattr(cls, "_fields", None)
+        if fields is not None and len(args) + len(named) == len(fields) and set(named) <= set(fields[len(args):]):
+            items = (*args, *(named[name] for name in fields[len(args):]))
+            return Value(items=items, kinds=(Object(cls),))
+        if may_store(cls):
+            self.store(given)
+        if cls.__module__.partition(".")[0] in QUIET and not nested:
+            return Value(given)
+        nested = nested or makes_objects(cls)
+        return Value(given, is_open=True, kinds=(Object(cls), SOME) if nested else (Object(cls),))
+
+    def combined(self, name: str, args: Sequence[Value], named: Mapping[str, Value], given: frozenset[str]) -> None:
+        """Triton calls the functions among the arguments, to reduce or map the others."""
+        for value in (*args, *named.values()):
+            for function in value.functions:
+                helper = self.stores.helper(function.it)
+                if helper is not None:
+                    self.applied(helper, [Value(given, is_open=True)] * len(helper.node.args.args), {})
+        if name in COMBINING:
+            key, index = COMBINING[name]
+            combine = named[key] if key in named else args[index] if index < len(args) else NOTHING
+            if combine.is_open or not combine.functions:
+                self.store(given)
+
+    def place(self, node: ast.expr | ast.stmt) -> tuple[int, ...]:
+        return self.line, node.lineno, node.col_offset
+
+    def keep(self, roots: frozenset[str]) -> None:
+        """It is put into memory, from where it may be loaded again."""
+        self.done("keep", roots)
+
+    def load(self, roots: frozenset[str]) -> None:
+        """It may be read from there."""
+        self.done("load", roots)
+
+    def write(self, roots: frozenset[str]) -> None:
+        """Something is certainly stored: if through no parameter, then at an address of none."""
+        self.done("store", roots or NO_ROOTS)
+
+    def store(self, roots: frozenset[str]) -> None:
+        """Something may be stored there."""
+        self.done("store", roots)
+
+    def checked(self, value: Value) -> None:
+        """The value is asserted when the kernel is compiled."""
+        self.done(f"assert {value.value}", NO_ROOTS)
+
+    def asked(self, name: str, args: Sequence[Value], given: frozenset[str]) -> None:
+        """A function may ask of what kind a value is, or how long a tuple whose length is not told."""
+        if name in TYPING or (name == "len" and given and args and not args[0].has_length):
+            self.done("type", NO_ROOTS)
+
+    def done(self, kind: str, roots: frozenset[str]) -> None:
+        """Something is done here to the memory of parameters."""
+        site = Site(kind, (self.at,))
+        self.sites.update((root, site) for root in roots)
+
+    def folded(self, target: Any, args: list[Value]) -> Value | None:
+        """What a function makes of constants, if that can be told."""
+        name, home = named_and_home(target)
+        if type(target).__name__ == "ConstexprFunction":
+            return evaluated(target, tuple(args))
+        if home.partition(".")[0] not in QUIET:
+            return None
+        if name == "arange" and args and type(args[0].value) is int:
+            return Value(start=args[0].value)
+        if name == "len" and len(args) == 1 and args[0].has_length:
+            return constant(len(args[0].items or ()))
+        return called(name, tuple(arg.value for arg in args)) if all(arg.is_known for arg in args) else None
+
+
+def _arguments(helper: Helper, args: list[Value], named: Mapping[str, Value]) -> Env:
+    formal = helper.node.args
+    positional = (*formal.posonlyargs, *formal.args)
+    rest = replace(mixed(named.values()) if ANY in named else NOTHING, is_open=True)
+    told = {} if ANY in named else helper.defaults
+    env = {a.arg: of_global(told[a.arg]) if a.arg in told else rest for a in (*positional, *formal.kwonlyargs)}
+    env.update(zip((a.arg for a in positional), args, strict=False))
+    env.update((name, value) for name, value in named.items() if name in env)
+    if formal.vararg is not None:
+        left = args[len(positional):]
+        env[formal.vararg.arg] = mixed((rest, *left)) if ANY in named else Value(items=tuple(left))
+    if formal.kwarg is not None:
+        env[formal.kwarg.arg] = replace(mixed(named.values()), is_open=True)
+    return env
+
+
+def of_global(found: Any) -> Value:
+    """What a name outside of the function holds."""
+    if type(found).__name__ == "constexpr":
+        found = getattr(found, "value", found)
+    value = plain(found)
+    if isinstance(value, tuple):
+        kinds = (Object(type(value)),) if type(value) is not tuple else ()
+        return Value(items=tuple(of_global(v) for v in value), kinds=kinds)
+    if value is not UNKNOWN and type(value).__name__ != "dtype":
+        return constant(value)
+    return Value(is_open=True) if found is UNKNOWN else Value(functions=(Object(found),))

@@ -1,0 +1,134 @@
+"""Expressions in a kernel's source, as `possible_stores` follows them."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from triton_mutlint.kernel_source.calls import Calls, Env, of_global
+from triton_mutlint.kernel_source.evaluate import UNKNOWN
+from triton_mutlint.kernel_source.folding import compared, computed
+from triton_mutlint.kernel_source.values import NO_ROOTS, NOTHING, Value, constant, either, mixed
+
+
+class Expressions(Calls):
+    """The part of a walk over a function's body that evaluates what is in its statements."""
+
+    namespace: Mapping[str, Any]
+    env: Env
+
+    def bind(self, target: ast.expr, value: Value) -> None:
+        """`target = value`."""
+        raise NotImplementedError
+
+    def eval(self, node: ast.expr) -> Value:
+        return _EXPRESSIONS.get(type(node), Expressions.whatever)(self, node)
+
+    def whatever(self, node: ast.AST) -> Value:
+        """Any other expression may be made of all that is in it."""
+        return mixed(self.eval(n) if isinstance(n, ast.expr) else self.whatever(n) for n in ast.iter_child_nodes(node))
+
+    def name(self, node: ast.Name) -> Value:
+        if node.id in self.env:
+            return self.env[node.id]
+        found = self.namespace.get(node.id, getattr(builtins, node.id, UNKNOWN))
+        if found is UNKNOWN:
+            found = self.stores.helper(UNKNOWN, node.id) or UNKNOWN
+            if found is UNKNOWN:  # then Triton refuses the kernel
+                self.done(f"{node.id} is not defined", NO_ROOTS)
+        return of_global(found)
+
+    def attribute(self, node: ast.Attribute) -> Value:
+        return self.member(self.eval(node.value), node.attr)
+
+    def sequence(self, node: ast.Tuple | ast.List) -> Value:
+        if isinstance(node, ast.List) or any(isinstance(e, ast.Starred) for e in node.elts):
+            return replace(self.whatever(node), is_open=True)  # what a list holds may change
+        return Value(items=tuple(self.eval(e) for e in node.elts))
+
+    def subscript(self, node: ast.Subscript) -> Value:
+        owner = self.eval(node.value)
+        if isinstance(node.slice, ast.Slice):
+            bounds = [NOTHING if b is None else self.eval(b) for b in (node.slice.lower, node.slice.upper)]
+            fixed = [None if b is None else v.value
+                     for b, v in zip((node.slice.lower, node.slice.upper), bounds, strict=True)]
+            known = UNKNOWN not in fixed and not (owner.roots and any(b is not None and b < 0 for b in fixed))
+            if owner.items is not None and node.slice.step is None and known:
+                return Value(owner.roots, owner.items[slice(*fixed)])
+            return replace(mixed((owner, *bounds)), is_open=True, start=owner.start)
+        index = self.eval(node.slice)
+        self.overloaded(owner, index)
+        found = owner.element(index)
+        return found if owner.start is None else replace(found, start=owner.start)  # `offsets[:, None]`
+
+    def binary(self, node: ast.BinOp) -> Value:
+        left, right = self.eval(node.left), self.eval(node.right)
+        self.overloaded(left, right)
+        if not (left.kinds or right.kinds):
+            found = computed(node.op, left, right)
+            if found is not None:
+                return found
+        if isinstance(node.op, (ast.Add, ast.Sub)):
+            return left + right if isinstance(node.op, ast.Add) else mixed((left, right))
+        return mixed((left.number(), right.number()))  # no pointer is multiplied, shifted or masked
+
+    def compare(self, node: ast.Compare) -> Value:
+        values = [self.eval(n) for n in (node.left, *node.comparators)]
+        self.overloaded(*values)
+        return compared(node, values[0], values[1])
+
+    def unary(self, node: ast.UnaryOp) -> Value:
+        value = self.eval(node.operand)
+        self.overloaded(value)
+        if isinstance(node.op, ast.Not):
+            return NOTHING if not value.is_known else constant(not value.value)
+        negated = isinstance(node.op, ast.USub) and isinstance(value.value, int | float)
+        return constant(-value.value) if negated else mixed((value,))
+
+    def choice(self, node: ast.IfExp) -> Value:
+        test = self.eval(node.test)
+        if test.is_known:
+            return self.eval(node.body if test.value else node.orelse)
+        return either(self.eval(node.body), self.eval(node.orelse))
+
+    def chain(self, node: ast.BoolOp) -> Value:
+        values = [self.eval(n) for n in node.values]
+        stops = isinstance(node.op, ast.Or)
+        for index, value in enumerate(values):
+            if not value.is_known:
+                return either(*values[index:])
+            if bool(value.value) is stops:
+                return value
+        return values[-1]
+
+    def walrus(self, node: ast.NamedExpr) -> Value:
+        value = self.eval(node.value)
+        self.bind(node.target, value)
+        return value
+
+    def comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Value:
+        for part in node.generators:
+            self.bind(part.target, self.eval(part.iter).any_element())
+            for test in part.ifs:
+                self.eval(test)
+        return replace(mixed((self.eval(node.elt),)), is_open=True)
+
+    def nothing(self, node: ast.expr) -> Value:
+        self.whatever(node)
+        return NOTHING
+
+    def literal(self, node: ast.Constant) -> Value:
+        return constant(node.value)
+
+
+_EXPRESSIONS: dict[type[ast.expr], Callable[[Expressions, Any], Value]] = {
+    ast.Name: Expressions.name, ast.Attribute: Expressions.attribute, ast.Tuple: Expressions.sequence,
+    ast.List: Expressions.sequence, ast.Subscript: Expressions.subscript, ast.BinOp: Expressions.binary,
+    ast.Compare: Expressions.compare, ast.UnaryOp: Expressions.unary, ast.IfExp: Expressions.choice,
+    ast.BoolOp: Expressions.chain, ast.NamedExpr: Expressions.walrus, ast.Constant: Expressions.literal,
+    ast.ListComp: Expressions.comprehension, ast.GeneratorExp: Expressions.comprehension,
+    ast.SetComp: Expressions.comprehension, ast.JoinedStr: Expressions.nothing, ast.Call: Expressions.call,
+}  # fmt: skip

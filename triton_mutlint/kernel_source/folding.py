@@ -1,0 +1,130 @@
+"""Operators and functions applied to compile-time constants.
+
+A constant may have become a number of 32 bits by then, which Triton computes with as a machine does. So nothing is
+said where Python might come to another result: of large numbers, of fractions, of negative ones that are divided.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from triton_mutlint.kernel_source.evaluate import COMPARE_TWO, UNKNOWN, next_power_of_2, plain
+from triton_mutlint.kernel_source.values import FALSE, NOTHING, TRUE, Value, constant
+
+_LIMIT = 1 << 31
+_SIGNED: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_, ast.BitXor: operator.xor,
+}  # fmt: skip
+_POSITIVE: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.RShift: operator.rshift,
+    ast.LShift: lambda a, b: a << b if b < 32 else UNKNOWN,
+}  # fmt: skip
+_SAME: Mapping[str, Callable[[Any], Any]] = {
+    "constexpr": lambda a: a, "bool": bool, "int": lambda a: int(a) if isinstance(a, int) else UNKNOWN,
+}  # fmt: skip
+_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "cdiv": lambda a, b: -(-a // b), "next_power_of_2": next_power_of_2, "min": min, "max": max, "abs": abs,
+    "minimum": min, "maximum": max,
+}  # fmt: skip
+
+
+def computed(op: ast.operator, left: Value, right: Value) -> Value | None:
+    """`left op right`, if that can be told."""
+    a, b = left.value, right.value
+    if isinstance(op, ast.BitAnd) and any(v.is_known and v.value in (False, 0) for v in (left, right)):
+        is_flag = any(v.value is False for v in (left, right))
+        return FALSE if is_flag else constant(0)
+    if not _is_whole(a) or not _is_whole(b) or type(a) is not type(b) or (type(a) is bool and not _is_logical(op)):
+        return None
+    function = _SIGNED.get(type(op)) or (_POSITIVE.get(type(op)) if a >= 0 and b >= 0 else None)
+    return None if function is None else _result(function, (a, b))
+
+
+def called(name: str, args: tuple[Any, ...]) -> Value | None:
+    """What a function of that name makes of constants, if that can be told."""
+    if name in _SAME and len(args) == 1:
+        return constant(_SAME[name](args[0]))
+    function = _FUNCTIONS.get(name)
+    if function is None or not args or not all(_is_whole(a) and a >= 0 for a in args):
+        return None
+    return _result(function, args)
+
+
+def evaluated(function: Any, args: tuple[Value, ...]) -> Value | None:
+    """What the project's own function of compile-time values comes to."""
+    if not all(a.is_known for a in args):
+        return None
+    try:
+        found = plain(getattr(function, "fn", function)(*(a.value for a in args)))
+    except Exception:  # the project's own code
+        return None
+    return None if found is UNKNOWN or isinstance(found, tuple) else constant(found)
+
+
+def _result(function: Callable[..., Any], args: tuple[Any, ...]) -> Value | None:
+    try:
+        found = function(*args)
+    except (ArithmeticError, TypeError, ValueError):
+        return None
+    return constant(found) if _is_whole(found) else None
+
+
+def _is_logical(op: ast.operator) -> bool:
+    return isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor)
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether a constant is an integer, or a truth value, that is the same with 32 bits."""
+    return isinstance(value, int) and -_LIMIT < value < _LIMIT
+
+
+def compared(test: ast.Compare, left: Value, right: Value) -> Value:
+    """What a test of two values comes to, where that can be told."""
+    if len(test.ops) != 1:
+        return NOTHING
+    op = test.ops[0]
+    if isinstance(op, ast.Is | ast.IsNot):
+        same = _is_same(left, right)
+        return NOTHING if same is None else constant(same is isinstance(op, ast.Is))
+    if isinstance(op, ast.In | ast.NotIn):
+        inside = _is_in(left, right)
+        return NOTHING if inside is None else constant(inside is isinstance(op, ast.In))
+    if _is_empty(op, left, right):
+        return FALSE
+    function = COMPARE_TWO.get(type(op))
+    if function is None or not (left.is_known and right.is_known):
+        return NOTHING
+    try:
+        return TRUE if function(left.value, right.value) else FALSE
+    except TypeError:
+        return NOTHING
+
+
+def _is_same(left: Value, right: Value) -> bool | None:
+    """Whether one is the other: told of None, and of truth values."""
+    for one, other in ((left, right), (right, left)):
+        if one.said == (type(None), None) and (other.is_known or other.is_present):
+            return other.value is None
+        if one.is_known and type(one.value) is bool and other.is_known:
+            return one.said == other.said
+    return None
+
+
+def _is_in(left: Value, right: Value) -> bool | None:
+    items = right.items if right.has_length else None
+    if isinstance(left.value, str) and isinstance(right.value, str):
+        return left.value in right.value
+    if items is None or not left.is_known or not all(item.is_known for item in items):
+        return None
+    return any(left.value == item.value for item in items)
+
+
+def _is_empty(op: ast.cmpop, left: Value, right: Value) -> bool:
+    """Whether a range is asked to be below its own start."""
+    low, high = (left, right) if isinstance(op, ast.Lt) else (right, left)
+    limit = high.value if isinstance(op, ast.Lt | ast.Gt) else None
+    return low.start is not None and type(limit) is int and 0 <= limit <= low.start

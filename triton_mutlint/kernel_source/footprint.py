@@ -1,0 +1,47 @@
+"""The footprint of each variant of a kernel: what its source may touch under that variant's compile-time values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from triton_mutlint.kernel_source.calls import of_global
+from triton_mutlint.kernel_source.helpers import Helper, Program
+from triton_mutlint.kernel_source.values import NOTHING, Object, Value
+from triton_mutlint.kernel_source.walk import Walk
+from triton_mutlint.types import ArgType, ConstexprValue, Footprint, Kernel, ScalarType, TupleType, Variant
+
+
+def footprint(kernel: Kernel, program: Program, given: Mapping[str, Value]) -> Footprint:
+    """What the source of `kernel` may touch where its parameters are what `given` says."""
+    return Walk(program).of(Helper.of(kernel), given)
+
+
+def footprints(kernel: Kernel, program: Program, variants: tuple[Variant, ...]) -> tuple[Footprint, ...]:
+    """The footprint of each variant."""
+    walk, helper = Walk(program), Helper.of(kernel)
+    return tuple(walk.of(helper, {name: given_by(name, type_) for name, type_ in variant.args.items()})
+                 for variant in variants)
+
+
+def given_by(name: str, type_: ArgType) -> Value:
+    """What a parameter is in a variant with this type or value."""
+    if isinstance(type_, TupleType):
+        return elements(name, type_, True)
+    if isinstance(type_, ConstexprValue):
+        return of_global(type_.value)
+    return NOTHING if isinstance(type_, ScalarType) else Value(frozenset((name,)), is_present=True)
+
+
+def elements(label: str, type_: TupleType, told: bool) -> Value:
+    """A tuple: other launches may pass a longer one, unless its type is told."""
+    items = []
+    for key, element in zip(type_.labels, type_.elements, strict=True):
+        part = f"{label}.{key}"
+        if isinstance(element, TupleType):
+            items.append(elements(part, element, told))
+        elif told and isinstance(element, ConstexprValue):
+            items.append(of_global(element.value))
+        else:
+            items.append(Value(frozenset((part,)), is_open=not told))
+    rest = frozenset[str]() if told else frozenset((label,))
+    return Value(rest, tuple(items), kinds=(Object(type_),) if type_.fields else ())

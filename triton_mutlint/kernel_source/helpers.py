@@ -1,0 +1,99 @@
+"""Jit functions as they are found: the kernel itself, and the helpers that it calls."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import inspect
+import textwrap
+from collections import ChainMap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from triton_mutlint.kernel_source.evaluate import UNKNOWN, own
+from triton_mutlint.source.slicing.namespace import Namespace
+from triton_mutlint.types import Kernel
+
+
+@dataclass(frozen=True, eq=False)
+class Helper:
+    """A jit function as found: its definition, the globals its names are looked up in, and its parameters' defaults."""
+
+    node: ast.FunctionDef
+    namespace: Mapping[str, Any]
+    file: str = ""
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # as far as they are known
+
+    @classmethod
+    def of(cls, kernel: Kernel) -> Helper:
+        """The kernel itself, as if it were called."""
+        return cls(kernel.node, kernel.namespace, str(kernel.path))
+
+
+class Program:
+    """The jit functions that one kernel can call."""
+
+    def __init__(self, functions: Mapping[str, Helper]) -> None:
+        self._functions = functions  # by name: for what the namespace does not hold
+        self._helpers: dict[int, tuple[Any, Helper | None]] = {}
+
+    def helper(self, target: Any, name: str = "") -> Helper | None:
+        """The helper that a called object is; None for Triton's own functions and what is not jit."""
+        if target is UNKNOWN:
+            return self._functions.get(name)
+        cached = self._helpers.get(id(target))
+        if cached is None:
+            cached = self._helpers[id(target)] = (target, self._find(target))
+        return cached[1]
+
+    def _find(self, target: Any) -> Helper | None:
+        jit, function = target, own(target, "fn")
+        for _ in range(6):
+            if function is None or hasattr(type(jit), "parse"):
+                break
+            jit, function = function, own(function, "fn")
+        if function is None or str(getattr(function, "__module__", "")).startswith("triton."):
+            return None
+        node = definition(jit, function)
+        if node is None:
+            return None
+        code = getattr(function, "__code__", None)
+        return Helper(node, _namespace(function), getattr(code, "co_filename", ""), _defaults(function))
+
+
+def _namespace(function: Any) -> Mapping[str, Any]:
+    """Where the names of a function are looked up: in those it was defined in, too."""
+    outside = getattr(function, "__globals__", {})
+    cells = dict(zip(getattr(getattr(function, "__code__", None), "co_freevars", ()),
+                     getattr(function, "__closure__", None) or (), strict=False))
+    held = {}
+    for name, cell in cells.items():
+        with contextlib.suppress(ValueError):  # not set yet
+            held[name] = cell.cell_contents
+    return ChainMap(held, outside) if held else outside
+
+
+def _defaults(function: Any) -> Mapping[str, Any]:
+    """What a function's parameters hold where a call leaves them out."""
+    code, given = getattr(function, "__code__", None), getattr(function, "__defaults__", None) or ()
+    names = getattr(code, "co_varnames", ())[: getattr(code, "co_argcount", 0)]
+    named = getattr(function, "__kwdefaults__", None) or {}
+    return {**dict(zip(reversed(names), reversed(given), strict=False)), **named}
+
+
+def definition(jit: Any, function: Any) -> ast.FunctionDef | None:
+    code, namespace = getattr(function, "__code__", None), getattr(function, "__globals__", None)
+    if isinstance(namespace, Namespace) and code is not None and code.co_filename == str(namespace.module.path):
+        known = namespace.module.function_at(code.co_firstlineno)  # read already, with its file
+        if known is not None:
+            return known
+    lines, start = getattr(jit, "raw_src", None), getattr(jit, "starting_line_number", None)
+    try:
+        if not isinstance(lines, list) or not isinstance(start, int):
+            lines, start = inspect.getsourcelines(function)
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except (OSError, TypeError, SyntaxError):
+        return None
+    ast.increment_lineno(tree, start - 1)
+    return next((n for n in tree.body if isinstance(n, ast.FunctionDef)), None)

@@ -1,0 +1,55 @@
+"""What is known of the Python objects that a kernel's source names: modules, classes, functions."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from triton_mutlint.kernel_source.evaluate import UNKNOWN
+from triton_mutlint.types import TupleType
+
+_SEMANTIC = {"_semantic", "_generator", "_builder"}
+
+
+def member(target: Any, name: str) -> Any:
+    """An attribute of a module or class; UNKNOWN for what a stand-in does not have."""
+    try:
+        return getattr(target, name, UNKNOWN)
+    except Exception:  # a stand-in's own code runs in there
+        return UNKNOWN
+
+
+def named_and_home(target: Any) -> tuple[str, str]:
+    """The name of a function, and its module's."""
+    name, home = member(target, "__name__"), member(target, "__module__")
+    return (name if isinstance(name, str) else ""), (home if isinstance(home, str) else "")
+
+
+def fields_of(kind: Any) -> tuple[str, ...]:
+    """The names of the elements of a namedtuple, by its class or by its type as an argument."""
+    names = kind.fields if isinstance(kind, TupleType) else member(kind, "_fields")
+    return names if isinstance(names, tuple) else ()
+
+
+def may_store(cls: type) -> bool:
+    """Whether making an instance, which is Python and no kernel, asks for what a store needs."""
+    for start in (_start(cls), member(cls, "__new__")):
+        code = member(start, "__code__")
+        own = code is not UNKNOWN and not named_and_home(start)[1].startswith("triton.")
+        if own and _SEMANTIC & {*code.co_varnames, *code.co_names}:
+            return True
+    return False
+
+
+def _start(cls: type) -> Any:
+    """The constructor of an aggregate, which is kept only there up to Triton 3.7, or of another class."""
+    return next(iter(getattr(cls, "hash_attrs", ())), None) or member(cls, "__init__")
+
+
+def makes_objects(cls: type) -> bool:
+    """Whether the constructor of an aggregate may set fields to instances or functions of its own choice."""
+    start = _start(cls)
+    code = getattr(start, "__code__", None)
+    outside = getattr(start, "__globals__", {})
+    return code is not None and any(name in outside and not isinstance(outside[name], ModuleType)
+                                    for name in code.co_names)

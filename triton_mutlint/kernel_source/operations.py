@@ -1,0 +1,86 @@
+"""What functions of Triton and of Python may do with the values of a kernel, by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from triton_mutlint.kernel_source.objects import named_and_home
+from triton_mutlint.kernel_source.values import LOADED, NOTHING, Value, mixed
+
+ANY = "**"  # stands for whichever parameters `*args` and `**kwargs` go to
+_STORING = ("store", "scatter", "atomic_", "_experimental_descriptor_store", "_experimental_device_tensormap")
+QUIET = frozenset({"triton", "builtins", "math", "operator"})  # modules whose other functions store nothing
+ASM_CALL = "inline_asm_elementwise"
+ASM = frozenset({ASM_CALL, "extern_elementwise"})
+COMBINING = {"reduce": ("combine_fn", 2), "associative_scan": ("combine_fn", 2), "map_elementwise": ("scalar_fn", 0)}
+_RANGES = frozenset({"range", "static_range"})
+WHOLE = _RANGES | {"cdiv", "arange"}  # take no pointers
+CHECKS = frozenset({"static_assert"})
+ANSWERING = frozenset({"len", "isinstance", "issubclass", "hasattr", "callable"})  # with a number or a truth value
+TYPING = frozenset({"isinstance", "hasattr", "getattr", "type", "num_warps", "num_threads", "num_ctas"})
+LOADS = frozenset({"load", "load_tensor_descriptor", "_experimental_descriptor_load"})
+NUMBERS = frozenset({"dot", "dot_scaled", "program_id", "num_programs", "rand", "randn", "randint", "randint4x",
+                     "rand4x", "randn4x"})
+FACTS = frozenset({"dtype", "type", "shape", "block_shape", "strides", "element_ty", "scalar", "numel",
+                   "primitive_bitwidth", "itemsize"})
+SIZES = frozenset({"shape", "block_shape", "numel", "type", "block_type", "nbytes", "layout"})
+METHODS = frozenset({"to", "cast", "view", "reshape", "expand_dims", "broadcast_to", "trans", "permute", "split",
+                     "load", "gather", "advance", "T", "ravel", "sum", "max", "min", "argmax", "argmin", "reduce",
+                     "associative_scan", "cumsum", "cumprod", "sort", "flip", "histogram", "item", "abs", "ceil",
+                     "floor", "exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "sqrt_rn", "rsqrt", "erf", "sigmoid",
+                     "softmax", "xor_sum", "reduce_or", "cdiv", "logical_and", "logical_or", "is_ptr", "is_floating",
+                     "is_int", "is_block", "startswith", "endswith", "lower", "upper", "format", "get", "index",
+                     "count", "is_fp8", "is_fp16", "is_bf16", "is_fp32", "is_fp64"})
+
+
+def loaded(*others: Value) -> Value:
+    """What a load gives: what is in memory, or the value given for where it is masked."""
+    return Value(LOADED.roots | mixed(others).roots)
+
+
+def of_asm(args: Sequence[Value], named: Mapping[str, Value]) -> tuple[frozenset[str], Value] | None:
+    """What an inline asm stores through, and what it gives; None where its text is not known or not understood.
+
+    Both are what any target makes of it that understands it.
+    """
+    text, constraints, given, _, _, pack = (
+        named[name] if name in named else args[index] if index < len(args) else NOTHING
+        for index, name in enumerate(("asm", "constraints", "args", "dtype", "is_pure", "pack")))
+    known = isinstance(text.value, str) and isinstance(constraints.value, str) and pack.value == 1
+    if ANY in named or not known or not given.has_length:
+        return None
+    from triton_mutlint.ttir.asm import read_on_any  # here: most kernels have no asm
+
+    operands = given.items or ()
+    understood = read_on_any(text.value, constraints.value, len(operands), [1] * len(operands))
+    stored = {i for reading in understood for i in reading.writes | reading.atomics}
+    flows = {i for reading in understood for i in reading.result_flows}
+    result = Value(mixed(operands[i] for i in flows).roots | LOADED.roots)
+    return (mixed(operands[i] for i in stored).roots, result) if understood else None
+
+
+def masked_off(name: str, args: Sequence[Value], named: Mapping[str, Value]) -> bool:
+    """Whether the mask of a store or atomic update is a constant that lets nothing through."""
+    if ANY in named or (name != "store" and not name.startswith("atomic_")) or name == "atomic_cas":
+        return False
+    mask = named["mask"] if "mask" in named else args[2] if len(args) > 2 else NOTHING
+    return mask.is_known and not mask.value
+
+
+def runs_never(target: Any, args: Sequence[Value]) -> bool:
+    """Whether a loop over `target(*args)` has no trips, whatever else is not known."""
+    name, home = named_and_home(target)
+    values = [arg.value for arg in args]
+    if name not in _RANGES or home.partition(".")[0] not in QUIET or not all(type(v) is int for v in values):
+        return False
+    return 0 < len(values) < 4 and values[2:] != [0] and not range(*values)
+
+
+def reads(name: str) -> bool:
+    """Whether a function or method of that name may read memory at an address that it is given."""
+    return name in LOADS or name == "gather" or name.endswith(("_load", "_poll"))
+
+
+def stores(name: str) -> bool:
+    return name.startswith(_STORING) and not name.endswith(("_load", "_poll"))

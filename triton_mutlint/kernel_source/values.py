@@ -1,0 +1,156 @@
+"""What a name or expression of a kernel's source may be: addresses of parameters, functions, a constant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from triton_mutlint.kernel_source.evaluate import UNKNOWN
+
+_PLAIN = (int, float, str, type(None))
+
+
+@dataclass(frozen=True)
+class Value:
+    """`roots` are parameters whose address the value may be, or be made of: `#p` where it may be a number by now.
+
+    `items` are the elements of a tuple: all of them, or the first ones of one that has `roots` of its own, too.
+    `functions` are what the value may be as an object, by identity, where `is_open` says that it may also be another.
+    `kinds` are the classes that it may be an instance of, with SOME if it may be one of another, or of none; it is
+    empty for what is no instance. `said` is a compile-time constant, with its type, and `value` the constant alone.
+    `is_present` says that it is certainly not None; `start` is where a range of numbers begins.
+    """
+
+    roots: frozenset[str] = frozenset()
+    items: tuple[Value, ...] | None = None
+    functions: tuple[Object, ...] = ()
+    is_open: bool = False
+    kinds: tuple[Object, ...] = ()
+    said: tuple[type, Any] | None = None
+    is_present: bool = False
+    start: int | None = None
+
+    @property
+    def value(self) -> Any:
+        """The constant that it is; UNKNOWN if it is none."""
+        return UNKNOWN if self.said is None else self.said[1]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is a constant."""
+        return self.said is not None
+
+    def everything(self) -> frozenset[str]:
+        """The roots of the value and of all its elements."""
+        return self.roots.union(*(item.everything() for item in self.items or ()))
+
+    def converted(self) -> Value:
+        """The same, where a call may have made a number of an address."""
+        if not self.roots and self.items is None:
+            return self
+        items = None if self.items is None else tuple(item.converted() for item in self.items)
+        return replace(self, roots=self.roots | {_number(root) for root in self.roots}, items=items)
+
+    def number(self) -> Value:
+        """The same, where Triton takes no pointer."""
+        if self.items is not None or self.has_objects():
+            return self
+        return replace(self, roots=frozenset(root for root in self.roots if root == _number(root)))
+
+    @property
+    def is_value(self) -> bool:
+        """Whether it can only be a tensor, or a tuple of them, and no object with functions of its own."""
+        return not (self.kinds or self.functions or (self.is_open and not self.everything()))
+
+    @property
+    def has_length(self) -> bool:
+        """Whether it is a tuple whose elements are all known."""
+        return self.items is not None and not self.roots
+
+    def has_objects(self) -> bool:
+        """Whether it, or an element, is an instance or a function."""
+        functions = any(type(f.it).__name__ != "dtype" for f in self.functions)
+        return bool(self.kinds) or functions or any(item.has_objects() for item in self.items or ())
+
+    def element(self, index: Value) -> Value:
+        """`self[index]`."""
+        at = index.value
+        items = self.items or ()
+        if isinstance(at, int) and (0 if self.roots else -len(items)) <= at < len(items):
+            return items[at]
+        return self.any_element()
+
+    def any_element(self) -> Value:
+        """What iterating over it gives."""
+        if self.items:
+            return either(*((Value(self.roots),) if self.roots else ()), *self.items)
+        return Value(self.roots, is_open=self.is_open, kinds=(SOME,) if self.kinds else ())
+
+    def __add__(self, other: Value) -> Value:
+        if self.items is not None and other.items is not None and not self.roots:
+            return Value(other.roots, (*self.items, *other.items))
+        return mixed((self, other))
+
+
+@dataclass(frozen=True)
+class Object:
+    """A Python object, compared by identity."""
+
+    it: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Object) and self.it is other.it
+
+    def __hash__(self) -> int:
+        return id(self.it)
+
+
+def _number(root: str) -> str:
+    return root if root.startswith((_NUMBER, MEMORY)) else _NUMBER + root
+
+
+def parameter(root: str) -> str:
+    """The parameter that a root is the address of."""
+    return root.removeprefix(_NUMBER)
+
+
+_NUMBER = "#"
+NOTHING = Value()
+NOWHERE = ""  # stands for what is no parameter: an address of none, say
+NO_ROOTS = frozenset((NOWHERE,))
+MEMORY = "*"  # stands for the parameters whose addresses were put into memory
+LOADED = Value(frozenset((MEMORY,)))
+SOME = Object(None)  # a class that is not known
+
+
+def either(*values: Value) -> Value:
+    """One of `values`."""
+    first = values[0]
+    if all(value == first for value in values):
+        return first
+    lengths = {None if value.items is None else len(value.items) for value in values}
+    roots = frozenset[str]().union(*(v.roots if len(lengths) == 1 else v.everything() for v in values))
+    items = None
+    if len(lengths) == 1 and first.items is not None:
+        items = tuple(either(*row) for row in zip(*(v.items or () for v in values), strict=True))
+    functions = tuple(dict.fromkeys(f for v in values for f in v.functions))
+    kinds = dict.fromkeys(k for v in values for k in v.kinds)
+    if any(v.kinds != first.kinds for v in values):
+        kinds[SOME] = None
+    return Value(roots, items, functions, any(v.is_open for v in values), tuple(kinds))
+
+
+def mixed(values: Iterable[Value]) -> Value:
+    """What may be made of all of `values`."""
+    values = tuple(values)
+    objects = (SOME,) if any(value.has_objects() for value in values) else ()
+    return Value(frozenset[str]().union(*(value.everything() for value in values)), kinds=objects)
+
+
+def constant(value: Any) -> Value:
+    """A constant, where it is one that tests and indices are made of."""
+    return Value(said=(type(value), value)) if isinstance(value, _PLAIN) else NOTHING
+
+
+TRUE, FALSE = constant(True), constant(False)

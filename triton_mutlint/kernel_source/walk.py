@@ -1,0 +1,223 @@
+"""What the source of a kernel may touch, under what is known of its compile-time values.
+
+A walk that errs on one side only: what it does not know passes on the addresses it is given, and an unknown function
+stores through all of them. Both sides of a branch count, unless its test is a constant that was given.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from triton_mutlint.kernel_source.calls import Done, Env, of_global
+from triton_mutlint.kernel_source.expressions import Expressions
+from triton_mutlint.kernel_source.helpers import Helper, Program
+from triton_mutlint.kernel_source.operations import runs_never
+from triton_mutlint.kernel_source.values import NOTHING, SOME, Value, constant, either, mixed, parameter
+from triton_mutlint.types import Footprint, Site
+
+MAX_DEPTH = 24  # calls within each other
+MAX_CALLS = 2000  # bodies walked for one kernel
+MAX_TRIPS = 24
+
+
+class Walk:
+    """One walk over a kernel and the helpers that it calls."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._known: dict[tuple[Helper, tuple[tuple[str, Value], ...]], Done] = {}
+        self._running: set[tuple[Helper, tuple[tuple[str, Value], ...]]] = set()
+        self._calls = 0
+
+    def of(self, helper: Helper, env: Mapping[str, Value]) -> Footprint:
+        """Walk the kernel's body, its parameters being what `env` says."""
+        self._calls = 0
+        body = _Body(self, helper, dict(env))
+        body.block(helper.node.body)
+        sites: dict[str, set[Site]] = {}
+        for root, site in body.sites:
+            sites.setdefault(parameter(root), set()).add(site)
+        return Footprint({name: frozenset(found) for name, found in sites.items()})
+
+    def call(self, helper: Helper, env: Env) -> Done:
+        """What a helper returns, and what it does to memory."""
+        key = (helper, tuple(env.items()))  # not its text: two of a factory's products share that
+        if key in self._known:
+            return self._known[key]
+        if key in self._running or len(self._running) >= MAX_DEPTH or self._calls >= MAX_CALLS:
+            given = mixed(env.values())
+            stored = frozenset((root, Site("store", ())) for root in given.roots)
+            return Done(replace(given.converted(), is_open=True), stored)
+        self._calls += 1
+        self._running.add(key)
+        body = _Body(self, helper, dict(env))
+        body.block(helper.node.body)
+        self._running.discard(key)
+        returned = NOTHING if body.returned is None else body.returned
+        found = self._known[key] = Done(returned, frozenset(body.sites))
+        return found
+
+    def helper(self, target: Any, name: str = "") -> Helper | None:
+        return self._program.helper(target, name)
+
+
+class _Body(Expressions):
+    """The walk over one function's body."""
+
+    def __init__(self, stores: Walk, helper: Helper, env: Env) -> None:
+        super().__init__(stores, helper.node.lineno)
+        self.namespace, self.env = helper.namespace, env
+        self.returned: Value | None = None
+
+    # ----------------------------------------------------------------- statements
+
+    def block(self, body: list[ast.stmt]) -> bool:
+        """Whether the function is left for certain, so that what follows is not reached."""
+        for statement in body:
+            self.line = statement.lineno
+            if _STATEMENTS.get(type(statement), _Body.anything)(self, statement):
+                return True
+        return False
+
+    def anything(self, node: ast.stmt) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self.eval(child)
+            elif isinstance(child, ast.withitem):
+                value = self.eval(child.context_expr)
+                if child.optional_vars is not None:
+                    self.bind(child.optional_vars, value)
+        for field in ("body", "orelse", "finalbody"):
+            self.block(getattr(node, field, []))
+
+    def assign(self, node: ast.Assign | ast.AnnAssign) -> None:
+        if node.value is not None:
+            value = self.eval(node.value)
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                self.bind(target, value)
+
+    def augment(self, node: ast.AugAssign) -> None:
+        load = ast.copy_location(ast.BinOp(_loaded(node.target), node.op, node.value), node)
+        self.bind(node.target, self.eval(load))
+
+    def bind(self, target: ast.expr, value: Value) -> None:
+        if isinstance(target, ast.Name):
+            self.env[target.id] = value
+        elif isinstance(target, ast.Tuple | ast.List):
+            for index, element in enumerate(target.elts):
+                starred = isinstance(element, ast.Starred) or any(isinstance(e, ast.Starred) for e in target.elts)
+                self.bind(element.value if isinstance(element, ast.Starred) else element,
+                          mixed((value,)) if starred else value.element(constant(index)))
+        elif isinstance(target, ast.Attribute | ast.Subscript):  # a part of it holds the value from now on
+            whole = self.eval(_loaded(target.value))
+            self.set_part(target.value, whole, value)
+
+    def set_part(self, target: ast.expr, whole: Value, value: Value) -> None:
+        """Other names may stand for the same instance, and have the part then, too."""
+        if value.has_objects() or not whole.kinds:
+            whole = mixed((whole, value))
+        self.bind(target, Value(whole.everything() | value.everything(), is_open=True, kinds=whole.kinds))
+        for name, held in self.env.items():
+            if held.has_objects():
+                kinds = held.kinds if held.kinds and not value.has_objects() else (SOME,)
+                everything = held.everything() | value.everything()
+                self.env[name] = Value(everything, None, held.functions, held.is_open, kinds)
+
+    def branch(self, node: ast.If) -> bool:
+        test = self.eval(node.test)
+        truth = self.truth(node.test, test)
+        if truth is not None:
+            return self.block(node.body if truth else node.orelse)
+        self.overloaded(test)
+        before = dict(self.env)
+        is_left = self.block(node.body)
+        then, self.env = self.env, before
+        asked = _asked_for_pointer(node.test)
+        if asked in self.env:
+            self.env[asked] = self.env[asked].number()
+        if self.block(node.orelse):
+            self.env = then
+            return is_left
+        if not is_left:
+            self.env = self.joined(then, self.env)
+        return False
+
+    def truth(self, node: ast.expr, held: Value) -> bool | None:
+        """What a test comes to, where that is certain: of an `and`, one operand that is false is enough."""
+        if held.is_known:
+            return bool(held.value)
+        if isinstance(node, ast.BoolOp):
+            decides = isinstance(node.op, ast.Or)
+            if any(self.truth(n, self.eval(n)) is decides for n in node.values):
+                return decides
+        return None
+
+    def joined(self, left: Env, right: Env) -> Env:
+        """One or the other; a name that only one has is looked up outside of the function where there is none."""
+        for env, other in ((left, right), (right, left)):
+            missing = {name: of_global(self.namespace[name]) for name in other if name not in env
+                       and name in self.namespace}
+            env.update(missing)
+        return {**right, **left, **{name: either(left[name], right[name]) for name in left if name in right}}
+
+    def loop(self, node: ast.For | ast.While) -> None:
+        if not self.is_skipped(node):
+            self.trips(node)
+        self.block(node.orelse)
+
+    def trips(self, node: ast.For | ast.While) -> None:
+        for _ in range(MAX_TRIPS):
+            before = dict(self.env)
+            if isinstance(node, ast.For):
+                self.bind(node.target, self.eval(node.iter).any_element())
+            else:
+                self.eval(node.test)
+            self.block(node.body)
+            self.env = self.joined(before, self.env)
+            if self.env == before:
+                break
+        else:  # tuples that grow with each trip, say
+            self.env = {name: replace(mixed((value,)), is_open=True) for name, value in self.env.items()}
+            self.block(node.body)
+
+    def is_skipped(self, node: ast.For | ast.While) -> bool:
+        """Whether a loop's own text says that it has no trips (`range(0)`)."""
+        if isinstance(node, ast.While) or not isinstance(node.iter, ast.Call) or node.iter.keywords:
+            return False
+        functions = self.eval(node.iter.func)
+        return not functions.is_open and len(functions.functions) == 1 and runs_never(
+            functions.functions[0].it, [self.eval(a) for a in node.iter.args])
+
+    def check(self, node: ast.Assert) -> None:
+        test = self.eval(node.test)
+        self.at = self.place(node)
+        self.checked(test)
+
+    def give_back(self, node: ast.Return) -> bool:
+        value = self.eval(node.value) if node.value is not None else NOTHING
+        self.returned = value if self.returned is None else either(self.returned, value)
+        return True
+
+
+def _asked_for_pointer(test: ast.expr) -> str:
+    """The name that is no pointer where a test does not hold: `x.dtype.is_ptr()`, after `isinstance(x, tl.tensor)`."""
+    *others, asked = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    match asked:
+        case ast.Call(func=ast.Attribute(ast.Attribute(ast.Name(name), "dtype"), "is_ptr")):
+            tensor = {f"isinstance({name}, {cls})" for cls in ("tl.tensor", "tl.core.tensor", "triton.language.tensor")}
+            return name if all(ast.unparse(other) in tensor for other in others) else ""
+    return ""
+
+
+def _loaded(target: ast.expr) -> ast.expr:
+    return ast.copy_location(ast.Name(target.id, ast.Load()), target) if isinstance(target, ast.Name) else target
+
+
+_STATEMENTS: dict[type[ast.stmt], Callable[[_Body, Any], bool | None]] = {
+    ast.Assign: _Body.assign, ast.AnnAssign: _Body.assign, ast.AugAssign: _Body.augment, ast.If: _Body.branch,
+    ast.For: _Body.loop, ast.While: _Body.loop, ast.Return: _Body.give_back,
+    ast.Assert: _Body.check,
+}  # fmt: skip

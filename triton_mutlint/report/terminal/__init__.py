@@ -1,0 +1,1 @@
+"""The text report, for people at a terminal."""

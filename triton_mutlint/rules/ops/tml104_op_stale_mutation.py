@@ -1,0 +1,94 @@
+'''A torch op declares that it writes an argument which nothing writes.
+
+## What it does
+
+Reports a name in `mutates_args`, or a `Tensor(a!)` in a schema, that no path through the op's code
+writes. It is reported only where the whole code was understood: every function that a tensor reaches,
+and every kernel that it launches.
+
+## Why
+
+`torch.compile` orders and functionalises the op as if it wrote: it clones the argument, keeps it alive,
+and refuses what cannot be written, such as an input that needs a gradient. Over-declared arguments
+have crashed functionalisation.
+
+## Bad
+
+```python
+import torch
+
+
+@triton.jit
+def scale_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2, mask=i < n)
+
+
+@torch.library.custom_op("lib::scaled", mutates_args=("x",))
+def scaled(x: torch.Tensor) -> torch.Tensor:
+    out = torch.empty_like(x)
+    scale_kernel[(1,)](x, out, x.numel(), BLOCK=128)
+    return out
+```
+
+## Good
+
+```python
+import torch
+
+
+@triton.jit
+def scale_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2, mask=i < n)
+
+
+@torch.library.custom_op("lib::scaled", mutates_args=())
+def scaled(x: torch.Tensor) -> torch.Tensor:
+    out = torch.empty_like(x)
+    scale_kernel[(1,)](x, out, x.numel(), BLOCK=128)
+    return out
+```
+
+## How to fix
+
+Remove the name from the declaration. `--fix` does for `mutates_args`.
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from triton_mutlint.rules.ops.op_effects import declares, unfixed
+from triton_mutlint.rules.rule import Rule
+from triton_mutlint.rules.subject import RunSubject
+from triton_mutlint.types import Change, Finding, ListKind, OpMutation, OpReport, Severity
+
+
+def check_run(run: RunSubject) -> Iterator[Finding]:
+    for op in run.ops:
+        if op.complete and op.declaration.names is not None and not op.declaration.problems:
+            untouched = {a.name for a in op.arguments if a.mutation is OpMutation.UNWRITTEN}
+            for name in dict.fromkeys(op.declaration.names):
+                if name in untouched:
+                    yield _stale(op, name)
+
+
+def _stale(op: OpReport, name: str) -> Finding:
+    order = tuple(a.name for a in op.arguments)
+    why = unfixed(op)
+    return RULE.finding(
+        f"{declares(op)} says that `{op.name}` writes `{name}`, but nothing in its code does", op.declaration.place,
+        op=op, parameter=name, help=_advice(op, name),
+        changes=[Change(ListKind.MUTATES_ARGS, name, False, op.declaration.place, order)] if not why else (),
+        unfixed=why, subject=op.declaration.place,
+    )
+
+
+def _advice(op: OpReport, name: str) -> str:
+    if op.declaration.of_torch:
+        return f"write `{name}`, as callers of torch's own op expect"
+    return f"remove `{name}` from the declaration"
+
+
+RULE = Rule("TML104", "op-stale-mutation", Severity.WARNING, __doc__ or "", check_run=check_run)

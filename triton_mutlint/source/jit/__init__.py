@@ -1,0 +1,1 @@
+"""The jit functions of a file."""

@@ -1,0 +1,223 @@
+"""The jit functions of a sliced file: decorated ones anywhere in it, and `name = triton.jit(fn)`, `name = make(…)`."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from triton_mutlint.source.jit.makers import Making, makings
+from triton_mutlint.source.jit.tuning import Tuning
+from triton_mutlint.source.outline import FoundFunction, Function, Outline
+from triton_mutlint.source.slicing import jitdefs
+from triton_mutlint.source.slicing.jitdefs import JitDefinition, NotJitError, PlaceholderError
+from triton_mutlint.source.slicing.namespace import Namespace, closed
+from triton_mutlint.source.slicing.sliced import SlicedModule
+from triton_mutlint.source.slicing.stubs import Missing, find_missing
+from triton_mutlint.source.walking import dotted
+from triton_mutlint.types import Parameter
+
+_WORD = re.compile(r"(?!\d)[\w-]+")
+_SHIM = "make the file import triton itself, or run with the real triton first in the path"
+
+
+@dataclass(eq=False)
+class Candidate:
+    """A jit function of the file, or why it is none; `ignorable` problems are not reported unasked."""
+
+    name: str
+    qualname: str
+    definition: JitDefinition
+    jit: Any = None
+    problem: str = ""
+    hint: str = ""
+    ignorable: bool = False
+    aliases: set[str] = field(default_factory=set)
+    objects: list[tuple[Any, int]] = field(default_factory=list)  # autotuners made of it by assignment
+
+    @property
+    def names(self) -> set[str]:
+        """What it may be asked for by: a name of its own, with its line or without."""
+        names = {self.name, self.qualname, self.node.name, *self.aliases}
+        return names | {f"{name}:{self.node.lineno}" for name in names}
+
+    @property
+    def node(self) -> ast.FunctionDef:
+        return self.definition.node
+
+    def tuning(self, with_decorators: bool) -> Tuning:
+        tuning = Tuning()
+        if with_decorators:
+            tuning.read(self.definition)
+            for value, line in self.objects:
+                tuning.read_object(value, line)
+        return tuning
+
+    def parameters(self) -> tuple[Parameter, ...]:
+        args = self.node.args
+        every = (*args.posonlyargs, *args.args, *filter(None, (args.vararg, args.kwarg)), *args.kwonlyargs)
+        written = {a.arg: a.annotation for a in every}
+        signature = self.jit.signature.parameters
+        result = []
+        for i, param in enumerate(self.jit.params):
+            annotation = written.get(param.name)
+            default = signature[param.name].default
+            has_default = default is not inspect.Parameter.empty and find_missing(default) is None
+            result.append(
+                Parameter(
+                    name=param.name,
+                    index=i,
+                    is_constexpr=bool(param.is_constexpr),
+                    is_const=bool(param.is_const),
+                    annotation=_written(annotation),
+                    has_default=has_default,
+                    default=default if has_default else None,
+                )
+            )
+        return tuple(result)
+
+
+def _written(annotation: ast.expr | None) -> str:
+    """The text of an annotation, which is a dotted name nearly always."""
+    if annotation is None:
+        return ""
+    return ".".join(dotted(annotation)) or ast.unparse(annotation)
+
+
+def has_candidates(file: Outline) -> bool:
+    """Whether anything in the file looks like a jit function; nothing is evaluated."""
+    return bool(file.jits) or any(True for _ in makings(file))
+
+
+def candidates(module: SlicedModule) -> list[Candidate]:
+    """Every jit function of the file in line order, those nested or sharing a name included."""
+    found: list[Candidate] = []
+    for function in module.outline.jits:
+        node = function.node
+        if isinstance(node, ast.FunctionDef) and not in_aggregate(function.parents):
+            definition = jitdefs.define(module.inner(function.parents), node)
+            found.append(_candidate(node.name, function.qualname, definition))
+    return sorted(_with_made(module, found), key=lambda c: (c.node.lineno, c.name))
+
+
+def _candidate(name: str, qualname: str, definition: JitDefinition) -> Candidate:
+    error = definition.error
+    if error is None:
+        return Candidate(name, qualname, definition, definition.jit)
+    if isinstance(error, NotJitError):
+        problem = f"`{name}` is not a Triton kernel"
+        problem += ": gluon kernels are not analysed" if definition.gluon else f" ({error})"
+        return Candidate(name, qualname, definition, problem=problem, ignorable=True)
+    if isinstance(error, PlaceholderError):
+        return Candidate(name, qualname, definition, problem=str(error), hint=_SHIM)
+    text = f"{type(error).__name__}: {error}".split("\n")[0]
+    return Candidate(name, qualname, definition, problem=f"kernel {name} cannot be defined: {text}")
+
+
+def in_aggregate(parents: tuple[Function | ast.ClassDef, ...]) -> bool:
+    """Methods of aggregates are part of a type, never kernels."""
+    if not parents or not isinstance(parents[-1], ast.ClassDef):
+        return False
+    decorators = (d.func if isinstance(d, ast.Call) else d for d in parents[-1].decorator_list)
+    return any("aggregate" in (dotted(d) or ("",))[-1] for d in decorators)
+
+
+def _with_made(module: SlicedModule, found: list[Candidate]) -> list[Candidate]:
+    """`found`, with what calls make where their results get names, or are elements of what gets one.
+
+    The `def` in a factory stands for itself where it makes more than that.
+    """
+    inner = {function.node: function for function in module.outline.functions if function.parents}
+    products: dict[int, Candidate] = {}
+    open_ = Counter(c.func.id for c in module.outline.calls if isinstance(c.func, ast.Name))
+    makers: dict[ast.FunctionDef, str] = {}
+    foreign = {c.qualname.partition(".")[0] for c in found if c.ignorable}  # what others' `jit` makes is not run
+    for making in makings(module.outline):
+        if foreign.intersection(making.makers):
+            continue
+        namespace = module.inner(making.parents)
+        outer = "".join(f"{p.name}." for p in making.parents)
+        given = [(label, *made) for name in making.names
+                 for label, value in _elements(name, _value(name, making.node, namespace))
+                 if (made := _made(module, value)) is not None]  # fmt: skip
+        in_factories = [made[-1] for made in given if making.makers and made[-1] in inner]
+        makers.update({origin: inner[origin].parents[0].name for origin in in_factories})
+        for maker in making.makers if in_factories else ():
+            open_[maker] -= 1
+        for label, value, jit, origin in given:
+            if origin not in in_factories:
+                _assigned(found, making, namespace, (label, outer + label), (value, jit, origin))
+            elif id(jit) not in products:
+                products[id(jit)] = _product(module, outer + label, inner[origin], value, jit)
+    return [*(c for c in found if c.node not in makers or open_[makers[c.node]]), *products.values()]
+
+
+def _assigned(found: list[Candidate], making: Making, namespace: Namespace, names: tuple[str, str],
+              made: tuple[Any, Any, ast.FunctionDef]) -> None:
+    """Take in a jit function made of a `def` by name: a new one, or a tuned alias of a known one."""
+    (name, qualname), (value, jit, origin) = names, made
+    known = next((c for c in found if c.jit is not None and c.jit.fn is jit.fn), None)
+    if known is None:
+        known = Candidate(name, qualname, JitDefinition(origin, namespace, jit, jit), jit)
+        found.append(known)
+    known.aliases.add(name)
+    if value is not jit:
+        known.objects.append((value, making.node.lineno))
+
+
+def _made(module: SlicedModule, value: Any) -> tuple[Any, Any, ast.FunctionDef] | None:
+    """A value, the jit function in it, and the `def` of the file that made it; None if there is none."""
+    jit = jitdefs.unwrap(value)
+    code = getattr(getattr(jit, "fn", None), "__code__", None)
+    if code is None or code.co_filename != str(module.path):
+        return None
+    origin = module.function_at(code.co_firstlineno)
+    return None if origin is None else (value, jit, origin)
+
+
+def _value(name: str, node: ast.Assign, namespace: Namespace) -> Any:
+    """What an assignment gives a name; None if that cannot be told."""
+    try:
+        value = namespace[name]
+        if isinstance(value, Missing) and isinstance(node.targets[0], ast.Name):
+            value = namespace.evaluate(node.value)  # the name is bound elsewhere too
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # linted code; a name that gives no jit function is no kernel
+        return None
+    return value
+
+
+def _elements(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """A value, or what a container of that name holds: `KERNELS.relu`, `KERNELS.0`."""
+    if issubclass(type(value), dict):
+        items = zip(_labels([*value]), value.values(), strict=True)
+    elif issubclass(type(value), (list, tuple)):
+        items = zip(map(str, range(len(value))), value, strict=True)
+    else:
+        yield name, value
+        return
+    for label, element in items:
+        yield from _elements(f"{name}.{label}", element)
+
+
+def _labels(keys: list[Any]) -> list[str]:
+    """What the elements of a dict are called: by their keys, if all are words or whole numbers, else by place."""
+    words = [str(key) for key in keys if isinstance(key, int) or (isinstance(key, str) and _WORD.fullmatch(key))]
+    return words if len({*words}) == len(keys) else [str(place) for place in range(len(keys))]
+
+
+def _product(module: SlicedModule, name: str, function: FoundFunction, value: Any, jit: Any) -> Candidate:
+    """What a factory's call gave, under the name that it is bound to."""
+    node = function.node
+    assert isinstance(node, ast.FunctionDef), "no coroutine is a jit function"
+    definition = JitDefinition(node, closed(module.namespace, jit.fn, function.parents[-1]), jit, jit)
+    product = Candidate(name, function.qualname, definition, jit)
+    if value is not jit:
+        tuned = [d.lineno for d in node.decorator_list if jitdefs.is_tuning(d)]
+        product.objects.append((value, tuned[0] if tuned else node.lineno))
+    return product

@@ -1,0 +1,225 @@
+"""What `@triton.autotune`, `@triton.heuristics` and projects' wrappers of them declare.
+
+Each argument is evaluated by itself, so one that needs a device does not hide the others.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from triton_mutlint.source.slicing.jitdefs import JitDefinition, is_tuning
+from triton_mutlint.source.slicing.namespace import Namespace
+from triton_mutlint.source.slicing.stubs import Missing, find_missing
+from triton_mutlint.source.walking import dotted, first_line
+from triton_mutlint.types import Autotune, AutotuneConfig
+
+_POSITIONS = ("configs", "key", "prune_configs_by", "reset_to_zero", "restore_value", "pre_hook", "post_hook")
+_UNKNOWN = object()  # the value of what could not be evaluated
+_LISTS = ("restore_value", "reset_to_zero")
+_OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+
+
+class Tuning:
+    """The autotune declaration and heuristics of one kernel, gathered decorator by decorator."""
+
+    def __init__(self) -> None:
+        self.autotune: Autotune | None = None
+        self.heuristics: dict[str, Any] = {}
+        self.notes: list[str] = []
+
+    def read(self, definition: JitDefinition) -> None:
+        if definition.made is not definition.jit:  # jit's own decorator may tune as well
+            self.read_object(definition.made, first_line(definition.node))
+        for decorator in definition.outer:
+            self.add(definition.namespace, decorator, definition.jit)
+
+    def add(self, namespace: Namespace, decorator: ast.expr, jit: Any) -> None:
+        """Take in one decorator; what is neither autotune nor heuristics is left alone."""
+        call = decorator if isinstance(decorator, ast.Call) else None
+        chain = dotted(call.func if call else decorator)
+        name = namespace.module.outline.names.full(chain).rpartition(".")[2] if chain else ""
+        keywords = {k.arg: k.value for k in call.keywords if k.arg} if call else {}
+        if call and name == "heuristics":
+            values = keywords.get("values") or (call.args[0] if call.args else None)
+            self._heuristics(namespace, values)
+        elif call and ("configs" in keywords or (name == "autotune" and call.args)):
+            if name == "autotune":
+                keywords = dict(zip(_POSITIONS, call.args, strict=False)) | keywords
+            self._declared(namespace, keywords, decorator.lineno, _unpacked(namespace, call))
+        elif _mentions_tuning(namespace, decorator):
+            self._applied(namespace, decorator, jit)
+
+    def _declared(
+        self, namespace: Namespace, arguments: Mapping[str, ast.expr], line: int, unpacked: Mapping[str, Any] | None
+    ) -> None:
+        """`unpacked` is what `**` adds to the arguments; None when that cannot be told."""
+        more = unpacked or {}
+        values = {**more, **{name: self._value(namespace, name, node) for name, node in arguments.items()}}
+        configs = tuple(_configs(values.get("configs")))
+        self._merge(
+            Autotune(
+                configs=configs,
+                restore_value=_names(values.get("restore_value")),
+                reset_to_zero=_names(values.get("reset_to_zero")),
+                has_pre_hook=_given(arguments.get("pre_hook")) or more.get("pre_hook") is not None,
+                has_post_hook=_given(arguments.get("post_hook")) or more.get("post_hook") is not None,
+                line=line,
+                undecided=frozenset(
+                    n for n in _LISTS if (_is_undecided(values[n]) if n in values else unpacked is None)),
+            )
+        )
+        if not configs and not isinstance(values.get("configs"), (list, tuple)):
+            self._note("autotune configs", line)
+
+    def _value(self, namespace: Namespace, name: str, node: ast.expr) -> Any:
+        if name not in {"configs", *_LISTS}:
+            return None
+        try:
+            return namespace.evaluate(node)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # linted code: noted by the caller
+            return _UNKNOWN
+
+    def _heuristics(self, namespace: Namespace, node: ast.expr | None) -> None:
+        """Each entry by itself where the mapping is written out."""
+        if isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                try:
+                    if key is None:
+                        self.heuristics.update(namespace.evaluate(value))
+                    else:
+                        self.heuristics[namespace.evaluate(key)] = namespace.evaluate(value)
+                except KeyboardInterrupt:
+                    raise
+                except BaseException:  # linted code
+                    self._note("heuristics", value.lineno)
+        elif node is not None:
+            try:
+                values = namespace.evaluate(node)
+                self.heuristics.update({k: v for k, v in values.items() if isinstance(k, str)})
+            except KeyboardInterrupt:
+                raise
+            except BaseException:  # linted code
+                self._note("heuristics", node.lineno)
+
+    def _applied(self, namespace: Namespace, decorator: ast.expr, jit: Any) -> None:
+        """A project's decorator that itself autotunes: apply it and read what came out."""
+        try:
+            value = namespace.evaluate(decorator)(jit)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # linted code
+            self._note("decorator", decorator.lineno)
+            return
+        self.read_object(value, decorator.lineno)
+
+    def read_object(self, value: Any, line: int) -> None:
+        """Take in Triton's own `Autotuner` and `Heuristics` objects, outermost first."""
+        for _ in range(16):
+            if isinstance(value, Missing) or value is None:
+                return
+            if isinstance(configs := getattr(value, "configs", None), (list, tuple)):
+                self._merge(
+                    Autotune(
+                        tuple(_configs(configs)),
+                        _names(getattr(value, "restore_value", None)),
+                        _names(getattr(value, "reset_to_zero", None)),
+                        bool(getattr(value, "user_defined_pre_hook", False)),
+                        bool(getattr(value, "user_defined_post_hook", False)),
+                        line,
+                        frozenset(name for name in _LISTS if _is_undecided(getattr(value, name, ()))),
+                    )
+                )
+            elif isinstance(values := getattr(value, "values", None), Mapping):
+                self.heuristics.update({k: v for k, v in values.items() if isinstance(k, str)})
+            value = getattr(value, "fn", None)
+
+    def _merge(self, autotune: Autotune) -> None:
+        old = self.autotune
+        if old is None:
+            self.autotune = autotune
+            return
+        self.autotune = replace(
+            old,
+            configs=(*old.configs, *autotune.configs),
+            restore_value=tuple(dict.fromkeys((*old.restore_value, *autotune.restore_value))),
+            reset_to_zero=tuple(dict.fromkeys((*old.reset_to_zero, *autotune.reset_to_zero))),
+            has_pre_hook=old.has_pre_hook or autotune.has_pre_hook,
+            has_post_hook=old.has_post_hook or autotune.has_post_hook,
+            undecided=old.undecided | autotune.undecided,
+        )
+
+    def _note(self, what: str, line: int) -> None:
+        self.notes.append(f"the {what} on line {line} could not be evaluated")
+
+
+def _given(node: ast.expr | None) -> bool:
+    return node is not None and not (isinstance(node, ast.Constant) and node.value is None)
+
+
+def _unpacked(namespace: Namespace, call: ast.Call) -> dict[str, Any] | None:
+    """What `**` adds to the arguments of a call; None when that, or what `*` adds, cannot be told."""
+    if any(isinstance(argument, ast.Starred) for argument in call.args):
+        return None
+    found: dict[str, Any] = {}
+    for keyword in call.keywords:
+        if keyword.arg is not None:
+            continue
+        try:
+            value = namespace.evaluate(keyword.value)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # linted code
+            return None
+        if not isinstance(value, Mapping) or isinstance(value, Missing):
+            return None
+        found.update({name: item for name, item in value.items() if isinstance(name, str)})
+    return found
+
+
+def _is_undecided(value: Any) -> bool:
+    """Whether a list of names could not be evaluated, as a whole or in part."""
+    if isinstance(value, (list, tuple, set)):
+        return any(find_missing(item) is not None for item in value)
+    return value is not None
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple, set)):
+        return ()
+    return tuple(name for name in value if isinstance(name, str))
+
+
+def _configs(values: Any) -> Iterable[AutotuneConfig]:
+    """The configs whose values are all known."""
+    if not isinstance(values, (list, tuple)):
+        return
+    for config in values:
+        kwargs = getattr(config, "kwargs", None)
+        if not isinstance(kwargs, dict) or any(isinstance(v, Missing) for v in kwargs.values()):
+            continue
+        options = {name: getattr(config, name, None) for name in _OPTIONS}
+        yield AutotuneConfig(
+            MappingProxyType(dict(kwargs)),
+            MappingProxyType({k: v for k, v in options.items() if isinstance(v, int)}),
+            getattr(config, "pre_hook", None) is not None,
+            getattr(config, "pre_hook", None),
+        )
+
+
+def _mentions_tuning(namespace: Namespace, decorator: ast.expr) -> bool:
+    """Whether a decorator of the file's own may autotune, by its text or that of its definition."""
+    if is_tuning(decorator):
+        return True
+    chain = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
+    for unit in namespace.scope.by_name.get(chain[0], ()) if chain else ():
+        if unit.alias is None and any(
+            isinstance(n, (ast.Name, ast.Attribute)) and is_tuning(n) for n in ast.walk(unit.node)
+        ):
+            return True
+    return False

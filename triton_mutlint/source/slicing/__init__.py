@@ -1,0 +1,1 @@
+"""Sliced code, and what it runs in: only what kernels need."""

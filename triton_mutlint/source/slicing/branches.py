@@ -1,0 +1,111 @@
+"""Which of several definitions of a name count, when `if` and `try` stand above them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from triton_mutlint.source.slicing.stubs import find_missing
+from triton_mutlint.source.slicing.units import Guard, Unit
+
+if TYPE_CHECKING:
+    from triton_mutlint.source.slicing.namespace import Namespace
+
+
+def choose(namespace: Namespace, name: str) -> list[Unit]:
+    """The units to run for `name`, in order.
+
+    A name with one definition takes it, whatever stands above. Otherwise conditions are evaluated;
+    where that fails, the first branch that defines the name is taken and the namespace notes it.
+    """
+    units = namespace.scope.by_name.get(name, [])
+    binders = [unit for unit in units if name in unit.binds]
+    if any(unit.alias is not None for unit in binders):
+        units = binders  # what changes an imported module would change it for the whole process
+    named_so = any(isinstance(unit.node, ast.FunctionDef) for unit in binders)  # `@triton.jit def triton(…)`
+    if not named_so and not any(unit.guards for unit in units):
+        return units
+    for unit in binders:
+        if _imports_triton(unit, name):
+            return [unit]
+    if not any(unit.guards for unit in units):
+        return units
+    if len({unit.guards for unit in binders}) <= 1:
+        return [u for u in units if u in binders or _holds(namespace, u.guards) is not False]
+    verdicts = {unit: _holds(namespace, unit.guards) for unit in units}
+    sure = [unit for unit in units if verdicts[unit]]
+    open_ = [unit for unit in units if verdicts[unit] is None]
+    if any(unit.guards and name in unit.binds for unit in sure) or (sure and not open_):
+        return sure
+    alternatives = [unit for unit in open_ if name in unit.binds] or binders
+    if open_:
+        line = alternatives[0].guards[-1].node.lineno if alternatives[0].guards else alternatives[0].node.lineno
+        namespace.notes[name] = f"the condition above `{name}` (line {line}) is not known"
+    same = alternatives[0].guards
+    return [unit for unit in units if unit in sure or (unit.guards == same and verdicts[unit] is not True)]
+
+
+def _imports_triton(unit: Unit, name: str) -> bool:
+    """Whether the unit really imports Triton or a part of it under this name."""
+    node, alias = unit.node, unit.alias
+    if isinstance(node, ast.Import) and alias is not None:
+        return alias.name.partition(".")[0] == "triton"
+    if isinstance(node, ast.ImportFrom) and alias is not None:
+        if alias.name == "triton":
+            return True
+        return (node.module or "").partition(".")[0] == "triton" and alias.name == "language" and not node.level
+    return False
+
+
+def _holds(namespace: Namespace, guards: tuple[Guard, ...]) -> bool | None:
+    """Whether all guards hold; None when one cannot be decided and none is false."""
+    open_ = False
+    for guard in guards:
+        verdict = _verdict(namespace, guard)
+        if verdict is False:
+            return False
+        open_ |= verdict is None
+    return None if open_ else True
+
+
+def _verdict(namespace: Namespace, guard: Guard) -> bool | None:
+    node = guard.node
+    if node not in namespace.guards:
+        namespace.guards[node] = None  # a condition that needs itself is not known
+        if isinstance(node, ast.If):
+            namespace.guards[node] = _truth(namespace, node.test)
+        else:
+            namespace.guards[node] = _succeeds(namespace, node)
+    holds = namespace.guards[node]
+    return holds if guard.branch == "body" or holds is None else not holds
+
+
+def _truth(namespace: Namespace, test: ast.expr) -> bool | None:
+    try:
+        return bool(namespace.evaluate(test))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # linted code may raise anything; the condition is then not known
+        return None
+
+
+def _succeeds(namespace: Namespace, node: ast.Try) -> bool | None:
+    """Whether the body of a `try` would run through: its imports are there, its probes give values."""
+    modules, place = namespace.module.modules, namespace.module.place
+    for statement in node.body:
+        if not modules.available(statement, place):
+            return False
+        value = getattr(statement, "value", None)
+        if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr)) and isinstance(value, ast.expr):
+            if isinstance(value, ast.Constant):
+                continue
+            try:
+                if find_missing(namespace.evaluate(value)) is not None:
+                    return False
+            except KeyboardInterrupt:
+                raise
+            except BaseException:  # what the handler is there for
+                return False
+    return True
+
+

@@ -1,0 +1,297 @@
+"""Making the `JITFunction` of one `def`: its `jit` decorator for real, the others only where they matter."""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import contextlib
+import copy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from triton_mutlint.source.names import may_be_jit, returns_value
+from triton_mutlint.source.slicing.origins import points_to_triton
+from triton_mutlint.source.slicing.stubs import Missing, UndecidedError
+from triton_mutlint.source.walking import dotted
+
+if TYPE_CHECKING:
+    from triton_mutlint.source.slicing.namespace import Namespace
+
+_HOLLOW = ast.parse('raise RuntimeError("the body of a jit function is not run while a file is loaded")').body
+_ANNOTATIONS = __future__.annotations.compiler_flag
+
+
+class NotJitError(Exception):
+    """The decorators do not make a Triton kernel: another library's `jit`, or gluon's."""
+
+
+class PlaceholderError(Exception):
+    """The decorator is called `triton.jit` but is not Triton's."""
+
+
+@dataclass(eq=False)
+class JitDefinition:
+    """What a decorated `def` gave. `bound` is what its name is bound to; `made` what jit's own decorator gave, which
+    may tune as well; `outer` the decorators above that, innermost first.
+    """
+
+    node: ast.FunctionDef
+    namespace: Namespace
+    jit: Any = None
+    bound: Any = None
+    made: Any = None
+    outer: list[ast.expr] = field(default_factory=list)
+    error: BaseException | None = None
+    gluon: bool = False
+
+
+def define(namespace: Namespace, node: ast.FunctionDef) -> JitDefinition:
+    """The definition of `node`, made once. Its `error` is set when there is no jit function."""
+    if node in namespace.jits:
+        return namespace.jits[node]
+    definition = namespace.jits[node] = JitDefinition(node, namespace)
+    decorators = list(reversed(node.decorator_list))
+    try:
+        index = _index(namespace, node, decorators)
+        definition.outer = decorators[index + 1 :]
+        maker = _maker(namespace, decorators[index], node)
+        function = plain_function(namespace, node, hollow=not index)
+        for below in decorators[:index]:
+            function = namespace.evaluate(below)(function)
+        definition.bound = function
+        definition.made, definition.jit = _jit(namespace, decorators[index], maker, function)
+        definition.bound = _decorated(definition)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # linted code: decorators and defaults may raise anything
+        if not isinstance(error, (NotJitError, PlaceholderError)) and not _is_of_triton(namespace, node):
+            error = NotJitError(ast.unparse(decorators[0]))
+        definition.error = error
+        definition.gluon = isinstance(error, NotJitError) and str(error) == "gluon"
+        if definition.bound is not None:  # it may be called as the plain function it is
+            with contextlib.suppress(Exception, UndecidedError):
+                definition.bound = plain_function(namespace, node)
+        if definition.bound is None:
+            definition.bound = namespace.missing(node.name, f"could not be defined ({type(error).__name__}: {error})")
+    return definition
+
+
+def _index(namespace: Namespace, node: ast.FunctionDef, decorators: list[ast.expr]) -> int:
+    """Which decorator, of those from the innermost out, makes the jit function.
+
+    It is the first whose names lead to a `jit`; else the first that makes one when it is applied; else, as the body
+    is in Triton's language, the first that is not at hand. Raises `NotJitError`.
+    """
+    for index, decorator in enumerate(decorators):
+        if namespace.module.outline.names.leads_to_jit(decorator):
+            return index
+    missing = []
+    value: Any = plain_function(namespace, node)
+    for index, decorator in enumerate(decorators):
+        maker = namespace.evaluate(decorator)
+        if isinstance(maker, Missing):
+            missing.append(index)
+        elif unwrap(value := maker(value)) is not None:
+            return index
+    if missing:
+        return missing[0]
+    raise NotJitError(ast.unparse(decorators[0]))
+
+
+def _is_of_triton(namespace: Namespace, node: ast.FunctionDef) -> bool:
+    """Whether it would be a jit function of Triton's if all went well."""
+    jit = [d for d in node.decorator_list if namespace.module.outline.names.leads_to_jit(d)]
+    if not may_be_jit(node):
+        return _speaks_triton(namespace, node)
+    return points_to_triton(namespace, node, jit[-1])
+
+
+def plain_function(namespace: Namespace, node: ast.FunctionDef, hollow: bool = False) -> Any:
+    """The function without its decorators, at its own lines, with a qualified name of its own.
+
+    A `hollow` one cannot be run: Triton compiles a jit function from its source, so that compiling
+    its body for Python would be wasted.
+    """
+    bare = copy.copy(node)
+    bare.decorator_list = []
+    if hollow:
+        docstring = [node.body[0]] if ast.get_docstring(node, clean=False) is not None else []
+        bare.body = [*docstring, *_HOLLOW]
+    caught = _Caught(namespace)
+    try:
+        namespace.execute([bare], caught)
+    except (Exception, UndecidedError):  # an annotation or default that cannot be evaluated: keep the rest
+        caught = _Caught(namespace)
+        bare.args = _lenient_arguments(namespace, node.args, caught)
+        bare.returns = None
+        flags, namespace.module.flags = namespace.module.flags, namespace.module.flags | _ANNOTATIONS
+        try:
+            namespace.execute([bare], caught)
+        finally:
+            namespace.module.flags = flags
+    function = dict.__getitem__(caught, node.name)
+    for name, annotation in dict(function.__annotations__).items():
+        if isinstance(annotation, Missing):  # Triton asks for an annotation's truth; its text will do
+            function.__annotations__[name] = annotation.mutlint_path
+    if namespace.parent is not None or _shares_name(namespace, node):
+        # Triton names helper symbols by module and qualified name: two helpers must not share one.
+        function.__qualname__ = f"{node.name}_{node.lineno}" if namespace.parent is None else _qualname(namespace, node)
+    return function
+
+
+class _Caught(dict[str, Any]):
+    """Catches what a statement binds; reads names from the namespace."""
+
+    def __init__(self, namespace: Namespace) -> None:
+        super().__init__()
+        self._namespace = namespace
+
+    def __missing__(self, name: str) -> Any:
+        return self._namespace[name]
+
+
+def _shares_name(namespace: Namespace, node: ast.FunctionDef) -> bool:
+    return len(namespace.scope.by_name.get(node.name, ())) > 1
+
+
+def _qualname(namespace: Namespace, node: ast.FunctionDef) -> str:
+    owner = namespace.owner
+    return f"{owner.name}_{owner.lineno}_{node.name}_{node.lineno}" if owner is not None else node.name
+
+
+def _lenient_arguments(namespace: Namespace, args: ast.arguments, caught: _Caught) -> ast.arguments:
+    """The arguments with each default replaced by its value, or by a missing one."""
+
+    def settle(default: ast.expr | None) -> ast.expr | None:
+        if default is None or isinstance(default, ast.Constant):
+            return default
+        name = f"__default_{default.lineno}_{default.col_offset}"
+        try:
+            caught[name] = namespace.evaluate(default)
+        except (Exception, UndecidedError) as error:  # named where it is used
+            caught[name] = namespace.missing(ast.unparse(default), f"could not be computed ({error})")
+        return ast.copy_location(ast.Name(name, ast.Load()), default)
+
+    return ast.arguments(
+        posonlyargs=args.posonlyargs,
+        args=args.args,
+        vararg=args.vararg,
+        kwonlyargs=args.kwonlyargs,
+        kw_defaults=[settle(d) for d in args.kw_defaults],
+        kwarg=args.kwarg,
+        defaults=[d for d in map(settle, args.defaults) if d is not None],
+    )
+
+
+def _maker(namespace: Namespace, decorator: ast.expr, node: ast.FunctionDef) -> Any:
+    """What the jit decorator's name stands for; Triton's own where a wrapper of it is not installed.
+
+    Raises `NotJitError` for another library's.
+    """
+    target = decorator.func if isinstance(decorator, ast.Call) else decorator
+    try:
+        maker = namespace.evaluate(target)
+    except (Exception, UndecidedError) as error:
+        if "gluon" in dotted(target):
+            raise NotJitError("gluon") from error
+        if dotted(target)[:1] == ("triton",) or _speaks_triton(namespace, node):
+            raise
+        raise NotJitError(ast.unparse(target)) from error
+    if is_gluon_jit(maker) or (isinstance(maker, Missing) and "gluon" in dotted(target)):
+        raise NotJitError("gluon")
+    if isinstance(maker, Missing):
+        if not _speaks_triton(namespace, node):
+            raise NotJitError(maker.mutlint_path)
+        import triton
+
+        return triton.jit
+    return maker
+
+
+def _jit(namespace: Namespace, decorator: ast.expr, maker: Any, function: Any) -> tuple[Any, Any]:
+    """What the jit decorator makes of a function, and the jit function in that.
+
+    Raises `NotJitError`, `PlaceholderError`, or what Triton raises.
+    """
+    made = _call(namespace, decorator, maker) if isinstance(decorator, ast.Call) else maker
+    value = made(function)
+    jit = unwrap(value)
+    if jit is None:
+        node = namespace.module.function_at(function.__code__.co_firstlineno)
+        name = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
+        if name.startswith("triton.") or (node is not None and _speaks_triton(namespace, node)):
+            raise PlaceholderError(f"`{name}` is not Triton's here: it makes no jit function")
+        raise NotJitError(name)
+    return value, jit
+
+
+def _speaks_triton(namespace: Namespace, node: ast.FunctionDef) -> bool:
+    """Whether the body uses Triton's language."""
+    roots = {use.chain[0] for use in namespace.module.body(node).uses if len(use.chain) > 1}
+    for root in roots:
+        try:
+            name = getattr(namespace[root], "__name__", "")
+        except KeyError:
+            continue
+        if str(name).startswith("triton.language"):
+            return True
+    return "tl" in roots
+
+
+def _call(namespace: Namespace, decorator: ast.Call, maker: Any) -> Any:
+    made = None
+    # `repr=` only names the compiled kernel, and would run the project's code while it is lowered.
+    needed = [keyword for keyword in decorator.keywords if keyword.arg != "repr"]
+    decorator = ast.copy_location(ast.Call(decorator.func, decorator.args, needed), decorator)
+    with contextlib.suppress(Exception, UndecidedError):
+        made = namespace.evaluate(decorator)
+    if made is not None and not isinstance(made, Missing):
+        return made
+    options = {}  # one of them cannot be evaluated: keep those that can
+    for keyword in decorator.keywords:
+        if keyword.arg and isinstance(keyword.value, (ast.Constant, ast.List, ast.Tuple)):
+            options[keyword.arg] = namespace.evaluate(keyword.value)
+    return maker(**options)
+
+
+def _decorated(definition: JitDefinition) -> Any:
+    """What the name is bound to: the jit function, unless a project decorator turns a helper into another."""
+    bound = definition.jit
+    if not returns_value(definition.node):
+        return bound  # a kernel: its wrappers launch it, and change nothing of what it does
+    for decorator in definition.outer:
+        if not is_tuning(decorator):
+            bound = _apply(definition.namespace, decorator, bound)
+    return bound
+
+
+def _apply(namespace: Namespace, decorator: ast.expr, bound: Any) -> Any:
+    try:
+        result = namespace.evaluate(decorator)(bound)
+    except (Exception, UndecidedError):  # a wrapper that wants a device: the function stands for it
+        return bound
+    return bound if isinstance(result, Missing) else unwrap(result) or result
+
+
+def is_tuning(decorator: ast.expr) -> bool:
+    target = decorator.func if isinstance(decorator, ast.Call) else decorator
+    chain = dotted(target)
+    return bool(chain) and ("autotune" in chain[-1] or "heuristics" in chain[-1] or "tuner" in chain[-1])
+
+
+def is_gluon_jit(value: Any) -> bool:
+    return getattr(value, "__name__", "") == "jit" and "gluon" in str(getattr(value, "__module__", ""))
+
+
+def unwrap(value: Any) -> Any:
+    """The Triton `JITFunction` under wrappers (`.fn`, `__wrapped__`), or None."""
+    from triton.runtime.jit import JITFunction
+
+    for _ in range(16):
+        if isinstance(value, JITFunction):
+            return value
+        if isinstance(value, Missing) or value is None:
+            return None
+        inner = getattr(value, "fn", None)
+        value = inner if inner is not None else getattr(value, "__wrapped__", None)
+    return None

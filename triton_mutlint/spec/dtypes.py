@@ -1,0 +1,48 @@
+"""Element types in Triton's own spelling, and the other names people write for them.
+
+Names and aliases follow `triton._utils.type_canonicalisation_dict` and `triton.language.str_to_ty`
+of Triton 3.6 to 3.9; torch's names are those of `str(tensor.dtype)`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+FLOATS = ("fp16", "bf16", "fp32", "fp64", "fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8", "fp8e5b16")
+INTEGERS = ("i1", "i8", "i16", "i32", "i64", "u1", "u8", "u16", "u32", "u64")
+DTYPES = frozenset(FLOATS + INTEGERS)
+
+_ALIASES = {
+    "bool": "i1", "int1": "i1", "uint1": "u1", "int8": "i8", "int16": "i16", "short": "i16", "int": "i32",
+    "int32": "i32", "int64": "i64", "long": "i64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
+    "half": "fp16", "float16": "fp16", "bfloat16": "bf16", "float": "fp32", "float32": "fp32", "double": "fp64",
+    "float64": "fp64", "float8e4nv": "fp8e4nv", "float8_e4m3fn": "fp8e4nv", "float8e5": "fp8e5",
+    "float8_e5m2": "fp8e5", "float8e4b15": "fp8e4b15", "float8e4b8": "fp8e4b8", "float8_e4m3fnuz": "fp8e4b8",
+    "float8e5b16": "fp8e5b16", "float8_e5m2fnuz": "fp8e5b16",
+}
+
+_MODULES = ("torch.", "tl.", "triton.language.", "language.", "numpy.", "np.")
+
+
+def canonical_dtype(name: str) -> str | None:
+    """Triton's name of the element type `name` (`torch.float32` -> `fp32`); None if there is none."""
+    for module in _MODULES:
+        name = name.removeprefix(module)
+    return name if name in DTYPES else _ALIASES.get(name)
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str | None:
+    """The candidate most like `name`, or None when none is close; ties go to the first by name."""
+    close = difflib.get_close_matches(name, sorted(set(candidates)), n=1, cutoff=0.6)
+    return close[0] if close else None
+
+
+def nearest_dtype(name: str) -> str | None:
+    """The element type whose name or alias is most like `name`, in Triton's spelling."""
+    bare = name.rpartition(".")[2].lower()
+    exact = canonical_dtype(bare)
+    if exact:
+        return exact
+    found = nearest(bare, DTYPES) or nearest(bare, _ALIASES)
+    return canonical_dtype(found) if found else None

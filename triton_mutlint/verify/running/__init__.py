@@ -1,0 +1,1 @@
+"""What runs kernels, in processes of its own."""

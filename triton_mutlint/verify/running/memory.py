@@ -1,0 +1,174 @@
+"""The memory that one run may use: a tensor per pointer, each between guard zones, none aliasing another."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy
+import torch
+
+from triton_mutlint.verify.running.arena import Arena
+from triton_mutlint.verify.wire import Difference
+
+GUARD = {"cpu": 4096, "cuda": 16 << 20}  # bytes on either side
+NEAR = 1 << 20  # bytes within which a wrong address is still said to belong to a tensor
+ALIGNMENT = 256  # bytes, as torch's allocators give
+_PATTERN = 0xA5
+
+_DTYPES = {
+    "i1": "bool", "u1": "bool", "i8": "int8", "u8": "uint8", "i16": "int16", "u16": "uint16", "i32": "int32",
+    "u32": "uint32", "i64": "int64", "u64": "uint64", "fp16": "float16", "bf16": "bfloat16", "fp32": "float32",
+    "fp64": "float64", "fp8e4nv": "float8_e4m3fn", "fp8e5": "float8_e5m2", "fp8e4b8": "float8_e4m3fnuz",
+    "fp8e5b16": "float8_e5m2fnuz",
+}  # fmt: skip
+
+
+def torch_dtype(element: str) -> Any:
+    """torch's type for an element; None where it has none (`fp8e4b15`)."""
+    return getattr(torch, _DTYPES.get(element, ""), None)
+
+
+@dataclass
+class Allocation:
+    """The memory of one parameter, or what its addresses lead to (`indirect`), as it was before the run."""
+
+    label: str
+    element: str
+    raw: torch.Tensor  # bytes, with the guard zones
+    size: int  # bytes between them
+    guard: int
+    indirect: bool = False
+    before: torch.Tensor = field(init=False)
+    outside: int = 0  # writes beside it that the interpreter refused
+
+    def __post_init__(self) -> None:
+        self.before = self.raw.clone()
+
+    @property
+    def address(self) -> int:
+        return int(self.raw.data_ptr()) + self.guard
+
+    @property
+    def inner(self) -> torch.Tensor:
+        return self.raw[self.guard : self.guard + self.size]
+
+    def tensor(self, raw: torch.Tensor | None = None) -> torch.Tensor:
+        """The memory as a flat tensor of its elements, in `raw` or in its own."""
+        inner = self.inner if raw is None else raw[self.guard : self.guard + self.size]
+        dtype = torch_dtype(self.element)
+        return inner.view(dtype) if dtype is not None else inner
+
+    def fill(self, data: numpy.ndarray[Any, Any]) -> None:
+        """Begin with these bytes."""
+        self.inner.copy_(torch.from_numpy(data))
+        self.before.copy_(self.raw)
+
+    def changed(self) -> bool:
+        """Whether a bit between the guard zones differs from before."""
+        return not torch.equal(self.inner, self.before[self.guard : self.guard + self.size])
+
+    def spilled(self) -> int:
+        """Bytes of the guard zones that were overwritten."""
+        low = self.raw[: self.guard] != self.before[: self.guard]
+        high = self.raw[self.guard + self.size :] != self.before[self.guard + self.size :]
+        return int(low.sum()) + int(high.sum())
+
+    def restore(self) -> None:
+        self.raw.copy_(self.before)
+
+
+class RunMemory:
+    """All regions of a run; the interpreter asks it which addresses are theirs."""
+
+    def __init__(self, device: str, arena: Arena | None = None) -> None:
+        """On the CPU an `arena` keeps regions apart; it is cleared first."""
+        self.device = device
+        self._arena = arena
+        if arena is not None:
+            arena.clear()
+        self.regions: list[Allocation] = []
+        self.read_outside = 0
+        self.stray = 0  # writes to addresses that are next to no region
+        self._clones: list[tuple[int, int, Allocation]] = []
+        self._spans: tuple[list[int], list[int], list[Allocation]] = ([], [], [])
+
+    def add(self, label: str, element: str, size: int, *, indirect: bool = False) -> Allocation:
+        """A region of `size` bytes; raises RuntimeError or MemoryError where there is no room."""
+        guard = GUARD[self.device]
+        raw = self._allocate(size + 2 * guard)
+        raw.fill_(_PATTERN)
+        region = Allocation(label, element, raw, size, guard, indirect)
+        self.regions.append(region)
+        self._index()
+        return region
+
+    def clone(self, region: Allocation) -> torch.Tensor:
+        """The region's bytes, guard zones too, in another place that counts as the region's memory from now on."""
+        raw = self._allocate(len(region.raw))
+        raw.copy_(region.raw)
+        start = raw.data_ptr() + region.guard
+        self._clones.append((start, start + region.size, region))
+        self._index()
+        return raw
+
+    def _allocate(self, size: int) -> torch.Tensor:
+        if self._arena is not None:
+            return self._arena.allocate(size)
+        whole = torch.empty(size + ALIGNMENT, dtype=torch.uint8, device=self.device)
+        skip = -whole.data_ptr() % ALIGNMENT
+        return whole[skip : skip + size]
+
+    def _index(self) -> None:
+        own = [(r.address, r.address + r.size, r) for r in self.regions]
+        spans = sorted(own + self._clones, key=lambda span: span[0])
+        self._spans = ([s[0] for s in spans], [s[1] for s in spans], [s[2] for s in spans])
+        self._starts = numpy.array(self._spans[0], numpy.uint64)
+        self._ends = numpy.array(self._spans[1], numpy.uint64)
+
+    def __iter__(self) -> Iterator[Allocation]:
+        return iter(self.regions)
+
+    def inside(self, addresses: numpy.ndarray[Any, Any], size: int) -> numpy.ndarray[Any, Any]:
+        """Which accesses of `size` bytes lie within a region."""
+        flat = addresses.astype(numpy.uint64, copy=False)
+        found = numpy.searchsorted(self._starts, flat, "right")
+        place = numpy.maximum(found, 1) - 1
+        inside: numpy.ndarray[Any, Any] = (found > 0) & (flat <= self._ends[place] - numpy.uint64(size))
+        return inside
+
+    def beside(self, address: int, count: int) -> None:
+        """Count refused writes for the region that an address is next to, if it is next to any."""
+        region = self._next_to(address)
+        if region is None:
+            self.stray += count
+        else:
+            region.outside += count
+
+    def _next_to(self, address: int) -> Allocation | None:
+        starts, ends, regions = self._spans
+        place = bisect_right(starts, address)
+        near = [i for i in (place - 1, place) if 0 <= i < len(starts)]
+        gaps = {i: max(starts[i] - address, address - ends[i]) for i in near}
+        best = min(gaps, key=lambda i: gaps[i], default=None)
+        return regions[best] if best is not None and gaps[best] < NEAR else None
+
+
+def difference(region: Allocation, one: torch.Tensor, other: torch.Tensor, atol: float,
+               rtol: float) -> Difference | None:
+    """How two states of a region differ, beyond the tolerance; None if they do not."""
+    left, right = region.tensor(one), region.tensor(other)
+    if torch.equal(left.view(torch.uint8), right.view(torch.uint8)):
+        return None
+    if torch_dtype(region.element) is None or left.dtype == torch.bool:
+        left, right = left.view(torch.uint8), right.view(torch.uint8)
+    a, b = left.to(torch.float64), right.to(torch.float64)
+    off = ~torch.isclose(a, b, rtol=rtol, atol=atol, equal_nan=True)
+    count = int(off.sum())
+    if not count:
+        return None
+    gap = torch.where(off, torch.nan_to_num((a - b).abs(), nan=float("inf")), 0.0)
+    index = int(gap.argmax())
+    return Difference(region.label, float(gap[index]), index, count)
