@@ -1,0 +1,1 @@
+"""The walk over a kernel's source: what it may touch, and what decides that."""

@@ -1,0 +1,1 @@
+"""TTIR text: the parser, the table of ops, and inline asm."""
