@@ -36,7 +36,7 @@ _HINTS = (
 # What is refused by its form, other than by an error of Triton's that says so; and how such an error tells of types.
 _REFUSED = re.compile(r"object is not callable|calls itself")
 _BY_TYPE = re.compile(r"operand type|\b(of|on) type\b|^Boolean value")
-_COMPILE_TIME = re.compile(r"'constexpr' object has no attribute")
+_COMPILE_TIME = re.compile(r"'constexpr' object has no attribute '(?:handle|type)'")  # what tensors alone have
 
 
 def no_argument_helps(kernel: Kernel, message: str, node: ast.AST | None, line: int | None,
@@ -69,8 +69,7 @@ def no_argument_helps(kernel: Kernel, message: str, node: ast.AST | None, line: 
     if not _leading_to(kernel, [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]):
         return "no argument changes that: what fails is computed from none"
     head = _leading_to(kernel, list(_names(ast.Expr(node) if isinstance(node, ast.expr) else node)))
-    constant = all(p.is_constexpr for p in kernel.parameters if p.name in head)
-    if constant and _COMPILE_TIME.search(message) and not _newer_may_compile(message):
+    if _COMPILE_TIME.search(message) and all(p.is_constexpr for p in kernel.parameters if p.name in head):
         return "no argument changes that: a constexpr stands where Triton needs a value of run time"
     return None
 
@@ -86,7 +85,7 @@ def other_arguments(kernel: Kernel, message: str, line: int | None, args: Mappin
     place = f"in the spec under `kernels: {kernel.name}: args:`"
     if not shown:
         return f"give the argument types {place} (`triton-mutlint init` writes a first version)"
-    newer = _newer_may_compile(message)
+    newer = _PYTHON.search(message) and triton_api.version() < (3, 4)
     return (f"give other arguments {place}; it was lowered with {', '.join(shown)}"
             + ("; or analyse it with Triton 3.4 or newer, which compiles more of Python" if newer else ""))
 
@@ -176,8 +175,3 @@ def _bound(statement: ast.AST) -> Iterator[str]:
         return
     for target in targets:
         yield from _names(ast.Expr(target))
-
-
-def _newer_may_compile(message: str) -> bool:
-    """Whether Python itself gave up in a Triton that compiles less of Python than later ones."""
-    return _PYTHON.search(message) is not None and triton_api.version() < (3, 4)
