@@ -20,7 +20,7 @@ from triton_mutlint.host.registrations.forwarded import forwarded
 from triton_mutlint.host.registrations.may_register import is_followed, registers
 from triton_mutlint.host.registrations.passed import op_of, passed
 from triton_mutlint.host.registrations.registering_names import RegisteringNames
-from triton_mutlint.host.registrations.things import Library, Pending, is_row, opaque, passed_in, string
+from triton_mutlint.host.registrations.things import Library, Pending, is_row, opaque, passed_in, snapshot, string
 from triton_mutlint.host.state.core import Activation, TooLargeError
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
@@ -206,7 +206,8 @@ class Registering(RegisteringNames):
         told = passed(registrar, arguments, registrar.mutates)
         for event in found:
             if isinstance(event, OpEvent):
-                event = replace(event, mutates=told, default=registrar.default, schema=None, required=False)
+                held = State(heap={**event.state.heap, **snapshot([told], state).heap})
+                event = replace(event, mutates=told, default=registrar.default, schema=None, required=False, state=held)
             self.events.append(event)
         return value
 

@@ -16,6 +16,7 @@ from triton_mutlint.host.values.values import (
     NO_VALUE,
     NOTHING,
     Attribute,
+    CellId,
     ClassValue,
     Kind,
     Names,
@@ -102,26 +103,34 @@ def is_none(value: Value | None) -> bool:
 
 def passed_in(values: Iterable[Value | None], state: State) -> Names:
     """On which parameters of the code that is read the values depend, by what they are made of."""
-    found, seen = set[str](), set[object]()
+    return _made_of(values, state)[0]
+
+
+def snapshot(values: Iterable[Value | None], state: State) -> State:
+    """What the containers in some values hold now."""
+    return State(heap=_made_of(values, state)[1])
+
+
+def _made_of(values: Iterable[Value | None], state: State) -> tuple[Names, dict[CellId, Cell]]:
+    found, held, seen = set[str](), dict[CellId, Cell](), set[Thing]()
     pending = [value for value in values if value is not None]
     while pending:
         value = pending.pop()
         found |= value.roots
-        for cell in value.cells - seen:
-            seen.add(cell)
-            content = state.cell(cell) or Cell()
+        for cell in value.cells - held.keys():
+            content = held[cell] = state.cell(cell) or Cell()
             pending.extend((content.rest, *content.fields.values()))
         for one in value.things - seen:
             seen.add(one)
             if isinstance(one, Attribute):
                 pending.append(one.owner)
             elif isinstance(one, Partial):
-                pending.extend((one.function, *one.positional, *(held for _, held in one.keywords)))
+                pending.extend((one.function, *one.positional, *(given for _, given in one.keywords)))
             elif isinstance(one, Pending):
-                pending.extend((*one.positional, *(held for _, held in one.named)))
+                pending.extend((*one.positional, *(given for _, given in one.named)))
             elif isinstance(one, Inferred):
                 pending.extend((one.function, one.mutates or NO_VALUE))
-    return frozenset(found)
+    return frozenset(found), held
 
 
 # --------------------------------------------------------------------------- lists

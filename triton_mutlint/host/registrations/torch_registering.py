@@ -34,6 +34,7 @@ from triton_mutlint.host.registrations.things import (
     joined,
     opaque,
     passed_in,
+    snapshot,
     string,
     strings,
     text_value,
@@ -72,14 +73,6 @@ class TorchRegistering(OneByOneLibrary):
     def note(self, event: Event, names: State) -> None:
         """Something is registered."""
         raise NotImplementedError
-
-    def snapshot(self, state: State) -> State:
-        """What containers hold now; several calls in a row find the same."""
-        if self._kept is None or self._kept.mark is not state.mark:
-            self._kept = State(heap=dict(state.heap), base=state.base, mark=state.mark)
-        return self._kept
-
-    _kept: State | None = None
 
     def external(self, name: str, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         top, _, last = name.partition(".")[0], "", name.rpartition(".")[2]
@@ -142,15 +135,17 @@ class TorchRegistering(OneByOneLibrary):
         function = function or NO_VALUE
         passed = bool(passed_in([function], state))
         depends = passed or bool(passed_in([name], state))
-        self.note(ImplEvent(name, self.site(node), self.snapshot(state), passed, depends, function, keys, keyset, sure),
+        self.note(ImplEvent(name, self.site(node), snapshot([name, function, keys], state), passed, depends,
+                            function, keys, keyset, sure),
                   state)
 
     def _defines(self, form: Form, api: str, name: Value, node: ast.AST, state: State, function: Value | None = None,
                  mutates: Value | None = None, schema: Value | None = None, **more: object) -> OpEvent:
         decides = passed_in([function if function is not None else schema], state)
         depends = passed_in([function, mutates, schema], state)
-        event = OpEvent(name, self.site(node), self.snapshot(state), bool(decides), bool(depends), form, api, function,
-                        mutates, schema, **more)  # type: ignore[arg-type]
+        held = snapshot([name, function, mutates, schema, *(v for v in more.values() if isinstance(v, Value))], state)
+        event = OpEvent(name, self.site(node), held, bool(decides), bool(depends), form, api, function, mutates, schema,
+                        **more)  # type: ignore[arg-type]
         self.note(event, state)
         return event
 
