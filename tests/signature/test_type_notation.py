@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from triton_mutlint.kernel_source.dtypes import DTYPES
 from triton_mutlint.model import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
-from triton_mutlint.signature.dtypes import DTYPES
 from triton_mutlint.signature.types import TypeTextError, parse_compact, parse_type
 
 NT = namedtuple("NT", ["src", "dst", "n"])

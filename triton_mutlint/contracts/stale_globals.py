@@ -9,8 +9,8 @@ from itertools import chain
 from pathlib import Path
 
 from triton_mutlint.contracts.project_files import MAX_FILES, python_files, text_of
+from triton_mutlint.kernel_source.dtypes import nearest
 from triton_mutlint.model import Location, SourceFile
-from triton_mutlint.signature.dtypes import nearest
 from triton_mutlint.signature.spec import Spec
 
 _WORD = re.compile(r"\w+")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from triton_mutlint.kernel_source.dtype_names import short_name
 from triton_mutlint.kernel_source.evaluate import UNKNOWN
+from triton_mutlint.kernel_source.slots import NO_TRACE, Trace, blended, merged
 
 _PLAIN = (int, float, str, type(None))
 
@@ -19,7 +21,8 @@ class Value:
     `functions` are what the value may be as an object, by identity, where `is_open` says that it may also be another.
     `kinds` are the classes that it may be an instance of, with SOME if it may be one of another, or of none; it is
     empty for what is no instance. `said` is a compile-time constant, with its type, and `value` the constant alone.
-    `is_present` says that it is certainly not None; `start` is where a range of numbers begins.
+    `is_present` says that it is certainly not None; `start` is where a range of numbers begins. `trace` says of what
+    it is made, where facts about parameters are gathered.
     """
 
     roots: frozenset[str] = frozenset()
@@ -30,6 +33,19 @@ class Value:
     said: tuple[type, Any] | None = None
     is_present: bool = False
     start: int | None = None
+    trace: Trace = NO_TRACE
+
+    @property
+    def made(self) -> Trace:
+        """Of what it is made: a constant or a dtype shows that itself."""
+        if self.trace is not NO_TRACE:
+            return self.trace
+        if self.said is not None and self.said[0] in _WEAK:
+            return _WEAK[self.said[0]]
+        if len(self.functions) == 1 and not self.is_open:
+            dtype = _dtype_of(self.functions[0].it)
+            return Trace(dtype=dtype, is_dtype=True) if dtype else NO_TRACE
+        return NO_TRACE
 
     @property
     def value(self) -> Any:
@@ -85,7 +101,7 @@ class Value:
         """What iterating over it gives."""
         if self.items:
             return either(*((Value(self.roots),) if self.roots else ()), *self.items)
-        return Value(self.roots, is_open=self.is_open, kinds=(SOME,) if self.kinds else ())
+        return Value(self.roots, is_open=self.is_open, kinds=(SOME,) if self.kinds else (), trace=self.trace)
 
     def __add__(self, other: Value) -> Value:
         if self.items is not None and other.items is not None and not self.roots:
@@ -104,6 +120,16 @@ class Object:
 
     def __hash__(self) -> int:
         return id(self.it)
+
+
+_WEAK = {int: Trace(dtype="int"), float: Trace(dtype="float")}
+
+
+def _dtype_of(found: Any) -> str:
+    """The short name of a dtype; of a type of pointers, with a star."""
+    if type(found).__name__ == "pointer_type":
+        return "*" + short_name(getattr(found, "element_ty", None))
+    return short_name(found)
 
 
 def _number(root: str) -> str:
@@ -138,14 +164,25 @@ def either(*values: Value) -> Value:
     kinds = dict.fromkeys(k for v in values for k in v.kinds)
     if any(v.kinds != first.kinds for v in values):
         kinds[SOME] = None
-    return Value(roots, items, functions, any(v.is_open for v in values), tuple(kinds))
+    return Value(roots, items, functions, any(v.is_open for v in values), tuple(kinds),
+                 trace=merged(value.made for value in values))
 
 
 def mixed(values: Iterable[Value]) -> Value:
     """What may be made of all of `values`."""
     values = tuple(values)
     objects = (SOME,) if any(value.has_objects() for value in values) else ()
-    return Value(frozenset[str]().union(*(value.everything() for value in values)), kinds=objects)
+    roots = frozenset[str]().union(*(value.everything() for value in values))
+    return Value(roots, kinds=objects, trace=blended(made(values)))
+
+
+def made(values: Iterable[Value]) -> Iterator[Trace]:
+    """What the values, and the elements of those that are tuples, are made of."""
+    for value in values:
+        if value.items is None:
+            yield value.made
+        else:
+            yield from made(value.items)
 
 
 def constant(value: Any) -> Value:

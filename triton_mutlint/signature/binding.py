@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
+from triton_mutlint.kernel_source.dtypes import nearest
 from triton_mutlint.model import (
     ArgType,
     ConstexprValue,
@@ -19,7 +20,6 @@ from triton_mutlint.model import (
     StageError,
     TupleType,
 )
-from triton_mutlint.signature.dtypes import nearest
 from triton_mutlint.signature.notation import Resolve, parse_literal, parse_type, resolve_name
 from triton_mutlint.signature.spec_errors import show_path
 from triton_mutlint.signature.spec_model import ArgSpec, KernelSpec, SpecValue

@@ -13,8 +13,8 @@ from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
 
+from triton_mutlint.kernel_source.dtypes import FLOATS, canonical_dtype, nearest, nearest_dtype
 from triton_mutlint.model import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
-from triton_mutlint.signature.dtypes import FLOATS, canonical_dtype, nearest, nearest_dtype
 from triton_mutlint.signature.splitting import TypeTextError, split_top
 
 Resolve = Callable[[str], object]  # a name of the kernel's module -> the object; LookupError if none

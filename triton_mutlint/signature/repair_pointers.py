@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from triton_mutlint.kernel_source.dtype_names import bits
+from triton_mutlint.kernel_source.dtypes import canonical_dtype
 from triton_mutlint.model import DescriptorType, PointerType
-from triton_mutlint.signature.dtype_names import bits
-from triton_mutlint.signature.dtypes import canonical_dtype
 from triton_mutlint.signature.probe import Target
 from triton_mutlint.signature.scene import Change, Scene, as_dtype, dtype_of
 

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from triton_mutlint.kernel_source.dtype_names import bits
+from triton_mutlint.kernel_source.dtypes import canonical_dtype
 from triton_mutlint.model import ConstexprValue, DescriptorType, PointerType, ScalarType
 from triton_mutlint.signature import repair_values
-from triton_mutlint.signature.dtype_names import bits
-from triton_mutlint.signature.dtypes import canonical_dtype
 from triton_mutlint.signature.probe import Target
 from triton_mutlint.signature.repair_pointers import as_value, one_element, one_shape, sized, together, wider
 from triton_mutlint.signature.repair_shapes import reshaped

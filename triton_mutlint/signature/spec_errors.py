@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from triton_mutlint.kernel_source.dtypes import nearest
 from triton_mutlint.model import Location, UsageError
-from triton_mutlint.signature.dtypes import nearest
 
 Key = str | int  # a mapping's key or a list's index
 KeyPath = tuple[Key, ...]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from triton_mutlint.kernel_source.dtypes import nearest
 from triton_mutlint.model import LoadedKernel, Location
-from triton_mutlint.signature.dtypes import nearest
 from triton_mutlint.signature.spec_errors import KeyPath, show_path
 from triton_mutlint.signature.spec_model import Declared, KernelSpec, Spec
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from triton_mutlint.kernel_source.dtypes import canonical_dtype
 from triton_mutlint.model import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
-from triton_mutlint.signature.dtypes import canonical_dtype
 from triton_mutlint.signature.notation import Resolve, parse_type
 from triton_mutlint.signature.splitting import TypeTextError
 
