@@ -59,6 +59,8 @@ class Value:
 
     def everything(self) -> frozenset[str]:
         """The roots of the value and of all its elements."""
+        if not self.items:
+            return self.roots
         return self.roots.union(*(item.everything() for item in self.items or ()))
 
     def converted(self) -> Value:
@@ -66,11 +68,12 @@ class Value:
         if not self.roots and self.items is None:
             return self
         items = None if self.items is None else tuple(item.converted() for item in self.items)
-        return replace(self, roots=self.roots | {_number(root) for root in self.roots}, items=items)
+        roots = self.roots | {_number(root) for root in self.roots}
+        return self if roots == self.roots and items is None else replace(self, roots=roots, items=items)
 
     def number(self) -> Value:
         """The same, where Triton takes no pointer."""
-        if self.items is not None or self.has_objects():
+        if not self.roots or self.items is not None or self.has_objects():
             return self
         return replace(self, roots=frozenset(root for root in self.roots if root == _number(root)))
 
@@ -86,8 +89,11 @@ class Value:
 
     def has_objects(self) -> bool:
         """Whether it, or an element, is an instance or a function."""
-        functions = any(type(f.it).__name__ != "dtype" for f in self.functions)
-        return bool(self.kinds) or functions or any(item.has_objects() for item in self.items or ())
+        if self.kinds:
+            return True
+        if self.functions and any(type(f.it).__name__ != "dtype" for f in self.functions):
+            return True
+        return bool(self.items) and any(item.has_objects() for item in self.items or ())
 
     def element(self, index: Value) -> Value:
         """`self[index]`."""
@@ -142,6 +148,7 @@ def parameter(root: str) -> str:
 
 
 _NUMBER = "#"
+_NO_ROOTS = frozenset[str]()
 NOTHING = Value()
 NOWHERE = ""  # stands for what is no parameter: an address of none, say
 NO_ROOTS = frozenset((NOWHERE,))
@@ -153,7 +160,7 @@ SOME = Object(None)  # a class that is not known
 def either(*values: Value) -> Value:
     """One of `values`."""
     first = values[0]
-    if all(value == first for value in values):
+    if len(values) == 1 or all(value is first or value == first for value in values):
         return first
     lengths = {None if value.items is None else len(value.items) for value in values}
     roots = frozenset[str]().union(*(v.roots if len(lengths) == 1 else v.everything() for v in values))
@@ -170,10 +177,21 @@ def either(*values: Value) -> Value:
 
 def mixed(values: Iterable[Value]) -> Value:
     """What may be made of all of `values`."""
-    values = tuple(values)
-    objects = (SOME,) if any(value.has_objects() for value in values) else ()
-    roots = frozenset[str]().union(*(value.everything() for value in values))
-    return Value(roots, kinds=objects, trace=blended(made(values)))
+    roots, has_objects, traces = _NO_ROOTS, False, list[Trace]()
+    for value in values:
+        if value is NOTHING:
+            continue
+        if value.roots or value.items:
+            roots = roots | value.everything()
+        has_objects = has_objects or value.has_objects()
+        if value.items is None:
+            traces.append(value.made)
+        else:
+            traces.extend(made(value.items))
+    trace = blended(traces)
+    if not roots and not has_objects and trace is NO_TRACE:
+        return NOTHING
+    return Value(roots, kinds=(SOME,) if has_objects else (), trace=trace)
 
 
 def made(values: Iterable[Value]) -> Iterator[Trace]:
