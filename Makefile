@@ -64,7 +64,7 @@ matrix-%: .matrix/%/.installed
 .matrix/%/.installed: pyproject.toml
 	$(PYTHON) -m venv .matrix/$*
 	.matrix/$*/bin/pip install -q --no-deps triton==$*
-	.matrix/$*/bin/pip install -q setuptools click rich pyyaml tomli pytest jsonschema hypothesis numpy libcst
+	.matrix/$*/bin/pip install -q setuptools click rich pyyaml ruamel.yaml tomli pytest jsonschema hypothesis numpy libcst
 	.matrix/$*/bin/pip install -q --no-deps -e .
 	touch $@
 

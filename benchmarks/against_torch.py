@@ -31,29 +31,29 @@ from unittest.mock import patch
 import yaml
 
 from tests.casebook import FIXTURES, raw, spec_of
-from triton_mutlint.collector import collector_paused, out_of_collections
+from triton_mutlint.config.request import Request
 from triton_mutlint.lowering.lower import Lowerer
-from triton_mutlint.lowering.target import parse_target
 from triton_mutlint.lowering.triton_api import column_base, locates_calls
-from triton_mutlint.model import (
-    ArgType,
-    ConstexprValue,
-    LoadedKernel,
-    PointerType,
-    ScalarType,
-    SignaturePlan,
-    StageError,
-    Variant,
-)
-from triton_mutlint.pipeline import Tools, analyze_kernel
-from triton_mutlint.places import SourcePlaces
-from triton_mutlint.planning import load_file, plan_kernel
-from triton_mutlint.request import Request
+from triton_mutlint.process.collector import collector_paused, out_of_collections
+from triton_mutlint.run.kernel import Tools, analyze_kernel
+from triton_mutlint.run.places import SourcePlaces
+from triton_mutlint.run.plan import load_file, plan_kernel
 from triton_mutlint.signature.repair import repair
 from triton_mutlint.signature.siblings import siblings
-from triton_mutlint.signature.spec import load_spec
 from triton_mutlint.signature.variants import with_choices
 from triton_mutlint.source.discover import discover
+from triton_mutlint.spec.read import load_spec
+from triton_mutlint.types import (
+    ArgType,
+    ConstexprValue,
+    Kernel,
+    Plan,
+    PointerType,
+    ScalarType,
+    StageError,
+    Variant,
+    parse_target,
+)
 
 TARGET = "cuda:90"
 DTYPES = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16", "fp64": "float64", "i8": "int8", "u8": "uint8",
@@ -61,7 +61,7 @@ DTYPES = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16", "fp64": "flo
           "fp8e5": "float8_e5m2"}
 
 
-def kernels(book: str, scratch: Path) -> Iterator[tuple[LoadedKernel, SignaturePlan]]:
+def kernels(book: str, scratch: Path) -> Iterator[tuple[Kernel, Plan]]:
     """The kernels of a book with one variant each."""
     path = scratch / "spec.yaml"
     path.write_text(yaml.safe_dump(spec_of(book), sort_keys=False), encoding="utf-8")
@@ -77,11 +77,11 @@ def kernels(book: str, scratch: Path) -> Iterator[tuple[LoadedKernel, SignatureP
                 yield kernel, plan
 
 
-def published(folder: Path, every: int) -> Iterator[tuple[LoadedKernel, SignaturePlan]]:
+def published(folder: Path, every: int) -> Iterator[tuple[Kernel, Plan]]:
     """Each so many-th kernel under a folder, with those of its inferred variants that Triton lowers."""
     request = Request((".",), folder, use_spec=False, targets=(TARGET,))
     sources, _ = discover((".",), folder)
-    places, lowerer = SourcePlaces(folder, {}, {}, column_base(), locates_calls(), {}), Lowerer()
+    places, lowerer = SourcePlaces(folder, {}, column_base(), locates_calls()), Lowerer()
     number = 0
     for source in sources:
         result = load_file(source, None, request)
@@ -95,7 +95,7 @@ def published(folder: Path, every: int) -> Iterator[tuple[LoadedKernel, Signatur
                 plan = plan_kernel(kernel, None, None, result, request.max_variants)
                 analyze_kernel(kernel, replace(plan, siblings=()), (parse_target(TARGET),), tools)
             if lowered:
-                yield kernel, SignaturePlan(with_choices(lowered), len(lowered), plan.origin)
+                yield kernel, Plan(with_choices(lowered), len(lowered), plan.origin)
 
 
 def torch_arguments(variant: Variant) -> dict[str, Any] | None:
@@ -159,12 +159,12 @@ def seconds(work: Callable[[], object], repeat: int) -> Taken:
     return min(taken, key=lambda t: t.whole)
 
 
-def compare(kernels: Iterable[tuple[LoadedKernel, SignaturePlan]], folder: Path,
+def compare(kernels: Iterable[tuple[Kernel, Plan]], folder: Path,
             repeat: int) -> list[tuple[Taken, Taken]]:
     """(ours, torch's) for each kernel that PyTorch's pass does not give up on, with all its variants."""
     from torch._higher_order_ops import triton_kernel_wrap as wrap
 
-    tools = Tools(Lowerer(), SourcePlaces(folder, {}, {}, column_base(), locates_calls(), {}), repair)
+    tools = Tools(Lowerer(), SourcePlaces(folder, {}, column_base(), locates_calls()), repair)
     found = []
     failures: list[str] = []
     with collector_paused(), driver(), patch.object(wrap.log, "warning", lambda *a, **k: failures.append(a[0])):
@@ -175,12 +175,12 @@ def compare(kernels: Iterable[tuple[LoadedKernel, SignaturePlan]], folder: Path,
                 if None in given:
                     continue
 
-                def ours(kernel: LoadedKernel = kernel, plan: SignaturePlan = plan) -> object:
+                def ours(kernel: Kernel = kernel, plan: Plan = plan) -> object:
                     anew = replace(kernel)  # the evidence on it is kept for as long as it is
                     alike = replace(plan, siblings=siblings(anew, plan, {}))
                     return analyze_kernel(anew, alike, (parse_target(TARGET),), tools)
 
-                def theirs(kernel: LoadedKernel = kernel, given: Sequence[Any] = given) -> object:
+                def theirs(kernel: Kernel = kernel, given: Sequence[Any] = given) -> object:
                     return [wrap.identify_accessed_tensors(kernel.jit, dict(arguments), {}) for arguments in given]
 
                 with contextlib.redirect_stdout(io.StringIO()):  # and what kernels print as they are lowered

@@ -16,10 +16,12 @@ from functools import partial
 from typing import Any
 from unittest.mock import patch
 
-from triton_mutlint import engine, linting, pipeline
 from triton_mutlint.lowering import lower, triton_api
 from triton_mutlint.lowering.arguments import build
-from triton_mutlint.model import LoadedKernel, SignaturePlan, Target
+from triton_mutlint.run import kernel as pipeline
+from triton_mutlint.run import lint as linting
+from triton_mutlint.run import run as engine
+from triton_mutlint.types import Kernel, Plan, Target
 
 BARE = "make_ir by itself"
 LOWERING = "lowering"
@@ -97,9 +99,9 @@ def stage_seconds() -> Iterator[Counter[str]]:
 def _told_variants(by_itself: Callable[..., object]) -> Iterator[None]:
     """In this block, variants that are told from others are lowered, too."""
     analyze, told = pipeline._analyze_variants, pipeline.Family.told
-    kernels: list[tuple[LoadedKernel, SignaturePlan, Target, pipeline.Tools]] = []
+    kernels: list[tuple[Kernel, Plan, Target, pipeline.Tools]] = []
 
-    def analyzing(kernel: LoadedKernel, plan: SignaturePlan, target: Target, tools: pipeline.Tools,
+    def analyzing(kernel: Kernel, plan: Plan, target: Target, tools: pipeline.Tools,
                   *rest: Any, **options: Any) -> None:
         kernels.append((kernel, plan, target, tools))
         analyze(kernel, plan, target, tools, *rest, **options)

@@ -24,8 +24,8 @@ import yaml
 
 from benchmarks.clock import BARE, share, stage_seconds
 from tests.casebook import BOOKS, FIXTURES, raw, spec_of
-from triton_mutlint import engine
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.run import run as engine
 
 CORPUS = "corpus"
 # The spec's name → the package's.

@@ -19,9 +19,9 @@ from pathlib import Path
 from benchmarks.generated import kernel_source, module_text, variants_source
 from triton_mutlint.analysis import analyze_module
 from triton_mutlint.analysis.static import may_simplify
-from triton_mutlint.model import ArgOwner, ArgRole
-from triton_mutlint.places import SourcePlaces
+from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.ttir.parser import parse
+from triton_mutlint.types import ArgOwner, ArgRole
 
 OWNERS = (ArgOwner("a", ArgRole.ADDRESS), ArgOwner("b", ArgRole.ADDRESS), ArgOwner("n", ArgRole.SCALAR))
 SIZES = (10, 100, 1_000, 10_000)
@@ -47,8 +47,8 @@ def measure_module(lines: int) -> dict[str, float]:
 def print_kernels(folder: Path) -> None:
     """A row per size: Triton's time, and what parsing and analysing add."""
     from benchmarks.clock import BARE, share, stage_seconds
-    from triton_mutlint import engine
-    from triton_mutlint.request import Request
+    from triton_mutlint.config.request import Request
+    from triton_mutlint.run import run as engine
 
     for size in SIZES:
         file = folder / f"kernel_{size}.py"
@@ -90,8 +90,8 @@ def print_variants(folder: Path) -> None:
 
 def _seconds(folder: Path, **options: bool) -> float:
     """CPU seconds of a run over a folder, after one that warms imports up."""
-    from triton_mutlint import engine
-    from triton_mutlint.request import Request
+    from triton_mutlint.config.request import Request
+    from triton_mutlint.run import run as engine
 
     request = Request((".",), folder, targets=("cuda:90",), **{"use_spec": False, **options})  # type: ignore[arg-type]
     taken = []

@@ -14,9 +14,9 @@ import yaml
 from fuzz.emit import RUNTIME, module
 from fuzz.program import Program
 from fuzz.truth import Truth
-from triton_mutlint.engine import run
-from triton_mutlint.model import KernelReport
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.run.run import run
+from triton_mutlint.types import KernelReport
 
 ROOT = Path(__file__).resolve().parent.parent
 TYPES = {"p": "*i32", "S": "*i64", "T": "*i64", "d": "tensordesc<i32[16]>", "x": "(*i32, *i32)", "K": [0, 1],

@@ -24,11 +24,12 @@ import pytest
 
 from fuzz.mutants import Mutant, Unfit, mutants
 from tests.casebook import BOOKS, report_of
-from triton_mutlint import linting, pipeline
 from triton_mutlint.lowering.lower import Lowerer
-from triton_mutlint.model import KernelReport, LoadedKernel, LoweredKernel, SignaturePlan, Target, Variant
-from triton_mutlint.pipeline import Tools
+from triton_mutlint.run import kernel as pipeline
+from triton_mutlint.run import lint as linting
+from triton_mutlint.run.kernel import Tools
 from triton_mutlint.ttir.parser import parse
+from triton_mutlint.types import Kernel, KernelReport, Lowered, Plan, Target, Variant
 
 SECONDS = 120  # per mutant: one that does not end is noticed
 UNIT_TESTS = {"ops": ("tests/analysis", "tests/ttir/test_ttir_ops.py"), "asm": ("tests/ttir/test_ttir_asm.py",)}
@@ -38,8 +39,8 @@ KILLED, SURVIVED, UNFIT = 1, 0, 3
 
 @dataclass(frozen=True)
 class _Job:
-    kernel: LoadedKernel
-    plan: SignaturePlan
+    kernel: Kernel
+    plan: Plan
     targets: Sequence[Target]
     tools: Tools
     expected: KernelReport
@@ -50,18 +51,18 @@ class _Lowered:
 
     def __init__(self) -> None:
         self._lowerer = Lowerer()
-        self._lowered: dict[tuple[str, ...], LoweredKernel] = {}
-        self._simplified: dict[tuple[str, ...], LoweredKernel] = {}
+        self._lowered: dict[tuple[str, ...], Lowered] = {}
+        self._simplified: dict[tuple[str, ...], Lowered] = {}
         self._keys: dict[int, tuple[str, ...]] = {}
 
-    def lower(self, kernel: LoadedKernel, variant: Variant, target: Target) -> LoweredKernel:
+    def lower(self, kernel: Kernel, variant: Variant, target: Target) -> Lowered:
         key = (str(kernel.location), str({n: str(a) for n, a in variant.args.items()}), str(target))
         if key not in self._lowered:
             self._lowered[key] = self._lowerer.lower(kernel, variant, target)
             self._keys[id(self._lowered[key])] = key
         return self._lowered[key]
 
-    def simplify(self, lowered: LoweredKernel) -> LoweredKernel:
+    def simplify(self, lowered: Lowered) -> Lowered:
         key = self._keys[id(lowered)]
         if key not in self._simplified:
             self._simplified[key] = self._lowerer.simplify(lowered)
@@ -80,7 +81,7 @@ def _jobs() -> list[_Job]:
     lowered = _Lowered()
     original = pipeline.analyze_kernel
 
-    def remember(kernel: LoadedKernel, plan: SignaturePlan, targets: Sequence[Target], tools: Tools) -> KernelReport:
+    def remember(kernel: Kernel, plan: Plan, targets: Sequence[Target], tools: Tools) -> KernelReport:
         cached = Tools(lowered, tools.places, tools.repair, tools.opaque_asm)
         report = original(kernel, plan, targets, cached)
         jobs.append(_Job(kernel, plan, targets, cached, report))

@@ -14,16 +14,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from triton_mutlint import pipeline
 from triton_mutlint.analysis import VariantEffects, analyze_module
 from triton_mutlint.analysis.effects import Entry
-from triton_mutlint.engine import compiling, sources_of
-from triton_mutlint.linting import Run
-from triton_mutlint.model import ArgOwner, ArgRole, Frame, Location, LoweredKernel
-from triton_mutlint.pipeline import Tools
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.run import kernel as pipeline
+from triton_mutlint.run.kernel import Tools
+from triton_mutlint.run.lint import Run
+from triton_mutlint.run.run import compiling, sources_of
 from triton_mutlint.ttir.ir import Module, ParseError
 from triton_mutlint.ttir.parser import parse
+from triton_mutlint.types import ArgOwner, ArgRole, Frame, Location, Lowered
 
 SECONDS = 5.0  # for one text, on a busy machine
 TOKENS = ("{", "}", "(", ")", "[", "]", "<", ">", '"', "\\", "%", "^bb1", "#loc", "@", ":", ",", " = ", " -> ", " : ",
@@ -116,7 +116,7 @@ def lowered_texts(paths: Sequence[Path]) -> list[str]:
     texts: list[str] = []
     original = pipeline.analyze_text
 
-    def note(lowered: LoweredKernel, tools: Tools) -> VariantEffects:
+    def note(lowered: Lowered, tools: Tools) -> VariantEffects:
         texts.append(lowered.text)
         return original(lowered, tools)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.casebook import BOOKS, Case, cases, report_of
 from triton_mutlint.lowering import triton_api
-from triton_mutlint.model import KernelReport, Status
+from triton_mutlint.types import KernelReport, Status
 
 
 def outcome(case: Case, kernel: KernelReport) -> str:

@@ -1,4 +1,4 @@
-"""Makes `triton_mutlint/lowering/triton_names.json`: which public names which versions of Triton have.
+"""Makes `triton_mutlint/triton_names.json`: which public names which versions of Triton have.
 
     python -m scripts.triton_names PYTHON...        # one interpreter for each version: .matrix/*/bin/python
     python -m scripts.triton_names --check PYTHON...  # only compares
@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-TABLE = Path(__file__).resolve().parent.parent / "triton_mutlint" / "lowering" / "triton_names.json"
+TABLE = Path(__file__).resolve().parent.parent / "triton_mutlint" / "triton_names.json"
 _ASK = """
 import importlib, json, triton
 import triton.language as tl

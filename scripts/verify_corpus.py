@@ -27,7 +27,7 @@ from typing import Any
 import yaml
 
 from tests.casebook import FIXTURES, raw, spec_of
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
 from triton_mutlint.source.discover import discover
 from triton_mutlint.source.load import load
 from triton_mutlint.verify import json_report

@@ -9,10 +9,10 @@ from typing import Any
 
 import yaml
 
-from triton_mutlint.engine import run
+from triton_mutlint.config.request import Request
 from triton_mutlint.lowering import triton_api
-from triton_mutlint.model import KernelReport, Report
-from triton_mutlint.request import Request
+from triton_mutlint.run.run import run
+from triton_mutlint.types import KernelReport, Report
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 BOOKS = ("cases", "tutorials", "hard", "hard/amd", "old")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from triton_mutlint.engine import compiling, sources_of
-from triton_mutlint.linting import Run
-from triton_mutlint.model import Report
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.run.lint import Run
+from triton_mutlint.run.run import compiling, sources_of
+from triton_mutlint.types import Report
 
 
 def run_here(request: Request) -> Report:

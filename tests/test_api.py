@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 
 import triton_mutlint
-from triton_mutlint.model import Mutation, Origin, Stage, Status, UsageError
+from triton_mutlint.types import Mutation, Origin, Stage, Status, UsageError
 
 
 @triton.jit
@@ -113,7 +113,7 @@ def test_a_process_that_interprets_kernels_is_told(tmp_path, call: str) -> None:
     (tmp_path / "k.py").write_text("import triton\nimport triton.language as tl\n"
                                    "@triton.jit\ndef k(x):\n    tl.store(x, tl.cdiv(4, 2))\n")
     code = ("import os, triton\nfrom pathlib import Path\nfrom k import k\n"
-            "from triton_mutlint import Request, analyze, lint\nfrom triton_mutlint.model import UsageError\n"
+            "from triton_mutlint import Request, analyze, lint\nfrom triton_mutlint.types import UsageError\n"
             f"try: {call}\nexcept UsageError as error: print(os.environ['TRITON_INTERPRET'], error)")
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True,
                           env={"TRITON_INTERPRET": "1", "PATH": "/usr/bin:/bin"}, check=False)

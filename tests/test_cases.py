@@ -8,7 +8,7 @@ import pytest
 
 from tests.casebook import BOOKS, Case, cases, needs_another_triton, report_of
 from triton_mutlint.lowering import triton_api
-from triton_mutlint.model import Stage, Status
+from triton_mutlint.types import Stage, Status
 
 # Kernels of the books that these versions cannot lower for want of an API; later ones lower all that are for them.
 UNABLE = {(3, 3): 47, (3, 4): 8, (3, 5): 2}

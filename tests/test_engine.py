@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.casebook import FIXTURES
-from triton_mutlint.engine import run
-from triton_mutlint.model import Mutation, Stage, Status
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.run.run import run
+from triton_mutlint.types import Mutation, Stage, Status
 
 KERNEL = """
 import triton
@@ -33,8 +33,8 @@ def lint(folder: Path, *arguments: str, **options: object):
 
 def test_files_without_kernels_import_neither_triton_nor_torch(tmp_path: Path) -> None:
     (tmp_path / "plain.py").write_text("print('triton.jit is only mentioned')\n")
-    code = ("import sys; from pathlib import Path; from triton_mutlint.engine import run; "
-            "from triton_mutlint.request import Request; r = run(Request(('.',), Path.cwd())); "
+    code = ("import sys; from pathlib import Path; from triton_mutlint.run.run import run; "
+            "from triton_mutlint.config.request import Request; r = run(Request(('.',), Path.cwd())); "
             "print(r.files, [m for m in ('triton', 'torch') if m in sys.modules])")
     shown = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "0 []"
@@ -79,7 +79,7 @@ def test_kernels_come_in_order_of_file_and_line(tmp_path: Path) -> None:
 
 
 def test_an_unexpected_error_costs_only_its_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import triton_mutlint.linting as linting
+    import triton_mutlint.run.lint as linting
 
     original = linting.analyze_kernel
 

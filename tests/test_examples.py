@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.model import Status
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.types import Status
 
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
 WRITTEN = {
@@ -20,7 +20,7 @@ WRITTEN = {
 
 def test_the_verdicts_on_the_examples_are_right() -> None:
     pytest.importorskip("triton")
-    from triton_mutlint.engine import run
+    from triton_mutlint.run.run import run
 
     report = run(Request(("torch_compile_miss.py",), EXAMPLES, use_spec=False))
     assert {kernel.name: kernel.mutated for kernel in report.kernels} == WRITTEN

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.engine import run
-from triton_mutlint.listing import list_kernels
-from triton_mutlint.model import Report
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.run.listing import list_kernels
+from triton_mutlint.run.run import run
+from triton_mutlint.types import Report
 
 _HELPERS = """
     import triton

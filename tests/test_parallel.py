@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint import engine
-from triton_mutlint.parallel import Lost, in_processes
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.process.workers import Lost, in_processes
+from triton_mutlint.run import run as engine
 
 CASES = Path(__file__).parents[1] / "fixtures" / "cases"
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="takes fork")
@@ -110,9 +110,9 @@ def after(x):
 
 def test_a_kernel_that_ends_its_process_is_lost_alone(tmp_path: Path) -> None:
     pytest.importorskip("triton")
-    code = ("import os, sys; from triton_mutlint.lowering import lower; real = lower.Lowerer.lower\n"
+    code = ("import os, signal, sys; from triton_mutlint.lowering import lower; real = lower.Lowerer.lower\n"
             "def wrapped(self, kernel, *rest):\n"
-            "    if kernel.name == 'killer': os.kill(os.getpid(), 9)\n"
+            "    if kernel.name == 'killer': signal.raise_signal(9)\n"
             "    return real(self, kernel, *rest)\n"
             "lower.Lowerer.lower = wrapped\n"
             "from triton_mutlint.cli.boundary import run; sys.exit(run(sys.argv[1:]))")

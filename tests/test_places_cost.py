@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from triton_mutlint.places import SourcePlaces
+from triton_mutlint.run.places import SourcePlaces
+from triton_mutlint.types import SourceFile
 
 STORE = "    tl.store(out + {0}, tl.load(x + {0}))\n"
 FILE = "/long.py"
@@ -13,7 +14,8 @@ FILE = "/long.py"
 
 def seconds(lines: int) -> float:
     text = "def k(x, out):\n" + "".join(STORE.format(i) for i in range(lines))
-    places = SourcePlaces(Path("/"), texts={FILE: text}, column_base=0, locates_calls=False)
+    sources = {FILE: SourceFile(Path(FILE), FILE, text)}
+    places = SourcePlaces(Path("/"), sources, column_base=0, locates_calls=False)
     assert places.location((FILE, 2, 17), "tt.store").column == 5  # parses the file
     start = time.process_time()
     for line in range(2, lines + 2):

@@ -12,9 +12,9 @@ import pytest
 
 from benchmarks.generated import module_text
 from triton_mutlint.analysis import VariantEffects, analyze_module
-from triton_mutlint.model import ArgOwner, ArgRole
-from triton_mutlint.places import SourcePlaces
+from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.ttir.parser import parse
+from triton_mutlint.types import ArgOwner, ArgRole
 
 OWNERS = (ArgOwner("a", ArgRole.ADDRESS), ArgOwner("b", ArgRole.ADDRESS), ArgOwner("n", ArgRole.SCALAR))
 ROOT = Path(__file__).resolve().parent.parent

@@ -17,18 +17,18 @@ if TYPE_CHECKING:  # imported on first use: `triton-mutlint --version` needs non
     from typing import Any
 
     from triton_mutlint.api import analyze
-    from triton_mutlint.engine import run as lint
-    from triton_mutlint.model import KernelReport, Report
-    from triton_mutlint.request import Request
+    from triton_mutlint.config.request import Request
+    from triton_mutlint.run.run import run as lint
+    from triton_mutlint.types import KernelReport, Report
 
 __all__ = ["KernelReport", "Report", "Request", "__version__", "analyze", "lint"]
 
 _HOMES = {
     "analyze": ("triton_mutlint.api", "analyze"),
-    "lint": ("triton_mutlint.engine", "run"),
-    "Request": ("triton_mutlint.request", "Request"),
-    "KernelReport": ("triton_mutlint.model", "KernelReport"),
-    "Report": ("triton_mutlint.model", "Report"),
+    "lint": ("triton_mutlint.run.run", "run"),
+    "Request": ("triton_mutlint.config.request", "Request"),
+    "KernelReport": ("triton_mutlint.types", "KernelReport"),
+    "Report": ("triton_mutlint.types", "Report"),
 }
 
 

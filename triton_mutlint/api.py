@@ -10,22 +10,22 @@ from typing import Any
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.lowering.target import resolve_targets
 from triton_mutlint.lowering.triton_api import column_base, locates_calls
-from triton_mutlint.model import (
+from triton_mutlint.run.kernel import Tools, analyze_kernel, failed
+from triton_mutlint.run.places import SourcePlaces
+from triton_mutlint.run.plan import plan_kernel
+from triton_mutlint.signature.repair import repair
+from triton_mutlint.source.live import kernel_of
+from triton_mutlint.spec.bind import entry_of_values
+from triton_mutlint.types import (
+    FileResult,
+    Kernel,
     KernelReport,
-    LoadedKernel,
-    LoadResult,
     Mutation,
     ParameterKind,
     ParameterReport,
     StageError,
     UsageError,
 )
-from triton_mutlint.pipeline import Tools, analyze_kernel, failed
-from triton_mutlint.places import SourcePlaces
-from triton_mutlint.planning import plan_kernel
-from triton_mutlint.signature.entry_values import entry_of_values
-from triton_mutlint.signature.repair import repair
-from triton_mutlint.source.live import kernel_of
 
 
 def analyze(kernel: Any, signature: Mapping[str, Any] | None = None, *, target: str | None = None,
@@ -48,14 +48,14 @@ def analyze(kernel: Any, signature: Mapping[str, Any] | None = None, *, target: 
     entry = entry_of_values(loaded, signature or {})
     targets = resolve_targets((target,) if target else ())
     try:
-        plan = plan_kernel(loaded, entry, None, LoadResult((loaded,)), max_variants)
+        plan = plan_kernel(loaded, entry, None, FileResult(loaded.source, (loaded,)), max_variants)
         report = analyze_kernel(loaded, plan, targets, Tools(Lowerer(), places, repair, opaque_asm))
     except StageError as error:
         report = failed(loaded, error.failure, targets)
     return report if report.failure is None else _undecided(report, loaded)
 
 
-def _undecided(report: KernelReport, kernel: LoadedKernel) -> KernelReport:
+def _undecided(report: KernelReport, kernel: Kernel) -> KernelReport:
     """A failed report that nobody mistakes for one on a kernel that writes nothing."""
     parameters = tuple(
         ParameterReport(p.name, index, ParameterKind.POINTER, "?", True, Mutation.UNKNOWN)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any
 
+_CODE = re.compile(r"TML\d{3}")
 NEVER = "never"
 DEVICE_NODES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dxg")  # without any of them there is no GPU
 FAIL_LEVELS = ("error", "warning", "info", NEVER)  # what `--fail-on` knows
@@ -29,6 +31,38 @@ class UsageError(MutlintError):
 def byte_column(text: str, at: int) -> int:
     """The 1-based column in bytes of UTF-8, as `Location` counts, of character `at` (0-based) of a line."""
     return len(text[:at].encode("utf-8", "surrogatepass")) + 1
+
+
+def plural(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def flat(text: str) -> str:
+    """`text` on one line, without control characters."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+
+
+def one_line(text: str, limit: int = 240) -> str:
+    """`text`, `flat`; of one that is too long the first sentence, or as much as fits."""
+    line = flat(text)
+    if len(line) <= limit:
+        return line
+    end = line.find(". ", 0, limit) + 1
+    return f"{line[:end]} ..." if end else f"{line[: limit - 3]}..."
+
+
+def nearest_rule(text: str, rules: Mapping[str, str]) -> str | None:
+    """The code or name of a rule that `text` may be meant for; `rules` gives the name of each by its code.
+
+    A number of a rule is no misspelling of another one.
+    """
+    from difflib import get_close_matches
+
+    if _CODE.fullmatch(text.upper()):
+        return text.upper() if text.upper() in rules else None
+
+    codes = get_close_matches(text.upper(), rules, 1, 0.8)
+    return next(iter(codes or get_close_matches(text.lower(), [*rules.values()], 1)), None)
 
 
 class EmptyMapping(Mapping[str, Any]):

@@ -11,8 +11,8 @@ import sys
 
 from scripts.torch_effects.aten import schemas
 from scripts.torch_effects.generate import generate
-from triton_mutlint.host.torch_schemas import DATA as SCHEMAS
-from triton_mutlint.host.torch_table import DATA
+from triton_mutlint.host.torch.aten import DATA as SCHEMAS
+from triton_mutlint.host.torch.table import DATA
 
 
 def main() -> int:

@@ -11,7 +11,7 @@ import torch
 
 from scripts.torch_effects import reviewed_python
 from scripts.torch_effects.schemas import Overload, overloads, union
-from triton_mutlint.host.torch_table import parse
+from triton_mutlint.host.torch.table import parse
 
 Section = dict[str, str]
 

@@ -1,6 +1,6 @@
 """What schemas do not say, read in torch's sources and held against what calls do (tests/host).
 
-Marks are those of `triton_mutlint/host/torch_table.py`. Nothing here is guessed: what was not
+Marks are those of `triton_mutlint/host/torch/table.py`. Nothing here is guessed: what was not
 reviewed is left out, and so not known to the linter.
 """
 

@@ -1,6 +1,6 @@
 """What torch's functions and methods do that are written in Python, or without a schema: read in its sources.
 
-Marks are those of `triton_mutlint/host/torch_table.py`. Functions that call what they are given, or
+Marks are those of `triton_mutlint/host/torch/table.py`. Functions that call what they are given, or
 that were not reviewed, are left out, and so not known to the linter.
 """
 

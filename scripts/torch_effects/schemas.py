@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from scripts.torch_effects import reviewed
-from triton_mutlint.host.torch_table import Result, TorchEffect, render
+from triton_mutlint.host.torch.table import Result, TorchEffect, render
 
 NAMESPACES = ("aten", "_c10d_functional")
 _KEYWORD_ONLY = 1000  # a place beyond any positional one

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.analysis.ttir_case import analyze, module, through, written
-from triton_mutlint.model import AccessKind
 from triton_mutlint.ttir.ops import Flow, Kind, lookup, rows
+from triton_mutlint.types import AccessKind
 
 NOTHING = Kind.COMPARE, Kind.HARMLESS
 MADE = ("arith.constant", "tt.make_range", "tt.get_program_id", "tt.get_num_programs", "ub.poison")  # of no operand

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from triton_mutlint.analysis import VariantEffects, analyze_module
 from triton_mutlint.analysis.effects import Entry
-from triton_mutlint.model import AccessKind, ArgOwner, ArgRole, Frame, Location
 from triton_mutlint.ttir.ir import Function
 from triton_mutlint.ttir.parser import parse
+from triton_mutlint.types import AccessKind, ArgOwner, ArgRole, Frame, Location
 
 
 class PrintedPlaces:

@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("triton")
 
 CASES = Path(__file__).parents[2] / "fixtures" / "cases" / "kernels"
-WITHOUT = ("triton", "torch", "rich", "yaml", "triton_mutlint.engine", "triton_mutlint.model")
+WITHOUT = ("triton", "torch", "rich", "yaml", "triton_mutlint.run.run", "triton_mutlint.types")
 CODE = ("import sys; from triton_mutlint.cli.boundary import run; code = run(sys.argv[1:]); "
         f"print([m for m in {WITHOUT!r} if m in sys.modules], file=sys.stderr); sys.exit(code)")
 

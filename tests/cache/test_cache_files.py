@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint import engine
 from triton_mutlint.basics import UsageError
 from triton_mutlint.cache.packing import pack, unpack
-from triton_mutlint.model import LoadedKernel, Report
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.run import run as engine
+from triton_mutlint.types import Kernel, Report
 
 pytest.importorskip("triton")
 
@@ -31,12 +31,12 @@ class Project:
     """
 
     def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        from triton_mutlint.linting import Run
+        from triton_mutlint.run.lint import Run
 
         self.root, self._notes = root, root.parent / f"{root.name}-analysed"
         real = Run.analyze
 
-        def counting(run: Run, file: object, kernel: LoadedKernel, entry: object) -> object:
+        def counting(run: Run, file: object, kernel: Kernel, entry: object) -> object:
             with self._notes.open("a") as notes:
                 notes.write(f"{kernel.name}\n")
             return real(run, file, kernel, entry)  # type: ignore[arg-type]

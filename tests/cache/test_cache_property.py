@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from triton_mutlint import engine
-from triton_mutlint.inputs import recording
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.process.inputs import recording
+from triton_mutlint.run import run as engine
 
 pytest.importorskip("triton")
 

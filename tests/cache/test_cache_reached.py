@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint import engine
-from triton_mutlint.model import Report
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.run import run as engine
+from triton_mutlint.types import Report
 
 pytest.importorskip("triton")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint import inputs
-from triton_mutlint.inputs import (
+from triton_mutlint.process import inputs
+from triton_mutlint.process.inputs import (
     Inputs,
     Stamp,
     apart,

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from triton_mutlint.cli import boundary
-from triton_mutlint.model import (
+from triton_mutlint.config.request import Request
+from triton_mutlint.types import (
     Environment,
     Finding,
     KernelReport,
@@ -23,7 +24,6 @@ from triton_mutlint.model import (
     Severity,
     Status,
 )
-from triton_mutlint.request import Request
 
 
 def finding(severity: Severity, suppressed: bool = False) -> Finding:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from cli_shell import Shell
 
-import triton_mutlint
+import triton_mutlint.run
 from triton_mutlint.cli import boundary
 
 
@@ -19,6 +19,6 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
     monkeypatch.setenv("TERM", "xterm")
     made = Shell(monkeypatch)
     fake = SimpleNamespace(run=made.engine)
-    monkeypatch.setitem(sys.modules, "triton_mutlint.engine", fake)
-    monkeypatch.setattr(triton_mutlint, "engine", fake, raising=False)
+    monkeypatch.setitem(sys.modules, "triton_mutlint.run.run", fake)
+    monkeypatch.setattr(triton_mutlint.run, "run", fake, raising=False)
     return made

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cli_shell import Shell, finding, report
 
-from triton_mutlint.model import MutlintError, Severity, UsageError
+from triton_mutlint.types import MutlintError, Severity, UsageError
 from triton_mutlint.version import __version__
 
 
@@ -290,3 +290,8 @@ def test_rules_are_listed_and_explained(shell: Shell) -> None:
 def test_an_unknown_rule_names_the_nearest(shell: Shell, name: str, nearest: str) -> None:
     assert shell("rule", name) == 2
     assert f"there is no rule {name!r} (did you mean {nearest!r}?)" in shell.err
+
+
+def test_a_number_is_no_misspelling_of_another(shell: Shell) -> None:
+    assert shell("rule", "tml999") == 2
+    assert "there is no rule 'tml999'; 'triton-mutlint rules' lists them" in shell.err

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from cli_shell import Shell
 
-from triton_mutlint.config import Config
-from triton_mutlint.config_file import load
+from triton_mutlint.config.file import load
+from triton_mutlint.config.settings import Config
 from triton_mutlint.rules import RULES
 
 
@@ -47,8 +47,8 @@ def test_where_values_come_from(shell: Shell, tmp_path: Path, monkeypatch: pytes
     assert shown["severity"] == ('{ "TML201" = "info" }', f"{source}:5")
     assert shown["max-variants"] == ("3", "the command line")
     assert shown["require-spec"] == ("true", "the command line")
-    assert "#   TML201 unanalyzable-op      info  (warning by default)\n" in shell.out
-    assert "#   TML903 unspecified-kernel   error  (off by default)\n" in shell.out
+    assert "#   TML201 unanalyzable-op          info  (warning by default)\n" in shell.out
+    assert "#   TML903 unspecified-kernel       error  (off by default)\n" in shell.out
     assert shell("config", "--isolated") == 0
     assert settings(shell.out)["ignore"] == ("[]", "default")
 

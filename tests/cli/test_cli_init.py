@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from cli_shell import Shell
 
-from triton_mutlint.engine import run
-from triton_mutlint.model import KernelReport, Origin, Status
-from triton_mutlint.request import Request
-from triton_mutlint.signature.spec import load_spec
+from triton_mutlint.config.request import Request
+from triton_mutlint.run.run import run
 from triton_mutlint.source.load import reset
+from triton_mutlint.spec.read import load_spec
+from triton_mutlint.types import KernelReport, Origin, Status
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SPEC = Path("triton-mutlint.yaml")
@@ -190,7 +190,7 @@ def test_what_a_person_wrote_stays(shell: Shell, here: Path) -> None:
     text = SPEC.read_text(encoding="utf-8")
     old, added = MINE.splitlines(), 'src: "*fp32", dst: "*fp32"'
     assert text.splitlines()[: len(old)] == [
-        *old[:3], old[3].replace("i32,}", f"i32, {added}}}"), *old[4:],
+        *old[:3], f'    "k.py::copy": {{args: {{n: i64, gone: i32, {added}}}, mutates: [dst]}}  # mine', *old[4:],
     ]  # fmt: skip
     assert text.splitlines()[len(old)].startswith("    k.py::again:  # line ")
     assert "completed k.py::copy: src, dst\n" in shell.out
@@ -222,12 +222,14 @@ def test_a_new_kernel_and_a_new_parameter_are_added_alone(shell: Shell, here: Pa
     [
         ("  '*': {args: {n: i64}}\n", "a pattern for several kernels"),
         ("  copy: {args: {n: i64}}\n", "is the entry of copy in b.py too"),
-        ("  copy: {args: '*fp16'}\n", "gives its signature as one text"),
+        ("  copy: {args: '*fp16, *fp16, i32, 64'}\n", "gives its signature as one text"),
     ],
 )
 def test_an_entry_that_is_not_one_kernels_alone_is_left(shell: Shell, here: Path, entry: str, why: str) -> None:
-    write(here / "a.py", COPY)
-    write(here / "b.py", COPY)
+    text = COPY.replace("tl.constexpr", "tl.constexpr, FLAG: tl.constexpr")
+    text += "    if FLAG:\n        tl.store(dst, 1)\n"
+    write(here / "a.py", text)
+    write(here / "b.py", text)
     SPEC.write_text(f"version: 1\nkernels:\n{entry}", encoding="utf-8")
     assert shell("init", "a.py", "b.py") == 0
     assert SPEC.read_text(encoding="utf-8") == f"version: 1\nkernels:\n{entry}"
@@ -340,7 +342,8 @@ def test_a_dry_run_shows_a_diff(shell: Shell, here: Path) -> None:
     assert shell("init", "k.py", "--dry-run") == 0
     assert SPEC.read_text(encoding="utf-8") == "version: 1\nkernels:\n  copy: {}"
     assert shell.out.startswith("--- triton-mutlint.yaml\n+++ triton-mutlint.yaml\n")
-    assert '+  copy: {args: {src: "*fp32", dst: "*fp32", n: i32}}\n' in shell.out
+    assert '-  copy: {}\n' in shell.out
+    assert '+  copy:\n+    args:\n+      src: "*fp32"  # ' in shell.out
     assert "would be written: 1 entry completed" in shell.err
 
 

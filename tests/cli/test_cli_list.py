@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from cli_shell import Shell
 
-from triton_mutlint.listing import origin_of
+from triton_mutlint.run.listing import origin_of
 
 KERNELS = """\
 import triton

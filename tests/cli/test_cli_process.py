@@ -19,13 +19,13 @@ ROOT = HERE.parents[1]
 FAKE = f"""\
 import sys, time, types
 sys.path.insert(0, {str(HERE)!r})
-import cli_shell, triton_mutlint
+import cli_shell, triton_mutlint.run
 def run(request, progress):
     for i in range(SECONDS * 20):
         progress(i, SECONDS * 20, "kernels.py::k")
         time.sleep(0.05)
     return cli_shell.report(cli_shell.finding(cli_shell.Severity.ERROR))
-sys.modules["triton_mutlint.engine"] = triton_mutlint.engine = types.SimpleNamespace(run=run)
+sys.modules["triton_mutlint.run.run"] = triton_mutlint.run.run = types.SimpleNamespace(run=run)
 from triton_mutlint.__main__ import main
 main()
 """

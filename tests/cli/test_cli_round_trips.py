@@ -94,8 +94,8 @@ def test_a_helper_that_changes_is_seen_in_its_callers(run: Run, capsys: pytest.C
     put("helpers.py", "@triton.jit\ndef put(a, b):\n    tl.store(b, 1)\n")
     assert run("--check-snapshot", "a.py", "--format", "concise") == 1
     assert concise(capsys) == [
-        "TML107 `scale` now writes `x_ptr` always, which it did not write before",
-        "TML107 `scale` no longer writes `out_ptr`, which it wrote always before",
+        "TML107 `scale` now writes `x_ptr`; the snapshot says: not written",
+        "TML107 `scale` no longer writes `out_ptr`; the snapshot says: written",
     ]
 
 
@@ -200,6 +200,7 @@ def test_baseline_then_check(run: Run, capsys: pytest.CaptureFixture[str]) -> No
     put("a.py", WRONG + SCALE, WRONG + FILL)
     assert run("a.py", "--baseline", "base.json") == 2
     assert run("a.py", "--baseline", "base.json", "--update-baseline") == 0
+    assert "base.json: 2 findings accepted from now on" in capsys.readouterr().err
     assert run("a.py", "--baseline", "base.json", "--fail-on", "info", "--format", "json") == 0
     document = json.loads(capsys.readouterr().out)
     assert [(f["rule"], f["suppressed"]) for f in document["findings"]] == [("TML101", True)] * 2

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = ("triton.", "torch", "rich", "yaml", "numpy", "triton_mutlint.lowering", "triton_mutlint.ttir",
+HEAVY = ("triton.", "torch", "rich", "yaml", "ruamel", "numpy", "triton_mutlint.lowering", "triton_mutlint.ttir",
          "triton_mutlint.signature", "triton_mutlint.rules", "triton_mutlint.source.load")
 CODE = (
     "import sys; from triton_mutlint.cli.boundary import run; assert run(sys.argv[1:]) == 0; "

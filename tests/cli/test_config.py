@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.cli.options import known_rules
-from triton_mutlint.config import Config, read_selector
-from triton_mutlint.config_file import find, load
-from triton_mutlint.model import Severity, UsageError
+from triton_mutlint.config.file import find, load
+from triton_mutlint.config.settings import Config, read_selector
 from triton_mutlint.rules import RULES
+from triton_mutlint.types import Severity, UsageError
 
 EVERYTHING = """\
 [project]
@@ -116,7 +116,8 @@ HEAD = "[tool.other]\nselect = 1\n[tool.triton-mutlint]\n"
         (HEAD + "zzz = 1", "pyproject.toml:4: unknown key 'zzz'"),
         (HEAD + "select = 'TML101'", "pyproject.toml:4: select must be a list of strings, not 'TML101'"),
         (HEAD + "select = [1]", "pyproject.toml:4: select must be a list of strings, not a list"),
-        (HEAD + "ignore = ['TML999']", "pyproject.toml:4: ignore: 'TML999' is no rule (did you mean 'TML"),
+        (HEAD + "ignore = ['TML999']", "pyproject.toml:4: ignore: 'TML999' is no rule"),
+        (HEAD + "ignore = ['TLM201']", "pyproject.toml:4: ignore: 'TLM201' is no rule (did you mean 'TML201'?)"),
         (HEAD + "ignore = ['E']", "pyproject.toml:4: ignore: 'E' is no rule"),
         (HEAD + "max-variants = 0", "pyproject.toml:4: max-variants must be a whole number of at least 1, not 0"),
         (HEAD + "max-variants = true", "at least 1, not true"),
@@ -190,6 +191,17 @@ def test_selectors() -> None:
             read_selector(wrong, KNOWN)
     with pytest.raises(ValueError, match="is no rule"):
         read_selector("TML1", KNOWN, whole=True)
+
+
+def test_a_number_without_a_rule_is_not_taken_for_another() -> None:
+    with pytest.raises(ValueError, match=r"'TML999' is no rule$"):
+        read_selector("TML999", KNOWN)
+
+
+def test_a_file_of_its_own_has_no_heading(tmp_path: Path) -> None:
+    write(tmp_path / "triton-mutlint.toml", "[tool.triton-mutlint]\njobs = 2\n")
+    with pytest.raises(UsageError, match=r"triton-mutlint\.toml: leave out the heading \[tool\.triton-mutlint\]"):
+        load(tmp_path)
 
 
 def test_a_rule_goes_by_its_name_too() -> None:

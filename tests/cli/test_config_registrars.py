@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.config import Config
-from triton_mutlint.config_file import load
-from triton_mutlint.host.registrar import Registrar
-from triton_mutlint.model import UsageError
+from triton_mutlint.config.file import load
+from triton_mutlint.config.registrar import Registrar
+from triton_mutlint.config.settings import Config
+from triton_mutlint.types import UsageError
 
 FULL = """\
 [tool.triton-mutlint]

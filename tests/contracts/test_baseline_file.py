@@ -6,7 +6,7 @@ import pytest
 
 from triton_mutlint.contracts.baseline import Accepted, Baseline, Kind, accept, counted, unmet
 from triton_mutlint.contracts.baseline_file import dump, read_baseline
-from triton_mutlint.model import Finding, Location, Severity, UsageError
+from triton_mutlint.types import Finding, Location, Severity, UsageError
 
 CWD = Path("/project")
 
@@ -97,6 +97,7 @@ def test_what_is_wrong_is_told(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(UsageError) as error:
         read_baseline(write(tmp_path, text), "b")
     assert str(error.value).startswith(message)
+    assert ("delete the file" in str(error.value)) != ("is no baseline" in message)
 
 
 def test_a_missing_one(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.contracts.declarations import Declaration, covers, from_spec, read_declarations
-from triton_mutlint.model import Location, SourceFile
-from triton_mutlint.signature.spec import parse_spec
+from triton_mutlint.spec.read import parse_spec
+from triton_mutlint.types import Location, SourceFile
 
 
 def read(text: str) -> dict[str, tuple[str, ...]]:

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from triton_mutlint.contracts.contract import Contract, Key, contract_of, keyed, keyed_ops, op_contract_of
 from triton_mutlint.contracts.portable import portable
 from triton_mutlint.contracts.snapshot import MAGIC, VERSION, Snapshot, dump, parse
-from triton_mutlint.model import (
+from triton_mutlint.rules import RULES
+from triton_mutlint.rules.subject import RunSubject
+from triton_mutlint.types import (
     Declaration,
     Failure,
     IndirectWrite,
@@ -27,8 +29,6 @@ from triton_mutlint.model import (
     Status,
     UsageError,
 )
-from triton_mutlint.rules import RULES
-from triton_mutlint.rules.subject import RunSubject
 
 HEAD = f"{MAGIC}{VERSION}\n"
 names = st.from_regex(r"[a-z_]\w{0,8}(\.[a-z0-9]{1,3})?", fullmatch=True)
@@ -114,6 +114,8 @@ def test_what_is_wrong_is_told_with_its_line(text: str, message: str) -> None:
     with pytest.raises(UsageError) as error:
         parse(text, "s")
     assert str(error.value).startswith(message)
+    damaged = "delete the file and write it anew: `triton-mutlint snapshot PATH...`"
+    assert (damaged in str(error.value)) != ("is no snapshot" in message), "what was never one is not to be deleted"
 
 
 def test_ops_stand_beside_kernels() -> None:

@@ -19,14 +19,13 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint import linting
-from triton_mutlint.config import Config
-from triton_mutlint.judging import LintedFile
+from triton_mutlint.config.request import Request
+from triton_mutlint.config.settings import Config
 from triton_mutlint.lowering import triton_api
-from triton_mutlint.model import Failure, KernelReport, Location, Report, SourceFile
-from triton_mutlint.pipeline import ignore
-from triton_mutlint.request import Request
+from triton_mutlint.run import lint as linting
+from triton_mutlint.run.kernel import ignore
 from triton_mutlint.source.discover import discover
+from triton_mutlint.types import Failure, FileResult, KernelReport, Location, Report, SourceFile
 
 _OTHERS = ("numba", "torch.jit", "jax", "cute")  # their `jit` makes no Triton kernel
 
@@ -99,12 +98,12 @@ def survey(folder: Path, exclude: Sequence[str], log: Path | None = None) -> Sur
     return _summary(files, report, sources, seconds, time.perf_counter() - start, clock)
 
 
-def _summary(files: Sequence[LintedFile], report: Report, sources: Sequence[SourceFile],
+def _summary(files: Sequence[FileResult], report: Report, sources: Sequence[SourceFile],
              seconds: dict[str, float], total: float, clock: Clock) -> Survey:
-    loaded = {(f.source.display, k.location.line) for f in files for k in (*f.result.kernels, *f.result.helpers)}
+    loaded = {(f.source.display, k.location.line) for f in files for k in f.functions}
     functions = [(s.display, line, name) for s in sources for line, name in jit_functions(s.text)]
     unnamed = [FailedKernel("", f.source.display, 1, failure.stage.value, failure.message, failure.hint)
-               for f in files for name, failure in f.result.failures if not name]
+               for f in files if (failure := f.failure) is not None]
     return Survey(
         report.environment.triton, len({file for file, _, _ in functions}), len(functions),
         tuple(f"{file}:{line} {name}" for file, line, name in functions if (file, line) not in loaded),

@@ -9,9 +9,9 @@ import yaml
 
 from tests.corpus.packages import FIXTURES, Package
 from tests.corpus.sample import SHARES, drawn
-from triton_mutlint.engine import run
-from triton_mutlint.model import KernelReport
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.run.run import run
+from triton_mutlint.types import KernelReport
 
 READ: dict[str, Any] = yaml.safe_load((FIXTURES / "read.yaml").read_text(encoding="utf-8"))["packages"]
 

@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from tests.corpus.packages import FIXTURES, Package
-from triton_mutlint.engine import run
-from triton_mutlint.model import Report
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.run.run import run
+from triton_mutlint.types import Report
 
 SPECS = {"liger-kernel": "liger", "fla-core": "fla", "flag-gems": "flag_gems", "mamba-ssm": "mamba", "sglang": "sglang"}
 

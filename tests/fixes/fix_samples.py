@@ -7,7 +7,7 @@ from pathlib import Path
 
 from triton_mutlint.fixes.document import Document
 from triton_mutlint.fixes.edit import Edit, Fix, apply
-from triton_mutlint.model import Change, Finding, ListKind, Location, Severity
+from triton_mutlint.types import Change, Finding, ListKind, Location, Severity
 
 FILE = "kernels.py"
 

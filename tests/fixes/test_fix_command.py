@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.cli import boundary
-from triton_mutlint.engine import run
+from triton_mutlint.config.request import Request
 from triton_mutlint.fixes.plan import fixable
-from triton_mutlint.request import Request
+from triton_mutlint.run.run import run
 
 pytest.importorskip("triton")
 pytest.importorskip("libcst")
@@ -122,7 +122,7 @@ def test_what_is_not_written_out_stays_a_finding_with_its_help(
     assert files(folder) == before
     assert f"not fixed k.py:{[*(HEAD + decorated).splitlines()].index(decorated.splitlines()[-1]) + 2} TML301: " in err
     assert reason in err
-    assert 'help: add `restore_value=[' in out
+    assert 'help: name `x_ptr` in `restore_value`' in out
     assert check("--diff", "k.py") == 0
 
 

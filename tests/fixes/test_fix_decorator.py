@@ -8,7 +8,7 @@ from fix_samples import changes, document, edited
 
 from triton_mutlint.fixes.decorator import MISSING, edit_decorator
 from triton_mutlint.fixes.edit import CannotFixError
-from triton_mutlint.model import Change, ListKind, Location
+from triton_mutlint.types import Change, ListKind, Location
 
 RESTORE, RESET = ListKind.RESTORE_VALUE, ListKind.RESET_TO_ZERO
 ORDER = ("x", "y", "z", "BLOCK")

@@ -15,7 +15,7 @@ from triton_mutlint.fixes.diff import unified
 from triton_mutlint.fixes.document import Document, read_document
 from triton_mutlint.fixes.edit import CannotFixError
 from triton_mutlint.fixes.write import write_document
-from triton_mutlint.model import UsageError
+from triton_mutlint.types import UsageError
 
 CONTENTS = {
     "plain": b"a = 1\nb = 2\n",

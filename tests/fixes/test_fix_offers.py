@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from triton_mutlint.cli import boundary
-from triton_mutlint.engine import run
+from triton_mutlint.config.request import Request
 from triton_mutlint.fixes.offers import offers
-from triton_mutlint.request import Request
+from triton_mutlint.run.run import run
 
 pytest.importorskip("triton")
 pytest.importorskip("libcst")

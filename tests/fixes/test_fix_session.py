@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from fix_samples import finding
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.contracts.comments import read_comments
 from triton_mutlint.fixes.session import Outcome, settle
-from triton_mutlint.model import (
+from triton_mutlint.types import (
     Change,
     Environment,
     Finding,
@@ -25,7 +26,6 @@ from triton_mutlint.model import (
     Status,
     UsageError,
 )
-from triton_mutlint.request import Request
 
 KERNELS = "a = 1  # triton-mutlint: ignore[TML201]\nb = 2  # triton-mutlint: ignore[TML202] why\n"
 

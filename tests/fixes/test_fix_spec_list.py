@@ -5,8 +5,8 @@ from fix_samples import changes, document, edited
 
 from triton_mutlint.fixes.edit import CannotFixError
 from triton_mutlint.fixes.spec_list import edit_spec
-from triton_mutlint.model import ListKind
-from triton_mutlint.signature.spec import parse_spec
+from triton_mutlint.spec.read import parse_spec
+from triton_mutlint.types import ListKind
 
 ORDER = ("a", "b", "c", "on", "t.0")
 HEAD = "# specs\nversion: 1\nkernels:\n"
@@ -33,9 +33,9 @@ def fix(body: str, add: tuple[str, ...] = (), remove: tuple[str, ...] = (), kern
     ("  k:\n    mutates:\n      - a  # one\n      - c\n    args: {}\n", ("b",),
      "  k:\n    mutates:\n      - a  # one\n      - b\n      - c\n    args: {}\n"),
     ("  k:\n    mutates:\n    - a  # one", ("c",), "  k:\n    mutates:\n    - a  # one\n    - c"),
-    ("  k:\r\n    mutates:\r\n    -   a\r\n", ("c",), "  k:\r\n    mutates:\r\n    -   a\r\n    -   c\r\n"),
-    ("  k:\n    mutates: [\n      a,  # one\n    ]\n", ("b", "c"),
-     "  k:\n    mutates: [\n      a,  # one\n      b,\n      c,\n    ]\n"),
+    ("  k:\n    mutates:\n    -   a\n", ("c",), "  k:\n    mutates:\n    -   a\n    -   c\n"),
+    ("  k:\n    mutates: [\n      a,\n    ]\n  l: {\n  }\n", ("b", "c"),
+     "  k:\n    mutates: [a, b, c]\n  l: {\n  }\n"),
     ("  k: {mutates: [a]}\n", ("on",), '  k: {mutates: [a, "on"]}\n'),
     ("  k: {args: {x: [é, ü]}, mutates: [a]}\n", ("c",), "  k: {args: {x: [é, ü]}, mutates: [a, c]}\n"),
     ("  k: {mutates: ['a']}\n", ("t.0",), "  k: {mutates: ['a', t.0]}\n"),
@@ -51,9 +51,8 @@ def test_names_are_added_where_the_signature_has_them(before: str, add: tuple[st
     ("  k:\n    mutates:\n      - a  # one\n      - b\n", ("a",), "  k:\n    mutates:\n      - b\n"),
     ("  k:\n    mutates:  # what\n      # all\n      - a\n    args: {}\n", ("a",),
      "  k:\n    mutates: []  # what\n      # all\n    args: {}\n"),
-    ("  k:\n    mutates:\n    - a\n    - b", ("b",), "  k:\n    mutates:\n    - a\n"),
-    ("  k:\n    mutates: [\n      a,  # one\n      b,  # two\n    ]\n", ("b",),
-     "  k:\n    mutates: [\n      a,  # one\n    ]\n"),
+    ("  k:\n    mutates:\n    - a\n    - b", ("b",), "  k:\n    mutates:\n    - a"),
+    ("  k: {mutates: [a, b]}  # why\n  # next\n", ("b",), "  k: {mutates: [a]}     # why\n  # next\n"),
 ])
 def test_names_are_taken_out(before: str, remove: tuple[str, ...], after: str) -> None:
     assert fix(before, remove=remove) == after
@@ -63,12 +62,20 @@ def test_names_are_taken_out(before: str, remove: tuple[str, ...], after: str) -
     ("  k: {mutates: &m [a]}\n  l: {mutates: *m}\n", "anchor"),
     ("  l: {mutates: &m [a]}\n  k: {mutates: *m}\n", "anchor"),
     ("  k: &k\n    mutates: [a]\n  l: *k\n", "shared"),
-    ("  l: &k\n    mutates: [a]\n  k:\n    <<: *k\n", "anchor"),
-    ("  k: {mutates: !!seq [a]}\n", "anchor"),
+    ("  l: &k\n    mutates: [a]\n  k:\n    <<: *k\n", "shared"),
+    ("  k:\n    mutates: [\n      a,  # one\n      b,  # two\n    ]\n", "comment stands inside"),
 ])
-def test_a_list_that_others_share_is_left_alone(body: str, reason: str) -> None:
+def test_a_list_that_others_share_or_that_has_comments_inside_is_left_alone(body: str, reason: str) -> None:
     with pytest.raises(CannotFixError, match=reason):
         fix(body, add=("b",))
+
+
+def test_line_ends_stay() -> None:
+    text = HEAD.replace("\n", "\r\n") + "  k: {mutates: [a]}\r\n"
+    place, = [e.mutates_location for e in parse_spec(text, "s.yaml").kernels]
+    assert place is not None
+    asked = changes(ListKind.SPEC_MUTATES, place, ("b",), (), ORDER)
+    assert edited(text, edit_spec(document(text, "s.yaml"), place, asked)) == text.replace("[a]", "[a, b]")
 
 
 def test_a_pattern_may_hold_for_other_kernels() -> None:

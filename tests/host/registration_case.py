@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
+from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.host.model import OpRegistration
-from triton_mutlint.host.modules import HostModules
-from triton_mutlint.host.registrar import Registrar
-from triton_mutlint.host.registrations import joined, registrations
+from triton_mutlint.host.modules.modules import HostModules
+from triton_mutlint.host.registrations.registrations import joined, registrations
 
 HEAD = """\
 import functools

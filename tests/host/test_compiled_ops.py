@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.host.analysis import analyze_op
-from triton_mutlint.host.compiled_ops import CompiledOps
-from triton_mutlint.host.core import World
-from triton_mutlint.host.modules import HostModule, HostModules
-from triton_mutlint.host.registrations import registrations
-from triton_mutlint.model import KernelReport
+from triton_mutlint.host.modules.module import HostModule
+from triton_mutlint.host.modules.modules import HostModules
+from triton_mutlint.host.op.verdict import analyze_op
+from triton_mutlint.host.registrations.registrations import registrations
+from triton_mutlint.host.state.core import World
+from triton_mutlint.host.torch.compiled_ops import CompiledOps
+from triton_mutlint.types import KernelReport
 
 SOURCE = """
 TORCH_LIBRARY(mylib_C, ops) {

@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip("triton")
 
-from triton_mutlint.engine import run
-from triton_mutlint.model import OpReport
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.run.run import run
+from triton_mutlint.types import OpReport
 
 FACTORY = """
 import triton

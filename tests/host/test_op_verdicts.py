@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from triton_mutlint.config_file import load
-from triton_mutlint.model import OpMutation, OpReport, Report, Severity
-from triton_mutlint.request import Request
+from triton_mutlint.config.file import load
+from triton_mutlint.config.request import Request
 from triton_mutlint.rules import RULES
+from triton_mutlint.types import OpMutation, OpReport, Report, Severity
 
 OPS = Path(__file__).parents[2] / "fixtures" / "ops"
 TRUTH: dict[str, dict[str, Any]] = yaml.safe_load((OPS / "ops.yaml").read_text(encoding="utf-8"))
@@ -35,7 +35,7 @@ NAMES = [name for name, entry in TRUTH.items() if not entry.get("opaque")]
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     pytest.importorskip("triton")
-    from triton_mutlint.engine import run
+    from triton_mutlint.run.run import run
 
     settings = tmp_path_factory.mktemp("config") / "pyproject.toml"
     settings.write_text((OPS / "registrars.toml").read_text())
@@ -125,7 +125,7 @@ def test_the_coarser_verdicts_are_coarser(name: str, reports: dict[tuple[str, st
 
 def test_a_function_of_three_thousand_lines(tmp_path: Path) -> None:
     pytest.importorskip("triton")
-    from triton_mutlint.engine import run
+    from triton_mutlint.run.run import run
 
     maker = [sys.executable, str(OPS / "make_long.py"), "3000"]
     text = subprocess.run(maker, capture_output=True, text=True, check=True).stdout
@@ -135,13 +135,13 @@ def test_a_function_of_three_thousand_lines(tmp_path: Path) -> None:
 
 
 def test_an_op_that_takes_too_long_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from triton_mutlint.engine import run
+    from triton_mutlint.run.run import run
 
     def endless(self: object, *args: object) -> None:
         while True:
             pass
 
-    monkeypatch.setattr("triton_mutlint.host.statements.StatementsMixin.block", endless)
+    monkeypatch.setattr("triton_mutlint.host.statements.statements.StatementsMixin.block", endless)
     (tmp_path / "ops.py").write_text(
         "import torch\n@torch.library.custom_op('a::b', mutates_args=())\n"
         "def b(x: torch.Tensor, out: torch.Tensor) -> None:\n    out.copy_(x)\n"

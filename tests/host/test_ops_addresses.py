@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.engine import run
-from triton_mutlint.model import OpMutation, OpReport
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.run.run import run
+from triton_mutlint.types import OpMutation, OpReport
 
 TEXT = '''
 import torch

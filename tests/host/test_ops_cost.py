@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.engine import run
-from triton_mutlint.host.core import STEPS, Core
-from triton_mutlint.host.values import MAX_CHAIN, Attribute, Value, attribute_of
-from triton_mutlint.model import OpMutation, OpReport
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.host.state.core import STEPS, Core
+from triton_mutlint.host.values.values import MAX_CHAIN, Attribute, Value, attribute_of
+from triton_mutlint.run.run import run
+from triton_mutlint.types import OpMutation, OpReport
 
 HEADER = "import torch\nfrom torch.library import custom_op\n\n\n"
 OP = '@custom_op("cost::{name}", mutates_args=())\ndef {name}(x: torch.Tensor) -> None:\n    {body}\n\n\n'

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from registration_case import HEAD, register, said
 
-from triton_mutlint.model import Problem
+from triton_mutlint.types import Problem
 
 FIRST = HEAD.count("\n") + 1
 
@@ -50,7 +50,7 @@ def test_an_unknown_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "annotation",
     ["int", "float | None", "Optional[int]", "list[int]", "torch.dtype", "'bool'", "torch.SymInt", "Sequence[float]",
-     "typing.List[str]", "torch.types.Number"],
+     "typing.List[str]", "torch.types.Number", "t.List[int]", "Literal['near', 'far']", "'Optional[int]'"],
 )
 def test_a_name_that_holds_no_tensor(tmp_path: Path, annotation: str) -> None:
     found = of_list(tmp_path, '["n"]', f"def f(x: Tensor, n: {annotation}) -> None: ...")
@@ -61,6 +61,16 @@ def test_a_name_that_holds_no_tensor(tmp_path: Path, annotation: str) -> None:
 def test_what_may_hold_a_tensor(tmp_path: Path, annotation: str) -> None:
     text = f"@custom_op('a::f', mutates_args=['n'])\ndef f(x: Tensor, n: {annotation}) -> None: ...\n"
     assert problems(tmp_path, text) == []
+
+
+@pytest.mark.parametrize("annotation", ["T", "List[T]", "t.Optional[T]", "'List[T]'", "list['T']", "Size"])
+def test_what_a_name_of_the_file_may_stand_for(tmp_path: Path, annotation: str) -> None:
+    text = (f"T = torch.Tensor\nSize = Tensor\n"
+            f"@custom_op('a::f', mutates_args=['n'])\ndef f(x: Tensor, n: {annotation}) -> None: ...\n")
+    assert problems(tmp_path, text) == []
+    declared = f"@torch.library.impl(lib, 'f')\ndef f(x, n: {annotation}): ...\n"
+    lib = "lib = Library('a', 'DEF')\nlib.define('f(Tensor x, Tensor(a!)[] n) -> ()')\n"
+    assert problems(tmp_path, f"T = torch.Tensor\nSize = Tensor\n{lib}{declared}") == []
 
 
 def test_a_duplicate(tmp_path: Path) -> None:

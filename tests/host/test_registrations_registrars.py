@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from registration_case import HEAD, both, functions, register, shown
 
-from triton_mutlint.host.registrar import Registrar
+from triton_mutlint.config.registrar import Registrar
 
 FIRST = HEAD.count("\n") + 1
 

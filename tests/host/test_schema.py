@@ -2,7 +2,7 @@
 
 import pytest
 
-from triton_mutlint.host.schema import SchemaArgument, SchemaError, parse_schema
+from triton_mutlint.host.torch.schema import SchemaArgument, SchemaError, parse_schema
 
 
 def arguments(text: str) -> list[SchemaArgument]:

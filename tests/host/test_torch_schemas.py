@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from triton_mutlint.host.schema import parse_schema
-from triton_mutlint.host.torch_schemas import DATA, sought_in_vain, torch_schema, written_by
-from triton_mutlint.model import Location
+from triton_mutlint.host.torch.aten import DATA, sought_in_vain, torch_schema, written_by
+from triton_mutlint.host.torch.schema import parse_schema
+from triton_mutlint.types import Location
 
 HERE = Location("ops.py", 1)
 

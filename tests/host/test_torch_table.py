@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from triton_mutlint.host.torch_table import DATA, Result, TorchEffect, attribute, function, method, parse, table
+from triton_mutlint.host.torch.table import DATA, Result, TorchEffect, attribute, function, method, parse, table
 
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="asks torch itself")
 ROOT = Path(__file__).parents[2]
@@ -213,7 +213,7 @@ made = generate()
 import torch
 from tests.host import torch_calls
 from tests.host.torch_calls import Tally, judge
-from triton_mutlint.host.torch_table import parse
+from triton_mutlint.host.torch.table import parse
 def told(text, call, *args, **kwargs):
     tally = Tally()
     judge(tally, 'f', parse(text), call, args, kwargs)

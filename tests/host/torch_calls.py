@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from triton_mutlint.host.torch_table import Result, TorchEffect, function, method
+from triton_mutlint.host.torch.table import Result, TorchEffect, function, method
 
 Tensors = list[torch.Tensor]
 

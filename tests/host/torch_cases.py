@@ -13,7 +13,7 @@ import torch
 
 from tests.host import torch_calls
 from tests.host.torch_corners import corners
-from triton_mutlint.host.torch_table import attribute, function, method, table
+from triton_mutlint.host.torch.table import attribute, function, method, table
 
 
 def banks(shapes: int) -> Iterator[tuple[Any, ...]]:

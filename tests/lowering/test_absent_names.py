@@ -11,8 +11,9 @@ import pytest
 
 from scripts import triton_names
 from tests.lowering.test_failure_hints import failure_of
-from triton_mutlint.lowering import absent, triton_api
-from triton_mutlint.lowering.advice import advice
+from triton_mutlint import triton_names as names
+from triton_mutlint.lowering import triton_api
+from triton_mutlint.lowering.advice import no_argument_helps
 
 LAST = "triton.language._experimental_make_tensor_descriptor"  # which 3.3 alone has
 
@@ -56,7 +57,7 @@ LATER = """
 def test_what_a_helper_lacks_is_the_cause_though_triton_fails_before(tmp_path: Path) -> None:
     failure = failure_of(LATER, tmp_path)
     assert "`tl.gone_since` is not in the installed triton" in failure.message
-    assert failure.hint == absent.ANOTHER
+    assert failure.hint == names.ANOTHER
     assert failure.location is not None
     assert failure.location.line == 8
 
@@ -76,21 +77,22 @@ def test_what_a_branch_may_leave_out_is_no_cause(tmp_path: Path) -> None:
 ])
 def test_the_versions_that_have_a_name_are_said(name: str, said: str) -> None:
     module, _, last = name.rpartition(".")
-    assert absent.hint(module, last) == f"analyse it with a Triton version that has it: {said}"
+    assert names.hint(module, last) == f"analyse it with a Triton version that has it: {said}"
 
 
 def test_an_error_about_a_class_or_module_of_triton_says_which_versions_have_it() -> None:
-    told = absent.hint_of("AttributeError: 'tensor_descriptor' object has no attribute 'atomic_add'")
+    told = names.hint_of("AttributeError: 'tensor_descriptor' object has no attribute 'atomic_add'")
     assert told == "analyse it with a Triton version that has it: 3.4 or newer"
-    told = absent.hint_of("AttributeError: module 'triton' has no attribute 'constexpr_function'")
+    told = names.hint_of("AttributeError: module 'triton' has no attribute 'constexpr_function'")
     assert told == "analyse it with a Triton version that has it: 3.5 or newer"
-    assert absent.hint_of("AttributeError: 'Thing' object has no attribute 'load'") is None
+    assert names.hint_of("AttributeError: 'Thing' object has no attribute 'load'") is None
 
 
 @pytest.mark.parametrize(("refused", "wanted"), [("_builder", "3.4 or newer"), ("_semantic", "3.3")])
 def test_an_extern_function_for_another_triton_is_told(refused: str, wanted: str) -> None:
     message = f"twice() got an unexpected keyword argument '{refused}'"
-    told = advice(SimpleNamespace(name="kernel"), message, None, {})
+    told = no_argument_helps(SimpleNamespace(name="kernel"), message, None, None)
+    assert told is not None
     assert told.startswith(f"analyse it with Triton {wanted}")
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.engine import run
+from triton_mutlint.config.request import Request
 from triton_mutlint.lowering import triton_api
-from triton_mutlint.model import Failure, KernelReport, Stage
-from triton_mutlint.request import Request
+from triton_mutlint.run.run import run
+from triton_mutlint.types import Failure, KernelReport, Stage
 
 HEAD = "import triton\nimport triton.language as tl\n\n\n"
 
@@ -209,3 +209,59 @@ def test_what_an_old_triton_does_not_compile_is_not_only_a_matter_of_arguments(t
     hint = failure_of(body, tmp_path).hint
     assert hint.startswith("give other arguments")
     assert hint.endswith("or analyse it with Triton 3.4 or newer, which compiles more of Python")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "statement", "hint"),
+    [
+        ("x, n", "i = 0\n    while i < n:\n        if i == 3:\n            return\n        i += 1", "such a statement"),
+        ("x, n", "kernel(x, n)", "such a statement"),
+        ("x", "tl.store(x, 'x' + 1)", "computed from none"),
+        ("x", "tl.store(x + tl.arange(0, 100), 1)", "computed from none"),
+        ("x, C: tl.constexpr", "while C > 5000:\n        tl.store(x, 1)", "a constexpr stands where"),
+    ],
+)
+def test_arguments_are_not_asked_for_where_they_change_nothing(
+    parameters: str, statement: str, hint: str, tmp_path: Path
+) -> None:
+    failure = failure_of(f"@triton.jit\ndef kernel({parameters}):\n    {statement}\n", tmp_path)
+    assert failure.hint.startswith("no argument changes that"), failure.message
+    assert (hint in failure.hint, failure.lacks) == (True, "")
+
+
+def test_an_operator_that_this_triton_lacks_is_no_matter_of_arguments(tmp_path: Path) -> None:
+    form = "ACT in ('relu',)" if triton_api.version() >= (3, 9) else "1 < ACT < 3"
+    failure = failure_of(
+        f"@triton.jit\ndef kernel(x, ACT: tl.constexpr):\n    if {form}:\n        tl.store(x, 1)\n", tmp_path)
+    assert failure.hint.endswith("does not compile such a statement"), failure.message
+
+
+def test_types_that_do_not_go_together_are_a_matter_of_arguments(tmp_path: Path) -> None:
+    spec = "version: 1\nkernels: {kernel: {args: {x: '*fp32', y: fp32}}}\n"
+    failure = failure_of("@triton.jit\ndef kernel(x, y):\n    tl.store(x, y << 1)\n", tmp_path, spec)
+    assert failure.lacks == "arguments", failure.message
+
+
+@pytest.mark.parametrize("condition", ["if BAD:\n        ", "if not BAD:\n        return\n    "])
+def test_arguments_are_asked_for_where_they_may_leave_the_statement_out(condition: str, tmp_path: Path) -> None:
+    body = f"{condition}tl.store(x + tl.arange(0, 100), 1)"
+    spec = "version: 1\nkernels: {kernel: {args: {x: '*fp32', BAD: true}}}\n"
+    failure = failure_of(f"@triton.jit\ndef kernel(x, BAD: tl.constexpr):\n    {body}\n", tmp_path, spec)
+    assert "BAD: True" in failure.hint
+    assert failure.lacks == "arguments"
+
+
+@pytest.mark.parametrize(("name", "hint", "lacks"), [
+    ("offets", "did you mean `offset`?", ""),
+    ("UNBOUND", "bind it in the file, or give `UNBOUND` in the spec under `globals:`", ""),
+    ("ABSENT", "give `ABSENT` in the spec under `globals:`", "globals"),
+])
+def test_a_name_that_is_not_bound_is_taken_for_a_mistake_first(
+    name: str, hint: str, lacks: str, tmp_path: Path
+) -> None:
+    head = "from absent_package import ABSENT\n\n\n"
+    failure = failure_of(
+        f"{head}@triton.jit\ndef kernel(x):\n    offset = 1\n    tl.store(x + offset, {name})\n", tmp_path)
+    assert (failure.hint, failure.lacks) == (hint.replace("`ABSENT`", "`absent_package.ABSENT`"), lacks)
+    assert failure.location is not None
+    assert failure.location.column == len("    tl.store(x + offset, ") + 1

@@ -11,12 +11,11 @@ import pytest
 
 from tests.in_process import run_here
 from triton_mutlint.basics import UsageError
+from triton_mutlint.config.request import Request
 from triton_mutlint.lowering import triton_api
-from triton_mutlint.lowering.target import parse_target
-from triton_mutlint.model import Location, Report, Stage
-from triton_mutlint.planning import unexpected
-from triton_mutlint.request import Request
+from triton_mutlint.run.plan import unexpected
 from triton_mutlint.source.surroundings import surrounded
+from triton_mutlint.types import Location, Report, Stage, parse_target
 
 SAID = "is newer than those tested (3.3 to 3.9)"
 

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from triton_mutlint.model import UsageError
 from triton_mutlint.recording.launches import Launch, read_notes
 from triton_mutlint.recording.merging import merge
 from triton_mutlint.recording.seen import columns, proposals
-from triton_mutlint.signature.spec import parse_spec
+from triton_mutlint.spec.read import parse_spec
 
 SOURCE = """\
 import triton
@@ -98,9 +97,29 @@ def test_entries_are_added_to_a_spec_of_a_persons(file: Path) -> None:
     assert begun.startswith("version: 1\nkernels:\n")
 
 
-def test_kernels_on_one_line_are_refused(file: Path) -> None:
-    with pytest.raises(UsageError, match="on one line"):
-        merge(_note(file), "version: 1\nkernels: {a: {}}\n", file.parent.parent / "spec.yaml")
+def test_kernels_on_one_line_are_written_below_each_other(file: Path) -> None:
+    text = merge(_note(file), "version: 1\nkernels: {a: {}}\n", file.parent.parent / "spec.yaml").text
+    assert text.startswith("version: 1\nkernels:\n  a: {}\n  src/kernels.py::copy_kernel:\n")
+
+
+def test_comments_and_other_keys_of_an_entry_stay_where_they_are(file: Path) -> None:
+    spec = file.parent.parent / "spec.yaml"
+    first = merge(_note(file), None, spec).text
+    gate = "    mutates: [out_ptr]  # the gate\n    # how it runs\n    verify:  # on a GPU\n"
+    edited = first.replace("    verify:\n", gate)
+    second = merge(_note(file, block=32), f"{edited}  # the end\nglobals:\n  X: 1\n", spec).text
+    assert f"{gate}      launches:\n" in second
+    assert second.endswith("  # the end\nglobals:\n  X: 1\n")
+
+
+def test_an_entry_of_two_kernels_takes_launches_of_one(file: Path) -> None:
+    spec = file.parent.parent / "spec.yaml"
+    first = merge(_note(file), None, spec).text.replace("src/kernels.py::copy_kernel", '"*_kernel"')
+    file.write_text(SOURCE + SOURCE.replace("copy_kernel", "other_kernel"), encoding="utf-8")
+    notes = _note(file, block=32) + _note(file, block=64, name="other_kernel", line=15)
+    found = merge(notes, first, spec)
+    assert found.changed == ("*_kernel",)
+    assert found.remarks == ("other_kernel: its entry is that of another kernel, too",)
 
 
 def test_torn_lines_and_files_that_are_gone_are_left_out(file: Path) -> None:

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.cli import boundary, record
-from triton_mutlint.engine import run
-from triton_mutlint.model import Origin
-from triton_mutlint.request import Request
-from triton_mutlint.signature.spec import parse_spec
+from triton_mutlint.config.request import Request
+from triton_mutlint.run.run import run
+from triton_mutlint.spec.read import parse_spec
+from triton_mutlint.types import Origin
 
 FIXTURES = Path(__file__).resolve().parent.parent.parent / "fixtures"
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")

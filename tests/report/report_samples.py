@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from triton_mutlint.model import (
+from triton_mutlint.types import (
     Access,
     AccessKind,
     Environment,

@@ -8,9 +8,16 @@ import pytest
 from report_samples import ADD_KERNEL, BROKEN_KERNEL, FINDINGS, NORM_KERNEL, SIMPLE, TEXTS, parameter
 
 from triton_mutlint.fixes.offers import Offer
-from triton_mutlint.model import (
+from triton_mutlint.report import render as render_as
+from triton_mutlint.report.groups import grouped
+from triton_mutlint.report.options import RenderOptions
+from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.report.summary import advice
+from triton_mutlint.types import (
     Declaration,
+    Failure,
     Finding,
+    KernelReport,
     Location,
     Mutation,
     OpArgument,
@@ -18,12 +25,9 @@ from triton_mutlint.model import (
     OpReport,
     Related,
     Severity,
+    Stage,
+    Status,
 )
-from triton_mutlint.report import render as render_as
-from triton_mutlint.report.groups import grouped
-from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.sources import SourceLines
-from triton_mutlint.report.summary import advice
 
 DECORATOR = Location("kernels.py", 8, 1)
 
@@ -107,16 +111,23 @@ def test_formats_for_machines_keep_them_apart() -> None:
         assert shown(finding("a"), finding("b"), name=name).count(word) == 2
 
 
+def without_verdict(name: str, lacks: str) -> KernelReport:
+    failure = Failure(Stage.LOWER, "it does not compile", lacks=lacks)
+    return replace(SIMPLE.kernels[0], name=name, status=Status.FAILED, failure=failure)
+
+
 def test_the_summary_says_what_to_add_for_kernels_that_were_not_analysed() -> None:
-    lowered = replace(FINDINGS[0], severity=Severity.WARNING)
-    loaded = replace(lowered, rule="TML901")
-    assert advice(replace(SIMPLE, findings=(lowered,))) == [
+    kernels = tuple(map(without_verdict, "abcd", ("arguments", "arguments", "globals", "")))
+    raised = tuple(replace(FINDINGS[0], rule="TML902", kernel=k.name, severity=Severity.WARNING) for k in kernels)
+    assert advice(replace(SIMPLE, kernels=kernels[:1], findings=raised)) == [
         "1 kernel not analysed: give its arguments in a spec (triton-mutlint init)"]
-    assert advice(replace(SIMPLE, findings=(lowered, lowered, loaded))) == [
+    assert advice(replace(SIMPLE, kernels=kernels, findings=raised)) == [
         "2 kernels not analysed: give their arguments in a spec (triton-mutlint init)",
         "1 kernel not loaded: give what it needs under `globals` in a spec"]
-    for other in (FINDINGS[0], replace(lowered, suppressed=True), replace(loaded, kernel=None)):
-        assert advice(replace(SIMPLE, findings=(other,))) == []
+    errors = tuple(replace(f, severity=Severity.ERROR) for f in raised)
+    suppressed = tuple(replace(f, suppressed=True) for f in raised)
+    for findings, those in ((errors, kernels), (suppressed, kernels), (raised, kernels[3:])):
+        assert advice(replace(SIMPLE, kernels=those, findings=findings)) == []
 
 
 # --------------------------------------------------------------------------- one line a kernel
@@ -160,3 +171,18 @@ def test_a_line_names_as_many_parameters_as_fit() -> None:
     assert f"     9  add_kernel  writes {', '.join(names)}" in overview(kernel, width=300)
     assert f"     9  add_kernel  writes {', '.join(names[:2])} and 7 more" in overview(kernel, width=90)
     assert f"     9  add_kernel  writes {names[0]} and 8 more" in overview(kernel, width=60)
+
+
+def test_kernels_that_fail_at_one_place_for_one_reason_are_told_of_once() -> None:
+    failure = Failure(Stage.LOWER, "`scale` is no constexpr", Location("kernels.py", 22, 5), "make it one")
+    first, same, other = (replace(BROKEN_KERNEL, name=n, failure=failure) for n in ("first", "same", "third"))
+    other = replace(other, failure=replace(failure, location=Location("kernels.py", 23, 5)))
+    text = render_as("text", replace(SIMPLE, kernels=(first, same, other), findings=()), RenderOptions())
+    assert text.count("`scale` is no constexpr") == 2
+    assert "kernels.py:20 same  could not be lowered\n  for the same reason as first\n\n" in text
+
+
+def test_a_line_holds_the_first_sentence_of_what_is_long() -> None:
+    long = finding("a", message=f"`k` fails. {'And so on. ' * 40}")
+    assert shown(long, name="concise") == "kernels.py:9:5: error: TML101 `k` fails. ...\n"
+    assert shown(finding("a", message="x" * 300), name="concise").endswith("xxx...\n")

@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 from report_samples import ADD_KERNEL, BROKEN_KERNEL, FULL, NORM_KERNEL, SAMPLES, SIMPLE, many
 
-from triton_mutlint.model import Declaration, Location, OpArgument, OpMutation, OpReport, Report
 from triton_mutlint.report import json as json_report
+from triton_mutlint.types import Declaration, Location, OpArgument, OpMutation, OpReport, Report
 
 SCHEMA = json.loads((Path(json_report.__file__).parent / "schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)

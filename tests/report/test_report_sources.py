@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.model import Location
 from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.types import Location
 
 
 def test_lines_are_counted_as_python_counts_them() -> None:

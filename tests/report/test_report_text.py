@@ -19,7 +19,11 @@ from report_samples import (
 )
 from rich.cells import cell_len
 
-from triton_mutlint.model import (
+from triton_mutlint.report import render as render_as
+from triton_mutlint.report import text
+from triton_mutlint.report.options import RenderOptions
+from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.types import (
     AccessKind,
     Declaration,
     Environment,
@@ -33,10 +37,6 @@ from triton_mutlint.model import (
     Report,
     Target,
 )
-from triton_mutlint.report import render as render_as
-from triton_mutlint.report import text
-from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.sources import SourceLines
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 

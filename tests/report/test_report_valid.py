@@ -20,10 +20,10 @@ import jsonschema
 import pytest
 from report_samples import EVIL, SAMPLES, TEXTS
 
-from triton_mutlint.model import Report
 from triton_mutlint.report import render
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.types import Report
 
 SARIF_SCHEMA = os.environ.get("SARIF_SCHEMA", "")
 SARIF_MULTITOOL = os.environ.get("SARIF_MULTITOOL", "")
@@ -36,8 +36,8 @@ NAMES = [*SAMPLES, *(f"{name} and worse" for name in SAMPLES), "fixtures"]
 def found_in_fixtures() -> Report:
     """What is found in the bad fixtures of every rule, most of them without their specs."""
     pytest.importorskip("triton")
-    from triton_mutlint.engine import run
-    from triton_mutlint.request import Request
+    from triton_mutlint.config.request import Request
+    from triton_mutlint.run.run import run
 
     report = run(Request(tuple(sorted(str(f.relative_to(FIXTURES)) for f in FIXTURES.glob("*/bad/*.py"))), FIXTURES))
     assert len({f.rule for f in report.findings}) >= 8

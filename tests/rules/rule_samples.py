@@ -11,15 +11,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from triton_mutlint.contracts.declarations import Declaration, declaration_of
-from triton_mutlint.model import (
+from triton_mutlint.rules.subject import KernelSubject, RunSubject
+from triton_mutlint.types import (
     Access,
     AccessKind,
     Autotune,
     AutotuneConfig,
     Finding,
     Frame,
+    Kernel,
     KernelReport,
-    LoadedKernel,
     Location,
     Mutation,
     Origin,
@@ -29,7 +30,6 @@ from triton_mutlint.model import (
     SourceFile,
     Status,
 )
-from triton_mutlint.rules.subject import KernelSubject, RunSubject
 
 FILE = "kernels.py"
 TWO = (AutotuneConfig({"BLOCK": 128}), AutotuneConfig({"BLOCK": 256}))
@@ -48,11 +48,10 @@ def subject_of(text: str, autotune: Autotune | None = None, allow: frozenset[str
                declaration: Declaration | None = None, **changes: object) -> KernelSubject:
     """The first kernel of `text`; `changes` replace fields of its report."""
     source = source_of(text)
-    tree = ast.parse(source.text)
-    node = next(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef))
+    node = next(iter(source.functions.values()))
     parameters = tuple(_parameter(a, i) for i, a in enumerate(node.args.args))
     location = Location(source.display, node.lineno, node.col_offset + 1)
-    kernel = LoadedKernel(node.name, location, None, parameters, node, tree, source.path, autotune=autotune)
+    kernel = Kernel(node.name, location, None, parameters, source, autotune=autotune)
     reported = tuple(_report(p, node) for p in parameters)
     report = KernelReport(node.name, location, Status.ANALYZED, Origin.SPEC, 1, 1, reported)
     declared = declaration or declaration_of(kernel, source, None)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.config import Config
-from triton_mutlint.model import Report, UsageError
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.config.settings import Config
+from triton_mutlint.types import Report, UsageError
 
 pytest.importorskip("triton")
 
@@ -22,7 +22,7 @@ def {}(ptrs, n):
 
 
 def lint(folder: Path, *arguments: str, config: Config | None = None) -> Report:
-    from triton_mutlint.engine import run
+    from triton_mutlint.run.run import run
 
     return run(Request(arguments, folder, config=config or Config()))
 
@@ -41,8 +41,8 @@ def test_a_code_that_is_no_rule(tmp_path: Path) -> None:
     put(tmp_path, "  fill:\n    allow: [TML201, TML120]\n", a=FILL.format("fill"))
     with pytest.raises(UsageError) as error:
         lint(tmp_path, "a.py")
-    message = "kernels.fill.allow[1]: there is no rule TML120; did you mean 'TML"
-    assert str(error.value).startswith(f"triton-mutlint.yaml:4:21: {message}")
+    message = "kernels.fill.allow[1]: there is no rule TML120"
+    assert str(error.value) == f"triton-mutlint.yaml:4:21: {message}"
 
 
 def test_what_is_needed_is_not_reported(tmp_path: Path) -> None:

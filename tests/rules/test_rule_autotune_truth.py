@@ -1,4 +1,4 @@
-"""TML301 against Triton's own autotuner: it fires exactly where one tuned call goes wrong.
+"""TML301 against Triton's own autotuner: without hooks, it fires exactly where one tuned call goes wrong.
 
 The autotuner is Triton's; kernels are Python functions on a list that stands for a tensor.
 """
@@ -10,11 +10,9 @@ from itertools import product
 from typing import Any
 
 import pytest
-from rule_samples import TWO, subject_of
-from test_rule_autotune import BODIES, kernel
+from test_rule_autotune import found
 
-from triton_mutlint.model import Autotune
-from triton_mutlint.rules import RULES
+from triton_mutlint.types import Rerun
 
 autotuner = pytest.importorskip("triton.runtime.autotuner")
 
@@ -67,7 +65,7 @@ def no_hook(*args: Any, **kwargs: Any) -> None:
     """A hook that does nothing."""
 
 
-CASES = {"in_place": (double, 3), "atomic": (add, 0), "overwrite": (overwrite, 3)}
+CASES = {Rerun.UPDATES: (double, 3), Rerun.ACCUMULATES: (add, 0), Rerun.SAFE: (overwrite, 3)}
 
 
 def tuned(body: Callable[[Cell], None], start: int, **arguments: Any) -> int | None:
@@ -88,22 +86,27 @@ def tuned(body: Callable[[Cell], None], start: int, **arguments: Any) -> int | N
     return x.value
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("rerun", CASES)
 @pytest.mark.parametrize("hooks", [(), ("pre_hook",), ("post_hook",), ("pre_hook", "post_hook")])
-def test_the_rule_fires_exactly_where_tuning_corrupts(case: str, hooks: tuple[str, ...]) -> None:
-    body, start = CASES[case]
+def test_the_rule_fires_exactly_where_tuning_corrupts(rerun: Rerun, hooks: tuple[str, ...]) -> None:
+    body, start = CASES[rerun]
     once = Cell(start)
     body(once)
     for restore, reset in product([(), ("x",)], repeat=2):
         given = dict.fromkeys(hooks, no_hook)
         truth = tuned(body, start, restore_value=list(restore), reset_to_zero=list(reset), **given)
-        declared = Autotune(TWO, restore, reset, "pre_hook" in hooks, "post_hook" in hooks, 1)
-        found = list(RULES["TML301"].check(subject_of(kernel(BODIES[case]), declared)))
-        if case == "overwrite":
-            # A replaced hook is reported even where nothing needed it.
+        declared = {"restore_value": restore, "reset_to_zero": reset, **{f"has_{hook}": True for hook in hooks}}
+        errors = found(rerun, **declared)
+        replaced = [f for f in errors if "replaces" in f.message]
+        if not hooks:
+            assert bool(errors) == (truth != once.value), (restore, reset, truth)
+        elif rerun is Rerun.SAFE:
             assert truth in (once.value, None)
-            found = [f for f in found if "replaces" not in f.message]
-        assert bool(found) == (truth != once.value and case != "overwrite"), (case, hooks, restore, reset, truth)
+            assert errors == replaced  # also where nothing needed the hook that is replaced
+        elif restore or reset:
+            assert bool(errors) == (truth != once.value), (restore, reset, truth)
+        else:
+            assert errors == []  # nobody knows what a hook does
 
 
 def test_the_harness_sees_corruption_and_protection() -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.config import Config
+from triton_mutlint.config.request import Request
+from triton_mutlint.config.settings import Config
 from triton_mutlint.contracts.snapshot import MAGIC, VERSION
-from triton_mutlint.model import Finding
-from triton_mutlint.request import Request
 from triton_mutlint.rules import RULES
+from triton_mutlint.types import Finding
 
 _IMPORTS = "import triton\nimport triton.language as tl\n\n\n"
 
@@ -24,7 +24,7 @@ def section(code: str, title: str) -> str:
 
 def lint(code: str, title: str, folder: Path) -> tuple[Finding, ...]:
     pytest.importorskip("triton")
-    from triton_mutlint.engine import run
+    from triton_mutlint.run.run import run
 
     text = section(code, title)
     example = re.search(r"```python\n(.*?)```", text, re.DOTALL) or re.search(

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from rule_samples import subject_of
 
-from triton_mutlint.config import Config
+from triton_mutlint.config.request import Request
+from triton_mutlint.config.settings import Config
 from triton_mutlint.contracts.contract import Contract, Key
 from triton_mutlint.contracts.snapshot import dump
-from triton_mutlint.engine import run
-from triton_mutlint.model import Failure, Finding, Severity, Stage, Status
 from triton_mutlint.report.summary import fails
-from triton_mutlint.request import Request
 from triton_mutlint.rules import RULES
+from triton_mutlint.run.run import run
+from triton_mutlint.types import Failure, Finding, Severity, Stage, Status
 
 pytest.importorskip("triton")
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.config import Config
-from triton_mutlint.model import Finding
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.config.settings import Config
 from triton_mutlint.rules import RULES
 from triton_mutlint.rules.docs import pages
+from triton_mutlint.types import Finding
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures" / "rules"
@@ -43,7 +43,7 @@ def default(code: str) -> str:
 
 def lint(file: Path) -> tuple[Finding, ...]:
     pytest.importorskip("triton")
-    from triton_mutlint.engine import run
+    from triton_mutlint.run.run import run
 
     code = file.parts[-3]
     off = RULES[code].default_severity.value == "off"

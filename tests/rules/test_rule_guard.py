@@ -13,16 +13,16 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.cli import boundary
-from triton_mutlint.model import Environment, Report
 from triton_mutlint.report import render
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.rules import RULES
+from triton_mutlint.types import Environment, Report
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_each_file_of_a_rule_is_registered() -> None:
-    files = {p.stem for p in (ROOT / "triton_mutlint" / "rules").glob("tml*.py")}
+    files = {p.stem for p in (ROOT / "triton_mutlint" / "rules").rglob("tml*.py")}
     assert {f"tml{code[3:]}_{rule.name.replace('-', '_')}" for code, rule in RULES.items()} == files
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from rule_samples import FILE, codes, run_of, subject_of
 
-from triton_mutlint.config import Config
-from triton_mutlint.model import Failure, Finding, Location, OpaqueOp, Severity, Stage, Status, UnanalyzableOp
+from triton_mutlint.config.settings import Config
+from triton_mutlint.contracts.snapshot import Snapshot
 from triton_mutlint.rules.run import judge
 from triton_mutlint.rules.subject import RunSubject
+from triton_mutlint.types import Failure, Finding, Location, Severity, Stage, Status, UnanalyzableOp
 
 KERNEL = """\
 # triton-mutlint: mutates=
@@ -55,9 +56,9 @@ def test_per_file_patterns_refer_to_the_folder_of_the_configuration() -> None:
 
 
 def test_what_a_rule_made_milder_stays_milder() -> None:
-    asm = OpaqueOp("tt.elementwise_inline_asm", "add.s32 $0, $1, 1;", False, "none", (), Location(FILE, 4, 5))
+    run = replace(run_of(KERNEL, subject_of(KERNEL)), snapshot=Snapshot("a.snapshot", Path("/project"), {}))
     for level in (Severity.ERROR, Severity.WARNING):
-        (finding,) = judged(config=Config(select=("TML203",), severity={"TML203": level}), opaque_ops=(asm,))
+        (finding,) = judge(run, Config(select=("TML107",), severity={"TML107": level}))
         assert finding.severity is Severity.INFO
 
 

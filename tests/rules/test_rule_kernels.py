@@ -8,7 +8,9 @@ import pytest
 from rule_samples import FILE, subject_of
 
 from triton_mutlint.contracts.declarations import Declaration
-from triton_mutlint.model import (
+from triton_mutlint.rules import RULES
+from triton_mutlint.rules.subject import KernelSubject, RunSubject
+from triton_mutlint.types import (
     Failure,
     Finding,
     IndirectWrite,
@@ -21,8 +23,6 @@ from triton_mutlint.model import (
     Status,
     UnanalyzableOp,
 )
-from triton_mutlint.rules import RULES
-from triton_mutlint.rules.subject import KernelSubject, RunSubject
 
 WRITES = "@triton.jit\ndef k(x_ptr, out_ptr):\n    tl.store(out_ptr, tl.load(x_ptr))\n"
 HERE = Location(FILE, 3, 5)
@@ -128,13 +128,9 @@ def test_202_leaves_declared_tables_and_undecided_ops_alone() -> None:
 @pytest.mark.parametrize(("detail", "pure", "effect", "expected"), [
     ("st.global.b32 [$1], 7;", True, "writes", "error"),
     ("st.global.b32 [$1], 7;", False, "writes", None),
-    ("add.s32 $0, $1, 1;", False, "none", "info"),
+    ("add.s32 $0, $1, 1;", False, "none", None),
     ("add.s32 $0, $1, 1;", True, "none", None),
     ("ld.global.b32 $0, [$1];", False, "reads", None),
-    ("mov.u64 $0, %globaltimer;", False, "none", None),
-    ("bar.sync 0;", False, "none", None),
-    ("griddepcontrol.wait;", False, "none", None),
-    ("// nothing", True, "none", None),
 ])
 def test_203(detail: str, pure: bool, effect: str, expected: str | None) -> None:
     op = OpaqueOp("tt.elementwise_inline_asm", detail, pure, effect, (), HERE)

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from rule_samples import run_of, source_of, subject_of
 
-from triton_mutlint.config import Config
-from triton_mutlint.model import Environment, Report
+from triton_mutlint.config.settings import Config
 from triton_mutlint.report import FORMATS, render
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.sources import SourceLines
 from triton_mutlint.rules.run import judge
 from triton_mutlint.rules.subject import KernelSubject, RunSubject
+from triton_mutlint.types import Environment, Report
 
 KERNELS = 500
 DECLARED = "# triton-mutlint: mutates=\n"

@@ -6,8 +6,8 @@ from textwrap import dedent
 from typing import Any
 
 from tests.signature.kernels_by_hand import loaded
-from triton_mutlint.model import ArgType
 from triton_mutlint.signature.infer import infer
+from triton_mutlint.types import ArgType
 
 
 def guesses(text: str, known: dict[str, ArgType] | None = None, **options: Any) -> dict[str, list[str]]:

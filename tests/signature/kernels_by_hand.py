@@ -8,8 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.model import Autotune, AutotuneConfig, LoadedKernel, Location, Parameter
 from triton_mutlint.source.stubs import Missing
+from triton_mutlint.types import Autotune, AutotuneConfig, Kernel, Location, Parameter, SourceFile
 
 
 def loaded(
@@ -20,11 +20,13 @@ def loaded(
     configs: tuple[AutotuneConfig, ...] = (),
     heuristics: Mapping[str, Callable[[Mapping[str, Any]], Any]] | None = None,
     qualname: str = "",
-) -> LoadedKernel:
+) -> Kernel:
     """The last function of `text`; annotations `tl.constexpr`/`tl.const` and defaults are read."""
     import_module("triton.language")  # as the file of a loaded kernel has
     tree = ast.parse(text)
     node = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)][-1]
+    source = SourceFile(Path(path), Path(path).name, text)
+    node = list(source.functions.values())[-1]
     arguments = node.args.posonlyargs + node.args.args
     missing = [None] * (len(arguments) - len(node.args.defaults))
     parameters = tuple(
@@ -42,14 +44,12 @@ def loaded(
             zip(arguments, [*missing, *node.args.defaults], strict=True)
         )
     )
-    return LoadedKernel(
+    return Kernel(
         name=node.name,
         location=Location(Path(path).name, node.lineno, node.col_offset + 1),
         jit=None,
         parameters=parameters,
-        node=node,
-        tree=tree,
-        path=Path(path),
+        source=source,
         namespace=namespace or {},
         autotune=Autotune(configs) if configs else None,
         heuristics=heuristics or {},

@@ -14,10 +14,10 @@ import pytest
 import yaml
 
 import triton_mutlint
-from triton_mutlint.engine import run
+from triton_mutlint.config.request import Request
 from triton_mutlint.lowering import triton_api
-from triton_mutlint.model import KernelReport
-from triton_mutlint.request import Request
+from triton_mutlint.run.run import run
+from triton_mutlint.types import KernelReport
 
 KERNELS = Path(__file__).resolve().parent.parent.parent / "fixtures" / "guessed" / "assumed.py"
 TEXT = KERNELS.read_text(encoding="utf-8")

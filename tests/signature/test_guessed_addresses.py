@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.engine import run
-from triton_mutlint.model import KernelReport, Stage
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.run.run import run
+from triton_mutlint.types import KernelReport, Stage
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "fixtures" / "guessed"
 NAMES = ("addresses.py", "choices.py", "objects.py", "passed.py")

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.casebook import needs_another_triton
-from triton_mutlint.engine import run
+from triton_mutlint.config.request import Request
 from triton_mutlint.lowering import triton_api
-from triton_mutlint.model import KernelReport, Mutation
-from triton_mutlint.request import Request
+from triton_mutlint.run.run import run
+from triton_mutlint.types import KernelReport, Mutation
 
 KERNELS = Path(__file__).resolve().parent.parent.parent / "fixtures" / "guessed" / "kernels.py"
 WRITES = {m[2]: frozenset(m[1].split()) for m in re.finditer(

@@ -6,8 +6,8 @@ import pytest
 
 from tests.signature.inference_by_hand import guesses, main
 from tests.signature.kernels_by_hand import loaded
-from triton_mutlint.model import AutotuneConfig, ConstexprValue
 from triton_mutlint.signature.infer import infer
+from triton_mutlint.types import AutotuneConfig, ConstexprValue
 
 
 def test_defaults_and_literals() -> None:

@@ -7,9 +7,9 @@ from textwrap import dedent
 
 import pytest
 
-from triton_mutlint.engine import run
-from triton_mutlint.model import KernelReport
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.run.run import run
+from triton_mutlint.types import KernelReport
 
 
 def kernel(text: str, folder: Path) -> KernelReport:

@@ -10,10 +10,10 @@ import pytest
 from kernels_by_hand import config, loaded, missing
 from plans_by_hand import guess, plan, values
 
-from triton_mutlint.model import (
+from triton_mutlint.types import (
     ConstexprValue,
     Origin,
-    SignaturePlan,
+    Plan,
     StageError,
 )
 
@@ -89,7 +89,7 @@ HEURISTIC = "def k(x, bias, n, B: tl.constexpr, H: tl.constexpr): ..."
 ARGS = """kernels: {k: {args: {x: "*fp32", bias: [null, "*fp32"], n: i32, B: [16, 32]}}}"""
 
 
-def heuristic(function: Any, spec: str = ARGS, **options: Any) -> SignaturePlan:
+def heuristic(function: Any, spec: str = ARGS, **options: Any) -> Plan:
     return plan(loaded(HEURISTIC, heuristics={"H": function}), spec, **options)
 
 

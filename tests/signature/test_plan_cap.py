@@ -7,13 +7,13 @@ from typing import Any
 from kernels_by_hand import config, loaded
 from plans_by_hand import FLAG, guess, plan, values
 
-from triton_mutlint.model import (
-    LoadedKernel,
+from triton_mutlint.types import (
+    Kernel,
     Origin,
 )
 
 
-def flags(count: int) -> tuple[LoadedKernel, Any]:
+def flags(count: int) -> tuple[Kernel, Any]:
     names = [f"F{i}" for i in range(count)]
     kernel = loaded(f"def k({', '.join(f'{name}: tl.constexpr' for name in names)}): ...")
     return kernel, guess(**dict.fromkeys(names, FLAG))

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from kernels_by_hand import config, loaded
 from plans_by_hand import FLAG, guess, plan, values
 
-from triton_mutlint.model import (
+from triton_mutlint.signature.plan import Inferred
+from triton_mutlint.types import (
     ArgType,
     ConstexprValue,
-    LoadedKernel,
+    Kernel,
     Origin,
     PointerType,
     ScalarType,
 )
-from triton_mutlint.signature.plan import Inferred
 
 ADD = "def add(x_ptr, out_ptr, n, BLOCK: tl.constexpr): ..."
 FP32 = PointerType("fp32")
@@ -25,7 +25,7 @@ I32 = ScalarType("i32")
 def test_without_a_spec_everything_is_inferred() -> None:
     seen: list[Mapping[str, ArgType]] = []
 
-    def infer(kernel: LoadedKernel, known: Mapping[str, ArgType]) -> Mapping[str, Inferred]:
+    def infer(kernel: Kernel, known: Mapping[str, ArgType]) -> Mapping[str, Inferred]:
         seen.append(known)
         return guess(x_ptr=(FP32,), out_ptr=(FP32,), n=(I32,), BLOCK=(ConstexprValue(64),))(kernel, known)
 
@@ -38,7 +38,7 @@ def test_without_a_spec_everything_is_inferred() -> None:
 def test_inference_is_told_what_is_known() -> None:
     seen: list[Mapping[str, ArgType]] = []
 
-    def infer(kernel: LoadedKernel, known: Mapping[str, ArgType]) -> Mapping[str, Inferred]:
+    def infer(kernel: Kernel, known: Mapping[str, ArgType]) -> Mapping[str, Inferred]:
         seen.append(known)
         return guess(x_ptr=(FP32,), out_ptr=(FP32,))(kernel, known)
 

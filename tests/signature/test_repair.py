@@ -8,13 +8,14 @@ from textwrap import dedent
 import pytest
 
 from triton_mutlint.lowering.lower import Lowerer
-from triton_mutlint.lowering.target import parse_target
-from triton_mutlint.model import (
+from triton_mutlint.signature.repair import repair
+from triton_mutlint.source.load import load
+from triton_mutlint.types import (
     ArgType,
     ConstexprValue,
     DescriptorType,
     Failure,
-    LoadedKernel,
+    Kernel,
     PointerType,
     ScalarType,
     SourceFile,
@@ -22,21 +23,20 @@ from triton_mutlint.model import (
     StageError,
     TupleType,
     Variant,
+    parse_target,
 )
-from triton_mutlint.signature.repair import repair
-from triton_mutlint.source.load import load
 
 FP32, I32, N = PointerType("fp32"), PointerType("i32"), ScalarType("i32")
 
 
-def kernel(tmp_path: Path, body: str) -> LoadedKernel:
+def kernel(tmp_path: Path, body: str) -> Kernel:
     path = tmp_path / "kernels.py"
     path.write_text("import triton\nimport triton.language as tl\n\n\n" + dedent(body), encoding="utf-8")
     found = load(SourceFile(path, path.name, path.read_text(encoding="utf-8")))
     return next(k for k in found.kernels if k.name == "k")
 
 
-def repaired(kernel: LoadedKernel, args: dict[str, ArgType]) -> dict[str, str]:
+def repaired(kernel: Kernel, args: dict[str, ArgType]) -> dict[str, str]:
     """The arguments that lower at last, as printed; fails after twelve repairs."""
     lowerer, target = Lowerer(), parse_target("cuda:90")
     inferred = frozenset(args)

@@ -15,10 +15,12 @@ import pytest
 
 from tests.in_process import run_here
 from tests.signature import random_flags
-from triton_mutlint import family, pipeline, planning
+from triton_mutlint.config.request import Request
 from triton_mutlint.kernel_source.footprint import footprints
-from triton_mutlint.model import Footprint, KernelReport, LoadedKernel, Mutation, SignaturePlan, Status, Variant
-from triton_mutlint.request import Request
+from triton_mutlint.run import family
+from triton_mutlint.run import kernel as pipeline
+from triton_mutlint.run import plan as planning
+from triton_mutlint.types import Footprint, Kernel, KernelReport, Mutation, Plan, Status, Variant
 
 HEAD = """import triton
 import triton.language as tl
@@ -50,12 +52,12 @@ class Seen:
         self._is_used, self._footprints, self._analyze = is_used, planning.footprints, pipeline._analyze_variant
         self.lowered = self.variants = 0
 
-    def footprints(self, kernel: LoadedKernel, program: Any, variants: tuple[Variant, ...]) -> tuple[Footprint, ...]:
+    def footprints(self, kernel: Kernel, program: Any, variants: tuple[Variant, ...]) -> tuple[Footprint, ...]:
         if kernel.name == "k":
             self.variants = len(variants)
         return self._footprints(kernel, program, variants) if self._is_used else ()
 
-    def analyze(self, kernel: LoadedKernel, *rest: Any) -> Any:
+    def analyze(self, kernel: Kernel, *rest: Any) -> Any:
         self.lowered += kernel.name == "k"
         return self._analyze(kernel, *rest)
 
@@ -135,7 +137,7 @@ def test_a_constant_that_ends_a_write_is_no_word_on_others(tmp_path: Path) -> No
 @contextmanager
 def nothing_decides() -> Iterator[None]:
     """Takes every variant for one like the first."""
-    def alike(plan: SignaturePlan) -> list[dict[str, int]]:
+    def alike(plan: Plan) -> list[dict[str, int]]:
         return [dict.fromkeys((*variant.args, family.NO_PARAMETER), 0) for variant in plan.variants]
 
     with patch.object(family, "_alike", alike), patch.object(family, "_look", lambda arg: None):
@@ -161,11 +163,11 @@ def hidden(how: Any) -> dict[str, KernelReport]:
     return {k.name: k for k in report.kernels}
 
 
-def _none(kernel: LoadedKernel, program: Any, variants: tuple[Variant, ...]) -> tuple[Footprint, ...]:
+def _none(kernel: Kernel, program: Any, variants: tuple[Variant, ...]) -> tuple[Footprint, ...]:
     return ()
 
 
-def _guessed(kernel: LoadedKernel, program: Any, variants: tuple[Variant, ...]) -> tuple[Footprint, ...]:
+def _guessed(kernel: Kernel, program: Any, variants: tuple[Variant, ...]) -> tuple[Footprint, ...]:
     return footprints(kernel, program, variants)
 
 

@@ -9,7 +9,7 @@ import pytest
 from kernels_by_hand import loaded, missing
 from plans_by_hand import guess, plan, values
 
-from triton_mutlint.model import (
+from triton_mutlint.types import (
     ConstexprValue,
     DescriptorType,
     Origin,
@@ -104,15 +104,22 @@ def test_compact_signature() -> None:
     assert found.origin is Origin.SPEC
 
 
-def test_compact_signature_shorter_than_the_parameters_leaves_the_rest_to_inference() -> None:
+def test_compact_signature_leaves_values_at_its_end_to_inference() -> None:
     found = plan(
         loaded(ADD),
-        """kernels: {add: {args: "*fp32, *fp32"}}""",
-        inferred=guess(n=(I32,), BLOCK=(ConstexprValue(64),), x_ptr=(I32,)),
+        """kernels: {add: {args: "*fp32, *fp32, i32"}}""",
+        inferred=guess(BLOCK=(ConstexprValue(64),), x_ptr=(I32,)),
     )
     assert values(found, "x_ptr", "n", "BLOCK") == [("*fp32", "i32", "64")]
-    assert (found.origin, found.inferred) == (Origin.MIXED, {"n", "BLOCK"})
-    assert list(found.reasons.items()) == [("n", "guessed n"), ("BLOCK", "guessed BLOCK")]
+    assert (found.origin, found.inferred) == (Origin.MIXED, {"BLOCK"})
+    assert list(found.reasons.items()) == [("BLOCK", "guessed BLOCK")]
+
+
+def test_compact_signature_gives_all_types() -> None:
+    with pytest.raises(StageError) as error:
+        plan(loaded(ADD), """kernels: {add: {args: "*fp32"}}""")
+    assert error.value.failure.message == "kernels.add.args: 1 type for the 4 parameters of add"
+    assert error.value.failure.hint.startswith("its parameters: x_ptr, ")
 
 
 def test_compact_constexprs_are_literals_or_names() -> None:

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from triton_mutlint.model import LoadResult, SourceFile
 from triton_mutlint.source.load import load, reset
+from triton_mutlint.types import FileResult, SourceFile
 
 HEADER = "import triton\nimport triton.language as tl\n"
 
-Load = Callable[..., LoadResult]
+Load = Callable[..., FileResult]
 Write = Callable[[str, str], Path]
 
 
@@ -42,7 +42,7 @@ def write(tmp_path: Path) -> Write:
 def load_text(tmp_path: Path) -> Load:
     """Load a text as `name` (with the usual imports before it), options as for `load`."""
 
-    def _load(text: str, name: str = "kernels.py", header: str = HEADER, **options: Any) -> LoadResult:
+    def _load(text: str, name: str = "kernels.py", header: str = HEADER, **options: Any) -> FileResult:
         kernels = frozenset(options.pop("kernels", ()))
         whole = header + textwrap.dedent(text)
         return load(SourceFile(tmp_path / name, name, whole, kernels), **options)

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("triton")
 
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
 
 TEXT = """import typing as t
 import absent_package
@@ -30,7 +30,7 @@ def k(x: absent_package.Tensor, N: constexpr):
 
 @pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"])
 def test_names_of_annotations_are_there(tmp_path: Path, future: str) -> None:
-    from triton_mutlint.engine import run
+    from triton_mutlint.run.run import run
 
     (tmp_path / "k.py").write_text(future + TEXT)
     (kernel,) = run(Request(("k.py",), tmp_path)).kernels

@@ -133,9 +133,11 @@ def test_a_module_is_found_without_importing_it(tmp_path: Path) -> None:
 
 def test_what_is_not_there_is_named_with_a_hint(tmp_path: Path) -> None:
     write(tmp_path / "kernels.py")
-    files, failures = discover(["kernel.py", "nope.mod:k", "kernels.py"], tmp_path)
+    write(tmp_path / "src" / "ops.py")
+    files, failures = discover(["kernel.py", "nope.mod:k", "kernels.py", "src/opz.py"], tmp_path)
     assert [file.display for file in files] == ["kernels.py"]
-    (_, missing), (_, module) = failures
+    (_, missing), (_, module), (_, inner) = failures
+    assert inner.hint == "did you mean src/ops.py?"
     assert missing.message == "no such file or directory: kernel.py"
     assert missing.hint == "did you mean kernels.py?"
     assert module.message == "no module named `nope`"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.model import Finding, Report, SourceFile
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
 from triton_mutlint.source.load import load
+from triton_mutlint.types import Finding, Report, SourceFile
 
 pytest.importorskip("triton")
 
@@ -55,7 +55,7 @@ def fill(out_ptr, n, WIDE: tl.constexpr):
 
 
 def lint(folder: Path, text: str, *given: str) -> Report:
-    from triton_mutlint.engine import run
+    from triton_mutlint.run.run import run
 
     (folder / "kernels.py").write_text(HEAD + text)
     spec = folder / "spec.yaml"

@@ -60,8 +60,8 @@ def test_ops_without_kernels_are_linted_without_triton_and_torch(tmp_path: Path)
     code = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from triton_mutlint.engine import run\n"
-        "from triton_mutlint.request import Request\n"
+        "from triton_mutlint.run.run import run\n"
+        "from triton_mutlint.config.request import Request\n"
         "found = [f.rule for f in run(Request(('ops.py',), Path.cwd())).findings]\n"
         "print(found, sorted({'triton', 'torch'} & set(sys.modules)))\n"
     )

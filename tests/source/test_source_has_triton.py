@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.engine import run
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.run.run import run
 
 PROJECT = {
     "project/__init__.py": "",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from triton_mutlint.model import SourceFile
 from triton_mutlint.source.load import load
+from triton_mutlint.types import SourceFile
 
 _SEND = "import triton\nimport triton.language as tl\n@triton.jit\ndef send(box, v):\n    tl.store(box, v)\n"
 _HEADER = "import triton\nimport triton.language as tl\n"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.engine import run
-from triton_mutlint.model import Status
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.run.run import run
 from triton_mutlint.source import finder
+from triton_mutlint.types import Status
 
 FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "inductor"
 _MARK = "# writes: "

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.model import LoadedKernel, LoadResult
+from triton_mutlint.types import FileResult, Kernel
 
 COPY = """
 @triton.jit
@@ -18,11 +18,11 @@ def {name}(x, y, BLOCK: tl.constexpr):
 """
 
 
-def kernels(result: LoadResult) -> list[str]:
+def kernels(result: FileResult) -> list[str]:
     return [kernel.name for kernel in result.kernels]
 
 
-def the_kernel(result: LoadResult) -> LoadedKernel:
+def the_kernel(result: FileResult) -> Kernel:
     assert result.failures == ()
     (kernel,) = result.kernels
     return kernel
@@ -241,9 +241,8 @@ def test_a_syntax_error_after_other_letters_has_its_place_in_bytes(load_text) ->
 
 
 def test_kernels_in_strings_are_no_kernels(load_text) -> None:
-    assert load_text('CODE = """\n@triton.jit\ndef k(x): pass\n"""\n') == LoadResult(
-        sources=load_text("").sources
-    )
+    found = load_text('CODE = """\n@triton.jit\ndef k(x): pass\n"""\n')
+    assert found == FileResult(found.source, sources=(found.source.path,))
 
 
 # ------------------------------------------------------------------ kernels and helpers
@@ -289,7 +288,7 @@ def test_asked_for_by_name(load_text) -> None:
     result = load_text(text, kernels=["h", "b", "bb"])
     assert kernels(result) == ["h", "b"]
     ((name, failure),) = result.failures
-    assert (name, failure.hint) == ("bb", "did you mean b?")
+    assert (name, failure.hint) == ("", "did you mean b?")
 
 
 def test_kernels_that_share_a_name(load_text) -> None:
@@ -522,15 +521,30 @@ def test_every_way_to_bind_a_name(load_text, write, binding: str) -> None:
         ("os._exit(7)", "os._exit is not run while a file is loaded"),
         ("os.abort()", "os.abort is not run while a file is loaded"),
         ("os.system('true')", "os.system is not run while a file is loaded"),
+        *((f"{call} or 3", f"{event} is not run while a file is loaded") for call, event in [
+            ("os.remove('{here}')", "os.remove"), ("os.rename('{here}', 'there')", "os.rename"),
+            ("os.truncate('{here}', 0)", "os.truncate"), ("os.chmod('{here}', 0)", "os.chmod"),
+            ("os.symlink('{here}', 'there')", "os.symlink"), ("os.makedirs('there/it/is')", "os.mkdir"),
+            ("os.mkfifo('there')", "os.mkfifo"), ("os.utime('{here}')", "os.utime"), ("os.chdir('/')", "os.chdir"),
+            ("pathlib.Path('{here}').unlink()", "os.remove"), ("posix.unlink('{here}')", "os.remove"),
+        ]),
+        *((f"{call} or 3", "{here}: nothing is written while a file is loaded") for call in [
+            "open('{here}', 'w')", "open('{here}', 'r+')", "os.open('{here}', os.O_WRONLY)", "io.FileIO('{here}', 'a')",
+            "pathlib.Path('{here}').write_text('')", "pathlib.Path('{here}').touch()",
+        ]),
         ("signal.alarm(1)", "`signal.alarm`, which is not run while a file is loaded"),
         ("torch.ones(3).sum()", "`torch.ones`, which is not imported while a file is loaded"),
     ],
 )
-def test_what_a_file_may_not_do_is_said_as_it_is(load_text, expression: str, reason: str) -> None:
-    constant = f"import os, signal, torch\nS = tl.constexpr(int({expression}))\n"
+def test_what_a_file_may_not_do_is_said_as_it_is(load_text, tmp_path: Path, expression: str, reason: str) -> None:
+    here = tmp_path / "here"
+    here.write_text("as it was")
+    expression, reason = expression.replace("{here}", str(here)), reason.replace("{here}", str(here))
+    constant = f"import io, os, pathlib, posix, signal, torch\nS = tl.constexpr(int({expression}))\n"
     result = load_text(f"{constant}@triton.jit\ndef k(x):\n    tl.store(x, S)\n")
     ((_, failure),) = result.failures
     assert reason in failure.message
+    assert here.read_text() == "as it was"
 
 
 def test_a_constant_that_sleeps_is_not_waited_for(load_text) -> None:
@@ -540,7 +554,7 @@ def test_a_constant_that_sleeps_is_not_waited_for(load_text) -> None:
 
 def test_loading_ends_under_a_profiler(tmp_path: Path) -> None:
     code = (
-        "import cProfile\nfrom triton_mutlint.watchdog import watched\n"
+        "import cProfile\nfrom triton_mutlint.process.watchdog import watched\n"
         "profile = cProfile.Profile()\nprofile.enable()\n"
         "for _ in range(5):\n    with watched(9):\n        sum(range(1000))\nprofile.disable()\n"
     )

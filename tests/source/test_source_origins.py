@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.model import LoadResult
+from triton_mutlint.types import FileResult
 
 pytest.importorskip("triton")
 
-Load = Callable[..., LoadResult]
+Load = Callable[..., FileResult]
 Write = Callable[[str, str], Path]
 
 FOREIGN = [

@@ -9,10 +9,10 @@ import pytest
 
 pytest.importorskip("triton")
 
-from triton_mutlint.model import KernelReport, LoadResult, Report
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.types import FileResult, KernelReport, Report
 
-Load = Callable[..., LoadResult]
+Load = Callable[..., FileResult]
 MAKE = """
 def make(act, aux_on: tl.constexpr):
     @triton.jit
@@ -35,7 +35,7 @@ HEADER = "import triton\nimport triton.language as tl\n"
 
 
 def lint(folder: Path, text: str, name: str = "kernels.py", spec: str = "", **options: object) -> Report:
-    from triton_mutlint.engine import run
+    from triton_mutlint.run.run import run
 
     (folder / "kernels.py").write_text(HEADER + text)
     if spec:

@@ -6,18 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.model import LoadedKernel, LoadResult
 from triton_mutlint.source.launched import launched_names
-from triton_mutlint.source.text import parse_source
+from triton_mutlint.types import FileResult, Kernel, parse_source
 
 STORE = "    tl.store(x, 1)\n"
 
 
-def kernels(result: LoadResult) -> list[str]:
+def kernels(result: FileResult) -> list[str]:
     return [kernel.name for kernel in result.kernels]
 
 
-def the_kernel(result: LoadResult) -> LoadedKernel:
+def the_kernel(result: FileResult) -> Kernel:
     assert result.failures == ()
     (kernel,) = result.kernels
     return kernel

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.model import Autotune, SourceFile
 from triton_mutlint.source.load import load
+from triton_mutlint.types import Autotune, SourceFile
 
 FILE = """import triton
 import triton.language as tl

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.engine import run
-from triton_mutlint.model import Report
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.run.run import run
+from triton_mutlint.types import Report
 
 pytest.importorskip("triton")
 

@@ -9,8 +9,8 @@ from unittest.mock import patch
 import pytest
 import yaml
 
-from triton_mutlint.model import SourceFile
 from triton_mutlint.source.load import load, reset
+from triton_mutlint.types import SourceFile
 
 KERNELS = """
 import triton

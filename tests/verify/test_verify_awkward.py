@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 
 from tests.verify.conftest import FIXTURES, HAS_TORCH
+from triton_mutlint.config.request import Request
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.request import Request
 from triton_mutlint.verify import json_report, text
 from triton_mutlint.verify.model import Agreement, KernelOutcome, Outcome, VerifyReport
 from triton_mutlint.verify.settings import Settings

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.verify.conftest import FIXTURES, HAS_TORCH
-from triton_mutlint.model import UsageError
+from triton_mutlint.types import UsageError
 from triton_mutlint.verify import verifying
 
 HANGS = """\
@@ -36,7 +36,7 @@ def _start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
 
 def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verifying, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match="torch and numpy are not installed: pip install torch numpy"):
+    with pytest.raises(UsageError, match=r"torch and numpy are not installed: pip install 'triton-mutlint\[torch\]'"):
         verifying.require("cpu")
 
 
@@ -46,7 +46,7 @@ def test_the_command_says_what_is_missing() -> None:
     output, errors = process.communicate(timeout=60)
     assert (process.returncode, output) == (2, "")
     assert errors == ("triton-mutlint: error: verify runs kernels on torch tensors, and torch is not installed: "
-                      "pip install torch\n")
+                      "pip install 'triton-mutlint[torch]'\n")
 
 
 @pytest.mark.parametrize(("arguments", "message"), [

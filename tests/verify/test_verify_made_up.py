@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 import pytest
 
-from triton_mutlint.model import ScalarType
+from triton_mutlint.types import ScalarType
 from triton_mutlint.verify.fills import FLOAT_BITS, element_bytes, filled
 from triton_mutlint.verify.loops import LoopInteger, loop_range
 from triton_mutlint.verify.sizes import scalar_values

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-import triton_mutlint.pipeline as pipeline
+import triton_mutlint.run.kernel as pipeline
 from tests.verify.conftest import FIXTURES, HAS_TORCH
-from triton_mutlint.model import AccessKind
+from triton_mutlint.config.request import Request
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.request import Request
+from triton_mutlint.types import AccessKind
 from triton_mutlint.verify import text
 from triton_mutlint.verify.model import Outcome
 from triton_mutlint.verify.settings import Settings

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.verify.conftest import HAS_TORCH
-from triton_mutlint.model import Mutation
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.types import Mutation
 from triton_mutlint.verify.model import Agreement, Outcome
 from triton_mutlint.verify.settings import Settings
 from triton_mutlint.verify.verifying import verify

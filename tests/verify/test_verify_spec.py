@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from triton_mutlint.signature.spec import SpecError, parse_spec
+from triton_mutlint.spec.errors import SpecError
+from triton_mutlint.spec.read import parse_spec
 
 
 def _spec(verify: str) -> str:

@@ -12,8 +12,8 @@ from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.opaque import OpaqueReader
 from triton_mutlint.analysis.solver import Solver
 from triton_mutlint.analysis.widths import Width, width_of
-from triton_mutlint.model import ArgOwner, ArgRole
 from triton_mutlint.ttir.ir import Module
+from triton_mutlint.types import ArgOwner, ArgRole
 
 __all__ = ["Places", "VariantEffects", "analyze_module"]
 

@@ -11,7 +11,9 @@ from triton_mutlint.analysis.lattice import Lattice, bits
 from triton_mutlint.analysis.masks import is_never
 from triton_mutlint.analysis.opaque import EXTERN, INLINE_ASM, OpaqueReader
 from triton_mutlint.analysis.solver import Solver
-from triton_mutlint.model import (
+from triton_mutlint.ttir.ir import Function, Op, Region
+from triton_mutlint.ttir.ops import OpInfo, lookup, rows
+from triton_mutlint.types import (
     Access,
     AccessKind,
     ArgOwner,
@@ -21,8 +23,6 @@ from triton_mutlint.model import (
     OpaqueOp,
     UnanalyzableOp,
 )
-from triton_mutlint.ttir.ir import Function, Op, Region
-from triton_mutlint.ttir.ops import OpInfo, lookup, rows
 
 MASKED = {"tt.store": 2, "tt.atomic_rmw": 2}  # where the mask stands
 QUIET = frozenset(info.name for info in rows() if not info.touches_memory) - {INLINE_ASM, EXTERN, "tt.call"}

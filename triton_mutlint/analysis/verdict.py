@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from triton_mutlint.analysis.effects import VariantEffects
-from triton_mutlint.analysis.reruns import Reruns
-from triton_mutlint.model import (
+from triton_mutlint.types import (
     Access,
     AccessKind,
     ArgType,
@@ -18,6 +17,7 @@ from triton_mutlint.model import (
     ParameterKind,
     ParameterReport,
     PointerType,
+    Rerun,
     VariantUse,
 )
 
@@ -29,25 +29,28 @@ _LISTED = 8  # combinations named before the rest are only counted
 class AnalyzedVariant:
     """One variant's flattened arguments (`ptrs.0` for a tuple's element), choices and effects.
 
-    `reruns` is there for kernels that are tuned.
+    `reruns` is there for kernels that are tuned: what a second run does to parameters, harmless unless listed.
     """
 
     arguments: Mapping[str, ArgType]
     choices: Choices
     effects: VariantEffects
-    reruns: Reruns | None = None
+    reruns: Mapping[str, Rerun] | None = None
 
 
 def judge(variants: Sequence[AnalyzedVariant], inferred: frozenset[str], reasons: Mapping[str, str],
-          positions: Mapping[str, int]) -> tuple[ParameterReport, ...]:
-    """One report per reported parameter, in signature order; `positions` maps parameter to index."""
+          positions: Mapping[str, int], complete: bool = True) -> tuple[ParameterReport, ...]:
+    """One report per reported parameter, in signature order; `positions` maps parameter to index.
+
+    `complete` says that `variants` are all that there are.
+    """
     names = dict.fromkeys(name for variant in variants for name in variant.arguments)
     ordered = sorted(names, key=lambda name: positions[name.split(".")[0]])
-    return tuple(_parameter(name, variants, inferred, reasons, positions) for name in ordered)
+    return tuple(_parameter(name, variants, inferred, reasons, positions, complete) for name in ordered)
 
 
 def _parameter(name: str, variants: Sequence[AnalyzedVariant], inferred: frozenset[str],
-               reasons: Mapping[str, str], positions: Mapping[str, int]) -> ParameterReport:
+               reasons: Mapping[str, str], positions: Mapping[str, int], complete: bool) -> ParameterReport:
     owner = name.split(".")[0]
     types = [v.arguments[name] for v in variants if name in v.arguments]
     accesses = tuple(dict.fromkeys(a for v in variants for a in v.effects.accesses.get(name, ())))
@@ -61,7 +64,7 @@ def _parameter(name: str, variants: Sequence[AnalyzedVariant], inferred: frozens
         mutation = Mutation.UNKNOWN
     else:
         mutation = Mutation.UNWRITTEN
-    when = _condition(writing, variants) if mutation is Mutation.CONDITIONAL else ()
+    when = _condition(writing, variants, complete) if mutation is Mutation.CONDITIONAL else ()
     return ParameterReport(
         name, positions[owner], *_describe(types), owner in inferred, mutation, when,
         reads=bool(kinds & {AccessKind.READ, AccessKind.ATOMIC}), writes=AccessKind.WRITE in kinds,
@@ -74,7 +77,8 @@ def _uses(name: str, variants: Sequence[AnalyzedVariant]) -> Iterator[VariantUse
     for variant in variants:
         accesses = variant.effects.accesses.get(name, ())
         if accesses and variant.reruns is not None:
-            yield VariantUse(variant.choices, accesses, name in variant.reruns.settled, name in variant.reruns.apart)
+            reads = any(a.kind is AccessKind.READ for a in accesses)
+            yield VariantUse(variant.choices, reads, _writes(accesses), variant.reruns.get(name, Rerun.SAFE))
 
 
 def _writes(accesses: Iterable[Access]) -> bool:
@@ -99,25 +103,44 @@ def _describe(types: Sequence[ArgType]) -> tuple[ParameterKind, str]:
     return ParameterKind.SCALAR, texts
 
 
-def _condition(writing: Sequence[AnalyzedVariant], variants: Sequence[AnalyzedVariant]) -> tuple[str, ...]:
-    """The fewest choices that tell the writing variants from the others, as `NAME=value` texts."""
+def _condition(writing: Sequence[AnalyzedVariant], variants: Sequence[AnalyzedVariant],
+               complete: bool) -> tuple[str, ...]:
+    """The fewest choices that tell the writing variants from the others, as `NAME=value` texts.
+
+    Where variants were left out, few choices may tell these apart by chance. They are then taken only if two of the
+    variants differ in nothing else; else all that the writing ones have in common is named.
+    """
     chosen = [dict(v.choices) for v in writing]
     others = [dict(v.choices) for v in variants if all(v is not w for w in writing)]
     names = list(dict.fromkeys(name for v in variants for name, _ in v.choices))
     for size in (1, 2):
         for group in combinations(names, size):
-            values = {_values(c, group) for c in chosen}
-            if values.isdisjoint(_values(c, group) for c in others):
-                return _texts(group, sorted(values))
-    return _texts(names, sorted({_values(c, names) for c in chosen}))
+            if _separates(group, chosen, others) and (complete or _compared(group, chosen, others)):
+                return _texts(group, chosen)
+    if not complete:
+        common = [n for n in names if {c.get(n) for c in chosen} != {c.get(n) for c in (*chosen, *others)}]
+        names = common if _separates(common, chosen, others) else names
+    return _texts(names, chosen)
+
+
+def _separates(names: Sequence[str], chosen: Sequence[Mapping[str, str]], others: Sequence[Mapping[str, str]]) -> bool:
+    """Whether no other variant has values of `names` that a chosen one has."""
+    return {_values(c, names) for c in chosen}.isdisjoint(_values(c, names) for c in others)
+
+
+def _compared(names: Sequence[str], chosen: Sequence[Mapping[str, str]], others: Sequence[Mapping[str, str]]) -> bool:
+    """Whether a chosen variant and another one differ in `names` alone."""
+    rest = [name for name in chosen[0] if name not in names]
+    return not {_values(c, rest) for c in chosen}.isdisjoint(_values(c, rest) for c in others)
 
 
 def _values(choices: Mapping[str, str], names: Sequence[str]) -> tuple[str, ...]:
     return tuple(choices.get(name, "") for name in names)
 
 
-def _texts(names: Sequence[str], values: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    texts = [", ".join(f"{n}={v}" for n, v in zip(names, row, strict=True)) for row in values]
+def _texts(names: Sequence[str], chosen: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
+    rows = sorted({_values(c, names) for c in chosen})
+    texts = [", ".join(f"{n}={v}" for n, v in zip(names, row, strict=True)) for row in rows]
     if len(texts) > _LISTED:
         return (*texts[:_LISTED], f"and {len(texts) - _LISTED} more")
     return tuple(texts)

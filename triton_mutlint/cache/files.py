@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from triton_mutlint.cache.identity import identity
 from triton_mutlint.cache.packing import pack, unpack
 from triton_mutlint.cache.store import Store
-from triton_mutlint.inputs import (
+from triton_mutlint.config.request import Request
+from triton_mutlint.process.inputs import (
     Inputs,
     Look,
     Stamp,
@@ -26,9 +27,7 @@ from triton_mutlint.inputs import (
     take_in,
     variable_digest,
 )
-from triton_mutlint.model import SourceFile
-from triton_mutlint.outcome import FileOutcome
-from triton_mutlint.request import Request
+from triton_mutlint.types import FileResult, SourceFile
 
 _KIND = "files"
 Reads = tuple[tuple[str, ...], tuple[Look, ...]]  # files, and where names were looked for
@@ -36,7 +35,7 @@ Reads = tuple[tuple[str, ...], tuple[Look, ...]]  # files, and where names were 
 
 @dataclass(frozen=True)
 class _Entry:
-    """What is kept of one file: `outcome` holds while the file, its spec and all else is as it was.
+    """What is kept of one file: `result`, detached, holds while the file, its spec and all else is as it was.
 
     `shown` says how the other files that took part are named in reports, where the run linted them too.
     """
@@ -48,33 +47,34 @@ class _Entry:
     looks: Mapping[Look, str]
     variables: Mapping[str, str]
     shown: Mapping[str, str]
-    outcome: FileOutcome
+    result: FileResult
 
 
 class FileCache:
-    """The files of one run in a store."""
+    """The files of one run in a store; `spec_of` gives the digest of the spec that applies to a file."""
 
-    def __init__(self, store: Store, request: Request, sources: Sequence[SourceFile]) -> None:
-        self._store = store
+    def __init__(self, store: Store, request: Request, sources: Sequence[SourceFile],
+                 spec_of: Callable[[SourceFile], str]) -> None:
+        self._store, self._spec_of = store, spec_of
         self._shown = {str(source.path): source.display for source in sources}
         self._asked = (identity(), str(request.cwd), request.targets, request.max_variants, request.opaque_asm,
                        request.config.stub_modules)
         self._now: dict[tuple[str, str], Stamp | None] = {}
 
-    def find(self, source: SourceFile, spec: str) -> FileOutcome | None:
-        """What holds of a file, if anything; `spec` is the digest of the spec that applies."""
+    def find(self, source: SourceFile) -> FileResult | None:
+        """What holds of a file, if anything."""
         data = self._store.get(_KIND, self._name(source))
         try:
             entry = None if data is None else unpack(data)
         except (pickle.UnpicklingError, AttributeError, ImportError, TypeError, ValueError, EOFError, IndexError):
             entry = None  # another version's, or nobody's
-        if not isinstance(entry, _Entry) or (entry.text, entry.spec) != (_digest(source), spec):
+        if not isinstance(entry, _Entry) or (entry.text, entry.spec) != (_digest(source), self._spec_of(source)):
             return None
-        return entry.outcome if self._holds(entry) else None
+        return entry.result.of(source) if self._holds(entry) else None
 
-    def keep(self, source: SourceFile, spec: str, outcome: FileOutcome, reads: Reads) -> None:
+    def keep(self, result: FileResult, reads: Reads) -> None:
         """Keep what a run gave of a file, having read what `reads` names."""
-        inputs = current()
+        inputs, source = current(), result.source
         if inputs is None or inputs.torn:
             return
         own = str(source.path)
@@ -86,7 +86,8 @@ class FileCache:
         if not looks.keys() >= set(reads[1]) or any(n != own and n not in files and not _is_folder(n) for n in names):
             return  # it was not noted what was there
         self._store.put(_KIND, self._name(source), pack(_Entry(
-            _digest(source), spec, files, folders, looks, inputs.variables, self._shown_of(files), outcome)))
+            _digest(source), self._spec_of(source), files, folders, looks, inputs.variables, self._shown_of(files),
+            result.detached())))
 
     def trim(self) -> None:
         """Keep the store within its limit."""

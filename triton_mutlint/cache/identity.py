@@ -13,7 +13,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from triton_mutlint.basics import DEVICE_NODES
-from triton_mutlint.inputs import digest_of, environment
+from triton_mutlint.process.inputs import digest_of, environment
 from triton_mutlint.version import __version__
 
 # Those that decide how kernels are lowered; a few are named so that a change of them alone is seen.

@@ -6,8 +6,8 @@ import pickle
 from io import BytesIO
 from typing import Any
 
-_MODULES = frozenset({"triton_mutlint.model", "triton_mutlint.basics", "triton_mutlint.outcome",
-                      "triton_mutlint.cache.files", "triton_mutlint.inputs"})
+_RECORDS = ("triton_mutlint.types.", "triton_mutlint.basics", "triton_mutlint.cache.files",
+            "triton_mutlint.process.inputs")
 _PATHS = frozenset({"PosixPath", "WindowsPath"})
 
 
@@ -24,7 +24,7 @@ class _Unpickler(pickle.Unpickler):
     """Pickle can call whatever it names; here that is the classes of records and of paths."""
 
     def find_class(self, module: str, name: str) -> Any:
-        allowed = module in _MODULES or (module in ("pathlib", "pathlib._local") and name in _PATHS)
+        allowed = module.startswith(_RECORDS) or (module in ("pathlib", "pathlib._local") and name in _PATHS)
         found = super().find_class(module, name) if allowed else None
         if not isinstance(found, type):
             raise pickle.UnpicklingError(f"{module}.{name} is no record of this tool")

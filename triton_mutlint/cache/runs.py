@@ -9,8 +9,8 @@ from typing import Any
 
 from triton_mutlint.cache.identity import identity
 from triton_mutlint.cache.store import Store
-from triton_mutlint.inputs import Inputs, Stamp, digest_of, looks_still, still, variable_digest
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.process.inputs import Inputs, Stamp, digest_of, looks_still, still, variable_digest
 
 _KIND = "runs"
 _FORM = 1

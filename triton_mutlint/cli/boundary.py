@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import faulthandler
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 import click
 
 from triton_mutlint.cli.app import cli
+from triton_mutlint.cli.output import tell
 
 OK, FINDINGS, ERROR, INTERRUPTED = 0, 1, 2, 130
 PROGRAM = "triton-mutlint"
@@ -39,8 +41,9 @@ def run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     except click.ClickException as error:
-        with contextlib.suppress(OSError):  # standard error takes nothing more: the exit code still tells
-            error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        tell(shown.getvalue())
         return ERROR
     except SystemExit as error:
         # Only linted code calls sys.exit below here: its code must not pass for a verdict.
@@ -55,12 +58,11 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _complain(message: str) -> None:
-    with contextlib.suppress(OSError):
-        click.echo(f"{PROGRAM}: {message}", err=True)
+    tell(f"{PROGRAM}: {message}")
 
 
 def _report(error: Exception) -> None:
-    from triton_mutlint.model import MutlintError, StageError  # here, as `--help` does without
+    from triton_mutlint.types import MutlintError, StageError  # here, as `--help` does without
 
     if isinstance(error, StageError) and error.failure.hint:
         _complain(f"error: {error}\n  help: {error.failure.hint}")
@@ -91,12 +93,8 @@ def _report_internal(error: Exception) -> None:
     text = str(error).strip().splitlines()
     what = f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
     _complain(f"internal error: {what}{place}")
-    with contextlib.suppress(OSError):
-        click.echo(
-            "This is a defect of triton-mutlint. Please report it, with the input that caused it and the\n"
-            f"traceback that {DEBUG_VARIABLE}=1 (or --debug) prints.",
-            err=True,
-        )
+    tell("This is a defect of triton-mutlint. Please report it, with the input that caused it and the\n"
+         f"traceback that {DEBUG_VARIABLE}=1 (or --debug) prints.")
 
 
 def _open_standard_streams() -> None:

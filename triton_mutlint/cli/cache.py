@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from triton_mutlint.cli.output import write_stdout
-from triton_mutlint.model import UsageError
+from triton_mutlint.types import UsageError
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -45,8 +45,8 @@ def path(**options: Any) -> int:
 @_where
 def info(**options: Any) -> int:
     """Print the folder, what it holds, and the limit."""
+    from triton_mutlint.basics import plural
     from triton_mutlint.cache.store import LIMIT
-    from triton_mutlint.report.summary import plural
 
     store = _store(options)
     entries = store.entries()

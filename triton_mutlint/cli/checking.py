@@ -13,15 +13,16 @@ import click
 from triton_mutlint.basics import UsageError
 from triton_mutlint.cache.runs import KeptRun
 from triton_mutlint.cli.options import Output, configured, merged, parse_outputs, refuse_exclusive, split_codes
-from triton_mutlint.cli.output import check_writable, is_unicode, use_color, width, write_file, write_stdout
+from triton_mutlint.cli.output import check_writable, is_unicode, use_color, width, write_stdout
 from triton_mutlint.cli.remembering import cache_folder, remembered, store_for
-from triton_mutlint.config import Config
+from triton_mutlint.config.request import Request
+from triton_mutlint.config.settings import Config
+from triton_mutlint.process.files import write_file
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.request import Request
 
 if TYPE_CHECKING:  # what analyses, judges and renders is loaded where the cache has no answer
     from triton_mutlint.fixes.session import Outcome
-    from triton_mutlint.model import Report
+    from triton_mutlint.types import Report
 
 _EXCLUSIVE = (
     ("spec", "no_spec"), ("quiet", "verbose"), ("config_file", "isolated"), ("diff", "update_baseline"),
@@ -168,8 +169,8 @@ def _report(request: Request, options: dict[str, Any]) -> Report:
 
         report = fix(_settled(request))
     else:
-        from triton_mutlint import engine
         from triton_mutlint.cli.progress import Progress
+        from triton_mutlint.run import run as engine
 
         with Progress() as progress:
             report = engine.run(request, progress)
@@ -181,9 +182,9 @@ def _report(request: Request, options: dict[str, Any]) -> Report:
 
 
 def _settled(request: Request) -> Outcome:
-    from triton_mutlint import engine
     from triton_mutlint.cli.fixing import settled
     from triton_mutlint.cli.progress import Progress
+    from triton_mutlint.run import run as engine
 
     with Progress() as progress:
         return settled(engine.run(request, progress), request, lambda asked: engine.run(asked, progress))

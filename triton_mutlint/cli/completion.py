@@ -14,14 +14,14 @@ VARIABLE = "_TRITON_MUTLINT_COMPLETE"  # the script asks through it, and boundar
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]), metavar="SHELL")
 def command(shell: str) -> int:
-    """Print the completion script for SHELL.
+    """Print the completion script for SHELL: bash, zsh or fish.
 
     \b
-    bash: eval "$(triton-mutlint completion bash)"           in ~/.bashrc
-    zsh:  eval "$(triton-mutlint completion zsh)"            in ~/.zshrc
-    fish: triton-mutlint completion fish | source            in ~/.config/fish/config.fish
+    bash: eval "$(triton-mutlint completion bash)"  in ~/.bashrc
+    zsh:  eval "$(triton-mutlint completion zsh)"   in ~/.zshrc
+    fish: triton-mutlint completion fish | source   in ~/.config/fish/config.fish
     """
     from triton_mutlint.cli.app import cli
 

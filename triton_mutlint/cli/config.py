@@ -12,9 +12,9 @@ import click
 from triton_mutlint.cli import check
 from triton_mutlint.cli.output import write_stdout
 from triton_mutlint.cli.snapshot_option import Checking
-from triton_mutlint.config import Config
-from triton_mutlint.host.registrar import Registrar
-from triton_mutlint.model import Severity
+from triton_mutlint.config.registrar import Registrar
+from triton_mutlint.config.settings import Config
+from triton_mutlint.types import Severity
 
 _NOT_SETTINGS = ("root", "source", "origins")
 _ASKED = {f.name for f in fields(Config)} | {"config_file", "isolated"}
@@ -68,11 +68,12 @@ def _rows(config: Config) -> Iterator[tuple[str, str]]:
 def _rules(config: Config) -> Iterator[str]:
     from triton_mutlint.rules import RULES
 
+    width = max(len(rule.name) for rule in RULES.values())
     for code, rule in sorted(RULES.items()):
         on = Severity.ERROR if code == "TML903" and config.require_spec else rule.default_severity
         level = config.severity_of(code, on)
         changed = "" if level is rule.default_severity else f"  ({rule.default_severity.value} by default)"
-        yield f"#   {code} {rule.name.ljust(20)} {level.value}{changed}"
+        yield f"#   {code} {rule.name.ljust(width)} {level.value}{changed}"
 
 
 def _toml(value: object) -> str:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-import click
-
-from triton_mutlint.cli.output import write_stdout
-from triton_mutlint.model import Finding, Report
-from triton_mutlint.report.summary import plural
-from triton_mutlint.request import Request
+from triton_mutlint.basics import plural
+from triton_mutlint.cli.output import tell, write_stdout
+from triton_mutlint.config.request import Request
+from triton_mutlint.types import Finding, Report
 
 if TYPE_CHECKING:  # fixing is loaded when asked for
     from triton_mutlint.fixes.session import Outcome
@@ -35,10 +33,10 @@ def fix(outcome: Outcome) -> Report:
     for document in outcome.changed:
         write_document(document)
     for done in outcome.fixed:
-        _say(f"fixed {_place(done.findings)}: {done.message}")
+        tell(f"fixed {_place(done.findings)}: {done.message}")
     _refusals(outcome, outcome.report)
     if outcome.changed:
-        _say(f"{_count(outcome)} fixed in {plural(len(outcome.changed), 'file')}")
+        tell(f"{_count(outcome)} fixed in {plural(len(outcome.changed), 'file')}")
     return outcome.report
 
 
@@ -49,9 +47,9 @@ def show(outcome: Outcome) -> bool:
     write_stdout("".join(unified(outcome.original(document), document) for document in outcome.changed))
     _refusals(outcome, outcome.first or outcome.report)
     if outcome.changed:
-        _say(f"{_count(outcome)} would be fixed in {plural(len(outcome.changed), 'file')}")
+        tell(f"{_count(outcome)} would be fixed in {plural(len(outcome.changed), 'file')}")
     else:
-        _say("nothing can be fixed")
+        tell("nothing can be fixed")
     return bool(outcome.changed)
 
 
@@ -64,7 +62,7 @@ def _refusals(outcome: Outcome, report: Report) -> None:
     from triton_mutlint.fixes.session import located
 
     for refusal in located(outcome.refused, report):
-        _say(f"not fixed {_place(refusal.findings)}: {refusal.reason}")
+        tell(f"not fixed {_place(refusal.findings)}: {refusal.reason}")
 
 
 def _place(findings: Sequence[Finding]) -> str:
@@ -72,7 +70,3 @@ def _place(findings: Sequence[Finding]) -> str:
     first = findings[0].location
     rules = ", ".join(dict.fromkeys(finding.rule for finding in findings))
     return f"{first.file}:{first.line} {rules}"
-
-
-def _say(message: str) -> None:
-    click.echo(message, err=True)

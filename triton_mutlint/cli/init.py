@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from triton_mutlint.cli.options import configured, merged
-from triton_mutlint.cli.output import check_writable, write_file, write_stdout
+from triton_mutlint.cli.output import check_writable, fitted, tell, write_stdout
 from triton_mutlint.cli.progress import Progress
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.process.files import write_file
 
 if TYPE_CHECKING:  # analysing is slow to import, and `--help` does without
-    from triton_mutlint.spec_change import SpecChange
-    from triton_mutlint.spec_init import InitResult
+    from triton_mutlint.cli.init_work import InitResult, SpecChange
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.argument("paths", nargs=-1, required=True, metavar="FILE...")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--spec", type=click.Path(path_type=Path), metavar="FILE", help="The spec to write; - prints it.")
 @click.option("--stdout", is_flag=True, help="Print the spec instead of writing it.")
 @click.option("--dry-run", is_flag=True, help="Show as a diff what would change.")
@@ -42,7 +43,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
 
     Exit code: 0, or 1 when a file could not be read.
     """
-    from triton_mutlint.spec_init import init
+    from triton_mutlint.cli.init_work import init
 
     to, printed = _destination(options)
     request = _request(paths, options)
@@ -72,11 +73,11 @@ def _report(result: InitResult, *, written: bool) -> None:
     lines = [line for change in result.changes for line in _summary(change, written=written)]
     text = "".join(f"{line}\n" for line in lines or ["no kernels found"])
     if written:
-        write_stdout(text)
+        write_stdout(fitted(text, sys.stdout))
     else:
-        click.echo(text, nl=False, err=True)
+        tell(text)
     for name, failure in result.failures:
-        click.echo(f"{name}: {failure.message}", err=True)
+        tell(f"{name}: {failure.message}")
 
 
 def _destination(options: dict[str, Any]) -> tuple[Path | None, bool]:

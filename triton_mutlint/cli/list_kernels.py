@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from triton_mutlint.cli.options import configured, merged
-from triton_mutlint.cli.output import write_stdout
-from triton_mutlint.request import Request
+from triton_mutlint.cli.output import fitted, write_stdout
+from triton_mutlint.config.request import Request
 
 if TYPE_CHECKING:  # loading kernels is slow to import, and `--help` does without
-    from triton_mutlint.listing import ListedKernel, ListedParameter
+    from triton_mutlint.run.listing import ListedKernel, ListedParameter
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _ALL = 4  # of a parameter's types shown in full
+_BOUND = "\0"  # stands for a space at which no line is broken
 
 
 @click.command("list", context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -37,13 +39,13 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
 
     Exit code: 0, or 1 when a file could not be loaded.
     """
-    from triton_mutlint.listing import list_kernels
+    from triton_mutlint.run.listing import list_kernels
 
     rows = list_kernels(_request(paths, options))
     if options["format_"] == "json":
         write_stdout(json.dumps([_object(row) for row in rows], indent=2, ensure_ascii=False) + "\n")
     else:
-        write_stdout("".join(f"{_line(row)}\n" for row in rows))
+        write_stdout(fitted("".join(f"{_line(row)}\n" for row in rows), sys.stdout).replace(_BOUND, " "))
     return int(any(row.failure is not None and not row.name for row in rows))
 
 
@@ -67,7 +69,7 @@ def _line(row: ListedKernel) -> str:
         hint = f" ({row.failure.hint})" if row.failure.hint else ""
         name = f" {row.name}" if row.name else ""
         return _flat(f"{head}{name}  {row.failure.stage.value} failed: {row.failure.message}{hint}")
-    signature = ", ".join(f"{p.name}: {_types(p)} [{p.origin}]" for p in row.parameters)
+    signature = ", ".join(f"{p.name}: {_types(p)} [{p.origin}]".replace(" ", _BOUND) for p in row.parameters)
     return _flat(f"{head} {row.name}({signature})  {'helper' if row.is_helper else 'kernel'}, {_variants(row)}")
 
 

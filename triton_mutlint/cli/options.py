@@ -10,8 +10,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from triton_mutlint.config import Config, read_selector
-from triton_mutlint.config_file import load
+from triton_mutlint.config.file import load
+from triton_mutlint.config.settings import Config, read_selector
 from triton_mutlint.report import FORMATS
 
 
@@ -83,7 +83,7 @@ def configured(options: Mapping[str, Any]) -> Config:
 def known_rules() -> Mapping[str, str]:
     """The name of each rule by its code, from its file: loading rules takes longer than a run from the cache."""
     folder = Path(__file__).parent.parent / "rules"
-    parts = (path.stem.partition("_") for path in sorted(folder.glob("tml[0-9][0-9][0-9]_*.py")))
+    parts = (stem.partition("_") for stem in sorted(path.stem for path in folder.rglob("tml[0-9][0-9][0-9]_*.py")))
     return {code.upper(): name.replace("_", "-") for code, _, name in parts}
 
 

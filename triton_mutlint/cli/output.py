@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import TextIO
 
+import click
+
 from triton_mutlint.basics import UsageError
 
 NARROWEST = 40
@@ -43,6 +45,25 @@ def columns() -> int:
 def width() -> int:
     """Of a report in cells: what the terminal has, if that is enough for one."""
     return max(columns(), NARROWEST)
+
+
+def fitted(text: str, stream: TextIO, indent: int = 4) -> str:
+    """`text` with its lines broken between words if `stream` is a terminal, which would break them anywhere.
+
+    What goes on is indented. Where it is not a terminal, a line stays one.
+    """
+    if not is_terminal(stream):
+        return text
+    import textwrap
+
+    wrap = textwrap.TextWrapper(width(), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    return "".join(f"{folded}\n" for line in text.splitlines() for folded in wrap.wrap(line) or [""])
+
+
+def tell(text: str) -> None:
+    """Say something beside the output proper, on standard error."""
+    with contextlib.suppress(OSError):  # it takes nothing more: the exit code still tells
+        click.echo(fitted(f"{text.rstrip()}\n", sys.stderr), nl=False, err=True)
 
 
 def is_unicode(stream: TextIO) -> bool:
@@ -91,36 +112,3 @@ def check_writable(path: Path) -> None:
         raise UsageError(f"cannot write {path}: it is a folder")
     if path.suffix == ".py":  # mistaken for a path to lint: its text would be lost
         raise UsageError(f"cannot write {path}: a report must not take the place of Python source")
-
-
-def write_file(path: Path, text: str) -> None:
-    """Write `path` whole or not at all: the old file stays until the new one is complete."""
-    try:
-        if path.exists() and not path.is_file():  # a pipe or device has no old content to keep
-            path.write_text(text, encoding="utf-8", errors="backslashreplace")
-            return
-        _replace(path, text)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error
-
-
-def _replace(path: Path, text: str) -> None:
-    import tempfile
-
-    target = path.resolve()  # a link keeps pointing at the file it names
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    temporary = Path(name)
-    try:
-        with open(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:  # noqa: PTH123
-            file.write(text)
-        temporary.chmod(target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from triton_mutlint.basics import DEVICE_NODES, UsageError
+from triton_mutlint.cli.output import check_writable, tell
 
 WITHOUT_TORCH = ".no-torch"  # of the file that a recorded Python leaves where it finds no torch
 
@@ -34,12 +35,10 @@ def command(output: Path, verbose: bool, program: tuple[str, ...]) -> int:
     \b
     Examples:
       triton-mutlint record -- python train.py --steps 2
-      triton-mutlint record -o kernels.yaml -- python -m pytest tests/test_kernels.py
+      triton-mutlint record -o kernels.yaml -- pytest tests/test_kernels.py
 
     Exit code: the program's own; 127 when it cannot be started.
     """
-    from triton_mutlint.cli.output import check_writable
-
     check_writable(output)
     with tempfile.TemporaryDirectory(prefix="mutlint-record-") as folder:
         raw = Path(folder) / "launches.jsonl"
@@ -80,7 +79,7 @@ def _run(program: tuple[str, ...], raw: Path) -> _Ended | None:
     except OSError as error:
         hint = f"; give the command that runs it: triton-mutlint record -- python {shlex.join(program)}"
         hint = hint if program[0].endswith(".py") else ""
-        click.echo(f"triton-mutlint: error: cannot run {program[0]}: {error.strerror}{hint}", err=True)
+        tell(f"triton-mutlint: error: cannot run {program[0]}: {error.strerror}{hint}")
         return None
     pressed: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))  # it is the program's to answer
@@ -103,7 +102,7 @@ def _advice(raw: Path) -> str:
 def _merge(raw: Path, output: Path, verbose: bool, ended: _Ended) -> None:
     """Problems are told, and leave the program's exit code as it is."""
     if not raw.stat().st_size:
-        click.echo(f"triton-mutlint: no launch was recorded: {ended.reason}{_advice(raw)}", err=True)
+        tell(f"triton-mutlint: no launch was recorded: {ended.reason}{_advice(raw)}")
         return
     from triton_mutlint.recording.merging import merge_files
 
@@ -111,11 +110,11 @@ def _merge(raw: Path, output: Path, verbose: bool, ended: _Ended) -> None:
     try:
         found = merge_files(raw, output.absolute())
     except UsageError as error:
-        click.echo(f"triton-mutlint: error: {error}", err=True)
+        tell(f"triton-mutlint: error: {error}")
         return
     if verbose:
         for name in found.changed:
-            click.echo(f"recorded {name}", err=True)
+            tell(f"recorded {name}")
         for remark in found.remarks:
-            click.echo(f"not recorded: {remark}", err=True)
+            tell(f"not recorded: {remark}")
         sys.stderr.flush()

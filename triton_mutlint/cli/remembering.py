@@ -10,8 +10,8 @@ import click
 
 from triton_mutlint.cache.runs import KeptRun, Runs, name_of
 from triton_mutlint.cache.store import Store, default_folder
-from triton_mutlint.inputs import recording
-from triton_mutlint.request import Request
+from triton_mutlint.config.request import Request
+from triton_mutlint.process.inputs import recording
 
 _UNKEPT = ("fix", "diff", "update_baseline", "true_import", "debug", "no_cache")  # they change files, or run any code
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import re
+import sys
 
 import click
 
+from triton_mutlint.basics import nearest_rule
 from triton_mutlint.cli.completing import codes
-from triton_mutlint.cli.output import write_stdout
-from triton_mutlint.config import nearest
+from triton_mutlint.cli.output import is_terminal, width, write_stdout
+
+_WIDEST = 110  # cells of a paragraph
+_BLOCK = re.compile(r"```.+?\n```|\S(?:(?!\n\n).)*", re.DOTALL)
+_ITEM = re.compile(r"\n(?=\* )")
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -20,8 +26,23 @@ def command(code: str) -> int:
     by_name = {rule.name: rule for rule in RULES.values()}
     rule = RULES.get(code.upper()) or by_name.get(code.lower())
     if rule is None:
-        hint = nearest(code.upper(), RULES) or nearest(code.lower(), by_name)
+        meant = nearest_rule(code, {known.code: name for name, known in by_name.items()})
+        hint = f" (did you mean {meant!r}?)" if meant else ""
         raise click.UsageError(f"there is no rule {code!r}{hint}; 'triton-mutlint rules' lists them")
     title = f"{rule.code} {rule.name} ({rule.default_severity.value} by default)"
-    write_stdout(f"{title}\n\n{inspect.cleandoc(rule.doc)}\n")
+    text = f"{title}\n\n{inspect.cleandoc(rule.doc)}"
+    write_stdout(f"{folded(text, min(width(), _WIDEST)) if is_terminal(sys.stdout) else text}\n")
     return 0
+
+
+def folded(text: str, wide: int) -> str:
+    """Markdown with paragraphs and items of lists broken at `wide` cells; code and headings stay as they are."""
+    import textwrap
+
+    def fold(item: str) -> str:
+        words = " ".join(item.split())
+        return textwrap.fill(words, wide, subsequent_indent="  " if words.startswith("* ") else "",
+                             break_long_words=False, break_on_hyphens=False)
+
+    return "\n\n".join(block if block.startswith(("```", "#")) else "\n".join(map(fold, _ITEM.split(block)))
+                       for block in _BLOCK.findall(text))

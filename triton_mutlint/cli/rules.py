@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
-from triton_mutlint.cli.output import write_stdout
+from triton_mutlint.cli.output import fitted, write_stdout
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -15,5 +17,5 @@ def command() -> int:
     rows = [(r.code, r.name, r.default_severity.value, r.summary) for _, r in sorted(RULES.items())]
     widths = [max((len(row[i]) for row in rows), default=0) for i in range(3)]
     lines = ["  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[3]]) for row in rows]
-    write_stdout("".join(f"{line.rstrip()}\n" for line in lines))
+    write_stdout(fitted("".join(f"{line.rstrip()}\n" for line in lines), sys.stdout, indent=sum(widths) + 6))
     return 0

@@ -6,15 +6,17 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-from triton_mutlint.cli.output import write_file
+from triton_mutlint.basics import plural
+from triton_mutlint.cli.output import tell
+from triton_mutlint.config.request import Request
 from triton_mutlint.contracts import baseline_file
 from triton_mutlint.contracts.baseline import Accepted, Baseline, Kind, accept, counted, kept
 from triton_mutlint.contracts.contract import Contract, Key, contract_of, keyed, keyed_ops, op_contract_of
 from triton_mutlint.contracts.portable import covered
 from triton_mutlint.contracts.snapshot import dump, read_snapshot
-from triton_mutlint.model import Report
-from triton_mutlint.request import Request
+from triton_mutlint.process.files import write_file
 from triton_mutlint.source.discover import display_path
+from triton_mutlint.types import Report
 
 
 def update_baseline(report: Report, request: Request) -> Report:
@@ -33,6 +35,7 @@ def update_baseline(report: Report, request: Request) -> Report:
         counts = kept(old, _looked_at({kind.file for kind in old.entries}, report, path.parent, request))
     counts |= counted(report.findings, request.cwd, path.parent)
     write_file(path, baseline_file.dump(counts))
+    tell(f"{shown}: {plural(sum(counts.values()), 'finding')} accepted from now on")
     new = Baseline(shown, path.parent, {kind: Accepted(count) for kind, count in counts.items()})
     return replace(report, findings=tuple(accept(new, report.findings, request.cwd)[0]))
 
@@ -55,7 +58,7 @@ def write_snapshot(report: Report, request: Request, path: Path) -> dict[Key, Co
 
 def _looked_at(files: Collection[str], report: Report, folder: Path, request: Request) -> frozenset[str]:
     """Which of `files` (relative to `folder`) the run judged as a whole, or found to be gone."""
-    from triton_mutlint.engine import sources_of
+    from triton_mutlint.run.run import sources_of
 
     sources, _ = sources_of(request)
     unread = {f.location.file for f in report.findings if f.rule == "TML901" and f.kernel is None}

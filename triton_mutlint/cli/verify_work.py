@@ -11,9 +11,9 @@ import click
 from triton_mutlint.cli.options import configured, merged, refuse_exclusive
 from triton_mutlint.cli.output import is_unicode, use_color, width, write_stdout
 from triton_mutlint.cli.progress import Progress
+from triton_mutlint.config.request import Request
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.sources import SourceLines
-from triton_mutlint.request import Request
 
 _EXCLUSIVE = (("spec", "no_spec"), ("quiet", "verbose"), ("config_file", "isolated"))
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from triton_mutlint.model import Location
+from triton_mutlint.basics import nearest_rule
+from triton_mutlint.types import Location
 
 if TYPE_CHECKING:  # reading YAML is slow to import, and rules need no spec
-    from triton_mutlint.signature.spec_model import KernelSpec, Spec
+    from triton_mutlint.spec.model import KernelSpec, Spec
 
 
 @dataclass(frozen=True)
@@ -26,18 +27,19 @@ def allowed_by(entry: KernelSpec | None) -> tuple[Allowed, ...]:
     """What a spec entry allows, in file order."""
     if entry is None:
         return ()
-    from triton_mutlint.signature.spec_errors import show_path
+    from triton_mutlint.spec.errors import show_path
 
     return tuple(Allowed(d.name, d.location, entry.pattern, show_path(d.path)) for d in entry.allow)
 
 
-def check_allowed(spec: Spec, known: Collection[str]) -> None:
-    """Raises SpecError, with the nearest rule, for codes in `allow` that are none of `known`."""
-    from triton_mutlint.signature.spec_errors import SpecError, SpecProblem, did_you_mean
+def check_allowed(spec: Spec, rules: Mapping[str, str]) -> None:
+    """Raises SpecError, with the nearest rule, for codes in `allow` that are no `rules`, which give their names."""
+    from triton_mutlint.spec.errors import SpecError, SpecProblem
 
-    problems = [
-        SpecProblem(d.location, d.path, f"there is no rule {d.name}{did_you_mean(d.name, known)}")
-        for entry in spec.kernels for d in entry.allow if d.name not in known
-    ]
+    problems = []
+    for unknown in (d for entry in spec.kernels for d in entry.allow if d.name not in rules):
+        meant = nearest_rule(unknown.name, rules)
+        message = f"there is no rule {unknown.name}" + (f"; did you mean {meant!r}?" if meant else "")
+        problems.append(SpecProblem(unknown.location, unknown.path, message))
     if problems:
         raise SpecError(problems)

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from triton_mutlint.contracts.portable import portable
-from triton_mutlint.model import Finding, Location, Related
+from triton_mutlint.types import Finding, Location, Related
 
 BY_BASELINE = "baseline"
 

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from triton_mutlint.contracts.baseline import Accepted, Baseline, Kind
-from triton_mutlint.inputs import read
-from triton_mutlint.model import UsageError
+from triton_mutlint.process.inputs import read
+from triton_mutlint.types import UsageError
 
 VERSION = 1
 _NAMES = ("file", "kernel", "op", "rule", "parameter")  # in order; those that are empty are left out
@@ -42,6 +42,13 @@ def read_baseline(path: Path, shown: str) -> Baseline:
         raise UsageError(f"cannot read the baseline {shown}: {error}") from error
     if not isinstance(parsed, dict) or not isinstance(parsed.get("findings"), list):
         raise UsageError(f"{shown}: this is no baseline: it has no list of findings")
+    try:
+        return Baseline(shown, path.parent, MappingProxyType(_accepted(parsed, text, shown)))
+    except UsageError as error:
+        raise UsageError(f"{error}; put it right, or delete the file and write it anew: --update-baseline") from None
+
+
+def _accepted(parsed: dict[str, Any], text: str, shown: str) -> dict[Kind, Accepted]:
     if parsed.get("version") != VERSION:
         raise UsageError(f"{shown}: unsupported version {parsed.get('version')!r}; this tool reads version {VERSION}")
     lines = _lines(text, shown)
@@ -50,7 +57,7 @@ def read_baseline(path: Path, shown: str) -> Baseline:
         kind, count = _entry(row, f"{shown}: findings[{position}]")
         before = found[kind].count if kind in found else 0  # a merge may leave one kind on two lines
         found[kind] = Accepted(before + count, lines.get(kind, 1))
-    return Baseline(shown, path.parent, MappingProxyType(found))
+    return found
 
 
 def _entry(row: Any, place: str) -> tuple[Kind, int]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from triton_mutlint.basics import byte_column
-from triton_mutlint.model import Location
+from triton_mutlint.types import Location
 
 MARK = "triton-mutlint:"
 MUTATES, IGNORE = "mutates", "ignore"

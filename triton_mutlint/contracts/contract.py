@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from triton_mutlint.contracts.portable import portable
-from triton_mutlint.model import KernelReport, Mutation, OpMutation, OpReport, Status
+from triton_mutlint.types import KernelReport, Mutation, OpMutation, OpReport, Status
 
 WRITTEN, CONDITIONAL, UNKNOWN = (m.value for m in (Mutation.WRITTEN, Mutation.CONDITIONAL, Mutation.UNKNOWN))
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from triton_mutlint.contracts.comments import MUTATES, Comments, Directive, Problem, read_comments
 from triton_mutlint.contracts.spans import FunctionNode, Span, functions, header, parse
-from triton_mutlint.model import Change, ListKind, LoadedKernel, Location, SourceFile
+from triton_mutlint.types import Change, Kernel, ListKind, Location, SourceFile
 
 if TYPE_CHECKING:  # reading YAML is slow to import, and rules need no spec
-    from triton_mutlint.signature.spec_model import KernelSpec
+    from triton_mutlint.spec.model import KernelSpec
 
 SPEC, COMMENT = "spec", "comment"
 
@@ -71,7 +71,7 @@ def from_spec(entry: KernelSpec | None) -> Declaration | None:
     return Declaration(names, location, SPEC, tuple(d.location for d in entry.mutates))
 
 
-def declaration_of(kernel: LoadedKernel, source: SourceFile | None, entry: KernelSpec | None) -> Declaration | None:
+def declaration_of(kernel: Kernel, source: SourceFile | None, entry: KernelSpec | None) -> Declaration | None:
     """What holds for `kernel`: the spec's `mutates` if there is one, else its comment's.
 
     `source` is the file that the kernel's `def` stands in, if it is among those linted.

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
-from triton_mutlint.inputs import read
-from triton_mutlint.model import SourceFile
+from triton_mutlint.process.inputs import read
+from triton_mutlint.types import SourceFile
 
 
 def portable(file: str, cwd: Path, folder: Path) -> str:

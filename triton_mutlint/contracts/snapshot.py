@@ -23,8 +23,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from triton_mutlint.contracts.contract import CONDITIONAL, KERNEL, MAYBE, OP, UNKNOWN, WRITTEN, Contract, Key
-from triton_mutlint.inputs import read
-from triton_mutlint.model import UsageError
+from triton_mutlint.process.inputs import read
+from triton_mutlint.types import UsageError
 
 DEFAULT_FILE = "triton-mutlint.snapshot"
 MAGIC = "# triton-mutlint snapshot, version "
@@ -72,6 +72,14 @@ def parse(text: str, shown: str) -> dict[Key, Entry]:
     lines = text.splitlines()
     if not lines or not lines[0].startswith(MAGIC):
         raise UsageError(f"{shown}:1: this is no snapshot: it does not begin with {MAGIC!r}")
+    try:
+        return _entries(lines, shown)
+    except UsageError as error:
+        anew = "put it right, or delete the file and write it anew: `triton-mutlint snapshot PATH...`"
+        raise UsageError(f"{error}; {anew}") from None
+
+
+def _entries(lines: list[str], shown: str) -> dict[Key, Entry]:
     version = lines[0].removeprefix(MAGIC).partition(":")[0]
     if version != VERSION:
         raise UsageError(f"{shown}:1: unsupported version {version!r}; this tool reads version {VERSION}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
+from triton_mutlint.basics import nearest_rule
 from triton_mutlint.contracts.comments import IGNORE, Comments, Directive, Problem, read_comments
 from triton_mutlint.contracts.spans import Span, covered, multi_line, parse
-from triton_mutlint.model import Location, SourceFile
+from triton_mutlint.types import Location, SourceFile
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,6 @@ def _unknown_codes(directive: Directive, known: Mapping[str, str]) -> list[Probl
 
 
 def _meant(item: str, known: Mapping[str, str]) -> str:
-    by_name: dict[str, str] = {name: code for code, name in known.items()}
-    candidates: Collection[str] = (*known, *by_name)
-    for text in (item.upper(), item.lower()):
-        close = get_close_matches(text, candidates, 1, 0.6)
-        if close:
-            return f"did you mean `{by_name.get(close[0], close[0])}`?"
-    return "`triton-mutlint rules` lists the codes"
+    meant = nearest_rule(item, known)
+    code = next((code for code, name in known.items() if name == meant), meant)
+    return f"did you mean `{code}`?" if code else "`triton-mutlint rules` lists the codes"

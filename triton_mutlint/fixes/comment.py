@@ -10,7 +10,7 @@ from triton_mutlint.fixes.document import Document, next_line
 from triton_mutlint.fixes.edit import CannotFixError, Edit, disjoint
 from triton_mutlint.fixes.names import Wanted
 from triton_mutlint.fixes.sequence import Items
-from triton_mutlint.model import Change, Location
+from triton_mutlint.types import Change, Location
 
 _MUTATES = re.compile(r"\s*mutates\s*=\s*")
 _IGNORE = re.compile(r"\s*ignore\s*\[\s*")

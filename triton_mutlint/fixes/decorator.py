@@ -14,7 +14,7 @@ from triton_mutlint.fixes.document import Document
 from triton_mutlint.fixes.edit import CannotFixError, Edit, disjoint
 from triton_mutlint.fixes.names import Wanted
 from triton_mutlint.fixes.sequence import Items
-from triton_mutlint.model import Change, ListKind, Location
+from triton_mutlint.types import Change, ListKind, Location
 
 if TYPE_CHECKING:
     from triton_mutlint.fixes.python_call import Argument, Call

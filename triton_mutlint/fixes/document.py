@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.fixes.edit import CannotFixError
-from triton_mutlint.request import Request
 
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(r"\r\n|\r|\n")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from triton_mutlint.model import Change, Finding, Location, MutlintError
+from triton_mutlint.types import Change, Finding, Location, MutlintError
 
 
 @dataclass(frozen=True, order=True)

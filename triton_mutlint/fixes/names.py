@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from triton_mutlint.model import Change
+from triton_mutlint.types import Change
 
 
 @dataclass(frozen=True)

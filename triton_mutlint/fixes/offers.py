@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.fixes.document import Document, request_document
 from triton_mutlint.fixes.edit import Edit, Fix
 from triton_mutlint.fixes.plan import fixable, plan
-from triton_mutlint.model import Finding
-from triton_mutlint.request import Request
+from triton_mutlint.types import Finding
 
 
 @dataclass(frozen=True)

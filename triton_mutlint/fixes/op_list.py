@@ -12,7 +12,7 @@ from triton_mutlint.fixes.document import Document
 from triton_mutlint.fixes.edit import CannotFixError, Edit
 from triton_mutlint.fixes.names import Wanted
 from triton_mutlint.fixes.sequence import Items
-from triton_mutlint.model import Change, Location
+from triton_mutlint.types import Change, Location
 
 Written = ast.List | ast.Tuple | ast.Set | ast.Dict | ast.Constant | ast.Call
 

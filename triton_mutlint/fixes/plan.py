@@ -11,7 +11,7 @@ from triton_mutlint.fixes.document import Document
 from triton_mutlint.fixes.edit import CannotFixError, Edit, Fix, Refusal
 from triton_mutlint.fixes.op_list import edit_mutates_args
 from triton_mutlint.fixes.spec_list import edit_spec
-from triton_mutlint.model import Change, Finding, ListKind, Location
+from triton_mutlint.types import Change, Finding, ListKind, Location
 
 Editor = Callable[[Document, Location, Iterable[Change]], tuple[Edit, ...]]
 _EDITORS: dict[ListKind, Editor] = {
@@ -25,7 +25,7 @@ _EDITORS: dict[ListKind, Editor] = {
 
 
 @dataclass(frozen=True)
-class Plan:
+class FixPlan:
     """What can be done in one pass, and what cannot be done at all."""
 
     fixes: tuple[Fix, ...] = ()
@@ -37,7 +37,7 @@ def fixable(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(finding for finding in findings if finding.changes and not finding.suppressed)
 
 
-def plan(findings: Iterable[Finding], document_of: Callable[[str, bool], Document]) -> Plan:
+def plan(findings: Iterable[Finding], document_of: Callable[[str, bool], Document]) -> FixPlan:
     """The fixes of `findings`; `document_of` gives a file by its name, and whether it is Python.
 
     What a list gains comes before what it loses: one pass does one of the two.
@@ -55,7 +55,7 @@ def plan(findings: Iterable[Finding], document_of: Callable[[str, bool], Documen
             fixes.append(Fix(place.file, place, _message(changes), edits, asked, changes))
         except CannotFixError as error:
             refusals.append(Refusal(asked, str(error)))
-    return Plan(tuple(fixes), tuple(refusals))
+    return FixPlan(tuple(fixes), tuple(refusals))
 
 
 def _grouped(findings: Iterable[Finding]) -> list[tuple[Editor, Location, tuple[Finding, ...]]]:

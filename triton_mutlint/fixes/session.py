@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from triton_mutlint.config.request import Request
 from triton_mutlint.fixes.document import Document, request_document
 from triton_mutlint.fixes.edit import CannotFixError, Fix, Refusal, apply
-from triton_mutlint.fixes.plan import Plan, plan
-from triton_mutlint.model import EMPTY, Finding, MutlintError, Report, Severity
-from triton_mutlint.request import Request
+from triton_mutlint.fixes.plan import FixPlan, plan
+from triton_mutlint.types import EMPTY, Finding, MutlintError, Report, Severity
 
 MAX_PASSES = 64  # analyses of the run, each of which settles something or gives something up
 
@@ -96,7 +96,7 @@ class _Session:
                     finding.severity is not Severity.INFO:
                 yield Refusal((finding,), finding.unfixed)
 
-    def _plan(self) -> Plan:
+    def _plan(self) -> FixPlan:
         return plan(self._report.findings, self._document)
 
     def _document(self, name: str, python: bool) -> Document:

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from triton_mutlint.fixes.document import Document
-from triton_mutlint.model import UsageError
+from triton_mutlint.types import UsageError
 
 
 def write_document(document: Document) -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass
 from enum import Enum
 
-from triton_mutlint.host.modules import HostModule
-from triton_mutlint.model import Declaration, Location, Problem
+from triton_mutlint.host.modules.module import HostFunction, HostModule
+from triton_mutlint.types import Declaration, Location, Problem
 
 __all__ = ["Declaration", "Form", "HostFunction", "OpRegistration", "Problem"]
-
-HostFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 class Form(str, Enum):

@@ -46,7 +46,7 @@ from triton_mutlint.kernel_source.values import (
     made,
     mixed,
 )
-from triton_mutlint.model import Site
+from triton_mutlint.types import Site
 
 Env = dict[str, Value]
 BLIND = Observer()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from triton_mutlint.kernel_source.dtypes import FLOATS, INTEGERS, canonical_dtype
-from triton_mutlint.model import ConstexprValue
+from triton_mutlint.types import ConstexprValue
 
 TL_NAMES = {
     "int1": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",

@@ -8,15 +8,15 @@ from triton_mutlint.kernel_source.calls import of_global
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.values import NOTHING, Object, Value
 from triton_mutlint.kernel_source.walk import Walk
-from triton_mutlint.model import ArgType, ConstexprValue, Footprint, LoadedKernel, ScalarType, TupleType, Variant
+from triton_mutlint.types import ArgType, ConstexprValue, Footprint, Kernel, ScalarType, TupleType, Variant
 
 
-def footprint(kernel: LoadedKernel, program: Program, given: Mapping[str, Value]) -> Footprint:
+def footprint(kernel: Kernel, program: Program, given: Mapping[str, Value]) -> Footprint:
     """What the source of `kernel` may touch where its parameters are what `given` says."""
     return Walk(program).of(Helper.of(kernel), given)
 
 
-def footprints(kernel: LoadedKernel, program: Program, variants: tuple[Variant, ...]) -> tuple[Footprint, ...]:
+def footprints(kernel: Kernel, program: Program, variants: tuple[Variant, ...]) -> tuple[Footprint, ...]:
     """The footprint of each variant."""
     walk, helper = Walk(program), Helper.of(kernel)
     return tuple(walk.of(helper, {name: given_by(name, type_) for name, type_ in variant.args.items()})

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from triton_mutlint.kernel_source.evaluate import UNKNOWN, own
-from triton_mutlint.model import LoadedKernel
 from triton_mutlint.source.namespace import Namespace
+from triton_mutlint.types import Kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class Helper:
     defaults: Mapping[str, Any] = field(default_factory=dict)  # as far as they are known
 
     @classmethod
-    def of(cls, kernel: LoadedKernel) -> Helper:
+    def of(cls, kernel: Kernel) -> Helper:
         """The kernel itself, as if it were called."""
         return cls(kernel.node, kernel.namespace, str(kernel.path))
 

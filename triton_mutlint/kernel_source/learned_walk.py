@@ -16,7 +16,7 @@ from triton_mutlint.kernel_source.learning import Learning, Observer, Place, com
 from triton_mutlint.kernel_source.slots import NONE, Slot, Slots, Trace
 from triton_mutlint.kernel_source.values import NOTHING, Object, Value, either
 from triton_mutlint.kernel_source.walk import Body, Walk
-from triton_mutlint.model import LoadedKernel
+from triton_mutlint.types import Kernel
 
 NO_PLACE = Place((Scope({}),))
 
@@ -35,7 +35,7 @@ class Facts:
     learnt: Learning
 
 
-def facts(kernel: LoadedKernel, program: Program, watch: Watch | None = None) -> Facts:
+def facts(kernel: Kernel, program: Program, watch: Watch | None = None) -> Facts:
     """Walk the body of `kernel`, of whose parameters nothing is known."""
     slots = {p.name: Slot(p.name, constexpr=p.is_constexpr) for p in kernel.parameters}
     learnt = Learning(NO_PLACE)

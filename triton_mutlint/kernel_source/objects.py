@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from triton_mutlint.kernel_source.evaluate import UNKNOWN
-from triton_mutlint.model import TupleType
+from triton_mutlint.types import TupleType
 
 _SEMANTIC = {"_semantic", "_generator", "_builder"}
 

@@ -16,7 +16,7 @@ from triton_mutlint.kernel_source.expressions import Expressions
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.operations import runs_never
 from triton_mutlint.kernel_source.values import NOTHING, SOME, Value, constant, either, mixed, parameter
-from triton_mutlint.model import Footprint, Site
+from triton_mutlint.types import Footprint, Site
 
 MAX_DEPTH = 24  # calls within each other
 MAX_CALLS = 2000  # bodies walked for one kernel

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from triton_mutlint.lowering import triton_api
-from triton_mutlint.lowering.absent import hint_of
-from triton_mutlint.model import ArgType, LoadedKernel
+from triton_mutlint.source.file_notes import POSITIONAL_ONLY
+from triton_mutlint.triton_names import hint_of
+from triton_mutlint.types import ArgType, Kernel
 
 _SHOWN = 4  # parameters named in one piece of advice
 _OTHER_TRITON = re.compile(
@@ -24,14 +25,26 @@ _UNDEFINED = re.compile(r"^NameError: (\w+) is not defined")
 _FOREIGN = re.compile(r"Cannot access global variable (\w+)")
 # What Python raised in Triton's code, not what Triton says.
 _PYTHON = re.compile(r"^(?:AttributeError|TypeError): |NotImplementedType")
-_REFUSED = re.compile(r"unsupported AST node type|object is not callable")
+_HINTS = (
+    (_OTHER_TRITON, "analyse it with the Triton version that it is written for"),
+    (re.compile(r"Cannot access global variable"),
+     "make it a `tl.constexpr` where it is defined, or give it in the spec under `globals:`"),
+    (re.compile(r"^RecursionError"),
+     "Triton compiles calls by recursion, and Python ended it: fewer calls must stand in one another"),
+    (re.compile(r"invalid function identifier"), "rename it: Triton compiles functions with ASCII names only"),
+)
+# What is refused by its form, other than by an error of Triton's that says so; and how such an error tells of types.
+_REFUSED = re.compile(r"object is not callable|calls itself")
+_BY_TYPE = re.compile(r"operand type|\b(of|on) type\b|^Boolean value")
+_COMPILE_TIME = re.compile(r"'constexpr' object has no attribute")
 
 
-def advice(kernel: LoadedKernel, message: str, line: int | None, args: Mapping[str, ArgType]) -> str:
-    """One sentence for the `hint` of a failure at `line` of the kernel's own file (None: not known).
+def no_argument_helps(kernel: Kernel, message: str, node: ast.AST | None, line: int | None,
+                      is_unsupported: bool = False) -> str | None:
+    """The `hint` of a failure that other arguments cannot prevent; None for one that they may.
 
-    It names the arguments that the statement there is computed from, as they were lowered: the
-    nearest first, or all that a type could be given for when none is found.
+    The failure stands at `line` of the kernel's own file, at what is `node` there (None: not known). Triton's errors
+    for what it does not support are about the form of a statement, or about the types in it.
     """
     lacking = hint_of(message)
     if lacking is not None:
@@ -40,19 +53,33 @@ def advice(kernel: LoadedKernel, message: str, line: int | None, args: Mapping[s
     if keyword:
         wanted = _WANTED[keyword[1]]
         return f"analyse it with Triton {wanted}: the function is written for what that passes to it"
+    undefined = _UNDEFINED.search(message)
+    if undefined and undefined[1] in {a.arg for a in kernel.node.args.posonlyargs}:
+        return f"{POSITIONAL_ONLY}: take the `/` out of the signature"
     older = _older(kernel, message)
     if older is not None:
         return older
-    if _OTHER_TRITON.search(message):
-        return "analyse it with the Triton version that it is written for"
-    if "Cannot access global variable" in message:
-        return "make it a `tl.constexpr` where it is defined, or give it in the spec under `globals:`"
-    if _REFUSED.search(message):
+    said = next((hint for pattern, hint in _HINTS if pattern.search(message)), None)
+    if said is not None or (line is not None and _leading_to(kernel, _conditions(kernel.node, line))):
+        return said  # or a condition may leave the statement out
+    if _REFUSED.search(message) or (is_unsupported and not _BY_TYPE.search(message)):
         return "no argument changes that: the installed Triton does not compile such a statement"
-    if message.startswith("RecursionError"):
-        return "Triton compiles calls by recursion, and Python ended it: fewer calls must stand in one another"
-    if "invalid function identifier" in message:
-        return "rename it: Triton compiles functions with ASCII names only"
+    if node is None:
+        return None
+    if not _leading_to(kernel, [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]):
+        return "no argument changes that: what fails is computed from none"
+    head = _leading_to(kernel, list(_names(ast.Expr(node) if isinstance(node, ast.expr) else node)))
+    if _COMPILE_TIME.search(message) and all(p.is_constexpr for p in kernel.parameters if p.name in head):
+        return "no argument changes that: a constexpr stands where Triton needs a value of run time"
+    return None
+
+
+def other_arguments(kernel: Kernel, message: str, line: int | None, args: Mapping[str, ArgType]) -> str:
+    """The `hint` of a failure at `line` of the kernel's own file (None: not known) that other arguments may prevent.
+
+    It names the arguments that the statement there is computed from, as they were lowered: the
+    nearest first, or all that a type could be given for when none is found.
+    """
     names = _reaching(kernel, line) if line is not None else []
     shown = [f"{name}: {args[name]}" for name in names if name in args][:_SHOWN]
     place = f"in the spec under `kernels: {kernel.name}: args:`"
@@ -63,7 +90,7 @@ def advice(kernel: LoadedKernel, message: str, line: int | None, args: Mapping[s
             + ("; or analyse it with Triton 3.4 or newer, which compiles more of Python" if newer else ""))
 
 
-def _older(kernel: LoadedKernel, message: str) -> str | None:
+def _older(kernel: Kernel, message: str) -> str | None:
     """What to do where an old Triton does not know a value that the kernel's file gives."""
     have, undefined = triton_api.version(), _UNDEFINED.search(message)
     if have < (3, 4) and undefined and undefined[1] in kernel.namespace:
@@ -74,17 +101,29 @@ def _older(kernel: LoadedKernel, message: str) -> str | None:
     return None
 
 
-def _reaching(kernel: LoadedKernel, line: int) -> list[str]:
-    """The parameters that the statement at `line` is computed from, nearest first."""
+def _reaching(kernel: Kernel, line: int) -> list[str]:
+    """The parameters that the statement at `line` is computed from, nearest first, and that decide whether it runs."""
     statement = _statement(kernel.node, line)
     if statement is None:
         return []
+    return _leading_to(kernel, [*_names(statement), *_conditions(kernel.node, line)])
+
+
+def _leading_to(kernel: Kernel, names: Sequence[str]) -> list[str]:
+    """The parameters that `names` are, or are computed from."""
     wanted = set(kernel.parameter_names)
     sources = _assigned_from(kernel.node)
-    names = list(dict.fromkeys(_names(statement)))
-    for name in names:  # grows while it is walked
-        names.extend(n for n in sources.get(name, ()) if n not in names)
-    return [name for name in names if name in wanted]
+    found = list(dict.fromkeys(names))
+    for name in found:  # grows while it is walked
+        found.extend(n for n in sources.get(name, ()) if n not in found)
+    return [name for name in found if name in wanted]
+
+
+def _conditions(function: ast.FunctionDef, line: int) -> list[str]:
+    """The names that decide in an `if` whether a line is compiled: one around it, or one before it that returns."""
+    ifs = [n for n in _statements(function) if isinstance(n, ast.If) and n.lineno < line]
+    around = [n for n in ifs if line <= (n.end_lineno or line) or any(isinstance(r, ast.Return) for r in ast.walk(n))]
+    return [name for n in reversed(around) for name in _names(ast.Expr(n.test))]
 
 
 def _statement(function: ast.FunctionDef, line: int) -> ast.stmt | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from triton_mutlint.lowering import triton_api
-from triton_mutlint.model import (
+from triton_mutlint.types import (
     ArgOwner,
     ArgRole,
     ArgType,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import sys
@@ -12,16 +13,16 @@ from typing import Any
 
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.lowering.absent import absent_name
-from triton_mutlint.lowering.advice import advice
+from triton_mutlint.lowering.advice import no_argument_helps, other_arguments
 from triton_mutlint.lowering.missing import missing_value
-from triton_mutlint.model import ArgType, DescriptorType, Failure, LoadedKernel, Location, Stage, TupleType
+from triton_mutlint.types import ArgType, DescriptorType, Failure, Kernel, Location, Stage, TupleType
 
 _RAISED = re.compile(r"(\w+(?:Error|Exception))\((['\"])(.*)\2\)", re.DOTALL)
 _RECURSION = re.compile(r"KeyError\('(?:[\w<>]+\.)*(\w+?)__[\w]*'\)")  # the callee is looked up while being compiled
 _ADDRESS = re.compile(r" (?:object )?at 0x[0-9a-f]+")  # differs from run to run
 
 
-def failure(error: BaseException, kernel: LoadedKernel, printed: str, args: Mapping[str, ArgType]) -> Failure:
+def failure(error: BaseException, kernel: Kernel, printed: str, args: Mapping[str, ArgType]) -> Failure:
     """What to report for `error`, raised while lowering `kernel` with `args`; `printed` is MLIR's own output."""
     innermost = _innermost(error)
     message = _message(innermost, printed)
@@ -35,10 +36,13 @@ def failure(error: BaseException, kernel: LoadedKernel, printed: str, args: Mapp
         if place is None or (place.file, place.line) == (location.file, location.line):
             place = location  # which has the column
         return Failure(Stage.LOWER, absent.message, place, _cautious(absent.hint))
-    hint = advice(kernel, message, _kernel_line(error), args)
     if not triton_api.has_descriptor_types() and any(isinstance(a, DescriptorType) for a in _flat(args.values())):
         hint = "analyse it with Triton 3.4 or newer: before, a descriptor that is an argument is a plain pointer"
-    return Failure(Stage.LOWER, message, location, _cautious(hint))
+        return Failure(Stage.LOWER, message, location, _cautious(hint))
+    node, line = _kernel_node(error)
+    vain = no_argument_helps(kernel, message, node, line, type(innermost).__name__ == "UnsupportedLanguageConstruct")
+    hint = other_arguments(kernel, message, line, args) if vain is None else vain
+    return Failure(Stage.LOWER, message, location, _cautious(hint), lacks="" if vain else "arguments")
 
 
 def _flat(args: Iterable[ArgType]) -> Iterator[ArgType]:
@@ -132,13 +136,14 @@ def _location(error: BaseException) -> Location | None:
     return Location(str(generator.file_name), int(generator.begin_line) + line, column)
 
 
-def _kernel_line(error: BaseException) -> int | None:
-    """The line of the kernel's own body at which `error` was raised, in it or in a helper called there."""
+def _kernel_node(error: BaseException) -> tuple[ast.AST | None, int | None]:
+    """What of the kernel's own body was being compiled when `error` was raised, there or in a helper, and its line."""
     for raised in _chain(error):
         for generator in _generators(raised):
-            line = getattr(generator.cur_node, "lineno", None)
-            return None if line is None else int(generator.begin_line) + int(line)
-    return None
+            node = generator.cur_node
+            line = getattr(node, "lineno", None)
+            return (None, None) if line is None else (node, int(generator.begin_line) + int(line))
+    return None, None
 
 
 def _generator(error: BaseException) -> Any:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 from dataclasses import replace
 
-from triton_mutlint.capture import captured
 from triton_mutlint.lowering import errors, triton_api
 from triton_mutlint.lowering.arguments import build
-from triton_mutlint.model import LoadedKernel, LoweredKernel, StageError, Target, Variant
+from triton_mutlint.process.capture import captured
+from triton_mutlint.types import Kernel, Lowered, StageError, Target, Variant
 
 KERNELS_PER_CONTEXT = 256  # an MLIR context never forgets a type, attribute or location
 
@@ -19,7 +19,7 @@ class Lowerer:
     def __init__(self) -> None:
         self._backends: dict[Target, tuple[triton_api.Backend, int]] = {}
 
-    def lower(self, kernel: LoadedKernel, variant: Variant, target: Target) -> LoweredKernel:
+    def lower(self, kernel: Kernel, variant: Variant, target: Target) -> Lowered:
         """The TTIR of `kernel` under `variant`.
 
         Raises StageError with Triton's own message, file and line when it cannot be lowered, and
@@ -36,9 +36,9 @@ class Lowerer:
                 raised = error
         if raised is not None:
             raise StageError(errors.failure(raised, kernel, printed.text, variant.args)) from raised
-        return LoweredKernel(str(module), module.get_entry_func_name(), tuple(arguments.owners), target, module)
+        return Lowered(str(module), module.get_entry_func_name(), tuple(arguments.owners), target, module)
 
-    def simplify(self, lowered: LoweredKernel) -> LoweredKernel:
+    def simplify(self, lowered: Lowered) -> Lowered:
         """The same kernel after Triton's inliner and clean-ups (docs/analysis.md, section 8)."""
         backend, _ = self._backends[lowered.target]
         with captured(), contextlib.suppress(RuntimeError):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from triton_mutlint.model import Failure, Location, Stage
 from triton_mutlint.source.stubs import MissingValueError, UndecidedError
+from triton_mutlint.types import Failure, Location, Stage
 
 _SHOWN = re.compile(r"<missing ([^<>]+)>")  # how a missing value prints in Triton's own messages
 
@@ -24,4 +24,4 @@ def missing_value(kernel: str, errors: Iterable[BaseException], location: Locati
 
 def _failure(kernel: str, name: str, reason: str, location: Location) -> Failure:
     hint = f"give `{name}` in the spec under `globals:`"
-    return Failure(Stage.LOAD, f"kernel {kernel} needs `{name}`, which {reason}", location, hint)
+    return Failure(Stage.LOAD, f"kernel {kernel} needs `{name}`, which {reason}", location, hint, lacks="globals")

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Protocol
 
-from triton_mutlint.collector import sweep
-from triton_mutlint.model import Target, UsageError
+from triton_mutlint.process.collector import sweep
+from triton_mutlint.types import Target, UsageError
 
 SUPPORTED = ((3, 3), (3, 10))  # [first, end)
 _RECURSION_LIMIT = 2500  # a call of a helper nests some fifty Python frames

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.signature.spec_values import scalar_text
+from triton_mutlint.spec.as_yaml import long_name, plain_text, scalar_text
 
 MOST = 16  # launches that a spec keeps of one kernel
 _DIVISIBLE = re.compile(r":16\b")
@@ -67,27 +67,10 @@ def _text(arg: Mapping[str, Any]) -> str | None:
     if "type" in arg:
         return scalar_text(arg["type"])
     if "dtype" in arg:
-        return f"{{ref: tl.{_long_name(arg['dtype'])}}}"
+        return f"{{ref: tl.{long_name(arg['dtype'])}}}"
     if "ref" in arg:
         return f"{{ref: {arg['ref']}}}"
-    return _value_text(arg["value"]) if "value" in arg else None
-
-
-def _long_name(name: str) -> str:
-    return re.sub(r"^fp(?=\d)", "float", re.sub(r"^bf(?=\d)", "bfloat", name))
-
-
-def _value_text(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return scalar_text(value)
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value_text, value))}]"
-    shown = repr(value)
-    return {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}.get(shown, shown)
+    return plain_text(arg["value"]) if "value" in arg else None
 
 
 # --------------------------------------------------------------------------- in a spec
@@ -103,14 +86,9 @@ def joined(known: Iterable[Launch], new: Iterable[Launch]) -> tuple[Launch, ...]
 
 def launch_text(launch: Launch) -> str:
     """A launch as it stands in the list `verify.launches`, on one line."""
+    noted = {"values": dict(launch.values), "shapes": {n: list(s) for n, s in launch.shapes}, "grid": list(launch.grid)}
     parts = [f"args: {{{', '.join(f'{n}: {text}' for n, text in launch.args)}}}"]
-    if launch.values:
-        parts.append(f"values: {{{', '.join(f'{scalar_text(n)}: {_value_text(v)}' for n, v in launch.values)}}}")
-    if launch.shapes:
-        shapes = ", ".join(f"{scalar_text(n)}: [{', '.join(map(str, s))}]" for n, s in launch.shapes)
-        parts.append(f"shapes: {{{shapes}}}")
-    if launch.grid:
-        parts.append(f"grid: [{', '.join(map(str, launch.grid))}]")
+    parts += [f"{name}: {plain_text(value)}" for name, value in noted.items() if value]
     return f"{{{', '.join(parts)}}}"
 
 
@@ -118,17 +96,11 @@ def launches_of(given: Iterable[Mapping[str, Any]]) -> Iterator[Launch]:
     """The launches that an entry's `verify` holds, as plain values."""
     for one in given:
         yield Launch(
-            tuple((n, _plain_text(v)) for n, v in one.get("args", {}).items()),
+            tuple((n, str(plain_text(v))) for n, v in one.get("args", {}).items()),
             tuple(one.get("values", {}).items()),
             tuple((n, tuple(s) if isinstance(s, list) else (s,)) for n, s in one.get("shapes", {}).items()),
             tuple(one.get("grid", ())),
         )
-
-
-def _plain_text(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return f"{{ref: {value.get('ref')}}}"
-    return _value_text(value)
 
 
 def general(text: str) -> str:

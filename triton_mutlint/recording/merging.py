@@ -6,32 +6,28 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
 
-import yaml
-
-from triton_mutlint.judging import LintedFile
-from triton_mutlint.linting import Run
-from triton_mutlint.model import LoadedKernel, LoadResult, SourceFile, StageError, Status, UsageError
-from triton_mutlint.planning import load_file, plan_kernel
+from triton_mutlint.config.request import Request
 from triton_mutlint.recording.launches import Launch, Place, joined, launch_text, launches_of, read_notes
 from triton_mutlint.recording.seen import Seen, columns, proposals
-from triton_mutlint.request import Request
-from triton_mutlint.signature.binding import value_parameters
-from triton_mutlint.signature.configs import configs
-from triton_mutlint.signature.spec import KernelSpec, Spec, parse_spec
-from triton_mutlint.signature.spec_values import argument_spec, key_text, scalar_text
-from triton_mutlint.signature.spec_writer import argument_lines
+from triton_mutlint.run.lint import Run
+from triton_mutlint.run.plan import load_file, plan_kernel
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.source.text import read_source
 from triton_mutlint.source.walking import first_line
+from triton_mutlint.spec.as_yaml import argument_spec, key_text
+from triton_mutlint.spec.bind import tuned_parameters, value_parameters
+from triton_mutlint.spec.entry_text import argument_lines
+from triton_mutlint.spec.model import KernelSpec, Spec
+from triton_mutlint.spec.read import parse_spec
+from triton_mutlint.spec.write import NoPlaceError, SpecText
+from triton_mutlint.types import FileResult, Kernel, SourceFile, StageError, Status, UsageError
 
 HEADER = """\
 # Kernel signatures as they were launched, written by `triton-mutlint record`.
 # A later run adds launches that are new; an entry without `launches` is left as it is.
 # A value in a comment was seen, and is left to inference: each check tries what the source takes.
 version: 1
-kernels:
 """
 _PACKAGES = ("site-packages", "dist-packages")
 _VARIANTS = 64  # that a check analyses by default
@@ -49,10 +45,12 @@ class Recorded:
 def merge(notes: str, old: str | None, spec: Path) -> Recorded:
     """The text of the spec file `spec` with the launches in `notes`; `old` is its text now, if there is one.
 
-    Raises SpecError for an old text that is no spec, and UsageError for one in which nothing can be added.
+    Raises SpecError for an old text that is no spec.
     """
     known = parse_spec(old, str(spec)) if old is not None else None
-    changed: dict[str, list[str]] = {}
+    text = SpecText(old or HEADER)
+    new: dict[str, list[str]] = {}
+    changed: list[str] = []
     remarks: list[str] = []
     for subject, launches in _subjects(read_notes(notes), known):
         place, entry = subject.place, subject.entry(known)
@@ -63,12 +61,21 @@ def merge(notes: str, old: str | None, spec: Path) -> Recorded:
         every = joined(before, launches)
         if every != before:
             key = entry.pattern if entry is not None else _key(place, subject.kernel, spec.parent)
-            changed[key] = _entry(key, every, subject.arguments(every), entry)
-    text = _replaced(old, changed) if changed else old
-    if changed:
-        assert text is not None, "something was written"
-        parse_spec(text, str(spec))  # what is written must read back
-    return Recorded(text or "", tuple(changed), tuple(remarks))
+            lines = _entry(key, every, subject.arguments(every))
+            try:
+                if entry is None:
+                    new[key] = lines
+                else:
+                    text.renew(key, lines)
+                changed.append(key)
+            except NoPlaceError as error:
+                remarks.append(f"{place.name}: {error}")
+    if not changed:
+        return Recorded(old or "", (), tuple(remarks))
+    if new:
+        text.add(new.values())
+    parse_spec(text.text, str(spec))  # what is written must read back
+    return Recorded(text.text, tuple(changed), tuple(remarks))
 
 
 @dataclass(frozen=True)
@@ -76,8 +83,8 @@ class _Subject:
     """A recorded kernel; `file` and `kernel` are what its source gave, `run` analyses it."""
 
     place: Place
-    file: LintedFile
-    kernel: LoadedKernel | None
+    file: FileResult
+    kernel: Kernel | None
     run: Run
 
     def entry(self, spec: Spec | None) -> KernelSpec | None:
@@ -96,15 +103,15 @@ class _Subject:
         tried = list(proposals(seen, values, self._open(self.kernel)))
         return next((s for s in tried if self._fits(self.kernel, s)), tried[-1])
 
-    def _open(self, kernel: LoadedKernel) -> frozenset[str]:
+    def _open(self, kernel: Kernel) -> frozenset[str]:
         """The parameters that the source, by itself, is analysed with several values of, or takes several of."""
         try:
-            plan = plan_kernel(kernel, None, None, self.file.result, _VARIANTS)
+            plan = plan_kernel(kernel, None, None, self.file, _VARIANTS)
         except StageError:
             return frozenset()
         return plan.partial | {n for n in plan.inferred if len(types_of(plan, n)) > 1}
 
-    def _fits(self, kernel: LoadedKernel, seen: Seen) -> bool:
+    def _fits(self, kernel: Kernel, seen: Seen) -> bool:
         """Whether the kernel can be analysed with these arguments."""
         if seen.combinations > _VARIANTS:
             return False
@@ -117,25 +124,25 @@ def _subjects(notes: Mapping[Place, list[Launch]], spec: Spec | None) -> Iterato
     """Each recorded kernel with its launches, in the order of their places."""
     request = Request((), Path.cwd(), use_spec=False)
     run = Run(request, lambda done, total, label: None)
-    loaded: dict[Path, LintedFile] = {}
+    loaded: dict[Path, FileResult] = {}
     for place in sorted(notes, key=lambda p: (str(p.file), p.line)):
         if place.file not in loaded:
             loaded[place.file] = _loaded(place.file, spec, request)
         file = loaded[place.file]
-        kernels = (*file.result.kernels, *file.result.helpers)
+        kernels = file.functions
         same = [k for k in kernels if first_line(k.node) <= place.line <= k.location.line]
         yield _Subject(place, file, same[0] if same else None, run), notes[place]
 
 
-def _loaded(path: Path, spec: Spec | None, request: Request) -> LintedFile:
+def _loaded(path: Path, spec: Spec | None, request: Request) -> FileResult:
     try:
         source = SourceFile(path, str(path), read_source(path, str(path)))
     except StageError:
-        return LintedFile(SourceFile(path, str(path), ""), None, LoadResult())
-    return LintedFile(source, None, load_file(source, spec, request))
+        return FileResult(SourceFile(path, str(path), ""))
+    return load_file(source, spec, request)
 
 
-def _key(place: Place, kernel: LoadedKernel | None, root: Path) -> str:
+def _key(place: Place, kernel: Kernel | None, root: Path) -> str:
     """`path.py::name`, the path from the spec's folder or from where packages are installed."""
     parts = place.file.parts
     name = place.name if kernel is None or not kernel.qualname else kernel.qualname
@@ -149,75 +156,20 @@ def _key(place: Place, kernel: LoadedKernel | None, root: Path) -> str:
         return f"{place.file.as_posix()}::{name}"
 
 
-def _entry(key: str, launches: Sequence[Launch], seen: Seen,
-           old: KernelSpec | None) -> list[str]:
-    """The lines of an entry; what a person had added to it stays."""
+def _entry(key: str, launches: Sequence[Launch], seen: Seen) -> list[str]:
+    """The lines of an entry."""
     lines = [f"{key_text(key)}:"]
     if seen.arguments:
         lines += ["  args:", *argument_lines(seen.arguments, 4)]
     lines += [f"    # {line}" for line in argument_lines(seen.guesses, 0)]
-    if old is not None:
-        for what, declared in (("mutates", old.mutates), ("allow", old.allow or None), ("target", old.targets or None)):
-            if declared is not None:
-                lines.append(f"  {what}: [{', '.join(scalar_text(d.name) for d in declared)}]")
-    lines.append("  verify:")
-    for name, value in ((old.verify or {}) if old is not None else {}).items():
-        if name != "launches":
-            lines.append(f"    {name}: {_flow(value)}")
-    return [*lines, "    launches:", *(f"      - {launch_text(launch)}" for launch in launches)]
+    return [*lines, "  verify:", "    launches:", *(f"      - {launch_text(launch)}" for launch in launches)]
 
 
-def _flow(value: Any) -> str:
-    return yaml.safe_dump(value, default_flow_style=True, width=10_000).strip().removesuffix("\n...")
-
-
-def _given_by_source(kernel: LoadedKernel | None) -> frozenset[str]:
+def _given_by_source(kernel: Kernel | None) -> frozenset[str]:
     """The parameters that autotune configs and heuristics give: a spec does not say them."""
     if kernel is None:
         return frozenset()
-    return frozenset({name for config in configs(kernel, {}) for name in config.args} | set(kernel.heuristics))
-
-
-# --------------------------------------------------------------------------- the text of the spec
-
-
-def _replaced(old: str | None, entries: Mapping[str, Sequence[str]]) -> str:
-    """The spec with these entries in the place of those of the same key, the new ones last."""
-    if old is None or not old.strip():
-        return HEADER + "".join(f"  {line}\n" for lines in entries.values() for line in lines)
-    root = yaml.compose(old, Loader=yaml.SafeLoader)
-    assert root is not None, "it was read as a spec before"
-    pair = next((p for p in root.value if p[0].value == "kernels"), None)
-    text = old if old.endswith("\n") else f"{old}\n"
-    if pair is None:
-        return f"{text}kernels:\n" + "".join(f"  {line}\n" for lines in entries.values() for line in lines)
-    kernels = pair[1]
-    if not isinstance(kernels, yaml.MappingNode) or kernels.flow_style:
-        raise UsageError("the spec has its kernels on one line: write them one below the other")
-    column = kernels.start_mark.column
-    rows = text.splitlines(keepends=True)
-    places = {key.value: (key.start_mark.line, _end(rows, key.start_mark.line, column)) for key, _ in kernels.value}
-    bottom = max(end for _, end in places.values())
-    for key, lines in reversed(list(entries.items())):
-        start, end = places.get(key, (bottom, bottom))
-        if key not in places:
-            rows[start:end] = [f"{' ' * column}{line}\n" for line in lines]
-    for key in sorted(places.keys() & entries.keys(), key=lambda k: -places[k][0]):
-        start, end = places[key]
-        rows[start:end] = [f"{' ' * column}{line}\n" for line in entries[key]]
-    return "".join(rows)
-
-
-def _end(rows: Sequence[str], start: int, column: int) -> int:
-    """The line after the last one of the entry that begins at `start`."""
-    last = start
-    for number in range(start + 1, len(rows)):
-        row = rows[number]
-        if row.strip() and not row.lstrip().startswith("#"):
-            if len(row) - len(row.lstrip(" ")) <= column:
-                break
-            last = number
-    return last + 1
+    return tuned_parameters(kernel) | set(kernel.heuristics)
 
 
 def merge_files(notes: Path, spec: Path) -> Recorded:
@@ -226,7 +178,7 @@ def merge_files(notes: Path, spec: Path) -> Recorded:
         old = spec.read_text(encoding="utf-8-sig") if spec.exists() else None
         found = merge(notes.read_text(encoding="utf-8"), old, spec)
         if found.changed:
-            from triton_mutlint.cli.output import write_file
+            from triton_mutlint.process.files import write_file
 
             write_file(spec, found.text)
     except (OSError, UnicodeDecodeError) as error:

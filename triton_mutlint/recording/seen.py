@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import prod
 
 from triton_mutlint.recording.launches import Launch, general
-from triton_mutlint.signature.spec_writer import WrittenArgument
+from triton_mutlint.spec.entry_text import WrittenArgument
 
 Columns = Mapping[str, tuple[str, ...]]
 _FLAGS = frozenset({"true", "false", "null"})

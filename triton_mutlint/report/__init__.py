@@ -6,8 +6,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the names alone must cost nothing: `--help` lists them
-    from triton_mutlint.model import Report
     from triton_mutlint.report.options import RenderOptions
+    from triton_mutlint.types import Report
 
 # Format name -> module; imported when asked for, so that JSON never waits for rich.
 FORMATS = {

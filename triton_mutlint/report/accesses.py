@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from triton_mutlint.model import Access, AccessKind, Frame, KernelReport, Location, Mutation, ParameterReport
 from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.snippet import code, quote
 from triton_mutlint.report.style import DIM, MUTATION, PLACE, STRONG, Lines, clean, flow, joined, words
 from triton_mutlint.report.table import condition
+from triton_mutlint.types import Access, AccessKind, Frame, KernelReport, Location, Mutation, ParameterReport
 
 PLACES = 5  # per parameter
 ROUTES = 3  # per place
@@ -140,6 +140,16 @@ def _route_lines(route: Sequence[Frame], here: str, options: RenderOptions) -> L
 def where(location: Location) -> str:
     """`file:line:column`, as terminals and editors link it."""
     return f"{clean(location.file)}:{location.line}:{location.column}"
+
+
+def stands(location: Location, options: RenderOptions) -> str:
+    """As `where`: a line alone where the column is that of its indentation, a file alone where there is none."""
+    first = options.sources.line(location.file, 1)
+    raw = options.sources.line(location.file, location.line) or ""
+    if first is None and (location.line, location.column) == (1, 1):
+        return clean(location.file)
+    indented = raw.strip() and location.column <= len(raw) - len(raw.lstrip())
+    return f"{clean(location.file)}:{location.line}" if indented else where(location)
 
 
 def place_lines(location: Location, ops: Sequence[str], options: RenderOptions) -> Lines:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from triton_mutlint.model import Finding, Report
+from triton_mutlint.basics import flat, one_line
 from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.summary import FIXABLE
+from triton_mutlint.types import Finding, Report
 
 
 def render(report: Report, options: RenderOptions | None = None) -> str:
@@ -17,9 +18,4 @@ def render(report: Report, options: RenderOptions | None = None) -> str:
 def _line(finding: Finding, is_fixable: bool) -> str:
     place, mark = finding.location, f" {FIXABLE}" if is_fixable else ""
     return (f"{flat(place.file)}:{place.line}:{place.column}: {finding.severity.value}: {finding.rule}{mark} "
-            f"{flat(finding.message)}\n")
-
-
-def flat(text: str) -> str:
-    """`text` on one line, without control characters."""
-    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+            f"{one_line(finding.message)}\n")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from triton_mutlint.model import Location
-from triton_mutlint.report.accesses import where
+from triton_mutlint.basics import plural
+from triton_mutlint.report.accesses import stands
 from triton_mutlint.report.groups import Group
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.snippet import quote
 from triton_mutlint.report.style import DIM, NOTE, PLACE, SEVERITY, Lines, flow, words
-from triton_mutlint.report.summary import FIXABLE, plural
+from triton_mutlint.report.summary import FIXABLE
+from triton_mutlint.types import Location
 
 
 def group_lines(group: Group, options: RenderOptions, quoted: set[Location]) -> Lines:
@@ -42,7 +43,7 @@ def _headline(group: Group, options: RenderOptions) -> Lines:
 
 
 def _place(location: Location, options: RenderOptions, quoted: set[Location]) -> Lines:
-    line = Text.assemble("    ", (where(location), PLACE))
+    line = Text.assemble("    ", (stands(location, options), PLACE))
     if location in quoted:
         return [line]
     quoted.add(location)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from triton_mutlint.model import Finding, Report, Severity
 from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
+from triton_mutlint.types import Finding, Report, Severity
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from triton_mutlint.model import Finding, Location, Related
+from triton_mutlint.types import Finding, Location, Related
 
 _PLACE = "\0"  # stands for the parameter in what several findings say alike
 

@@ -6,7 +6,10 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.model import (
+from triton_mutlint.report import order
+from triton_mutlint.report.options import RenderOptions
+from triton_mutlint.report.summary import summarize
+from triton_mutlint.types import (
     Access,
     Finding,
     IndirectWrite,
@@ -20,9 +23,6 @@ from triton_mutlint.model import (
     Target,
     UnanalyzableOp,
 )
-from triton_mutlint.report import order
-from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.summary import summarize
 from triton_mutlint.version import __version__
 
 SCHEMA_VERSION = 1

@@ -9,11 +9,11 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from triton_mutlint.model import Finding, KernelReport, Report, Status
+from triton_mutlint.basics import flat
 from triton_mutlint.report import order
-from triton_mutlint.report.concise import flat
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.summary import fails
+from triton_mutlint.types import Finding, KernelReport, Report, Status
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, 2.2
 _CONSTANT = {"time": "0", "timestamp": "1970-01-01T00:00:00", "hostname": "localhost"}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from triton_mutlint.model import Failure, Finding, KernelReport, Mutation, Origin, Stage, Status
 from triton_mutlint.report import order
-from triton_mutlint.report.accesses import access_lines, indented, where
+from triton_mutlint.report.accesses import access_lines, indented, stands
 from triton_mutlint.report.opaque import indirect_lines, opaque_lines, unanalyzable_lines
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.snippet import quote
@@ -22,9 +21,11 @@ from triton_mutlint.report.style import (
     clean,
     counted,
     flow,
+    titled,
     words,
 )
 from triton_mutlint.report.table import parameter_table
+from triton_mutlint.types import Failure, Finding, KernelReport, Mutation, Origin, Stage, Status
 
 _ORIGINS = {
     Origin.SPEC: "signature from the spec",
@@ -39,10 +40,14 @@ _STAGES = {
 }
 
 
-def kernel_lines(kernel: KernelReport, finding: Finding | None, options: RenderOptions) -> Lines:
-    """The whole block; `finding` is the one that says that this kernel failed, if there is one."""
+def kernel_lines(kernel: KernelReport, finding: Finding | None, options: RenderOptions,
+                 like: KernelReport | None = None) -> Lines:
+    """The whole block; `finding` is the one that says that this kernel failed, if there is one.
+
+    `like` is a kernel that failed for the same reason and was told of before.
+    """
     if kernel.status is Status.FAILED:
-        return _failed(kernel, finding, options)
+        return _failed(kernel, finding, options, like)
     lines = [*_headline(kernel, options.width), *_circumstances(kernel, options.width), Text()]
     lines += parameter_table(kernel, options) or [Text("  no parameters", DIM)]
     lines += access_lines(kernel, options)
@@ -62,14 +67,7 @@ def _title(kernel: KernelReport) -> Text:
 
 def _headline(kernel: KernelReport, width: int) -> Lines:
     """What an author wants first: the parameters this kernel writes."""
-    return _titled(_title(kernel), written_words(kernel), width)
-
-
-def _titled(title: Text, pieces: list[Text], width: int) -> Lines:
-    """Side by side where that fits on a line, else one above the other."""
-    if title.cell_len + 2 + sum(piece.cell_len + 1 for piece in pieces) - 1 <= width:
-        return flow(pieces, width, title.append("  "))
-    return [title, *flow(pieces, width, Text("  "), 4)]
+    return titled(_title(kernel), written_words(kernel), width)
 
 
 def written_words(kernel: KernelReport, limit: int = 0) -> list[Text]:
@@ -101,15 +99,18 @@ def _circumstances(kernel: KernelReport, width: int) -> Lines:
     return flow(shown, width, Text("  "), 2)
 
 
-def _failed(kernel: KernelReport, finding: Finding | None, options: RenderOptions) -> Lines:
+def _failed(kernel: KernelReport, finding: Finding | None, options: RenderOptions, like: KernelReport | None) -> Lines:
     failure = kernel.failure
     assert failure is not None, "a failed kernel carries its failure"
     code = []
     if finding:
         code = [Text("·", DIM), Text(f"{finding.severity.value}[{finding.rule}]", SEVERITY[finding.severity])]
     code += [Text("(suppressed)", DIM)] if finding and finding.suppressed else []
-    lines = _titled(_title(kernel), [*failure_words(kernel), *code], options.width)
-    lines += failure_lines(failure, options)
+    lines = titled(_title(kernel), [*failure_words(kernel), *code], options.width)
+    if like is None:
+        lines += failure_lines(failure, options)
+    else:
+        lines += flow(words(f"for the same reason as {clean(like.name)}"), options.width, Text("  "), 2)
     return lines + [line for note in kernel.notes for line in note_lines(note, options.width, 2)]
 
 
@@ -124,10 +125,10 @@ def failure_lines(failure: Failure, options: RenderOptions) -> Lines:
     lines = indented(message, 2) if "\n" in message else flow(words(message), options.width, Text("  "), 2)
     place = failure.location
     if place is not None:
-        lines.append(Text.assemble("    ", (where(place), PLACE)))
+        lines.append(Text.assemble("    ", (stands(place, options), PLACE)))
         lines += [] if _has_caret(failure.message) else quote(place, options)
     if failure.hint:
-        lines += flow(words(failure.hint), options.width, Text.assemble("  ", ("hint: ", NOTE)), 8)
+        lines += flow(words(failure.hint), options.width, Text.assemble("  ", ("help: ", NOTE)), 8)
     return lines
 
 

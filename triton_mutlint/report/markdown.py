@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from triton_mutlint.model import Finding, KernelReport, Mutation, Report, Status
+from triton_mutlint.basics import flat
 from triton_mutlint.report import order
-from triton_mutlint.report.concise import flat
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.summary import sentence
+from triton_mutlint.types import Finding, KernelReport, Mutation, Report, Status
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&@!])")
 _ICONS = {"error": "❌", "warning": "⚠️", "info": "ℹ️"}

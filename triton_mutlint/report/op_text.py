@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from triton_mutlint.model import HostEffect, Mutation, OpMutation, OpReport
 from triton_mutlint.report.accesses import where
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.style import DIM, MUTATION, PLACE, STRONG, Lines, clean, counted, flow, words
+from triton_mutlint.report.style import DIM, MUTATION, PLACE, STRONG, Lines, clean, counted, flow, titled, words
+from triton_mutlint.types import HostEffect, Mutation, OpMutation, OpReport
 
 _STYLES = {
     OpMutation.WRITTEN: MUTATION[Mutation.WRITTEN],
@@ -20,8 +20,8 @@ _SHOWN = 3  # effects of one argument, and things that were not understood
 def op_lines(op: OpReport, options: RenderOptions) -> Lines:
     """The op's headline, its declaration, and the places that the verdict rests on."""
     title = Text.assemble((f"{clean(op.location.file)}:{op.location.line}", PLACE), " ", ("op ", DIM),
-                          (clean(op.name), STRONG), "  ")
-    lines = [*flow(op_words(op), options.width, title, 4), *flow(_declared(op), options.width, Text("  "), 2)]
+                          (clean(op.name), STRONG))
+    lines = [*titled(title, op_words(op), options.width), *flow(_declared(op), options.width, Text("  "), 2)]
     for argument in op.arguments:
         declared = op.declaration.names is not None and argument.name in op.declaration.names
         if argument.effects and (options.verbose or not declared):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from triton_mutlint.model import IndirectWrite, KernelReport, Mutation, OpaqueOp, UnanalyzableOp
 from triton_mutlint.report import order
 from triton_mutlint.report.accesses import indented, place_lines
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.snippet import quote
 from triton_mutlint.report.style import DIM, MUTATION, Lines, clean, flow, joined, words
+from triton_mutlint.types import IndirectWrite, KernelReport, Mutation, OpaqueOp, UnanalyzableOp
 
 DETAIL_LINES = 4
 _NAMES = {

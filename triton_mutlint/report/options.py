@@ -10,7 +10,7 @@ from triton_mutlint.report.sources import SourceLines
 
 if TYPE_CHECKING:  # fixing is loaded when there is something to fix
     from triton_mutlint.fixes.offers import Offer
-    from triton_mutlint.model import Finding
+    from triton_mutlint.types import Finding
 
 
 @dataclass(frozen=True)

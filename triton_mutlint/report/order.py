@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from triton_mutlint.model import (
+from triton_mutlint.types import (
     Access,
     Finding,
     IndirectWrite,

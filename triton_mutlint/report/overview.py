@@ -7,12 +7,12 @@ from functools import partial
 
 from rich.text import Text
 
-from triton_mutlint.model import KernelReport, Location, Mutation, OpReport, Report, Status
 from triton_mutlint.report import order
 from triton_mutlint.report.kernel_text import failure_words, written_words
 from triton_mutlint.report.op_text import op_words
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.style import DIM, MUTATION, PLACE, STRONG, Lines, cells, clean, flow, words
+from triton_mutlint.types import KernelReport, Location, Mutation, OpReport, Report, Status
 
 _GUTTER = 6  # digits of a line number, right-aligned
 _NAME_LIMIT = 32  # cells: what stands after a longer name is not aligned with the rest

@@ -12,12 +12,12 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-from triton_mutlint.model import Finding, KernelReport, Location, Report
 from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.sarif_flows import flows
 from triton_mutlint.report.sarif_rules import LEVELS, rule_descriptors
 from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.types import Finding, KernelReport, Location, Report
 from triton_mutlint.version import REPOSITORY, __version__
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

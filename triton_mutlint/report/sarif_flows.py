@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from triton_mutlint.model import Access, AccessKind, Finding, KernelReport, Location
 from triton_mutlint.report import order
+from triton_mutlint.types import Access, AccessKind, Finding, KernelReport, Location
 
 Step = tuple[str, Location]
 LIMIT = 10  # flows of one finding

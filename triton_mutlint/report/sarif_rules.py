@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from triton_mutlint.model import Finding, Severity
 from triton_mutlint.rules import RULES, Rule
+from triton_mutlint.types import Finding, Severity
 from triton_mutlint.version import page
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note", Severity.OFF: "none"}

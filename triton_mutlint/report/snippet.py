@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from triton_mutlint.model import Location
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.style import CARET, DIM, Lines, cells, clean
+from triton_mutlint.types import Location
 
 GUTTER = 6  # digits of a line number, right-aligned
 _MARGIN = 12  # cells kept to the right of the caret when a long line is cropped

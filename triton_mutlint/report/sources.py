@@ -8,10 +8,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triton_mutlint.inputs import read
+from triton_mutlint.process.inputs import read
 
 if TYPE_CHECKING:
-    from triton_mutlint.model import Location
+    from triton_mutlint.types import Location
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")  # as Python counts lines; str.splitlines knows more ends
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from rich.text import Text
 
-from triton_mutlint.model import Mutation, Severity
+from triton_mutlint.types import Mutation, Severity
 
 Lines = list[Text]
 
@@ -57,6 +57,13 @@ def flow(pieces: Sequence[Text], width: int, first: Text | None = None, indent: 
         lines[-1].append(" " * space).append_text(piece)
         fresh = False
     return lines
+
+
+def titled(title: Text, pieces: Sequence[Text], width: int) -> Lines:
+    """Side by side where that fits on a line, else one above the other."""
+    if title.cell_len + 1 + sum(piece.cell_len + 1 for piece in pieces) <= width:
+        return flow(pieces, width, title.append("  "))
+    return [title, *flow(pieces, width, Text("  "), 4)]
 
 
 def words(text: str, style: str = "") -> list[Text]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triton_mutlint.basics import FAIL_LEVELS, NEVER
-from triton_mutlint.model import Finding, Report, Severity, Status
+from triton_mutlint.basics import FAIL_LEVELS, NEVER, plural
+from triton_mutlint.types import Finding, Report, Severity, Status
 
 FIXABLE = "[*]"  # marks what `--fix` can settle
 
@@ -66,19 +66,16 @@ def sentence(report: Report) -> str:
 
 def advice(report: Report, fixable: int = 0) -> list[str]:
     """What can be done about the findings as a whole; `fixable` of them are marked as those that `--fix` can settle."""
-    guessed = [f.rule for f in report.findings if f.kernel and not f.suppressed and f.severity is Severity.WARNING]
-    lowered, loaded = guessed.count("TML902"), guessed.count("TML901")
+    guessed = {(f.rule, f.kernel) for f in report.findings if not f.suppressed and f.severity is Severity.WARNING}
+    lacks = [k.failure.lacks for k in report.kernels
+             if k.failure is not None and not guessed.isdisjoint((("TML901", k.name), ("TML902", k.name)))]
     lines = []
-    if lowered:
+    if lowered := lacks.count("arguments"):
         what = f"{'its' if lowered == 1 else 'their'} arguments"
         lines.append(f"{plural(lowered, 'kernel')} not analysed: give {what} in a spec (triton-mutlint init)")
-    if loaded:
+    if loaded := lacks.count("globals"):
         what = "what it needs" if loaded == 1 else "what they need"
         lines.append(f"{plural(loaded, 'kernel')} not loaded: give {what} under `globals` in a spec")
     if fixable:
         lines.append(f"{FIXABLE} {plural(fixable, 'finding')} can be fixed: triton-mutlint check --fix")
     return lines
-
-
-def plural(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from triton_mutlint.model import (
+from triton_mutlint.report.options import RenderOptions
+from triton_mutlint.report.style import DIM, MUTATION, STRONG, Lines, cells, clean, flow, joined, words
+from triton_mutlint.types import (
     AccessKind,
     KernelReport,
     Mutation,
@@ -15,8 +17,6 @@ from triton_mutlint.model import (
     ParameterKind,
     ParameterReport,
 )
-from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.style import DIM, MUTATION, STRONG, Lines, cells, clean, flow, joined, words
 
 INDENT = 2
 MARKS = 3  # width of the rwa column

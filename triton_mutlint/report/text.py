@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from rich.color import ColorSystem
 from rich.console import Console
 from rich.text import Text
 
-from triton_mutlint.model import Finding, KernelReport, Location, Report, Severity, Status
 from triton_mutlint.report import order
 from triton_mutlint.report.findings_text import group_lines
 from triton_mutlint.report.groups import grouped
@@ -19,6 +18,7 @@ from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.overview import overview
 from triton_mutlint.report.style import DIM, FAILED, SEVERITY, STRONG, Lines, flow, to_ascii, words
 from triton_mutlint.report.summary import advice, sentence
+from triton_mutlint.types import Finding, KernelReport, Location, Report, Severity, Stage, Status
 
 _SUMMARY_STYLES = (
     (r"^\d+ kernels?:|^no$", STRONG),
@@ -65,7 +65,7 @@ def _blocks(report: Report, options: RenderOptions) -> list[Lines]:
     failures, findings = _split(report)
     told = [k for k in order.kernels(report) if full or (k in failures and not failures[k].suppressed)]
     blocks = [] if options.quiet or full else list(overview(report, options))
-    blocks += [kernel_lines(kernel, failures.get(kernel), options) for kernel in told]
+    blocks += [kernel_lines(kernel, failures.get(kernel), options, like) for kernel, like in _alike(told)]
     blocks += [op_lines(op, options) for op in report.ops] if full else []
     quoted = _places(told) if full else set()
     shown = (finding for finding in findings if options.verbose or not finding.suppressed)
@@ -99,6 +99,19 @@ def _split(report: Report) -> tuple[dict[KernelReport, Finding], list[Finding]]:
                 failures[kernel] = match
                 rest.remove(match)
     return failures, rest
+
+
+def _alike(kernels: Iterable[KernelReport]) -> Iterator[tuple[KernelReport, KernelReport | None]]:
+    """Each kernel with the first before it that failed at the same place for the same reason, as those of a factory do.
+
+    What is wrong may name the kernel; the place and the advice tell it as well.
+    """
+    first: dict[tuple[Stage, Location, str], KernelReport] = {}
+    for kernel in kernels:
+        failure, like = kernel.failure, kernel
+        if failure is not None and failure.location is not None:
+            like = first.setdefault((failure.stage, failure.location, failure.hint), kernel)
+        yield kernel, None if like is kernel else like
 
 
 def _tells_of(finding: Finding, kernel: KernelReport) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from triton_mutlint.contracts.allowed import Allowed
 from triton_mutlint.contracts.baseline import Kind
-from triton_mutlint.model import Finding, Location
 from triton_mutlint.rules.tml905_unused_suppression import RULE
+from triton_mutlint.types import Finding, Location
 
 
 def idle_allowed(allowed: Allowed) -> Finding:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.model import HostEffect, Location, OpArgument, OpReport, Related
+from triton_mutlint.types import HostEffect, Location, OpArgument, OpReport, Related
 
 _SHOWN = 4  # places of one argument
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from triton_mutlint.model import Change, Finding, KernelReport, Location, OpReport, Related, Severity
 from triton_mutlint.rules.subject import KernelSubject, RunSubject
+from triton_mutlint.types import Change, Finding, KernelReport, Location, OpReport, Related, Severity
 
 KernelCheck = Callable[[KernelSubject], Iterable[Finding]]
 RunCheck = Callable[[RunSubject], Iterable[Finding]]

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from triton_mutlint.config import Config
+from triton_mutlint.config.settings import Config
 from triton_mutlint.contracts.baseline import accept, unmet
 from triton_mutlint.contracts.spans import header
 from triton_mutlint.contracts.suppressions import Suppression, read_suppressions
-from triton_mutlint.model import Finding, Severity
-from triton_mutlint.rules import RULES
+from triton_mutlint.rules import NAMES, RULES
 from triton_mutlint.rules.accepted import idle_allowed, idle_entry
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject, RunSubject
+from triton_mutlint.types import Finding, Severity
 
 _RANK = {Severity.OFF: 0, Severity.INFO: 1, Severity.WARNING: 2, Severity.ERROR: 3}
 _LAST = "TML905"  # looks at what the others needed
@@ -37,7 +37,7 @@ def judge(run: RunSubject, config: Config) -> tuple[Finding, ...]:
     comments = _Comments(run)
     raised = [r for r in _raise(run, levels) if r.finding.severity is not Severity.OFF]
     findings = [_settle(r, comments) for r in raised]
-    run = replace(run, matched=frozenset(comments.matched), active=levels.active(run))
+    run = replace(run, matched=frozenset(comments.matched), active=levels.active(run), known=NAMES)
     for finding in (*RULES[_LAST].check_run(run), *_idle_allowed(run, raised)):
         levelled = levels.apply(RULES[_LAST], finding)
         if levelled.severity is not Severity.OFF:
@@ -154,7 +154,7 @@ class _Comments:
     """The suppressions of every linted file, and which of them were needed."""
 
     def __init__(self, run: RunSubject) -> None:
-        known = {code: rule.name for code, rule in RULES.items()}
+        known = NAMES
         self._by_file = {s.display: read_suppressions(s, known).items for s in run.sources}
         self.matched: set[tuple[Suppression, str]] = set()
 

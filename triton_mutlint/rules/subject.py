@@ -13,16 +13,32 @@ from triton_mutlint.contracts.declarations import Declaration
 from triton_mutlint.contracts.portable import covered
 from triton_mutlint.contracts.snapshot import Snapshot
 from triton_mutlint.contracts.suppressions import Suppression
-from triton_mutlint.model import (
+from triton_mutlint.types import (
+    AccessKind,
     Failure,
+    Kernel,
     KernelReport,
-    LoadedKernel,
     Location,
     OpReport,
     ParameterReport,
+    Related,
     Severity,
     SourceFile,
 )
+
+_VERBS = {AccessKind.READ: "read", AccessKind.WRITE: "written", AccessKind.ATOMIC: "updated"}
+WRITING = (AccessKind.WRITE, AccessKind.ATOMIC)
+
+
+def places(parameter: ParameterReport, kinds: Collection[AccessKind] = tuple(AccessKind)) -> list[Related]:
+    """Where a parameter is accessed in one of these ways."""
+    found = sorted({(a.location, _VERBS[a.kind], a.op) for a in parameter.accesses if a.kind in kinds})
+    return [Related(f"{verb} here by {op}", place) for place, verb, op in found]
+
+
+def condition(parameter: ParameterReport) -> str:
+    """Under which compile-time values a parameter is written, to follow the verb."""
+    return f" when {' or '.join(parameter.when)}" if parameter.when else ""
 
 
 @dataclass(frozen=True)
@@ -35,7 +51,7 @@ class KernelSubject:
     """
 
     report: KernelReport
-    kernel: LoadedKernel | None = None
+    kernel: Kernel | None = None
     declaration: Declaration | None = None
     has_spec_entry: bool = False
     allow: frozenset[str] = frozenset()
@@ -74,8 +90,9 @@ class RunSubject:
 
     `failures` are those that no kernel's report carries, by file or kernel name. `spec_unused` are
     messages about spec entries that hold for nothing. `cwd` is what displayed paths are relative
-    to. `matched` and `active` are filled in by `judge`: the suppressions that were needed, each
-    with the code it suppressed, and by file the codes of the rules that are on. `arguments` are
+    to. `matched`, `active` and `known` are filled in by `judge`: the suppressions that were needed, each
+    with the code it suppressed; by file the codes of the rules that are on; the names of all rules by their
+    codes. `arguments` are
     those of the run, as typed; `snapshot` and `baseline` what it is to be compared with, if anything.
     `may_be_elsewhere` tells whether the entry of an `allow` may hold for kernels that were not linted.
     """
@@ -91,6 +108,7 @@ class RunSubject:
     may_be_elsewhere: Callable[[Allowed], bool] = lambda allowed: False
     matched: frozenset[tuple[Suppression, str]] = frozenset()
     active: Mapping[str, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))
+    known: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     ops: tuple[OpReport, ...] = ()
 
     def covered(self, files: Collection[str], folder: Path) -> frozenset[str]:

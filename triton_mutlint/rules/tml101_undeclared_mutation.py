@@ -46,9 +46,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_mutlint.contracts.declarations import Declaration, change_of, covers
-from triton_mutlint.model import AccessKind, Finding, Mutation, ParameterReport, Related, Severity
 from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.rules.subject import WRITING, KernelSubject, condition, places
+from triton_mutlint.types import Finding, Mutation, ParameterReport, Related, Severity
 
 
 def check(subject: KernelSubject) -> Iterator[Finding]:
@@ -63,7 +63,7 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
 def _undeclared(subject: KernelSubject, parameter: ParameterReport) -> Finding:
     declared = subject.declaration
     assert declared is not None
-    what = f"`{subject.report.name}` writes `{parameter.name}`{_condition(parameter)}"
+    what = f"`{subject.report.name}` writes `{parameter.name}`{condition(parameter)}"
     names = ", ".join(f"`{name}`" for name in declared.mutates) or "nothing"
     where = "its spec entry" if declared.origin == "spec" else "its comment"
     place = Related(f"declared to write {names} here", declared.location)
@@ -71,7 +71,7 @@ def _undeclared(subject: KernelSubject, parameter: ParameterReport) -> Finding:
     wanted = f"mutates: [{', '.join(complete)}]" if declared.origin == "spec" else f"mutates={','.join(complete)}"
     return RULE.finding(
         f"{what}, which {where} does not list under `mutates`", subject.place_of(parameter.name),
-        kernel=subject.report, parameter=parameter.name, related=(place, *_writes(parameter)),
+        kernel=subject.report, parameter=parameter.name, related=(place, *places(parameter, WRITING)),
         help=f"if the write is meant, declare it: `{wanted}`; otherwise remove it",
         changes=[change_of(declared, parameter.name, [p.name for p in subject.report.parameters], add=True)],
         subject=declared.location,
@@ -90,9 +90,9 @@ def _complete(subject: KernelSubject, declared: Declaration) -> list[str]:
 
 def _const(subject: KernelSubject, parameter: ParameterReport) -> Finding:
     return RULE.finding(
-        f"`{subject.report.name}` writes `{parameter.name}`{_condition(parameter)}, which is annotated `tl.const`",
+        f"`{subject.report.name}` writes `{parameter.name}`{condition(parameter)}, which is annotated `tl.const`",
         subject.place_of(parameter.name), kernel=subject.report, parameter=parameter.name,
-        related=_writes(parameter), help="remove the annotation or the write",
+        related=places(parameter, WRITING), help="remove the annotation or the write",
         subject=subject.report.location,
     )
 
@@ -100,16 +100,6 @@ def _const(subject: KernelSubject, parameter: ParameterReport) -> Finding:
 def _is_const(subject: KernelSubject, parameter: ParameterReport) -> bool:
     kernel = subject.kernel
     return kernel is not None and any(p.is_const and p.name == parameter.name for p in kernel.parameters)
-
-
-def _condition(parameter: ParameterReport) -> str:
-    return f" when {' or '.join(parameter.when)}" if parameter.when else ""
-
-
-def _writes(parameter: ParameterReport) -> list[Related]:
-    """One entry per writing line."""
-    places = {a.location: a for a in parameter.accesses if a.kind is not AccessKind.READ}
-    return [Related(f"written here by {access.op}", place) for place, access in sorted(places.items())]
 
 
 RULE = Rule("TML101", "undeclared-mutation", Severity.ERROR, __doc__ or "", check=check)

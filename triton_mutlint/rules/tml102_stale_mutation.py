@@ -42,9 +42,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_mutlint.contracts.declarations import Declaration, change_of, covers
-from triton_mutlint.model import Finding, Mutation, ParameterReport, Related, Severity, Status
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.types import Finding, Mutation, ParameterReport, Related, Severity, Status
 
 
 def check(subject: KernelSubject) -> Iterator[Finding]:

@@ -66,10 +66,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.model import Change, Finding, ListKind, OpArgument, OpMutation, OpReport, Severity
 from triton_mutlint.rules.op_effects import declares, related, unfixed
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import RunSubject
+from triton_mutlint.types import Change, Finding, ListKind, OpArgument, OpMutation, OpReport, Severity
 
 
 def check_run(run: RunSubject) -> Iterator[Finding]:

@@ -58,10 +58,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.model import Finding, Related, Severity
 from triton_mutlint.rules.op_effects import unfixed
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import RunSubject
+from triton_mutlint.types import Finding, Related, Severity
 
 
 def check_run(run: RunSubject) -> Iterator[Finding]:

@@ -52,6 +52,7 @@ commit the file; its diff shows reviewers what changed. Otherwise undo it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from triton_mutlint.contracts.contract import (
     CONDITIONAL,
@@ -65,15 +66,44 @@ from triton_mutlint.contracts.contract import (
     keyed_ops,
     op_contract_of,
 )
-from triton_mutlint.contracts.snapshot import Entry, Snapshot
-from triton_mutlint.model import AccessKind, Finding, Location, OpReport, Related, Severity
+from triton_mutlint.contracts.snapshot import Entry
 from triton_mutlint.rules.op_effects import steps
 from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject, RunSubject
+from triton_mutlint.rules.subject import WRITING, KernelSubject, RunSubject, places
+from triton_mutlint.types import Finding, KernelReport, Location, OpReport, Related, Severity
 
 _UPDATE = "if this is meant, update the snapshot: `triton-mutlint snapshot` with the same paths"
-_NOW = {WRITTEN: "now writes", MAYBE: "may now write", UNKNOWN: "may now write", "": "no longer writes"}  # of an op
+_NOW = {WRITTEN: "now writes", CONDITIONAL: "now writes", MAYBE: "may now write", UNKNOWN: "may now write",
+        "": "no longer writes"}
 _SHOWN = 3  # places of a write that are listed
+
+
+@dataclass(frozen=True)
+class _Owner:
+    """A kernel or an op, and what it writes now; `subject` is there for a kernel."""
+
+    report: KernelReport | OpReport
+    now: Contract
+    subject: KernelSubject | None = None
+
+    def finding(self, message: str, help: str, parameter: str | None = None,  # noqa: A002 - as of a rule
+                related: tuple[Related, ...] = (), severity: Severity | None = None,
+                entry: Location | None = None) -> Finding:
+        report = self.report
+        place = self.subject.place_of(parameter) if self.subject and parameter else report.location
+        return RULE.finding(
+            f"`{report.name}` {message}", place, kernel=report if isinstance(report, KernelReport) else None,
+            op=report if isinstance(report, OpReport) else None, parameter=parameter, related=related, help=help,
+            severity=severity, subject=entry,
+        )
+
+    def written(self, name: str) -> tuple[Related, ...]:
+        """The first places where `name` is written."""
+        if isinstance(self.report, OpReport):
+            effects = (e for a in self.report.arguments if a.name == name for e in a.effects[:_SHOWN])
+            return tuple(step for effect in effects for step in steps(effect))
+        parameter = self.subject.parameter(name) if self.subject else None
+        return tuple(places(parameter, WRITING)[:_SHOWN]) if parameter else ()
 
 
 def check_run(run: RunSubject) -> Iterator[Finding]:
@@ -81,93 +111,51 @@ def check_run(run: RunSubject) -> Iterator[Finding]:
     if snapshot is None:
         return
     subjects = {id(s.report): s for s in run.kernels}
-    now = keyed([s.report for s in run.kernels], run.cwd, snapshot.folder)
-    for key, report in now.items():
-        yield from _compare(subjects[id(report)], snapshot, snapshot.entries.get(key))
+    kernels = keyed([s.report for s in run.kernels], run.cwd, snapshot.folder)
+    owners = {key: _Owner(report, contract_of(report), subjects[id(report)]) for key, report in kernels.items()}
     ops = keyed_ops(run.ops, run.cwd, snapshot.folder)
-    for key, op in ops.items():
-        yield from _compare_op(op, snapshot, snapshot.entries.get(key))
+    owners |= {key: _Owner(op, op_contract_of(op)) for key, op in ops.items()}
+    for key, owner in owners.items():
+        yield from _compare(owner, snapshot.file, snapshot.entries.get(key))
     covered = run.covered({key.file for key in snapshot.entries}, snapshot.folder)
     for key, entry in snapshot.entries.items():
-        if key not in now and key not in ops and key.file in covered:
-            yield _gone(key, entry, snapshot)
+        if key not in owners and key.file in covered:
+            yield _gone(key, Location(snapshot.file, entry.line))
 
 
-def _gone(key: Key, entry: Entry, snapshot: Snapshot) -> Finding:
-    return RULE.finding(f"the snapshot has the {key.kind} `{key.name}`, which {key.file} no longer has",
-                        Location(snapshot.file, entry.line), help=_UPDATE)
+def _gone(key: Key, entry: Location) -> Finding:
+    return RULE.finding(f"the snapshot has the {key.kind} `{key.name}`, which {key.file} no longer has", entry,
+                        help=_UPDATE)
 
 
-def _compare(subject: KernelSubject, snapshot: Snapshot, entry: Entry | None) -> Iterator[Finding]:
-    report, now = subject.report, contract_of(subject.report)
-    if not now.analyzed:
-        if entry is not None and entry.contract.analyzed:
-            yield RULE.finding(
-                f"`{report.name}` has a verdict in the snapshot and none now", report.location, kernel=report,
-                related=[Related("the snapshot's entry", Location(snapshot.file, entry.line))],
-                help="give the kernel's arguments in a spec, so that it can be analysed again",
-            )
+def _compare(owner: _Owner, file: str, entry: Entry | None) -> Iterator[Finding]:
+    before = entry.contract if entry is not None and entry.contract.analyzed else None
+    if entry is None or before is None:
+        if owner.now.analyzed:
+            state = "is not in the snapshot yet" if entry is None else "has no verdict in the snapshot"
+            yield owner.finding(state, "`triton-mutlint snapshot` with the same paths adds it", severity=Severity.INFO)
         return
-    if entry is None or not entry.contract.analyzed:
-        state = "is not in the snapshot yet" if entry is None else "has no verdict in the snapshot"
-        yield RULE.finding(f"`{report.name}` {state}", report.location, kernel=report, severity=Severity.INFO,
-                           help="`triton-mutlint snapshot` with the same paths adds it")
+    place = Location(file, entry.line)
+    if not owner.now.analyzed:
+        yield owner.finding("has a verdict in the snapshot and none now",
+                            "give the kernel's arguments in a spec, so that it can be analysed again",
+                            related=(Related("the snapshot's entry", place),))
         return
-    before = entry.contract
-    place = Location(snapshot.file, entry.line)
-    for name in sorted({*before.writes, *now.writes}):
-        old, new = before.writes.get(name), now.writes.get(name)
+    for name in sorted({*before.writes, *owner.now.writes}):
+        old, new = before.writes.get(name), owner.now.writes.get(name)
         if old != new:
-            yield _changed(subject, name, old, new, place)
-    yield from _indirect(subject, before, now, place)
+            yield _changed(owner, name, old, new, place)
+    yield from _indirect(owner, before, place)
 
 
-def _compare_op(op: OpReport, snapshot: Snapshot, entry: Entry | None) -> Iterator[Finding]:
-    if entry is None:
-        yield RULE.finding(f"`{op.name}` is not in the snapshot yet", op.location, op=op, severity=Severity.INFO,
-                           help="`triton-mutlint snapshot` with the same paths adds it")
-        return
-    before, now = entry.contract.writes, op_contract_of(op).writes
-    arguments = {a.name: a for a in op.arguments}
-    for name in sorted({*before, *now}):
-        old, new = before.get(name), now.get(name)
-        if old != new:
-            places = [r for e in arguments[name].effects[:_SHOWN] for r in steps(e)] if name in arguments else []
-            held = Location(snapshot.file, entry.line)
-            now_it = _NOW[new[0] if new else ""]
-            yield RULE.finding(
-                f"`{op.name}` {now_it} `{name}`; the snapshot says: {_verdict(old)}", op.location, op=op,
-                parameter=name, related=[Related("the snapshot's entry", held), *places], subject=held,
-                help=_UPDATE, severity=Severity.INFO if old is not None and old[0] == UNKNOWN else None,
-            )
-
-
-def _changed(subject: KernelSubject, name: str, old: tuple[str, str] | None, new: tuple[str, str] | None,
-             snapshot: Location) -> Finding:
-    settled = old is not None and old[0] == UNKNOWN
-    related = [Related(f"the snapshot says: {_verdict(old)}", snapshot), *_places(subject, name)]
-    return RULE.finding(
-        f"`{subject.report.name}` {_phrase(name, old, new)}", subject.place_of(name), kernel=subject.report,
-        parameter=name, related=related, help=_UPDATE, severity=Severity.INFO if settled else None, subject=snapshot,
+def _changed(owner: _Owner, name: str, old: tuple[str, str] | None, new: tuple[str, str] | None,
+             entry: Location) -> Finding:
+    when = f" when {new[1]}" if new and new[1] else ""
+    return owner.finding(
+        f"{_NOW[new[0] if new else '']} `{name}`{when}; the snapshot says: {_verdict(old)}", _UPDATE, name,
+        (Related("the snapshot's entry", entry), *owner.written(name)),
+        Severity.INFO if old is not None and old[0] == UNKNOWN else None, entry,
     )
-
-
-def _phrase(name: str, old: tuple[str, str] | None, new: tuple[str, str] | None) -> str:
-    how = new[0] if new else ""
-    before = f", which it wrote{_when(old)} before" if old and old[0] in (WRITTEN, CONDITIONAL) else ""
-    before = f", which was {UNKNOWN} before" if old and old[0] == UNKNOWN else before
-    if how == UNKNOWN:
-        return f"may now write `{name}`: that cannot be decided any more{before}"
-    if new is not None:
-        return f"now writes `{name}`{_when(new)}{before or ', which it did not write before'}"
-    return f"no longer writes `{name}`{before}"
-
-
-def _when(verdict: tuple[str, str]) -> str:
-    how, when = verdict
-    if how == WRITTEN:
-        return " always"
-    return f" when {when}" if when else " sometimes"
 
 
 def _verdict(verdict: tuple[str, str] | None) -> str:
@@ -177,23 +165,15 @@ def _verdict(verdict: tuple[str, str] | None) -> str:
     return f"{how} when {when}" if when else how
 
 
-def _indirect(subject: KernelSubject, before: Contract, now: Contract, snapshot: Location) -> Iterator[Finding]:
-    for name, via in sorted(before.indirect ^ now.indirect):
-        appeared = (name, via) in now.indirect
+def _indirect(owner: _Owner, before: Contract, entry: Location) -> Iterator[Finding]:
+    writes = owner.report.indirect_writes if isinstance(owner.report, KernelReport) else ()
+    for name, via in sorted(before.indirect ^ owner.now.indirect):
+        appeared = (name, via) in owner.now.indirect
         address = f"addresses loaded from `{name}`" if via == "loaded" else f"the address in `{name}`"
         verb = "now writes through" if appeared else "no longer writes through"
-        places = [Related(f"written here by {w.op}", w.location) for w in subject.report.indirect_writes
-                  if (w.through, w.via) == (name, via)]
-        said = Related(f"the snapshot {'does not list' if appeared else 'lists'} it", snapshot)
-        yield RULE.finding(f"`{subject.report.name}` {verb} {address}", subject.place_of(name), kernel=subject.report,
-                           parameter=name, related=[said, *places[:_SHOWN]], help=_UPDATE, subject=snapshot)
-
-
-def _places(subject: KernelSubject, name: str) -> list[Related]:
-    parameter = subject.parameter(name)
-    accesses = parameter.accesses if parameter else ()
-    found = sorted({(a.location, a.op) for a in accesses if a.kind is not AccessKind.READ})
-    return [Related(f"written here by {op}", place) for place, op in found[:_SHOWN]]
+        said = Related(f"the snapshot {'does not list' if appeared else 'lists'} it", entry)
+        found = [Related(f"written here by {w.op}", w.location) for w in writes if (w.through, w.via) == (name, via)]
+        yield owner.finding(f"{verb} {address}", _UPDATE, name, (said, *found[:_SHOWN]), entry=entry)
 
 
 RULE = Rule("TML107", "contract-changed", Severity.ERROR, __doc__ or "", check_run=check_run,

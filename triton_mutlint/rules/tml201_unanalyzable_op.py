@@ -45,9 +45,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.model import Finding, Related, Severity, UnanalyzableOp
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.types import Finding, Related, Severity, UnanalyzableOp
 
 _OTHERWISE = "use an op whose effects are known, or find out what it writes and suppress this with a reason"
 _SHOWN = 60  # characters of asm in a message
@@ -61,7 +61,7 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
 def _undecided(subject: KernelSubject, op: UnanalyzableOp) -> Finding:
     report = subject.report
     detail = " ".join(op.detail.split())
-    quoted = not detail or detail in " ".join(op.reason.split())
+    quoted = not detail or detail.rstrip("; ") in " ".join(op.reason.split())
     shown = "" if quoted else f" `{detail[:_SHOWN]}{'…' if len(detail) > _SHOWN else ''}`"
     unknown = [name for name in op.parameters if name in report.unknown]
     names = ", ".join(f"`{name}`" for name in unknown)

@@ -39,9 +39,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from triton_mutlint.model import Finding, Mutation, ParameterKind, ParameterReport, Severity
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.types import Finding, Mutation, ParameterKind, ParameterReport, Severity
 
 _ADDRESSES = (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)
 

@@ -37,9 +37,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.model import AccessKind, Finding, Mutation, ParameterKind, ParameterReport, Related, Severity
 from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.rules.subject import KernelSubject, places
+from triton_mutlint.types import AccessKind, Finding, Mutation, ParameterKind, ParameterReport, Severity
 
 
 def check(subject: KernelSubject) -> Iterator[Finding]:
@@ -58,11 +58,10 @@ def _is_candidate(parameter: ParameterReport) -> bool:
 
 
 def _candidate(subject: KernelSubject, parameter: ParameterReport) -> Finding:
-    reads = [a for a in parameter.accesses if a.kind is AccessKind.READ]
     return RULE.finding(
         f"`{subject.report.name}` only reads `{parameter.name}`", subject.place_of(parameter.name),
         kernel=subject.report, parameter=parameter.name,
-        related=[Related("read here", place) for place in sorted({a.location for a in reads})],
+        related=places(parameter, [AccessKind.READ]),
         help=f"annotate `{parameter.name}` as `tl.const`", subject=subject.report.location,
     )
 

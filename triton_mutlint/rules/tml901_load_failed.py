@@ -44,9 +44,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.model import Failure, Finding, KernelReport, Location, Severity, Stage
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import RunSubject
+from triton_mutlint.types import Failure, Finding, KernelReport, Location, Severity, Stage
 
 
 def check_run(run: RunSubject) -> Iterator[Finding]:

@@ -43,9 +43,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.model import Finding, Origin, Related, Severity, Stage
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.types import Finding, Origin, Related, Severity, Stage
 
 _VERB = {Stage.SIGNATURE: "has no usable signature", Stage.LOWER: "does not compile", Stage.ANALYZE: "was not analysed"}
 

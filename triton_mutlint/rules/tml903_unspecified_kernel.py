@@ -38,9 +38,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.model import Finding, Severity
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.types import Finding, Severity
 
 
 def check(subject: KernelSubject) -> Iterator[Finding]:

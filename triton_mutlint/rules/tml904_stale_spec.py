@@ -41,9 +41,9 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from triton_mutlint.contracts.declarations import COMMENT, Declaration, change_of, covers, read_declarations
-from triton_mutlint.model import Finding, Related, Severity, SourceFile, Status
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import KernelSubject, RunSubject
+from triton_mutlint.types import Finding, Related, Severity, SourceFile, Status
 
 
 def check_run(run: RunSubject) -> Iterator[Finding]:

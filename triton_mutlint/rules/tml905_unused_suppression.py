@@ -39,9 +39,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from triton_mutlint.contracts.suppressions import Suppression, read_suppressions
-from triton_mutlint.model import Change, Finding, ListKind, Severity, SourceFile
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.subject import RunSubject
+from triton_mutlint.types import Change, Finding, ListKind, Severity, SourceFile
 
 
 def unused(run: RunSubject, known: Mapping[str, str]) -> Iterator[Finding]:
@@ -72,9 +72,7 @@ def _unused(run: RunSubject, source: SourceFile, suppression: Suppression) -> It
 
 
 def check_run(run: RunSubject) -> Iterator[Finding]:
-    from triton_mutlint.rules import RULES  # this rule is about the others, and one of them
-
-    return unused(run, {code: rule.name for code, rule in RULES.items()})
+    return unused(run, run.known)
 
 
 RULE = Rule("TML905", "unused-suppression", Severity.WARNING, __doc__ or "", check_run=check_run)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
-from triton_mutlint.model import ArgType, ConstexprValue, DescriptorType
 from triton_mutlint.signature.configs import Config
+from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType
 
 
 def with_block_shapes(configs: tuple[Config, ...], guesses: Mapping[str, tuple[ArgType, ...]]) -> tuple[Config, ...]:

@@ -14,10 +14,10 @@ from triton_mutlint.kernel_source.names import (
     named_like_small,
 )
 from triton_mutlint.kernel_source.slots import Slot
-from triton_mutlint.model import ArgType, ConstexprValue
 from triton_mutlint.signature.evidence import Dossier
 from triton_mutlint.signature.inferred import Inferred
 from triton_mutlint.signature.launch_reader import Evidence
+from triton_mutlint.types import ArgType, ConstexprValue
 
 MAX_ALTERNATIVES = 6
 SIZES = (64, 32, 16, 128, 256, 8, 4, 2, 1, 0, 512, 1024, 2048, 4096, 3, 5, 6, 7, -1)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from triton_mutlint.model import ArgType, ConstexprValue, LoadedKernel
-from triton_mutlint.signature.values import text_of, unwrap_constexpr
-from triton_mutlint.signature.variants import key, value_key
+from triton_mutlint.signature.variants import key
+from triton_mutlint.spec.values import text_of, unwrap_constexpr, value_key
+from triton_mutlint.types import ArgType, ConstexprValue, Kernel
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Config:
     hook: Any = None  # run by Triton on the arguments before each launch
 
 
-def configs(kernel: LoadedKernel, given: Mapping[str, Sequence[ArgType]]) -> tuple[Config, ...]:
+def configs(kernel: Kernel, given: Mapping[str, Sequence[ArgType]]) -> tuple[Config, ...]:
     """The configs of `kernel` that agree with the `given` values, at least one, in file order.
 
     A given value keeps the configs that have it; if none has, it replaces theirs (at a launch
@@ -40,7 +40,7 @@ def configs(kernel: LoadedKernel, given: Mapping[str, Sequence[ArgType]]) -> tup
     return _new_values_first(list(unique.values())) or (Config(),)
 
 
-def differ_in_options(kernel: LoadedKernel) -> bool:
+def differ_in_options(kernel: Kernel) -> bool:
     """Whether configs that count once differ in what a kernel can ask for: its warps, say."""
     found = [_config(kernel, config) for config in (kernel.autotune.configs if kernel.autotune else ())]
     return len({_args(c) for c in found}) < len({(_args(c), repr(sorted(c.options.items()))) for c in found})
@@ -51,7 +51,7 @@ def _args(config: Config) -> object:
     return key(dict(sorted(config.args.items())))
 
 
-def _config(kernel: LoadedKernel, config: Any) -> Config:
+def _config(kernel: Kernel, config: Any) -> Config:
     """Splits a config into the kernel's own parameters and compile options.
 
     A kernel may take `num_warps` itself; Triton then hands it the config's.

@@ -10,28 +10,28 @@ from triton_mutlint.kernel_source.calls import of_global
 from triton_mutlint.kernel_source.footprint import elements, footprint
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.kernel_source.values import MEMORY, Value, either
-from triton_mutlint.model import (
+from triton_mutlint.signature.evidence import Dossier, Evidences, gather
+from triton_mutlint.signature.passed_functions import Functions, handed_over, is_number
+from triton_mutlint.signature.variants import types_of
+from triton_mutlint.types import (
     ArgType,
     ConstexprValue,
     DescriptorType,
     Doubts,
-    LoadedKernel,
+    Kernel,
     Parameter,
+    Plan,
     PointerType,
     ScalarType,
-    SignaturePlan,
     TupleType,
 )
-from triton_mutlint.signature.evidence import Dossier, Evidences, gather
-from triton_mutlint.signature.passed_functions import Functions, handed_over, is_number
-from triton_mutlint.signature.variants import types_of
 
 _NUMBER = re.compile(r"\b(int|float|bool|u?int\d+|float\d+|bfloat16|[iuf]\d+|fp\d+|bf16)(_t)?\b")
 _OTHER = re.compile(r"\*|[Tt]ensor|[Pp]ointer|ptr")
 _TELLING = ("int", "float", "bool", "address")  # launch evidence that settles that a scalar is one
 
 
-def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, LoadedKernel]) -> Doubts:
+def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
     """What the guesses in `plan` leave open."""
     evidence = gather(kernel, helpers, ())
     stores: dict[str, int] = {}
@@ -80,14 +80,14 @@ def doubts(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
                   frozenset(untyped), values, frozenset({*loads, *put}))
 
 
-def _types(plan: SignaturePlan) -> Iterator[tuple[str, ArgType]]:
+def _types(plan: Plan) -> Iterator[tuple[str, ArgType]]:
     """What each parameter is: for those that are a tuple in some variant, in each of them."""
     for name, first in plan.variants[0].args.items():
         types = types_of(plan, name)
         yield from ((name, t) for t in types if t is first or any(isinstance(t, TupleType) for t in types))
 
 
-def held_by(kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences) -> dict[str, Value]:
+def held_by(kernel: Kernel, plan: Plan, evidence: Evidences) -> dict[str, Value]:
     """What the parameters hold: addresses, or what they are said to be at compile time, in all variants of `plan`."""
     held = {}
     for parameter in kernel.parameters:
@@ -142,7 +142,7 @@ def _narrow(type_: ScalarType, slot: Slot) -> bool:
     return type_.name.startswith(("i", "u")) or bool(slot.to_int or slot.kept)
 
 
-def _decides(plan: SignaturePlan, kinds: tuple[type, ...]) -> bool:
+def _decides(plan: Plan, kinds: tuple[type, ...]) -> bool:
     """Whether arguments of `kinds` are guessed, or variants left out."""
     guessed = any(isinstance(v.args[n], kinds) for n in plan.inferred | plan.assumed for v in plan.variants)
     return guessed or len(plan.variants) < plan.total

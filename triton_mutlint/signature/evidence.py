@@ -12,10 +12,10 @@ from triton_mutlint.kernel_source.constraints import Constraint
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.learned_walk import facts
 from triton_mutlint.kernel_source.slots import Slot
-from triton_mutlint.model import LoadedKernel, Parameter
 from triton_mutlint.signature import launches
 from triton_mutlint.signature.launch_reader import Evidence
 from triton_mutlint.source.walking import walk
+from triton_mutlint.types import Kernel, Parameter
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +45,11 @@ class Evidences:
     indirect: int = 0  # the line at which a pointer is, or may be, made of what was put somewhere before
 
 
-_CACHE: WeakKeyDictionary[LoadedKernel, Evidences] = WeakKeyDictionary()
+_CACHE: WeakKeyDictionary[Kernel, Evidences] = WeakKeyDictionary()
 
 
 def gather(
-    kernel: LoadedKernel, helpers: Mapping[str, LoadedKernel], trees: Sequence[ast.Module]
+    kernel: Kernel, helpers: Mapping[str, Kernel], trees: Sequence[ast.Module]
 ) -> Evidences:
     """The evidence on every parameter of `kernel`; kept for as long as the kernel is."""
     found = _CACHE.get(kernel)
@@ -58,7 +58,7 @@ def gather(
     return found
 
 
-def program_of(kernel: LoadedKernel, helpers: Mapping[str, LoadedKernel]) -> Program:
+def program_of(kernel: Kernel, helpers: Mapping[str, Kernel]) -> Program:
     """The functions that a kernel may call; `helpers` are for names that its namespace does not hold."""
     functions = {name: Helper(h.node, h.namespace) for name, h in helpers.items()}
     if not kernel.namespace:
@@ -68,7 +68,7 @@ def program_of(kernel: LoadedKernel, helpers: Mapping[str, LoadedKernel]) -> Pro
     return Program(functions)
 
 
-def _gather(kernel: LoadedKernel, program: Program, trees: Sequence[ast.Module]) -> Evidences:
+def _gather(kernel: Kernel, program: Program, trees: Sequence[ast.Module]) -> Evidences:
     found = facts(kernel, program)
     learnt = found.learnt
     places = (kernel.tree, *(t for t in trees if t is not kernel.tree))

@@ -6,10 +6,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from triton_mutlint.model import ArgType, ConstexprValue, LoadedKernel, Variant
 from triton_mutlint.signature.configs import Config
 from triton_mutlint.signature.heuristics import Heuristic
-from triton_mutlint.signature.variants import Index, changes, count, orders, value_key
+from triton_mutlint.signature.variants import Index, changes, count, orders
+from triton_mutlint.spec.values import value_key
+from triton_mutlint.types import ArgType, ConstexprValue, Kernel, Variant
 
 EXACT = 4096  # combinations up to which variants are counted one by one, beyond it multiplied out
 
@@ -43,7 +44,7 @@ class Expansion:
     sampled: frozenset[str] = frozenset()
 
 
-def expand(kernel: LoadedKernel, sources: Sources, cap: int, guessed: Collection[str] = ()) -> Expansion:
+def expand(kernel: Kernel, sources: Sources, cap: int, guessed: Collection[str] = ()) -> Expansion:
     """The first `cap` (at least one) distinct variants, in the order of `variants.orders`.
 
     The values of the parameters in `guessed` are not given by anybody. With more than `EXACT` combinations
@@ -54,7 +55,7 @@ def expand(kernel: LoadedKernel, sources: Sources, cap: int, guessed: Collection
 
 
 class _Expander:
-    def __init__(self, kernel: LoadedKernel, sources: Sources) -> None:
+    def __init__(self, kernel: Kernel, sources: Sources) -> None:
         self.sources = sources
         self.parameters = kernel.parameter_names
         self.names = tuple(sources.free)

@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import Any
 
 from triton_mutlint.kernel_source.constraints import Constraint
-from triton_mutlint.model import ArgType, ConstexprValue, DescriptorType, LoadedKernel
 from triton_mutlint.signature.compile_time import candidates, compile_time, needs_constexpr
 from triton_mutlint.signature.evidence import Dossier, gather
 from triton_mutlint.signature.inferred import Inferred
@@ -22,15 +21,16 @@ from triton_mutlint.signature.passed_functions import learn
 from triton_mutlint.signature.reaching import reach, value_of
 from triton_mutlint.signature.runtime import runtime
 from triton_mutlint.signature.solving import solve
+from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, Kernel
 
-NO_HELPERS: Mapping[str, LoadedKernel] = MappingProxyType({})
+NO_HELPERS: Mapping[str, Kernel] = MappingProxyType({})
 
 
 def infer(
-    kernel: LoadedKernel,
+    kernel: Kernel,
     known: Mapping[str, ArgType],
     *,
-    helpers: Mapping[str, LoadedKernel] = NO_HELPERS,
+    helpers: Mapping[str, Kernel] = NO_HELPERS,
     trees: Sequence[ast.Module] = (),
 ) -> Mapping[str, Inferred]:
     """Guesses for every parameter of `kernel` that `known` does not give.
@@ -62,7 +62,7 @@ def _guess(dossier: Dossier) -> Inferred:
     return runtime(dossier)
 
 
-def _tuned(kernel: LoadedKernel, name: str) -> Inferred | None:
+def _tuned(kernel: Kernel, name: str) -> Inferred | None:
     """The values that the autotune configs give."""
     if kernel.autotune is None:
         return None

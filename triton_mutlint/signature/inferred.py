@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triton_mutlint.model import ArgType
+from triton_mutlint.types import ArgType
 
 
 @dataclass(frozen=True)

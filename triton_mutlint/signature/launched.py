@@ -15,29 +15,29 @@ from triton_mutlint.kernel_source.evaluate import UNKNOWN
 from triton_mutlint.kernel_source.footprint import elements, footprint
 from triton_mutlint.kernel_source.helpers import Program
 from triton_mutlint.kernel_source.values import MEMORY, NOTHING, NOWHERE, Value
-from triton_mutlint.model import (
+from triton_mutlint.signature.evidence import Evidences, gather
+from triton_mutlint.signature.variants import types_of
+from triton_mutlint.spec.bind import value_parameters
+from triton_mutlint.spec.values import unwrap_constexpr, value_key
+from triton_mutlint.types import (
     ArgType,
     Beyond,
     ConstexprValue,
+    Kernel,
     LaunchArgument,
-    LoadedKernel,
     Parameter,
+    Plan,
     PointerType,
     ScalarType,
-    SignaturePlan,
     TupleType,
 )
-from triton_mutlint.signature.binding import value_parameters
-from triton_mutlint.signature.evidence import Evidences, gather
-from triton_mutlint.signature.values import unwrap_constexpr
-from triton_mutlint.signature.variants import types_of, value_key
 
 Given = Mapping[str, LaunchArgument]
 _SHOWN = 3  # values that messages name
 _SMALL = 1 << 16  # below it a number is the same in all types of 32 bits, with a sign or without
 
 
-def beyond(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, LoadedKernel], given: Given) -> Beyond:
+def beyond(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel], given: Given) -> Beyond:
     """What a launch may store through, and whether it is that of a variant in `plan`."""
     return _Launch(kernel, plan, gather(kernel, helpers, ()), given).beyond()
 
@@ -45,7 +45,7 @@ def beyond(kernel: LoadedKernel, plan: SignaturePlan, helpers: Mapping[str, Load
 class _Launch:
     """One launch, beside the variants of a plan."""
 
-    def __init__(self, kernel: LoadedKernel, plan: SignaturePlan, evidence: Evidences, given: Given) -> None:
+    def __init__(self, kernel: Kernel, plan: Plan, evidence: Evidences, given: Given) -> None:
         self._kernel, self._plan, self._evidence, self._given = kernel, plan, evidence, given
         self._types = {name: types_of(plan, name) for name in kernel.parameter_names}
         self._values = value_parameters(kernel)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from triton_mutlint.model import ArgType, ConstexprValue, DescriptorType, LoadedKernel, PointerType
 from triton_mutlint.signature.evidence import Dossier
 from triton_mutlint.signature.inferred import Inferred
+from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, Kernel, PointerType
 
 
 class _Asked(dict[str, Any]):
@@ -27,7 +27,7 @@ class _Asked(dict[str, Any]):
 
 
 def optional_by_heuristics(
-    kernel: LoadedKernel, dossiers: Mapping[str, Dossier], known: Iterable[str]
+    kernel: Kernel, dossiers: Mapping[str, Dossier], known: Iterable[str]
 ) -> set[str]:
     """The parameters whose None changes a heuristic value that decides what is written."""
     found: set[str] = set()

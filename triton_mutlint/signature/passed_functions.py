@@ -11,8 +11,8 @@ from triton_mutlint.kernel_source.learned_walk import teach
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.kernel_source.values import Value
 from triton_mutlint.kernel_source.walk import Walk
-from triton_mutlint.model import ArgType, ConstexprValue, SignaturePlan
 from triton_mutlint.signature.evidence import Dossier, Evidences
+from triton_mutlint.types import ArgType, ConstexprValue, Plan
 
 
 def learn(evidence: Evidences, args: Mapping[str, ArgType]) -> None:
@@ -41,7 +41,7 @@ class Functions:
     """The functions that a kernel is passed, as far as they are known."""
 
     evidence: Evidences
-    plan: SignaturePlan
+    plan: Plan
 
     def stores(self, function: Slot, key: int | str, scalar: bool) -> bool | None:
         """Whether those passed as `function` may store through their argument `key`; None if that is a guess.

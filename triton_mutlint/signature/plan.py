@@ -5,43 +5,43 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping
 
-from triton_mutlint.model import (
-    ArgType,
-    ConstexprValue,
-    Failure,
-    LoadedKernel,
-    Origin,
-    Parameter,
-    SignaturePlan,
-    Stage,
-    StageError,
-)
-from triton_mutlint.signature.binding import bind_arg, bind_entry, value_parameters
 from triton_mutlint.signature.block_hooks import with_block_shapes
 from triton_mutlint.signature.configs import configs
 from triton_mutlint.signature.expansion import Expansion, Sources, expand
 from triton_mutlint.signature.inferred import Inferred
-from triton_mutlint.signature.spec_errors import show_path
-from triton_mutlint.signature.spec_model import KernelSpec, Spec
-from triton_mutlint.signature.splitting import TypeTextError
-from triton_mutlint.signature.values import text_of, type_of_value, unwrap_constexpr
-from triton_mutlint.signature.variants import value_key, with_choices
+from triton_mutlint.signature.variants import with_choices
 from triton_mutlint.source.walking import dotted
+from triton_mutlint.spec.bind import bind_arg, bind_entry, value_parameters
+from triton_mutlint.spec.errors import show_path
+from triton_mutlint.spec.model import KernelSpec, Spec
+from triton_mutlint.spec.notation import TypeTextError
+from triton_mutlint.spec.values import text_of, type_of_value, unwrap_constexpr, value_key
+from triton_mutlint.types import (
+    ArgType,
+    ConstexprValue,
+    Failure,
+    Kernel,
+    Origin,
+    Parameter,
+    Plan,
+    Stage,
+    StageError,
+)
 
 __all__ = ["Infer", "Inferred", "build_plan"]
 
-Infer = Callable[[LoadedKernel, Mapping[str, ArgType]], Mapping[str, Inferred]]
+Infer = Callable[[Kernel, Mapping[str, ArgType]], Mapping[str, Inferred]]
 _Given = dict[str, tuple[ArgType, ...]]
 
 
 def build_plan(
-    kernel: LoadedKernel,
+    kernel: Kernel,
     entry: KernelSpec | None,
     spec: Spec | None,
     *,
     inferred: Infer,
     max_variants: int = 64,
-) -> SignaturePlan:
+) -> Plan:
     """The variants of `kernel`, at most `max_variants`, and where their types came from.
 
     A parameter is given by the first of: `entry`, heuristics, autotune configs, the defaults of
@@ -61,7 +61,7 @@ def build_plan(
     _require(kernel, [p for p in kernel.parameters if p.name in expansion.missing])
     told = sources.heuristics.keys() - expansion.untold
     used = {n: guessed[n] for n in kernel.parameter_names if n in guessed and n not in told}
-    return SignaturePlan(
+    return Plan(
         variants=with_choices(expansion.variants),
         total=expansion.total,
         origin=_origin(entry, bool(by_entry or by_default), bool(used)),
@@ -73,7 +73,7 @@ def build_plan(
     )
 
 
-def _tuned_inside(kernel: LoadedKernel) -> bool:
+def _tuned_inside(kernel: Kernel) -> bool:
     """Whether heuristics may stand around an autotuner, and do not see what its configs give."""
     names = [dotted(d.func if isinstance(d, ast.Call) else d)[-1:] for d in kernel.node.decorator_list]
     outer = names[: names.index(("autotune",))] if ("autotune",) in names else names
@@ -87,7 +87,7 @@ def _origin(entry: KernelSpec | None, has_given: bool, has_guessed: bool) -> Ori
 
 
 def _notes(
-    kernel: LoadedKernel, spec: Spec | None, entry: KernelSpec | None, expansion: Expansion
+    kernel: Kernel, spec: Spec | None, entry: KernelSpec | None, expansion: Expansion
 ) -> Iterator[str]:
     match = spec.match(kernel.path, kernel.name, kernel.qualname, kernel.location.line) if spec else None
     if match and match.ties and match.entry is entry:
@@ -103,7 +103,7 @@ def _notes(
 
 
 def _sources(
-    kernel: LoadedKernel, by_entry: _Given, by_default: _Given, inferred: Infer
+    kernel: Kernel, by_entry: _Given, by_default: _Given, inferred: Infer
 ) -> tuple[dict[str, Inferred], _Given, Sources]:
     """Every parameter's alternatives; guesses and defaults among them. Raises `StageError` if one has none."""
     names = kernel.parameter_names
@@ -126,7 +126,7 @@ def _sources(
     )
 
 
-def _spec_defaults(kernel: LoadedKernel, spec: Spec | None, by_entry: _Given) -> _Given:
+def _spec_defaults(kernel: Kernel, spec: Spec | None, by_entry: _Given) -> _Given:
     """What the spec's `defaults` give for parameters that its entry leaves out."""
     values = value_parameters(kernel)
     found: _Given = {}
@@ -171,7 +171,7 @@ def _default(parameter: Parameter, *, is_value: bool) -> ArgType | None:
         return None
 
 
-def _require(kernel: LoadedKernel, missing: list[Parameter]) -> None:
+def _require(kernel: Kernel, missing: list[Parameter]) -> None:
     """Raises `StageError` if parameters are missing, with what to write into the spec."""
     if not missing:
         return
@@ -187,4 +187,4 @@ def _require(kernel: LoadedKernel, missing: list[Parameter]) -> None:
     example = "128" if first in values else '"*fp32"'
     path = show_path(("kernels", kernel.name, "args", first))
     hint = f"give it in the spec, {path}: {example}"
-    raise StageError(Failure(Stage.SIGNATURE, "; ".join(parts), kernel.location, hint))
+    raise StageError(Failure(Stage.SIGNATURE, "; ".join(parts), kernel.location, hint, lacks="arguments"))

@@ -11,8 +11,8 @@ from pathlib import PurePath
 from triton_mutlint.kernel_source.learned_walk import LearningBody, facts
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.kernel_source.values import Value, made
-from triton_mutlint.model import LoadedKernel
 from triton_mutlint.signature.evidence import program_of
+from triton_mutlint.types import Kernel
 
 MAX_TARGETS = 16
 
@@ -74,7 +74,7 @@ def _targets(value: Value) -> tuple[Target, ...]:
 
 @lru_cache(maxsize=8)  # the variants of one kernel fail at few places
 def probe(
-    kernel: LoadedKernel, file: str, line: int
+    kernel: Kernel, file: str, line: int
 ) -> tuple[list[Part], Mapping[str, list[Target]], frozenset[str]]:
     """The parts of the statement at `file`:`line`, what each name there may be made of, and which are integers."""
     watch = Probe(file, line)

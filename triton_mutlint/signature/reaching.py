@@ -11,8 +11,8 @@ from triton_mutlint.kernel_source.constraints import Constraint
 from triton_mutlint.kernel_source.dtype_names import TL_NAMES, dtype_value, short_name
 from triton_mutlint.kernel_source.evaluate import PRESENT, next_power_of_2
 from triton_mutlint.kernel_source.slots import Slot
-from triton_mutlint.model import ArgType, ConstexprValue
 from triton_mutlint.signature.inferred import Inferred
+from triton_mutlint.types import ArgType, ConstexprValue
 
 MAX_NAMES = 3  # parameters changed together
 MAX_TRIALS = 400  # combinations looked at for one branch

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.model import ArgType, Failure, LoadedKernel, TupleType
 from triton_mutlint.signature.probe import Target, probe
 from triton_mutlint.signature.repair_names import undefined
 from triton_mutlint.signature.repair_rules import RULES, fallback
 from triton_mutlint.signature.scene import Change, Scene
+from triton_mutlint.types import ArgType, Failure, Kernel, TupleType
 
 _MLIR_PLACE = re.compile(r"(\S+\.py):(\d+):\d+: error:")
 # No other guess helps: the installed Triton, the loader or the kernel itself is the reason.
@@ -25,7 +25,7 @@ _UNDEFINED = re.compile(r"(\w+) is not defined")
 
 
 def repair(
-    kernel: LoadedKernel,
+    kernel: Kernel,
     args: Mapping[str, ArgType],
     inferred: frozenset[str],
     failure: Failure,

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from triton_mutlint.kernel_source.dtype_names import TL_NAMES
-from triton_mutlint.model import ArgType, ConstexprValue, LoadedKernel, PointerType, ScalarType
 from triton_mutlint.signature.probe import Target
 from triton_mutlint.signature.scene import Change, Scene, as_dtype
 from triton_mutlint.source.walking import walk
+from triton_mutlint.types import ArgType, ConstexprValue, Kernel, PointerType, ScalarType
 
 
-def undefined(kernel: LoadedKernel, scene: Scene, name: str, line: int) -> Iterator[Change]:
+def undefined(kernel: Kernel, scene: Scene, name: str, line: int) -> Iterator[Change]:
     """Ways into the branches that bind `name`, then ways around the statement at `line` that reads it."""
     branches = [node for node in walk(kernel.node) if isinstance(node, ast.If)]
     binding = [b for b in branches if any(_binds(s, name) for s in b.body)]

@@ -10,10 +10,10 @@ from itertools import combinations_with_replacement, zip_longest
 from math import prod
 
 from triton_mutlint.kernel_source.evaluate import next_power_of_2
-from triton_mutlint.model import ConstexprValue, DescriptorType
 from triton_mutlint.signature.probe import Target
 from triton_mutlint.signature.repair_values import constants
 from triton_mutlint.signature.scene import Change, Scene
+from triton_mutlint.types import ConstexprValue, DescriptorType
 
 _RESHAPES = ("reshape", "view")
 _MOST = 4096  # elements of a guessed dimension

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from triton_mutlint.kernel_source.evaluate import next_power_of_2
-from triton_mutlint.model import ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 from triton_mutlint.signature.compile_time import SIZES
 from triton_mutlint.signature.probe import Target
 from triton_mutlint.signature.scene import Change, Scene
+from triton_mutlint.types import ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 
 
 def constants(scene: Scene) -> list[tuple[Target, ConstexprValue]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, islice, product
 
-from triton_mutlint.model import ArgType, SignaturePlan, Variant
+from triton_mutlint.spec.values import value_key
+from triton_mutlint.types import ArgType, Plan, Variant
 
 Index = tuple[int, ...]  # per factor, which of its alternatives
 FLAG = 3  # alternatives that a flag or an optional pointer has at most
@@ -75,15 +76,9 @@ def key(args: Mapping[str, ArgType]) -> tuple[tuple[str, str, str], ...]:
     return tuple((name, *value_key(arg)) for name, arg in args.items())
 
 
-def types_of(plan: SignaturePlan, name: str) -> list[ArgType]:
+def types_of(plan: Plan, name: str) -> list[ArgType]:
     """What a parameter is in the variants of a plan, each type once."""
     return list({value_key(v.args[name]): v.args[name] for v in plan.variants}.values())
-
-
-def value_key(arg: ArgType) -> tuple[str, str]:
-    """Tells argument types apart: the kind of a constexpr's value and how it prints."""
-    value = getattr(arg, "value", arg)
-    return type(value).__name__, repr(value)
 
 
 def with_choices(variants: Sequence[Variant]) -> tuple[Variant, ...]:

@@ -22,6 +22,7 @@ class Use:
     chain: tuple[str, ...]
     guarded: bool
     line: int
+    column: int  # from 1
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class _Reader:
         for found, guarded in ((self.sure, False), (self.guarded, True)):
             for chain, place in found.items():
                 if chain[0] not in local:
-                    uses.append((place, Use(chain, guarded, place[0])))
+                    uses.append((place, Use(chain, guarded, place[0], place[1] + 1)))
                     called.add(chain[0])
                 if chain[0] not in TRITON:
                     called.update(chain[1:])

@@ -13,8 +13,7 @@ from functools import partial
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from triton_mutlint.inputs import note_name
-from triton_mutlint.model import Failure, Location, SourceFile, Stage, StageError
+from triton_mutlint.process.inputs import note_name
 from triton_mutlint.source.folders import walk
 from triton_mutlint.source.gitignore import ignored
 from triton_mutlint.source.text import (
@@ -23,10 +22,10 @@ from triton_mutlint.source.text import (
     has_ops,
     may_have_kernels,
     may_have_ops,
-    parse_source,
     read_bytes,
     refuse_foreign,
 )
+from triton_mutlint.types import Failure, Location, SourceFile, Stage, StageError, parse_source
 
 NamedFailure = tuple[str, Failure]
 
@@ -172,7 +171,7 @@ def _collect(
     path = _absolute(name, cwd)
     mode = _mode(path, argument, name)
     if not separator and mode is None and ":" in name:
-        module, _, kernel = name.rpartition(":")
+        module, _, kernel = name.partition(":")
         if os.path.isfile(_absolute(module, cwd)):  # noqa: PTH113
             raise _failure(argument, f"no such file or directory: {name}", f"write {module}::{kernel or 'kernel'}")
         if not _is_drive(module) and not name.endswith(".py"):
@@ -181,7 +180,7 @@ def _collect(
     if separator and not kernel:
         raise _failure(argument, f"`{argument}` names no kernel", "write path.py::kernel or module:kernel")
     if mode is None or (separator and stat.S_ISDIR(mode)):
-        raise _failure(argument, f"no such file or directory: {name}", _nearest(path))
+        raise _failure(argument, f"no such file or directory: {name}", _nearest(path, cwd))
     if excluded.force and path in excluded:
         return
     if stat.S_ISDIR(mode):
@@ -248,7 +247,7 @@ def _is_drive(module: str) -> bool:
     return len(module) == 1
 
 
-def _nearest(path: Path) -> str:
+def _nearest(path: Path, cwd: Path) -> str:
     """A hint naming a sibling of similar name, if there is one."""
     from difflib import get_close_matches
 
@@ -259,7 +258,7 @@ def _nearest(path: Path) -> str:
     except OSError:
         return ""
     matches = get_close_matches(path.name, siblings, 1)
-    return f"did you mean {matches[0]}?" if matches else ""
+    return f"did you mean {display_path(path.with_name(matches[0]), cwd)}?" if matches else ""
 
 
 def _failure(argument: str, message: str, hint: str) -> StageError:

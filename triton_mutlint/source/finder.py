@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from triton_mutlint.inputs import Look, note_folder, note_name
+from triton_mutlint.process.inputs import Look, note_folder, note_name
 
 # Stood in for, but where the project itself has a folder of that name: importing them is slow, touches
 # devices, or needs a compiler, and nothing that a jit body uses comes from them.

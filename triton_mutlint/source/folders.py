@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from triton_mutlint.inputs import note_folder, note_name, spoil
+from triton_mutlint.process.inputs import note_folder, note_name, spoil
 
 # A folder of such a name is left out, unless it is a package.
 SKIPPED = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages", "venv", "virtualenv", "env",

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from triton_mutlint.inputs import current, note_file
+from triton_mutlint.process.inputs import current, note_file
 
 _SECONDS = 20  # for a question that git answers in milliseconds
 # What decides it besides the ignore files beside the sources, and for tracked files git's index.

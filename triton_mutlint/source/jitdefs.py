@@ -9,7 +9,7 @@ import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from triton_mutlint.source.names import mentions_jit, returns_value
+from triton_mutlint.source.names import may_be_jit, returns_value
 from triton_mutlint.source.origins import points_to_triton
 from triton_mutlint.source.stubs import Missing, UndecidedError
 from triton_mutlint.source.walking import dotted
@@ -31,14 +31,15 @@ class PlaceholderError(Exception):
 
 @dataclass(eq=False)
 class JitDefinition:
-    """What a decorated `def` gave. `bound` is what its name is bound to; `outer` the decorators above jit's,
-    innermost first; `missing` are defaults that could not be evaluated.
+    """What a decorated `def` gave. `bound` is what its name is bound to; `made` what jit's own decorator gave, which
+    may tune as well; `outer` the decorators above that, innermost first.
     """
 
     node: ast.FunctionDef
     namespace: Namespace
     jit: Any = None
     bound: Any = None
+    made: Any = None
     outer: list[ast.expr] = field(default_factory=list)
     error: BaseException | None = None
     gluon: bool = False
@@ -49,23 +50,22 @@ def define(namespace: Namespace, node: ast.FunctionDef) -> JitDefinition:
     if node in namespace.jits:
         return namespace.jits[node]
     definition = namespace.jits[node] = JitDefinition(node, namespace)
-    index = max(i for i, d in enumerate(node.decorator_list) if mentions_jit(d))
-    definition.outer = list(reversed(node.decorator_list[:index]))
+    decorators = list(reversed(node.decorator_list))
     try:
-        maker = _maker(namespace, node.decorator_list[index], node)
-        decorators = list(reversed(node.decorator_list[index + 1 :]))
-        function = plain_function(namespace, node, hollow=not decorators)
-        for below in decorators:
+        index = _index(namespace, node, decorators)
+        definition.outer = decorators[index + 1 :]
+        maker = _maker(namespace, decorators[index], node)
+        function = plain_function(namespace, node, hollow=not index)
+        for below in decorators[:index]:
             function = namespace.evaluate(below)(function)
         definition.bound = function
-        definition.jit = _jit(namespace, node.decorator_list[index], maker, function)
+        definition.made, definition.jit = _jit(namespace, decorators[index], maker, function)
         definition.bound = _decorated(definition)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # linted code: decorators and defaults may raise anything
-        if not isinstance(error, (NotJitError, PlaceholderError)) and not points_to_triton(
-                namespace, node, node.decorator_list[index]):
-            error = NotJitError(ast.unparse(node.decorator_list[index]))
+        if not isinstance(error, (NotJitError, PlaceholderError)) and not _is_of_triton(namespace, node):
+            error = NotJitError(ast.unparse(decorators[0]))
         definition.error = error
         definition.gluon = isinstance(error, NotJitError) and str(error) == "gluon"
         if definition.bound is not None:  # it may be called as the plain function it is
@@ -74,6 +74,36 @@ def define(namespace: Namespace, node: ast.FunctionDef) -> JitDefinition:
         if definition.bound is None:
             definition.bound = namespace.missing(node.name, f"could not be defined ({type(error).__name__}: {error})")
     return definition
+
+
+def _index(namespace: Namespace, node: ast.FunctionDef, decorators: list[ast.expr]) -> int:
+    """Which decorator, of those from the innermost out, makes the jit function.
+
+    It is the first whose names lead to a `jit`; else the first that makes one when it is applied; else, as the body
+    is in Triton's language, the first that is not at hand. Raises `NotJitError`.
+    """
+    for index, decorator in enumerate(decorators):
+        if namespace.module.outline.names.leads_to_jit(decorator):
+            return index
+    missing = []
+    value: Any = plain_function(namespace, node)
+    for index, decorator in enumerate(decorators):
+        maker = namespace.evaluate(decorator)
+        if isinstance(maker, Missing):
+            missing.append(index)
+        elif unwrap(value := maker(value)) is not None:
+            return index
+    if missing:
+        return missing[0]
+    raise NotJitError(ast.unparse(decorators[0]))
+
+
+def _is_of_triton(namespace: Namespace, node: ast.FunctionDef) -> bool:
+    """Whether it would be a jit function of Triton's if all went well."""
+    jit = [d for d in node.decorator_list if namespace.module.outline.names.leads_to_jit(d)]
+    if not may_be_jit(node):
+        return _speaks_triton(namespace, node)
+    return points_to_triton(namespace, node, jit[-1])
 
 
 def plain_function(namespace: Namespace, node: ast.FunctionDef, hollow: bool = False) -> Any:
@@ -178,17 +208,21 @@ def _maker(namespace: Namespace, decorator: ast.expr, node: ast.FunctionDef) -> 
     return maker
 
 
-def _jit(namespace: Namespace, decorator: ast.expr, maker: Any, function: Any) -> Any:
-    """Apply the jit decorator. Raises `NotJitError`, `PlaceholderError`, or what Triton raises."""
+def _jit(namespace: Namespace, decorator: ast.expr, maker: Any, function: Any) -> tuple[Any, Any]:
+    """What the jit decorator makes of a function, and the jit function in that.
+
+    Raises `NotJitError`, `PlaceholderError`, or what Triton raises.
+    """
     made = _call(namespace, decorator, maker) if isinstance(decorator, ast.Call) else maker
-    jit = unwrap(made(function))
+    value = made(function)
+    jit = unwrap(value)
     if jit is None:
         node = namespace.module.function_at(function.__code__.co_firstlineno)
         name = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
         if name.startswith("triton.") or (node is not None and _speaks_triton(namespace, node)):
             raise PlaceholderError(f"`{name}` is not Triton's here: it makes no jit function")
         raise NotJitError(name)
-    return jit
+    return value, jit
 
 
 def _speaks_triton(namespace: Namespace, node: ast.FunctionDef) -> bool:

@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from triton_mutlint.model import Parameter
 from triton_mutlint.source import jitdefs
 from triton_mutlint.source.jitdefs import JitDefinition, NotJitError, PlaceholderError
-from triton_mutlint.source.makers import assignments, made_by_calls
+from triton_mutlint.source.makers import Making, makings
 from triton_mutlint.source.namespace import Namespace, closed
-from triton_mutlint.source.outline import FoundFunction, Function, Outline, Parents
+from triton_mutlint.source.outline import FoundFunction, Function, Outline
 from triton_mutlint.source.sliced import SlicedModule
 from triton_mutlint.source.stubs import Missing, find_missing
 from triton_mutlint.source.tuning import Tuning
 from triton_mutlint.source.walking import dotted
+from triton_mutlint.types import Parameter
 
 _WORD = re.compile(r"(?!\d)[\w-]+")
 _SHIM = "make the file import triton itself, or run with the real triton first in the path"
@@ -41,8 +41,9 @@ class Candidate:
 
     @property
     def names(self) -> set[str]:
-        """What it may be asked for by."""
-        return {self.name, self.qualname, self.node.name, *self.aliases}
+        """What it may be asked for by: a name of its own, with its line or without."""
+        names = {self.name, self.qualname, self.node.name, *self.aliases}
+        return names | {f"{name}:{self.node.lineno}" for name in names}
 
     @property
     def node(self) -> ast.FunctionDef:
@@ -89,7 +90,7 @@ def _written(annotation: ast.expr | None) -> str:
 
 def has_candidates(file: Outline) -> bool:
     """Whether anything in the file looks like a jit function; nothing is evaluated."""
-    return bool(file.jits) or any(True for _ in assignments(file)) or any(True for _ in made_by_calls(file))
+    return bool(file.jits) or any(True for _ in makings(file))
 
 
 def candidates(module: SlicedModule) -> list[Candidate]:
@@ -97,13 +98,10 @@ def candidates(module: SlicedModule) -> list[Candidate]:
     found: list[Candidate] = []
     for function in module.outline.jits:
         node = function.node
-        if isinstance(node, ast.FunctionDef) and not _in_aggregate(function.parents):
+        if isinstance(node, ast.FunctionDef) and not in_aggregate(function.parents):
             definition = jitdefs.define(module.inner(function.parents), node)
             found.append(_candidate(node.name, function.qualname, definition))
-    for assignment, parents in assignments(module.outline):
-        _assigned(module, assignment, parents, found)
-    found = _products(module, found)
-    return sorted(found, key=lambda c: (c.node.lineno, c.name))
+    return sorted(_with_made(module, found), key=lambda c: (c.node.lineno, c.name))
 
 
 def _candidate(name: str, qualname: str, definition: JitDefinition) -> Candidate:
@@ -120,7 +118,7 @@ def _candidate(name: str, qualname: str, definition: JitDefinition) -> Candidate
     return Candidate(name, qualname, definition, problem=f"kernel {name} cannot be defined: {text}")
 
 
-def _in_aggregate(parents: tuple[Function | ast.ClassDef, ...]) -> bool:
+def in_aggregate(parents: tuple[Function | ast.ClassDef, ...]) -> bool:
     """Methods of aggregates are part of a type, never kernels."""
     if not parents or not isinstance(parents[-1], ast.ClassDef):
         return False
@@ -128,23 +126,47 @@ def _in_aggregate(parents: tuple[Function | ast.ClassDef, ...]) -> bool:
     return any("aggregate" in (dotted(d) or ("",))[-1] for d in decorators)
 
 
-def _assigned(module: SlicedModule, node: ast.Assign, parents: Parents, found: list[Candidate]) -> None:
-    """Take in a jit function made by assignment: a new one, or a tuned alias of a known one."""
-    target = node.targets[0]
-    assert isinstance(target, ast.Name)
-    namespace = module.inner(parents)
-    made = _made(module, _value(target.id, node, namespace))
-    if made is None:
-        return
-    value, jit, origin = made
+def _with_made(module: SlicedModule, found: list[Candidate]) -> list[Candidate]:
+    """`found`, with what calls make where their results get names, or are elements of what gets one.
+
+    The `def` in a factory stands for itself where it makes more than that.
+    """
+    inner = {function.node: function for function in module.outline.functions if function.parents}
+    products: dict[int, Candidate] = {}
+    open_ = Counter(c.func.id for c in module.outline.calls if isinstance(c.func, ast.Name))
+    makers: dict[ast.FunctionDef, str] = {}
+    foreign = {c.qualname.partition(".")[0] for c in found if c.ignorable}  # what others' `jit` makes is not run
+    for making in makings(module.outline):
+        if foreign.intersection(making.makers):
+            continue
+        namespace = module.inner(making.parents)
+        outer = "".join(f"{p.name}." for p in making.parents)
+        given = [(label, *made) for name in making.names
+                 for label, value in _elements(name, _value(name, making.node, namespace))
+                 if (made := _made(module, value)) is not None]  # fmt: skip
+        in_factories = [made[-1] for made in given if making.makers and made[-1] in inner]
+        makers.update({origin: inner[origin].parents[0].name for origin in in_factories})
+        for maker in making.makers if in_factories else ():
+            open_[maker] -= 1
+        for label, value, jit, origin in given:
+            if origin not in in_factories:
+                _assigned(found, making, namespace, (label, outer + label), (value, jit, origin))
+            elif id(jit) not in products:
+                products[id(jit)] = _product(module, outer + label, inner[origin], value, jit)
+    return [*(c for c in found if c.node not in makers or open_[makers[c.node]]), *products.values()]
+
+
+def _assigned(found: list[Candidate], making: Making, namespace: Namespace, names: tuple[str, str],
+              made: tuple[Any, Any, ast.FunctionDef]) -> None:
+    """Take in a jit function made of a `def` by name: a new one, or a tuned alias of a known one."""
+    (name, qualname), (value, jit, origin) = names, made
     known = next((c for c in found if c.jit is not None and c.jit.fn is jit.fn), None)
     if known is None:
-        qualname = ".".join([*(p.name for p in parents), target.id])
-        known = Candidate(target.id, qualname, JitDefinition(origin, namespace, jit, jit), jit)
+        known = Candidate(name, qualname, JitDefinition(origin, namespace, jit, jit), jit)
         found.append(known)
-    known.aliases.add(target.id)
+    known.aliases.add(name)
     if value is not jit:
-        known.objects.append((value, node.lineno))
+        known.objects.append((value, making.node.lineno))
 
 
 def _made(module: SlicedModule, value: Any) -> tuple[Any, Any, ast.FunctionDef] | None:
@@ -168,33 +190,6 @@ def _value(name: str, node: ast.Assign, namespace: Namespace) -> Any:
     except BaseException:  # linted code; a name that gives no jit function is no kernel
         return None
     return value
-
-
-def _products(module: SlicedModule, found: list[Candidate]) -> list[Candidate]:
-    """`found`, with what factories make where their results get names, or are elements of what gets one.
-
-    The `def` in a factory stands for itself where it makes more than that.
-    """
-    inner = {function.node: function for function in module.outline.functions if function.parents}
-    products: dict[int, Candidate] = {}
-    open_ = Counter(c.func.id for c in module.outline.calls if isinstance(c.func, ast.Name))
-    makers: dict[ast.FunctionDef, str] = {}
-    foreign = {c.qualname.partition(".")[0] for c in found if c.ignorable}  # what others' `jit` makes is not run
-    for making in made_by_calls(module.outline):
-        if foreign.intersection(making.makers):
-            continue
-        namespace = module.inner(making.parents)
-        outer = "".join(f"{p.name}." for p in making.parents)
-        given = [(label, made, inner[made[2]]) for name in making.names
-                 for label, value in _elements(outer + name, _value(name, making.node, namespace))
-                 if (made := _made(module, value)) is not None and made[2] in inner]  # fmt: skip
-        for maker in making.makers if given else ():
-            open_[maker] -= 1
-        for label, (value, jit, origin), function in given:
-            makers[origin] = function.parents[0].name
-            if id(jit) not in products:
-                products[id(jit)] = _product(module, label, function, value, jit)
-    return [*(c for c in found if c.node not in makers or open_[makers[c.node]]), *products.values()]
 
 
 def _elements(name: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import linecache
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.model import LoadedKernel, Location, UsageError
 from triton_mutlint.source.closures import closure
 from triton_mutlint.source.jitdefs import JitDefinition, unwrap
 from triton_mutlint.source.kernels import Candidate
 from triton_mutlint.source.walking import first_line
+from triton_mutlint.types import Kernel, Location, SourceFile, StageError, UsageError
 
 
-def kernel_of(value: Any) -> LoadedKernel:
+def kernel_of(value: Any) -> Kernel:
     """The kernel of a `JITFunction`, autotuner or other wrapper around one.
 
     Raises UsageError for anything else, and for a function without source.
@@ -24,33 +25,28 @@ def kernel_of(value: Any) -> LoadedKernel:
         raise UsageError(f"{value!r} is no Triton kernel: pass what @triton.jit or @triton.autotune returned")
     function = jit.fn
     file = function.__code__.co_filename
-    tree, node = _definition(jit, file)
+    source, node = _definition(jit, file)
     name = function.__name__
     candidate = Candidate(name, name, JitDefinition(node, None, jit, jit), jit)  # type: ignore[arg-type]
     candidate.objects.append((value, node.lineno))
     tuning = candidate.tuning(with_decorators=True)
     namespace = {**function.__globals__, **closure(function)}
-    return LoadedKernel(
+    return Kernel(
         name=name, location=Location(file, node.lineno, node.col_offset + 1), jit=jit,
-        parameters=candidate.parameters(), node=node, tree=tree, path=Path(file), namespace=namespace,
+        parameters=candidate.parameters(), source=source, namespace=namespace,
         autotune=tuning.autotune, heuristics=tuning.heuristics, qualname=name,
     )
 
 
-def _definition(jit: Any, file: str) -> tuple[ast.Module, ast.FunctionDef]:
+def _definition(jit: Any, file: str) -> tuple[SourceFile, ast.FunctionDef]:
     """The function's `def` in its file, or in its own source where the file cannot be read (a notebook)."""
     first = jit.fn.__code__.co_firstlineno
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except SyntaxError:
-        tree = ast.Module([], [])
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.name == jit.fn.__name__ and \
-                first_line(node) == first:
-            return tree, node
-    own = ast.parse(jit.src)
-    ast.increment_lineno(own, first - 1)
-    node = own.body[0]
-    if not isinstance(node, ast.FunctionDef):
-        raise UsageError(f"{jit.fn.__name__} has no `def` in its source")
-    return own, node
+    source = SourceFile(Path(file), file, "".join(linecache.getlines(file)))
+    with contextlib.suppress(StageError):
+        for node in source.functions.values():
+            if node.name == jit.fn.__name__ and first_line(node) == first:
+                return source, node
+    own = SourceFile(Path(file), file, "\n" * (first - 1) + jit.src)
+    for node in own.functions.values():
+        return own, node
+    raise UsageError(f"{jit.fn.__name__} has no `def` in its source")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -9,28 +11,29 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.collector import collector_paused
-from triton_mutlint.model import (
+from triton_mutlint.process.collector import collector_paused
+from triton_mutlint.process.watchdog import TooLongError
+from triton_mutlint.source.file_notes import not_jit, notes_on
+from triton_mutlint.source.kernels import Candidate, candidates, has_candidates
+from triton_mutlint.source.launched import launches
+from triton_mutlint.source.modules import Modules
+from triton_mutlint.source.names import called_from_outside, called_names, returns_value, takes_blocks
+from triton_mutlint.source.needs import UNDEFINED, Need, Needs
+from triton_mutlint.source.outline import Outline, outline
+from triton_mutlint.source.outward import called_elsewhere, launched_from
+from triton_mutlint.source.sliced import SlicedModule
+from triton_mutlint.source.true_import import load_by_import
+from triton_mutlint.source.walking import walk
+from triton_mutlint.types import (
     EMPTY,
     Failure,
-    LoadedKernel,
-    LoadResult,
+    FileResult,
+    Kernel,
     Location,
     SourceFile,
     Stage,
     StageError,
 )
-from triton_mutlint.source.kernels import Candidate, candidates, has_candidates
-from triton_mutlint.source.launched import launches
-from triton_mutlint.source.modules import Modules
-from triton_mutlint.source.names import called_from_outside, called_names, returns_value, takes_blocks
-from triton_mutlint.source.needs import Need, Needs
-from triton_mutlint.source.outline import Outline, outline
-from triton_mutlint.source.outward import called_elsewhere, launched_from
-from triton_mutlint.source.sliced import SlicedModule
-from triton_mutlint.source.text import parse_source
-from triton_mutlint.source.true_import import load_by_import
-from triton_mutlint.watchdog import TooLongError
 
 NamedFailure = tuple[str, Failure]
 
@@ -46,7 +49,7 @@ def load(
     true_import: bool = False,
     target: str = DEFAULT_TARGET,
     stubs: tuple[str, ...] = (),
-) -> LoadResult:
+) -> FileResult:
     """The kernels and helpers of one file, in line order, and why others are missing.
 
     Only what the file's jit functions need is run: their imports, constants and decorators, in this
@@ -56,37 +59,38 @@ def load(
     stand in for although they are at hand.
     """
     try:
-        tree = parse_source(source.text, str(source.path), source.display)
+        tree = source.tree
     except StageError as error:
-        return LoadResult(failures=(("", error.failure),), sources=(source.path,))
+        return FileResult.failed(source, error.failure)
     file = outline(tree)
     if not has_candidates(file):
-        return LoadResult(failures=tuple(_unknown(source, [])), sources=(source.path,),
-                          launched=launched_from(file, tree, launches(file)))
-    imported = load_by_import(source, tree, file) if true_import else None
+        return FileResult(source, failures=tuple(_unknown(source, [])), sources=(source.path,),
+                          notes=not_jit(source, file, ()), launched=launched_from(file, launches(file)))
+    imported = load_by_import(source, file) if true_import else None
     if imported is not None and not _lacks_nested(imported, file):
-        return imported
+        lines = [k.location.line for k in imported.functions]
+        return imported if imported.failures else replace(imported, notes=not_jit(source, file, lines))
     modules = _modules(_frozen(globals_), target, stubs)
     try:
         sliced = _Load(modules, source, modules.linted(source.path, source.text, tree, file)).result()
         return sliced if imported is None else _with_nested(imported, sliced, file)
     except TooLongError as error:
         failure = Failure(Stage.LOAD, f"loading {source.display}: {error}", Location(source.display, 1))
-        return LoadResult(failures=(("", failure),), sources=(source.path,))
+        return FileResult.failed(source, failure)
 
 
-def _lacks_nested(imported: LoadResult, file: Outline) -> bool:
+def _lacks_nested(imported: FileResult, file: Outline) -> bool:
     """Whether functions of the file would still make jit functions when they are called."""
     lines = {k.location.line for k in (*imported.kernels, *imported.helpers)}
     return bool(lines) and any(found.parents and found.node.lineno not in lines for found in file.jits)
 
 
-def _with_nested(imported: LoadResult, sliced: LoadResult, file: Outline) -> LoadResult:
+def _with_nested(imported: FileResult, sliced: FileResult, file: Outline) -> FileResult:
     """What an import gave, and from the slice what stands in functions and classes."""
     lines = {k.location.line for k in (*imported.kernels, *imported.helpers)}
     note = "it stands in a function or class: the import does not show it, so it was sliced"
 
-    def together(ours: tuple[LoadedKernel, ...], others: tuple[LoadedKernel, ...]) -> tuple[LoadedKernel, ...]:
+    def together(ours: tuple[Kernel, ...], others: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
         nested = (replace(k, notes=(*k.notes, note)) for k in others
                   if k.location.line not in lines and "." in k.qualname)
         return tuple(sorted((*ours, *nested), key=lambda k: k.location))
@@ -135,7 +139,7 @@ class _Load:
         self.needs = Needs()
         self.launches = launches(module.outline)
 
-    def result(self) -> LoadResult:
+    def result(self) -> FileResult:
         with self.modules.session:
             stand_ins = self.modules.stand_ins
             stand_ins.lenient = True
@@ -144,22 +148,22 @@ class _Load:
                 kernels, helpers = self._sorted(found)
             finally:
                 stand_ins.lenient = False
-        sources = self.modules.sources(self.module)
+        file, sources = self.module.outline, self.modules.sources(self.module)
         self.modules.release(self.module)
         self.failures.extend(_unknown(self.source, found))
-        return LoadResult(tuple(kernels), tuple(helpers), tuple(self.failures), sources,
-                          partial(self.modules.reads, self.module), self._passed_over(found),
+        return FileResult(self.source, tuple(kernels), tuple(helpers), tuple(self.failures), sources,
+                          partial(self.modules.reads, self.module), notes_on(self.source, file, found),
                           called_elsewhere(self.needs.reached, self.source.path),
-                          launched_from(self.module.outline, self.module.tree, self.launches))
+                          launched_from(file, self.launches))
 
-    def _sorted(self, found: list[Candidate]) -> tuple[list[LoadedKernel], list[LoadedKernel]]:
+    def _sorted(self, found: list[Candidate]) -> tuple[list[Kernel], list[Kernel]]:
         calls: dict[str, frozenset[str]] = {}
         for candidate in found:
             for name in {candidate.node.name, candidate.name}:
                 calls[name] = calls.get(name, frozenset()) | self._called(candidate)
         called = called_from_outside(calls)
-        kernels: list[LoadedKernel] = []
-        helpers: list[LoadedKernel] = []
+        kernels: list[Kernel] = []
+        helpers: list[Kernel] = []
         for candidate in found:
             is_kernel = self._is_kernel(candidate, called)
             if self.source.kernels and not is_kernel and candidate.jit is None:
@@ -169,16 +173,6 @@ class _Load:
             elif candidate.jit is not None:
                 (kernels if is_kernel else helpers).append(self._loaded(candidate, is_kernel, called))
         return kernels, helpers
-
-    def _passed_over(self, found: Sequence[Candidate]) -> tuple[str, ...]:
-        """What no other list tells of: kernels in Gluon, where nobody asked for them by name."""
-        gluon = [c for c in found if c.definition.gluon and not self.source.kernels]
-        if not gluon:
-            return ()
-        called = frozenset[str]().union(*(called_names(c.node) for c in gluon))
-        kernels = [c for c in gluon if c.name not in called and not returns_value(c.node)] or gluon
-        names = ", ".join(f"{c.name} (line {c.node.lineno})" for c in kernels)
-        return (f"Gluon kernels are not analysed: {self.source.display}: {names}",)
 
     def _is_kernel(self, candidate: Candidate, called: frozenset[str]) -> bool:
         if self.source.kernels:
@@ -213,14 +207,14 @@ class _Load:
             return None
         for need in self.needs.of(candidate.jit):
             if not need.guarded:
-                return _needed(candidate.name, need, self._place(need))
+                return _needed(candidate, need, self._place(need))
         return None
 
     def _place(self, need: Need) -> Location:
         same = Path(need.file) == self.source.path
-        return Location(self.source.display if same else need.file, need.line)
+        return Location(self.source.display if same else need.file, need.line, need.column)
 
-    def _loaded(self, candidate: Candidate, is_kernel: bool, called: frozenset[str]) -> LoadedKernel:
+    def _loaded(self, candidate: Candidate, is_kernel: bool, called: frozenset[str]) -> Kernel:
         tuning = candidate.tuning(with_decorators=is_kernel)
         notes = [*tuning.notes, *candidate.definition.namespace.notes.values()]
         parameters, configs = candidate.parameters(), tuning.autotune.configs if tuning.autotune is not None else ()
@@ -228,14 +222,12 @@ class _Load:
             self.needs.of_value(value)
         for need in self.needs.of(candidate.jit):
             notes.append(f"`{need.name}` {need.reason}; it is used where a branch may leave it out")
-        return LoadedKernel(
+        return Kernel(
             name=candidate.name,
             location=Location(self.source.display, candidate.node.lineno, candidate.node.col_offset + 1),
             jit=candidate.jit,
             parameters=parameters,
-            node=candidate.node,
-            tree=self.module.tree,
-            path=self.source.path,
+            source=self.source,
             namespace=Globals(candidate.definition.namespace, self.needs),
             autotune=tuning.autotune,
             heuristics=tuning.heuristics,
@@ -266,21 +258,26 @@ class Globals(Mapping[str, Any]):
         return len(list(self._namespace.names()))
 
 
-def _needed(kernel: str, need: Need, location: Location) -> Failure:
-    message = f"kernel {kernel} needs `{need.name}`, which {need.reason}"
-    hint = f"give `{need.name}` in the spec under `globals:`"
+def _needed(candidate: Candidate, need: Need, location: Location) -> Failure:
+    message = f"kernel {candidate.name} needs `{need.name}`, which {need.reason}"
+    hint, lacks = f"give `{need.name}` in the spec under `globals:`", "globals"
     if "enclosing function" in need.reason:
         maker = need.reason.rpartition(" ")[2].strip("`")
         hint += (f" (a function of the file as `{{ref: name}}`), or give what `{maker}` makes a name at the top level: "
                  f"`kernel = {maker}(…)`")
-    return Failure(Stage.LOAD, message, location, _another_triton(need) or hint)
+    elif need.reason == UNDEFINED:  # as it would be where the kernel is launched
+        own = {n.id for n in walk(candidate.node) if isinstance(n, ast.Name)}
+        close = get_close_matches(need.name, {*own, *candidate.definition.namespace.names()} - {need.name}, 1, 0.75)
+        hint, lacks = f"did you mean `{close[0]}`?" if close else f"bind it in the file, or {hint}", ""
+    another = _another_triton(need)
+    return Failure(Stage.LOAD, message, location, another or hint, lacks="" if another else lacks)
 
 
 def _another_triton(need: Need) -> str | None:
     """What to do about a value if only another Triton gives it."""
     if "triton" not in need.reason:
         return None
-    from triton_mutlint.lowering.absent import hint, hint_of  # it imports what asks here
+    from triton_mutlint.triton_names import hint, hint_of
 
     if "in the installed triton" not in need.reason:
         return hint_of(need.reason)
@@ -289,11 +286,12 @@ def _another_triton(need: Need) -> str | None:
 
 
 def _unknown(source: SourceFile, found: Sequence[Candidate]) -> Iterator[NamedFailure]:
-    """A failure for each kernel asked for by name that the file does not define."""
-    names = [c.name for c in found] + [c.qualname for c in found]
+    """A failure of the file for each kernel asked for by name that it does not define."""
+    often = Counter(c.name for c in found)
+    names = [f"{name}:{c.node.lineno}" if often[c.name] > 1 else name for c in found for name in (c.name, c.qualname)]
     for wanted in sorted(source.kernels.difference(*(c.names for c in found))):
         close = get_close_matches(wanted, names, 1)
         known = ", ".join(sorted(set(names))[:8])
         hint = f"did you mean {close[0]}?" if close else (f"it defines {known}" if known else "")
         message = f"{source.display} defines no kernel `{wanted}`"
-        yield wanted, Failure(Stage.LOAD, message, Location(source.display, 1), hint)
+        yield "", Failure(Stage.LOAD, message, Location(source.display, 1), hint)

@@ -12,17 +12,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.inputs import Look
-from triton_mutlint.model import StageError
+from triton_mutlint.process.inputs import Look
 from triton_mutlint.source.facts import ABSENT, known_facts
 from triton_mutlint.source.finder import Finder, Place, is_real, is_stood_in, may_be_own
 from triton_mutlint.source.namespace import Namespace
 from triton_mutlint.source.outline import Outline
 from triton_mutlint.source.session import Session, safe_builtins
 from triton_mutlint.source.sliced import SlicedModule
-from triton_mutlint.source.stubs import Missing, StandIns
-from triton_mutlint.source.text import parse_source, read_source
+from triton_mutlint.source.stubs import Missing, StandIns, is_stand_in
+from triton_mutlint.source.text import read_source
 from triton_mutlint.source.torch_helpers import TorchHelpers
+from triton_mutlint.types import StageError, parse_source
 
 # What Triton's own modules are commonly called wherever they are imported from.
 _TRITON_NAMES = {
@@ -269,7 +269,3 @@ def is_triton_module(value: object) -> bool:
 
 def _is_module(value: object) -> bool:
     return type(value) is ModuleType and not is_stand_in(value)
-
-
-def is_stand_in(module: ModuleType) -> bool:
-    return "__getattr__" in vars(module) and "__file__" not in vars(module) and not vars(module).get("__spec__")

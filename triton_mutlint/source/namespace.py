@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from triton_mutlint.inputs import current, spoil
+from triton_mutlint.process.inputs import current, spoil
 from triton_mutlint.source import jitdefs
 from triton_mutlint.source.bounded import COUNTER, bounded
 from triton_mutlint.source.branches import choose
@@ -21,7 +21,8 @@ from triton_mutlint.source.class_bodies import read_by_class
 from triton_mutlint.source.closures import closure
 from triton_mutlint.source.names import TRITON, may_be_jit
 from triton_mutlint.source.outline import Function
-from triton_mutlint.source.stubs import Missing, MissingValueError, UndecidedError
+from triton_mutlint.source.spaces import Space
+from triton_mutlint.source.stubs import Missing, MissingValueError, UndecidedError, is_stand_in
 from triton_mutlint.source.tracing import is_traced
 from triton_mutlint.source.units import Scope, Unit
 from triton_mutlint.source.walking import dotted
@@ -33,7 +34,7 @@ _BUILTINS = frozenset(vars(builtins))
 _HAS_TRITON = re.compile(r"_*(HAS|HAVE)_TRITON|_*(IS_)?TRITON_(IS_)?AVAILABLE")
 
 
-class Namespace(dict[str, Any]):
+class Namespace(Space):
     """The globals of one module, or of code nested in a function or class (`owner`).
 
     Names come from the scope's units, then from the enclosing scope, then from star imports.
@@ -157,8 +158,12 @@ class Namespace(dict[str, Any]):
         if unit.alias is not None:
             assert isinstance(node, (ast.Import, ast.ImportFrom))
             self[unit.binds[0]] = self.module.modules.resolve(node, unit.alias, self.module.place)
-        elif isinstance(node, ast.FunctionDef) and may_be_jit(node):
-            self[node.name] = jitdefs.define(self, node).bound
+        elif isinstance(node, ast.FunctionDef) and node in self.module.jits:
+            definition = jitdefs.define(self, node)
+            if isinstance(definition.error, jitdefs.NotJitError) and not may_be_jit(node):
+                self.execute([node])
+            else:
+                self[node.name] = definition.bound
         else:
             if isinstance(node, ast.ClassDef):
                 self.prepare_class(node)
@@ -252,7 +257,7 @@ class Namespace(dict[str, Any]):
         stood_in: list[ModuleType] = []
         for node in reversed(self.scope.stars):
             module = modules.origin(node, place)
-            if modules_stand_in(module):
+            if is_stand_in(module):
                 stood_in.append(module)
             elif name not in ("annotations",):
                 try:
@@ -282,9 +287,3 @@ def closed(namespace: Namespace, function: Any, owner: Function | ast.ClassDef |
     inside = Namespace(namespace.module, Scope(), namespace, owner)
     inside.update((name, value) for name, value in closure(function).items() if not inside.given_as(name))
     return inside
-
-
-def modules_stand_in(module: ModuleType) -> bool:
-    from triton_mutlint.source.modules import is_stand_in  # modules imports this module
-
-    return is_stand_in(module)

@@ -6,7 +6,7 @@ import ast
 import builtins
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
@@ -15,6 +15,7 @@ from triton_mutlint.source.modules import installed, is_triton_module
 from triton_mutlint.source.namespace import Namespace, closed
 from triton_mutlint.source.stubs import Missing, find_missing
 
+UNDEFINED = "is not defined"
 _BUILTINS = frozenset(vars(builtins))
 
 
@@ -26,6 +27,7 @@ class Need:
     reason: str
     file: str
     line: int
+    column: int
     guarded: bool
 
 
@@ -72,17 +74,17 @@ class Needs:
             value = _follow(namespace, use.chain)
         except KeyError:
             if use.chain[0] not in _BUILTINS:
-                yield Need(use.chain[0], "is not defined", file, use.line, use.guarded)
+                yield Need(use.chain[0], UNDEFINED, file, use.line, use.column, use.guarded)
             return
         if len(use.chain) == 1 and _is_given(namespace, use.chain[0]):
             namespace[use.chain[0]] = value = _constexpr(value)
         missing = find_missing(value)
         if missing is not None:
-            yield Need(missing.mutlint_root, missing.mutlint_reason, file, use.line, use.guarded)
+            yield Need(missing.mutlint_root, missing.mutlint_reason, file, use.line, use.column, use.guarded)
             return
         for jit in functions_in(value):
             for need in self.of(jit):
-                yield Need(need.name, need.reason, need.file, need.line, need.guarded or use.guarded)
+                yield replace(need, guarded=need.guarded or use.guarded)
 
 
 def _follow(namespace: Namespace, chain: tuple[str, ...]) -> Any:

@@ -6,9 +6,10 @@ import ast
 import contextlib
 from collections.abc import Iterator
 from types import CodeType, FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from triton_mutlint.source.names import TRITON
+from triton_mutlint.source.spaces import Space
 from triton_mutlint.source.stubs import Missing, UndecidedError
 from triton_mutlint.source.walking import dotted, walk
 
@@ -25,7 +26,7 @@ def points_to_triton(namespace: Namespace, node: ast.FunctionDef, decorator: ast
     A decorator is followed through the first-party functions that it calls; one that is called Triton's counts,
     whatever it is.
     """
-    if "triton" in ast.unparse(decorator).lower() or any(_is_of_triton(namespace, name) for name in _read(node)):
+    if "triton" in ast.unparse(decorator).lower() or any(is_of_triton(namespace, name) for name in _read(node)):
         return True
     seen: set[FunctionType] = set()
     return any(_leads_there(maker, seen, 0) for maker in _makers(namespace, decorator))
@@ -35,7 +36,7 @@ def _read(node: ast.AST) -> set[str]:
     return {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
-def _is_of_triton(namespace: Namespace, name: str) -> bool:
+def is_of_triton(namespace: Namespace, name: str) -> bool:
     """Whether a name is Triton, part of it, or what its modules are commonly called and nothing else."""
     try:
         value = namespace.lookup(name)
@@ -67,16 +68,14 @@ def _makers(namespace: Namespace, decorator: ast.expr) -> Iterator[Any]:
 
 def _leads_there(value: Any, seen: set[FunctionType], depth: int) -> bool:
     """Whether `value` is Triton's, or a first-party function that reads something of Triton's, or calls one."""
-    from triton_mutlint.source.namespace import Namespace  # it imports what asks here
-
     if _is_triton(value):
         return True
-    if not isinstance(value, FunctionType) or not isinstance(value.__globals__, Namespace):
+    if not isinstance(value, FunctionType) or not isinstance(value.__globals__, Space):
         return False
     if value in seen or depth > _DEPTH or len(seen) >= _FUNCTIONS:
         return False
     seen.add(value)
-    space, names = value.__globals__, _names(value.__code__)
+    space, names = cast("Namespace", value.__globals__), _names(value.__code__)
     for name in sorted(names):
         units = space.scope.by_name.get(name, ())
         if name in TRITON and not units:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from triton_mutlint.source.names import may_be_jit
+from triton_mutlint.source.triton_names import TritonNames, is_builtin
 from triton_mutlint.source.walking import BLOCKS, FIELDS, first_line
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -16,10 +18,13 @@ _HEADS = {cls: tuple(f for f in FIELDS[cls] if f not in blocks) for cls, blocks 
 
 @dataclass(frozen=True, eq=False)
 class FoundFunction:
-    """A `def` anywhere in the file and the functions and classes around it, outermost first."""
+    """A `def` anywhere in the file, the functions and classes around it, outermost first, and the calls in its own
+    body, where its text does not say that it is a jit function.
+    """
 
     node: Function
     parents: Parents
+    calls: list[ast.Call] = field(default_factory=list)
 
     @property
     def qualname(self) -> str:
@@ -33,20 +38,43 @@ class FoundFunction:
 @dataclass(eq=False)
 class Outline:
     """The functions of a file in source order, and what stands outside the bodies of jit functions:
-    its assignments and its calls. `jits` are the functions that a decorator may make jit functions.
+    its assignments and its calls. `jits` are the functions that a decorator may make jit functions; `speaking`
+    those whose decorators' text does not say so and which call Triton's language (`tl.load(…)`).
     """
 
     functions: list[FoundFunction] = field(default_factory=list)
     jits: list[FoundFunction] = field(default_factory=list)
+    speaking: list[FoundFunction] = field(default_factory=list)
     assignments: list[tuple[ast.Assign, Parents]] = field(default_factory=list)
     calls: list[ast.Call] = field(default_factory=list)
     tries: list[ast.Try] = field(default_factory=list)
+    imports: dict[str, str] = field(default_factory=dict)  # name → what it is called where it comes from
+
+    @cached_property
+    def names(self) -> TritonNames:
+        bound: dict[str, list[ast.AST]] = {}
+        for function in self.functions:
+            bound.setdefault(function.node.name, []).append(function.node)
+        for node, _ in self.assignments:
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    bound.setdefault(target.id, []).append(node.value)
+        return TritonNames(self.imports, bound)
 
 
 def outline(tree: ast.Module) -> Outline:
     """Read a whole file once."""
     found = Outline()
-    _Reader(found).block([*tree.body], (), True)
+    _Reader(found).block([*tree.body], (), found.calls)
+    for function in found.functions:
+        node = function.node
+        speaks = any(map(found.names.calls_language, function.calls)) and not is_builtin(node)
+        if speaks:
+            found.speaking.append(function)
+        else:
+            found.calls.extend(function.calls)
+        if (speaks and node.decorator_list) or any(map(found.names.leads_to_jit, node.decorator_list)):
+            found.jits.append(function)
     return found
 
 
@@ -54,52 +82,63 @@ class _Reader:
     def __init__(self, found: Outline) -> None:
         self.found = found
 
-    def block(self, body: list[ast.AST], parents: Parents, host: bool) -> None:
-        """Read statements; `host` is false inside jit functions, where only functions are of interest."""
+    def block(self, body: list[ast.AST], parents: Parents, calls: list[ast.Call] | None) -> None:
+        """Read statements, adding to `calls`, which is None in jit functions: only functions are of interest there."""
         for node in body:
             cls = node.__class__
             if cls in BLOCKS:
-                self._compound(node, parents, host)
-            elif host:
-                if isinstance(node, ast.Assign):
-                    self.found.assignments.append((node, parents))
-                elif isinstance(node, ast.AnnAssign) and node.value is not None:
-                    plain = ast.Assign([node.target], node.value)
-                    self.found.assignments.append((ast.copy_location(plain, node), parents))
-                self._calls(node)
+                self._compound(node, parents, calls)
+            elif calls is not None:
+                self._simple(node, parents, calls)
 
-    def _compound(self, node: ast.AST, parents: Parents, host: bool) -> None:
+    def _simple(self, node: ast.AST, parents: Parents, calls: list[ast.Call]) -> None:
+        if isinstance(node, ast.Assign):
+            self.found.assignments.append((node, parents))
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            plain = ast.Assign([node.target], node.value)
+            self.found.assignments.append((ast.copy_location(plain, node), parents))
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                name = alias.name if alias.asname else alias.name.partition(".")[0]
+                self.found.imports[alias.asname or name] = name
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            self.found.imports.update({alias.asname or alias.name: f"{module}.{alias.name}" for alias in node.names})
+        _take_calls(node, calls)
+
+    def _compound(self, node: ast.AST, parents: Parents, calls: list[ast.Call] | None) -> None:
+        inside = calls
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             function = FoundFunction(node, parents)
             self.found.functions.append(function)
-            if may_be_jit(node):
-                self.found.jits.append(function)
-                host = False
+            calls = None if may_be_jit(node) else calls
+            inside = None if calls is None else function.calls
             parents = (*parents, node)
         elif isinstance(node, ast.ClassDef):
             parents = (*parents, node)
         elif isinstance(node, ast.Try):
             self.found.tries.append(node)
-        if host:
+        if calls is not None:
             for name in _HEADS[node.__class__]:
                 value = getattr(node, name, None)
                 for part in value if isinstance(value, list) else (value,):
                     if part is not None:
-                        self._calls(part)
+                        _take_calls(part, calls)
         for name in BLOCKS[node.__class__]:
-            self.block(getattr(node, name), parents, host)
+            self.block(getattr(node, name), parents, inside)
 
-    def _calls(self, node: ast.AST) -> None:
-        """Take in every call from `node` down."""
-        calls, stack = self.found.calls, [node]
-        while stack:
-            node = stack.pop()
-            cls = node.__class__
-            if cls is ast.Call:
-                calls.append(node)  # type: ignore[arg-type]  # a call by its class
-            for name in FIELDS.get(cls, ()):
-                value = getattr(node, name, None)
-                if value.__class__ is list:
-                    stack.extend(value)
-                elif value is not None:
-                    stack.append(value)
+
+def _take_calls(node: ast.AST, calls: list[ast.Call]) -> None:
+    """Take in every call from `node` down."""
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        cls = node.__class__
+        if cls is ast.Call:
+            calls.append(node)  # type: ignore[arg-type]  # a call by its class
+        for name in FIELDS.get(cls, ()):
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                stack.extend(value)
+            elif value is not None:
+                stack.append(value)

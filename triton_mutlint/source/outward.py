@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.model import StageError
 from triton_mutlint.source.launched import Launches, launches
 from triton_mutlint.source.namespace import Namespace
 from triton_mutlint.source.outline import Outline, outline
-from triton_mutlint.source.text import decode_source, parse_source, read_bytes
+from triton_mutlint.source.text import decode_source, read_bytes
+from triton_mutlint.types import StageError, parse_source
 
 
 def called_elsewhere(jits: Iterable[Any], path: Path) -> tuple[tuple[str, int], ...]:
@@ -27,18 +26,14 @@ def called_elsewhere(jits: Iterable[Any], path: Path) -> tuple[tuple[str, int], 
     return tuple(sorted(found))
 
 
-def launched_from(file: Outline, tree: ast.Module, launches: Launches) -> frozenset[str]:
+def launched_from(file: Outline, launches: Launches) -> frozenset[str]:
     """Names, as they are where they are defined, of the functions that the file's host code may launch.
 
     What is handed to a function counts where its name is imported, or is that of a jit function of the file.
     """
-    imported: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            imported.update({alias.asname or alias.name: alias.name for alias in node.names})
     own = {found.node.name for found in file.jits}
-    passed = {name for name in launches.passed if name in imported or name in own}
-    return frozenset(imported.get(name, name) for name in launches.direct | passed)
+    passed = {name for name in launches.passed if name in file.imports or name in own}
+    return frozenset(file.imports.get(name, name).rpartition(".")[2] for name in launches.direct | passed)
 
 
 def launched_in(paths: Iterable[Path], names: frozenset[str]) -> frozenset[str]:
@@ -49,7 +44,6 @@ def launched_in(paths: Iterable[Path], names: frozenset[str]) -> frozenset[str]:
         with contextlib.suppress(StageError):  # a file without kernels may hold whatever it likes
             data = read_bytes(path, str(path))
             if mentioned.search(data):
-                tree = parse_source(decode_source(data, str(path)), str(path), str(path))
-                file = outline(tree)
-                found |= names & launched_from(file, tree, launches(file))
+                file = outline(parse_source(decode_source(data, str(path)), str(path), str(path)))
+                found |= names & launched_from(file, launches(file))
     return frozenset(found)

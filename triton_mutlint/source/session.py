@@ -12,28 +12,24 @@ import io
 import os
 import sys
 import threading
-import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
-from triton_mutlint.capture import captured
-from triton_mutlint.inputs import environment, note_data, refuse_irregular
+from triton_mutlint.process.capture import captured
+from triton_mutlint.process.harmless import harmless
+from triton_mutlint.process.inputs import environment, note_data, refuse_irregular
+from triton_mutlint.process.watchdog import watched
 from triton_mutlint.source.bounded import Rounds, bounded_memory
 from triton_mutlint.source.outline import FoundFunction
 from triton_mutlint.source.surroundings import surrounded, without_registered
-from triton_mutlint.source.text import split_lines
 from triton_mutlint.source.tracing import PRIVATE, traced
-from triton_mutlint.watchdog import watched
+from triton_mutlint.types import split_lines
 
 SECONDS = 20.0  # far above what any constant of the measured corpora takes (0.4 s)
 _RECURSION_LIMIT = 6000  # a chain of sliced modules nests some ten Python frames per module
-_ENDING = (
-    "_exit", "abort", "fork", "forkpty", "kill", "killpg", "popen", "posix_spawn", "posix_spawnp", "system",
-    *(f"{kind}{how}" for kind in ("exec", "spawn") for how in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
-)  # fmt: skip
 _LOCK = threading.RLock()
 
 
@@ -127,7 +123,7 @@ class Session:
                 with contextlib.ExitStack() as stack:
                     stack.enter_context(captured())  # what bypasses Python's streams
                     stack.enter_context(_quiet())
-                    stack.enter_context(_harmless())
+                    stack.enter_context(harmless())
                     stack.enter_context(_fast_yaml())
                     stack.enter_context(traced())
                     stack.enter_context(_triton_patches(self._driver, self.sources))
@@ -175,30 +171,6 @@ def _restore(environ: dict[Any, Any]) -> None:
         os.environ[os.fsdecode(name)] = os.fsdecode(environ[name])
 
 
-def _refuse(name: str) -> Callable[..., NoReturn]:
-    def refused(*args: object, **kwargs: object) -> NoReturn:
-        raise PermissionError(f"os.{name} is not run while a file is loaded")
-
-    return refused
-
-
-_REFUSED = {name: _refuse(name) for name in _ENDING if hasattr(os, name)}
-
-
-@contextlib.contextmanager
-def _harmless() -> Iterator[None]:
-    """`os` without what ends this process or starts another, and without waiting."""
-    of_os, sleep = vars(os), time.sleep
-    saved = {name: of_os[name] for name in _REFUSED}
-    try:
-        of_os.update(_REFUSED)
-        vars(time)["sleep"] = lambda seconds: None
-        yield
-    finally:
-        of_os.update(saved)
-        vars(time)["sleep"] = sleep
-
-
 @contextlib.contextmanager
 def _fast_yaml() -> Iterator[None]:
     """`yaml.safe_load` by way of libyaml, if it is there: libraries keep thousands of autotune configs in YAML."""
@@ -234,8 +206,6 @@ def safe_builtins(importer: Callable[..., Any]) -> dict[str, Any]:
         raise SystemExit(*args)
 
     def read_only(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
-        if set(mode) & set("wax+"):
-            raise PermissionError(f"{file}: nothing is written while a file is loaded")
         if not isinstance(file, int):
             note_data(file)
             refuse_irregular(file)  # the lint would wait for a pipe

@@ -73,6 +73,11 @@ class SlicedModule:
         raise AttributeError(f"module `{self.dotted}` defines no `{name}`")
 
     @cached_property
+    def jits(self) -> frozenset[ast.AST]:
+        """The functions that a decorator may make jit functions."""
+        return frozenset(found.node for found in self.outline.jits)
+
+    @cached_property
     def _by_line(self) -> dict[int, Function]:
         lines = {found.first_line: found.node for found in self.outline.functions}
         return lines | {found.node.lineno: found.node for found in self.outline.functions}

@@ -250,3 +250,8 @@ def find_missing(value: object) -> Missing | None:
 
 def _few(values: tuple[object, ...] | list[object]) -> Iterator[object]:
     yield from values[:64]
+
+
+def is_stand_in(module: ModuleType) -> bool:
+    """Whether a module stands in for one that is not imported."""
+    return "__getattr__" in vars(module) and "__file__" not in vars(module) and not vars(module).get("__spec__")

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import io
 import json
 import re
 import shlex
 import tokenize
-import warnings
 from collections.abc import Collection
 from pathlib import Path
 
-from triton_mutlint.basics import byte_column
-from triton_mutlint.inputs import read
-from triton_mutlint.model import Failure, Location, Stage, StageError
+from triton_mutlint.process.inputs import read
+from triton_mutlint.types import Failure, Location, Stage, StageError
 
 _JIT = re.compile(r"(?<![A-Za-z])jit\b")  # also `triton_jit`, not `numba_njit`
+_LANGUAGE = re.compile(r"\bfrom triton import [^\n]*\blanguage\b")
 # Every way to register a torch op holds one of these, but for a project's own function of another name.
 _REGISTERING = ("custom_op", "triton_op", "mutates_args", ".define(", ".impl(", "torch.library", "torch_library_impl",
                 "infer_schema", "register_kernel")  # fmt: skip
@@ -26,8 +24,10 @@ _ENCODING = "save the file as UTF-8, or declare its encoding in the first line (
 
 
 def has_kernels(text: str) -> bool:
-    """Whether the text may hold Triton kernels: both words occur, no parsing."""
-    return "triton" in text and _JIT.search(text) is not None
+    """Whether the text may hold Triton kernels: it mentions `jit`, or the language that any kernel is written in."""
+    if "triton" not in text:
+        return False
+    return "tl." in text or "triton.language" in text or bool(_JIT.search(text) or _LANGUAGE.search(text))
 
 
 def has_ops(text: str, registrars: Collection[str] = ()) -> bool:
@@ -44,7 +44,7 @@ def may_have_ops(data: bytes, registrars: Collection[str] = ()) -> bool:
 
 def may_have_kernels(data: bytes) -> bool:
     """`has_kernels` on undecoded bytes, erring towards yes."""
-    return b"triton" in data and b"jit" in data
+    return b"triton" in data and any(word in data for word in (b"jit", b"tl.", b"language"))
 
 
 def read_source(path: Path, display: str) -> str:
@@ -106,33 +106,6 @@ def _encoding(data: bytes) -> str:
         if "unknown encoding" not in str(error):
             data.decode("utf-8")
         raise
-
-
-def parse_source(text: str, filename: str, display: str) -> ast.Module:
-    """Parse quietly. Raises `StageError` with the line and column of a syntax error."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes are the linted file's business
-            return ast.parse(text, filename)
-    except SyntaxError as error:
-        location = _place(error, text, display)
-        hint = "fix the syntax; the file was read as Python 3"
-        raise StageError(Failure(Stage.LOAD, f"syntax error: {error.msg}", location, hint)) from error
-    except (ValueError, RecursionError, MemoryError) as error:  # null bytes; nesting too deep
-        hint = "break up what is nested deepest, or leave the file out of the run"
-        raise _error(display, f"cannot parse {display}: {error or type(error).__name__}", hint) from error
-
-
-def _place(error: SyntaxError, text: str, display: str) -> Location:
-    """Where Python stumbled; it counts characters."""
-    line, at = error.lineno or 1, max(error.offset or 1, 1)
-    lines = split_lines(text)
-    return Location(display, line, byte_column(lines[line - 1], at - 1) if 0 < line <= len(lines) else at)
-
-
-def split_lines(text: str) -> list[str]:
-    """Lines with their ends, split only where Python's own reader splits."""
-    return io.StringIO(text).readlines()
 
 
 def _error(display: str, message: str, hint: str, line: int = 1) -> StageError:

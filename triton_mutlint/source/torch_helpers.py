@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from triton_mutlint.inputs import read
+from triton_mutlint.process.inputs import read
 from triton_mutlint.source.finder import Finder, Place
 
 _OWN = Path(__file__).parent.parent / "standing_in"

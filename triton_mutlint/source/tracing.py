@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.inputs import current, note_data, note_listing, note_path, spoil
+from triton_mutlint.process.inputs import current, note_data, note_listing, note_path, spoil
 from triton_mutlint.source.walking import walk
 
 PRIVATE = "_mutlint_"  # begins the module name of every sliced function

@@ -10,7 +10,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.model import Failure, LoadedKernel, LoadResult, Location, SourceFile, Stage
 from triton_mutlint.source.closures import closure
 from triton_mutlint.source.finder import Place
 from triton_mutlint.source.jitdefs import JitDefinition, unwrap
@@ -18,6 +17,7 @@ from triton_mutlint.source.kernels import Candidate
 from triton_mutlint.source.launched import launches
 from triton_mutlint.source.names import called_from_outside, called_names, returns_value
 from triton_mutlint.source.outline import Outline
+from triton_mutlint.types import Failure, FileResult, Kernel, Location, SourceFile, Stage
 
 _HINT = "leave out --import: the file is then sliced, and what it lacks is stood in for"
 _FACTORY_HINT = (
@@ -26,7 +26,7 @@ _FACTORY_HINT = (
 )
 
 
-def load_by_import(source: SourceFile, tree: ast.Module, file: Outline) -> LoadResult:
+def load_by_import(source: SourceFile, file: Outline) -> FileResult:
     """Import the file (by its package, if it has one) and collect the jit functions it defines."""
     try:
         module = _import(source.path)
@@ -36,15 +36,15 @@ def load_by_import(source: SourceFile, tree: ast.Module, file: Outline) -> LoadR
         line = _line(error, source.path)
         message = f"importing {source.display} failed: {type(error).__name__}: {error}".split("\n")[0]
         failure = Failure(Stage.LOAD, message, Location(source.display, line), _HINT)
-        return LoadResult(failures=(("", failure),), sources=(source.path,))
+        return FileResult.failed(source, failure)
     found = _collect(module, source.path, file)
     if not found:
         message = f"importing {source.display} gave no jit function, but its text defines some"
         made = sorted({f.parents[0].name for f in file.jits if f.parents})
         hint = _FACTORY_HINT.format(maker=made[0]) if made and all(f.parents for f in file.jits) else _HINT
         failure = Failure(Stage.LOAD, message, Location(source.display, 1), hint)
-        return LoadResult(failures=(("", failure),), sources=(source.path,))
-    return _result(source, tree, file, module, found)
+        return FileResult.failed(source, failure)
+    return _result(source, file, module, found)
 
 
 def _import(path: Path) -> ModuleType:
@@ -88,35 +88,32 @@ def _collect(module: ModuleType, path: Path, file: Outline) -> list[tuple[str, A
 
 def _result(
     source: SourceFile,
-    tree: ast.Module,
     file: Outline,
     module: ModuleType,
     found: list[tuple[str, Any, Any, ast.FunctionDef]],
-) -> LoadResult:
+) -> FileResult:
     launched = launches(file)
     qualnames = {f.node: f.qualname for f in file.functions if f.parents}
     called = called_from_outside({node.name: called_names(node) for *_, node in found})
-    kernels: list[LoadedKernel] = []
-    helpers: list[LoadedKernel] = []
+    kernels: list[Kernel] = []
+    helpers: list[Kernel] = []
     for name, value, jit, node in found:
         qualname = qualnames.get(node, name)
+        candidate = Candidate(name, qualname, JitDefinition(node, None, jit, jit), jit)  # type: ignore[arg-type]
         if source.kernels:
-            is_kernel = bool(source.kernels & {name, qualname, node.name})
+            is_kernel = bool(source.kernels & candidate.names)
         else:
             is_kernel = name in launched.direct or (
                 not returns_value(node) and (name not in called or name in launched.passed)
             )
-        candidate = Candidate(name, qualname, JitDefinition(node, None, jit, jit), jit)  # type: ignore[arg-type]
         candidate.objects.append((value, node.lineno))
         tuning = candidate.tuning(with_decorators=True)
-        kernel = LoadedKernel(
+        kernel = Kernel(
             name=name,
             location=Location(source.display, node.lineno, node.col_offset + 1),
             jit=jit,
             parameters=candidate.parameters(),
-            node=node,
-            tree=tree,
-            path=source.path,
+            source=source,
             namespace={**vars(module), **closure(jit.fn)},
             autotune=tuning.autotune,
             heuristics=tuning.heuristics,
@@ -124,7 +121,7 @@ def _result(
             qualname=qualname,
         )
         (kernels if is_kernel else helpers).append(kernel)
-    return LoadResult(tuple(kernels), tuple(helpers), (), (source.path,))
+    return FileResult(source, tuple(kernels), tuple(helpers), (), (source.path,))
 
 
 def _line(error: BaseException, path: Path) -> int:

@@ -11,11 +11,11 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from triton_mutlint.model import Autotune, AutotuneConfig
 from triton_mutlint.source.jitdefs import JitDefinition, is_tuning
 from triton_mutlint.source.namespace import Namespace
 from triton_mutlint.source.stubs import Missing, find_missing
-from triton_mutlint.source.walking import dotted
+from triton_mutlint.source.walking import dotted, first_line
+from triton_mutlint.types import Autotune, AutotuneConfig
 
 _POSITIONS = ("configs", "key", "prune_configs_by", "reset_to_zero", "restore_value", "pre_hook", "post_hook")
 _UNKNOWN = object()  # the value of what could not be evaluated
@@ -32,6 +32,8 @@ class Tuning:
         self.notes: list[str] = []
 
     def read(self, definition: JitDefinition) -> None:
+        if definition.made is not definition.jit:  # jit's own decorator may tune as well
+            self.read_object(definition.made, first_line(definition.node))
         for decorator in definition.outer:
             self.add(definition.namespace, decorator, definition.jit)
 
@@ -39,7 +41,7 @@ class Tuning:
         """Take in one decorator; what is neither autotune nor heuristics is left alone."""
         call = decorator if isinstance(decorator, ast.Call) else None
         chain = dotted(call.func if call else decorator)
-        name = chain[-1] if chain else ""
+        name = namespace.module.outline.names.full(chain).rpartition(".")[2] if chain else ""
         keywords = {k.arg: k.value for k in call.keywords if k.arg} if call else {}
         if call and name == "heuristics":
             values = keywords.get("values") or (call.args[0] if call.args else None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from triton_mutlint.collector import collector_paused
+from triton_mutlint.process.collector import collector_paused
 from triton_mutlint.ttir.builder import OpBuilder
 from triton_mutlint.ttir.frames import Frame
 from triton_mutlint.ttir.ir import Function, Loc, Module, Op, ParseError, Region

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from triton_mutlint.lowering.arguments import flat_names
-from triton_mutlint.model import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
+from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 from triton_mutlint.verify.arena import Arena
 from triton_mutlint.verify.fills import element_bytes, filled
 from triton_mutlint.verify.memory import Memory, Region
@@ -52,7 +52,7 @@ class Arguments:
             value = self.scalars[name]
             if self.memory.device != "cpu":
                 return value
-            from triton_mutlint.verify.runtime import typed_scalar  # only where the interpreter is at work
+            from triton_mutlint.verify.scalars import typed_scalar  # only where the interpreter is at work
 
             return typed_scalar(value, kind.name)
         tensor = self.regions[name].tensor(raws.get(name))

@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 
-from triton_mutlint.model import ArgType, LoadedKernel, SourceFile
-from triton_mutlint.signature.spec_values import read_argument
 from triton_mutlint.source.load import load
+from triton_mutlint.spec.as_yaml import read_argument
+from triton_mutlint.types import ArgType, Kernel, SourceFile
 from triton_mutlint.verify.arena import Arena
 from triton_mutlint.verify.arguments import Arguments, RefusedError, arguments
 from triton_mutlint.verify.memory import Memory, difference
@@ -92,7 +92,7 @@ def _limited(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _loaded(job: Job) -> tuple[LoadedKernel, list[dict[str, ArgType]]]:
+def _loaded(job: Job) -> tuple[Kernel, list[dict[str, ArgType]]]:
     """The kernel and its variants' arguments. Raises RefusedError."""
     if job.device == "cpu":
         from triton_mutlint.verify import runtime
@@ -129,7 +129,7 @@ def _give_allocator() -> None:
         triton.set_allocator(allocate)
 
 
-def _run(job: Job, number: int, kernel: LoadedKernel, types: Mapping[str, ArgType],
+def _run(job: Job, number: int, kernel: Kernel, types: Mapping[str, ArgType],
          arena: Arena | None) -> RunResult:
     run = job.runs[number]
     begun = time.monotonic()
@@ -162,7 +162,7 @@ def _watch(job: Job, memory: Memory | None) -> None:
         runtime.watch(memory)
 
 
-def _launch(job: Job, run: RunCase, kernel: LoadedKernel, made: Arguments, args: Mapping[str, Any]) -> None:
+def _launch(job: Job, run: RunCase, kernel: Kernel, made: Arguments, args: Mapping[str, Any]) -> None:
     _watch(job, made.memory)
     options = dict(job.variants[run.variant].options) if job.device == "cuda" else {}
     kernel.jit[run.grid](**args, **options)
@@ -180,7 +180,7 @@ def _observed(number: int, made: Arguments) -> RunResult:
                      read_outside=made.memory.read_outside)
 
 
-def _on_clones(job: Job, run: RunCase, kernel: LoadedKernel, made: Arguments) -> dict[str, Any]:
+def _on_clones(job: Job, run: RunCase, kernel: Kernel, made: Arguments) -> dict[str, Any]:
     """What torch.compile would make of the verdict: the same run with clones of what may be written."""
     written = job.variants[run.variant].written
     in_place = {region.label: region.raw.clone() for region in made.memory if not region.indirect}

@@ -7,19 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from triton_mutlint.analysis import VariantEffects
-from triton_mutlint.judging import LintedFile
 from triton_mutlint.lowering.arguments import flat_names
-from triton_mutlint.model import (
+from triton_mutlint.run.plan import Specs
+from triton_mutlint.spec.as_yaml import argument_text
+from triton_mutlint.types import (
     EMPTY,
     ArgType,
+    FileResult,
+    Kernel,
     KernelReport,
-    LoadedKernel,
     PointerType,
     ScalarType,
     Status,
     Variant,
 )
-from triton_mutlint.signature.spec_values import argument_text
 from triton_mutlint.verify.model import Subject
 from triton_mutlint.verify.recorded import Analyze, recorded_cases
 from triton_mutlint.verify.settings import Settings
@@ -34,12 +35,12 @@ _ADDRESS = re.compile(r"ptr|addr|pointer", re.IGNORECASE)
 Seen = Sequence[tuple[Variant, VariantEffects]]
 
 
-def subject_of(file: LintedFile, kernel: LoadedKernel, report: KernelReport, seen: Seen, settings: Settings,
-               analyze: Analyze) -> Subject:
+def subject_of(file: FileResult, kernel: Kernel, report: KernelReport, seen: Seen, settings: Settings,
+               specs: Specs, analyze: Analyze) -> Subject:
     """How to run one analysed kernel; `seen` are its variants as they were lowered, `analyze` does it again."""
     if report.status is not Status.ANALYZED:
         return Subject(report)
-    entry = file.entry(kernel)
+    entry, spec = specs.entry(kernel), specs.of(file.source)
     given = entry.verify if entry is not None and entry.verify is not None else EMPTY
     if given.get("skip"):
         return Subject(report, refused=f"the spec skips it: {given['skip']}")
@@ -57,7 +58,7 @@ def subject_of(file: LintedFile, kernel: LoadedKernel, report: KernelReport, see
     job = Job(
         str(kernel.path), file.source.display, file.source.text, kernel.name, kernel.location.line, tuple(variants),
         runs, {n: _shape(s) for n, s in given.get("shapes", EMPTY).items()}, given.get("values", EMPTY),
-        _addresses(file, report, [v for v, _ in seen]), file.spec.globals if file.spec else EMPTY, settings.stubs,
+        _addresses(file, report, [v for v, _ in seen]), spec.globals if spec else EMPTY, settings.stubs,
         settings.true_import, settings.device, settings.timeout, settings.memory, settings.atol, settings.rtol,
     )
     return Subject(report, job)
@@ -85,7 +86,7 @@ def _spread(seen: Seen, most: int) -> Seen:
     return [seen[i * len(seen) // most] for i in range(most)]
 
 
-def _texts(kernel: LoadedKernel, variant: Variant) -> dict[str, str] | str:
+def _texts(kernel: Kernel, variant: Variant) -> dict[str, str] | str:
     """Every argument as a spec says it, or which one a spec has no words for."""
     parameters = {p.name: p for p in kernel.parameters}
     texts: dict[str, str] = {}
@@ -116,13 +117,13 @@ def _runs(grids: Sequence[Sequence[tuple[int, ...]]], most: int) -> Iterator[Run
         yield RunCase(variant, grid, FILLS[turn % len(FILLS)], turn, SIZES[step % len(SIZES)])
 
 
-def _addresses(file: LintedFile, report: KernelReport, variants: Sequence[Variant]) -> tuple[str, ...]:
+def _addresses(file: FileResult, report: KernelReport, variants: Sequence[Variant]) -> tuple[str, ...]:
     """Integers and tables of integers that hold addresses, as far as can be told."""
     leaves: dict[str, ArgType] = {}
     for variant in variants:
         leaves.update(leaf for name, arg in variant.args.items() for leaf in flat_names(name, arg))
     named = {write.through for write in report.indirect_writes}
-    casts = any(_CASTS.search(_read(path)) for path in file.result.sources)
+    casts = any(_CASTS.search(_read(path)) for path in file.sources)
     found = set()
     for name, kind in leaves.items():
         if isinstance(kind, PointerType) and kind.element in ("i64", "u64") and (casts or name in named):

@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from typing import Any
 
-from triton_mutlint.model import Failure
+from triton_mutlint.types import Failure
 from triton_mutlint.verify.model import Agreement, KernelOutcome, Outcome, ParameterOutcome, VerifyReport
 from triton_mutlint.verify.wire import Difference, RunCase
 from triton_mutlint.version import __version__

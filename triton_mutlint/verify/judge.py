@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from triton_mutlint.model import KernelReport, Mutation, ParameterKind, ParameterReport
+from triton_mutlint.types import KernelReport, Mutation, ParameterKind, ParameterReport
 from triton_mutlint.verify.model import Agreement, Finished, KernelOutcome, Outcome, ParameterOutcome, Subject
 from triton_mutlint.verify.wire import Difference, Job, RunCase, RunResult
 

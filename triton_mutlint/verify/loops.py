@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from triton_mutlint.verify.scalars import typed_scalar
+
 
 class LoopInteger(int):
     """An integer that can be cast like a tensor; arithmetic with integers gives another."""
@@ -18,8 +20,6 @@ class LoopInteger(int):
 
     def to(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
         """The value as a tensor of `dtype`."""
-        from triton_mutlint.verify.runtime import typed_scalar
-
         return typed_scalar(int(self), "i32").to(dtype, *args, **kwargs)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from triton_mutlint.model import Failure, KernelReport, Location, Mutation
+from triton_mutlint.types import Failure, KernelReport, Location, Mutation
 from triton_mutlint.verify.wire import Difference, Job, RunCase, RunResult
 
 
@@ -43,6 +43,11 @@ class ParameterOutcome:
     through: bool = False
     first: RunCase | None = None
 
+    @property
+    def title(self) -> str:
+        """Its name, as `*name` where the memory is meant that addresses from it lead to."""
+        return f"*{self.name}" if self.through else self.name
+
 
 @dataclass(frozen=True)
 class KernelOutcome:
@@ -75,7 +80,7 @@ class KernelOutcome:
 
     @property
     def unconfirmed(self) -> tuple[str, ...]:
-        return tuple(p.name for p in self.parameters if p.agreement is Agreement.UNCONFIRMED)
+        return tuple(p.title for p in self.parameters if p.agreement is Agreement.UNCONFIRMED)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO
 
-from triton_mutlint.model import UsageError
+from triton_mutlint.types import UsageError
 from triton_mutlint.verify.model import Finished
 from triton_mutlint.verify.wire import Job, RunResult, dump, result_from
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from triton_mutlint.model import KernelReport, LoadedKernel, Mutation, Status
-from triton_mutlint.signature.spec import KernelSpec
-from triton_mutlint.signature.spec_values import argument_spec
+from triton_mutlint.spec.as_yaml import argument_spec
+from triton_mutlint.spec.model import KernelSpec
+from triton_mutlint.types import Kernel, KernelReport, Mutation, Status
 from triton_mutlint.verify.wire import VariantCase
 
 Analyze = Callable[[KernelSpec], KernelReport]  # of the kernel, with the arguments that an entry gives
@@ -16,7 +16,7 @@ _PROGRAMS = 64  # of a recorded grid that are run: the interpreter takes them on
 _ELEMENTS = 1 << 22  # of a recorded tensor that are made
 
 
-def recorded_cases(kernel: LoadedKernel, variants: Sequence[VariantCase], launches: Sequence[Mapping[str, Any]],
+def recorded_cases(kernel: Kernel, variants: Sequence[VariantCase], launches: Sequence[Mapping[str, Any]],
                    analyze: Analyze) -> list[tuple[VariantCase, tuple[int, ...]]]:
     """A case and its grid (empty: not noted) for each launch whose arguments are complete.
 
@@ -40,7 +40,7 @@ def recorded_cases(kernel: LoadedKernel, variants: Sequence[VariantCase], launch
     return cases
 
 
-def _predicted(args: Mapping[str, str], kernel: LoadedKernel,
+def _predicted(args: Mapping[str, str], kernel: Kernel,
                analyze: Analyze) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     specs = [spec for name, text in args.items() if (spec := argument_spec(name, text)) is not None]
     report = analyze(KernelSpec(kernel.name, args=tuple(specs)))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from pprint import pformat
 
-from triton_mutlint.model import UsageError
+from triton_mutlint.types import UsageError
 from triton_mutlint.verify.model import KernelOutcome
 from triton_mutlint.verify.wire import Job, RunCase, RunResult, job_from
 from triton_mutlint.version import __version__

@@ -63,20 +63,6 @@ def _patch_language(interpreter: Any) -> None:
     vars(interpreter)["_patch_lang"] = lambda fn: _Forever()
 
 
-def typed_scalar(value: Any, kind: str) -> Any:
-    """A scalar of the type that compiled code would give it: the interpreter leaves floats as Python's."""
-    import triton.language as tl
-
-    interpreter = importlib.import_module("triton.runtime.interpreter")
-    element = tl.str_to_ty({"u1": "i1"}.get(kind, kind), None)
-    stored = interpreter._get_np_dtype(element)
-    if kind == "bf16":
-        data = (numpy.array([value], numpy.float32).view(numpy.uint32) >> 16).astype(stored)
-    else:
-        data = numpy.array([value]).astype(stored)
-    return tl.tensor(interpreter.TensorHandle(data, element), element)
-
-
 def watch(memory: Memory | None) -> None:
     """Check every access against `memory` from now on."""
     global _current

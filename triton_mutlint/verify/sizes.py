@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from triton_mutlint.model import ScalarType
+from triton_mutlint.types import ScalarType
 
 DIMENSIONS = {"one": 1, "small": 5, "medium": 32, "large": 96}
 _STRIDE = re.compile(r"stride|_ld$|^ld[a-z]$|pitch", re.IGNORECASE)

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from triton_mutlint.model import Mutation
+from triton_mutlint.basics import plural
 from triton_mutlint.report.kernel_text import failure_lines, note_lines
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.style import DIM, FAILED, MUTATION, PLACE, STRONG, Lines, cells, clean, flow, joined
+from triton_mutlint.report.style import DIM, FAILED, MUTATION, PLACE, STRONG, Lines, cells, clean, flow, joined, titled
 from triton_mutlint.report.style import words as flowing
-from triton_mutlint.report.summary import plural
 from triton_mutlint.report.text import paint
+from triton_mutlint.types import Mutation
 from triton_mutlint.verify.model import Agreement, KernelOutcome, Outcome, ParameterOutcome, VerifyReport
 from triton_mutlint.verify.wire import STRAY
 
@@ -51,13 +51,12 @@ def _sentence(report: VerifyReport) -> list[Text]:
 
 def _kernel(kernel: KernelOutcome, options: RenderOptions) -> Lines:
     place = f"{clean(kernel.location.file)}:{kernel.location.line}"
-    title = Text.assemble((place, PLACE), " ", (clean(kernel.name), STRONG), "  ")
-    lines = flow(_headline(kernel), options.width, title, 4)
+    lines = titled(Text.assemble((place, PLACE), " ", (clean(kernel.name), STRONG)), _headline(kernel), options.width)
     if kernel.outcome is Outcome.NO_VERDICT and kernel.failure is not None:
         return lines + failure_lines(kernel.failure, options)
     lines += _circumstances(kernel, options.width)
     rows = [p for p in kernel.parameters if options.verbose or p.agreement is not Agreement.UNTOUCHED]
-    untouched = [p.name for p in kernel.parameters if p not in rows]
+    untouched = [p.title for p in kernel.parameters if p not in rows]
     if kernel.parameters:
         lines += [Text(), *_table(rows, kernel, options)]
     if untouched:
@@ -94,7 +93,7 @@ def _circumstances(kernel: KernelOutcome, width: int) -> Lines:
 
 def _table(rows: list[ParameterOutcome], kernel: KernelOutcome, options: RenderOptions) -> Lines:
     """Name, type, predicted, observed."""
-    names = [f"{'*' if p.through else ''}{clean(p.name)}" for p in rows]
+    names = [clean(p.title) for p in rows]
     widths = [max(map(cells, column), default=0) for column in (names, [p.type for p in rows],
                                                                  [_predicted(p) for p in rows])]
     lines: Lines = []

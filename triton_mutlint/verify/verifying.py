@@ -10,11 +10,11 @@ from pathlib import Path
 
 from triton_mutlint.analysis import VariantEffects
 from triton_mutlint.basics import DEVICE_NODES
-from triton_mutlint.engine import compiling, sources_of
-from triton_mutlint.linting import Run
+from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.lowering.triton_api import triton_version
-from triton_mutlint.model import LoadedKernel, UsageError, Variant
-from triton_mutlint.request import Progress, Request
+from triton_mutlint.run.lint import Run
+from triton_mutlint.run.run import compiling, sources_of
+from triton_mutlint.types import Kernel, UsageError, Variant
 from triton_mutlint.verify.jobs import subject_of
 from triton_mutlint.verify.judge import failing_run, outcome_of
 from triton_mutlint.verify.model import Finished, KernelOutcome, Outcome, Subject, VerifyReport
@@ -31,9 +31,9 @@ def verify(request: Request, settings: Settings, output: Path | None, progress: 
     """
     require(settings.device)
     sources, failures = sources_of(request)
-    seen: dict[LoadedKernel, list[tuple[Variant, VariantEffects]]] = {}
+    seen: dict[Kernel, list[tuple[Variant, VariantEffects]]] = {}
 
-    def observe(kernel: LoadedKernel, variant: Variant, effects: VariantEffects) -> None:
+    def observe(kernel: Kernel, variant: Variant, effects: VariantEffects) -> None:
         seen.setdefault(kernel, []).append((variant, effects))
 
     with compiling():
@@ -44,11 +44,11 @@ def verify(request: Request, settings: Settings, output: Path | None, progress: 
             for kernel, report in file.reports:
                 subject = Subject(report)
                 if kernel is not None:
-                    subject = subject_of(file, kernel, report, tuple(seen.get(kernel, ())), settings,
+                    subject = subject_of(file, kernel, report, tuple(seen.get(kernel, ())), settings, run.specs,
                                          partial(run.analyze, file, kernel))
-                subjects.append((subject, file.result.sources))
+                subjects.append((subject, file.sources))
     outcomes = _outcomes(subjects, settings, output, progress)
-    unread = [(f.source.display, failure) for f in files for name, failure in f.result.failures if not name]
+    unread = [(f.source.display, f.failure) for f in files if f.failure is not None]
     ordered = tuple(sorted(outcomes, key=lambda k: (k.location, k.name)))
     return VerifyReport(settings.device, triton_version() if files else None, ordered, (*failures, *unread))
 
@@ -58,7 +58,7 @@ def require(device: str) -> None:
     missing = [name for name in ("torch", "numpy") if find_spec(name) is None]
     if missing:
         raise UsageError(f"verify runs kernels on torch tensors, and {' and '.join(missing)} "
-                         f"{'is' if len(missing) == 1 else 'are'} not installed: pip install {' '.join(missing)}")
+                         f"{'is' if len(missing) == 1 else 'are'} not installed: pip install 'triton-mutlint[torch]'")
     if device == "cuda" and not Path(DEVICE_NODES[0]).exists():
         raise UsageError("--device cuda needs a GPU, and none is there; without it, kernels run under the interpreter")
 

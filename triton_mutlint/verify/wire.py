@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from triton_mutlint.model import EMPTY
+from triton_mutlint.types import EMPTY
 
 STRAY = ""  # in place of a parameter: addresses that belong to none
 FILLS = ("random", "ones", "zeros", "ramp", "extreme")

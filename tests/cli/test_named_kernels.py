@@ -1,0 +1,95 @@
+"""`file.py::kernel`: what is named is linted, and nothing else of the file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from triton_mutlint.cli import boundary
+
+pytest.importorskip("triton")
+
+KERNELS = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def fill(out_ptr):
+    tl.store(out_ptr, 0.0)
+
+
+@triton.jit
+def twice(x_ptr, out_ptr):
+    tl.store(out_ptr, tl.load(x_ptr) * 2)
+
+
+@torch.library.custom_op("a::fill", mutates_args=())
+def fill_op(out: torch.Tensor) -> None:
+    fill[(1,)](out)
+
+
+if True:
+    @triton.jit
+    def twice(x_ptr, out_ptr):
+        tl.store(x_ptr, 1)
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "k.py").write_text(KERNELS)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "o.py").write_text(KERNELS.replace("twice", "thrice"))
+    monkeypatch.chdir(tmp_path)
+
+
+def lint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict]:
+    status = boundary.run(["check", "--target", "cuda:90", "--format", "json", *arguments])
+    return status, json.loads(capsys.readouterr().out)
+
+
+def test_a_kernel_that_does_not_exist_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    status, report = lint(capsys, "k.py::file")
+    assert (status, report["kernels"]) == (1, [])
+    (finding,) = report["findings"]
+    assert (finding["severity"], finding["message"]) == ("error", "k.py defines no kernel `file`")
+    boundary.run(["check", "--isolated", "k.py::file"])
+    printed = capsys.readouterr().out
+    assert "help: did you mean fill?" in printed
+    assert "globals" not in printed
+    boundary.run(["check", "--isolated", "k.py::twice:13"])
+    assert "help: did you mean twice:" in capsys.readouterr().out
+
+
+def test_the_ops_of_a_file_are_not_those_of_a_kernel(capsys: pytest.CaptureFixture[str]) -> None:
+    status, report = lint(capsys, "k.py::fill")
+    assert (status, report["ops"], report["findings"]) == (0, [], [])
+    assert [k["name"] for k in report["kernels"]] == ["fill"]
+    status, report = lint(capsys, "k.py")
+    assert (status, [o["name"] for o in report["ops"]]) == (1, ["a::fill"])
+
+
+@pytest.mark.parametrize("written", ["k.py::twice", "other.o:thrice"])
+@pytest.mark.parametrize("line", [12, 23])
+def test_kernels_of_one_name_are_told_apart_by_line(
+    written: str, line: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, report = lint(capsys, f"{written}:{line}")
+    assert (status, [(k["name"], k["line"]) for k in report["kernels"]]) == (0, [(written.rpartition(":")[2], line)])
+
+
+def test_entries_by_line_are_not_stale_where_their_file_is_not_linted(capsys: pytest.CaptureFixture[str]) -> None:
+    boundary.run(["init", "k.py", "other", "--spec", "triton-mutlint.yaml"])
+    assert "k.py::twice:23:" in Path("triton-mutlint.yaml").read_text()
+    capsys.readouterr()
+    _, report = lint(capsys, "other")
+    assert [f for f in report["findings"] if f["rule"] == "TML904"] == []
+    Path("k.py").write_text(KERNELS.replace("twice", "again"))
+    _, report = lint(capsys, ".")
+    stale = [f["message"] for f in report["findings"] if f["rule"] == "TML904"]
+    assert len(stale) == 2
+    assert "no kernel is called `k.py::twice:12`" in stale[0]

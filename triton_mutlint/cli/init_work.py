@@ -1,0 +1,238 @@
+"""What `init` makes of spec files: an entry for each kernel that has none, and the parameters that entries lack."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+
+from triton_mutlint.config.request import Progress, Request
+from triton_mutlint.contracts.declarations import declaration_of
+from triton_mutlint.run.lint import Run
+from triton_mutlint.run.plan import plan_kernel
+from triton_mutlint.source.discover import discover, display_path
+from triton_mutlint.spec.as_yaml import key_text
+from triton_mutlint.spec.entries import Subject, given_by_source, guesses, settle, verdict_comments
+from triton_mutlint.spec.entry_text import HEADER, WrittenEntry, entry_lines
+from triton_mutlint.spec.find import NAMES, find_spec, project_root
+from triton_mutlint.spec.model import KernelSpec
+from triton_mutlint.spec.read import parse_spec
+from triton_mutlint.spec.stale import stale_entries
+from triton_mutlint.spec.write import NoPlaceError, SpecText
+from triton_mutlint.types import Failure, FileResult, Kernel, KernelReport, SourceFile, UsageError, Variant
+
+
+@dataclass(frozen=True)
+class SpecChange:
+    """What `init` makes of one spec file: its text before (None: there is none) and after.
+
+    `added` and `failed` are keys of entries, `completed` says what existing entries gained, and
+    `remarks` what a person should look at.
+    """
+
+    path: Path
+    display: str
+    old: str | None
+    new: str
+    added: tuple[str, ...] = ()
+    completed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class InitResult:
+    """What becomes of each spec file, the arguments that could not be read, and how many files could not be loaded.
+
+    The remarks of the changes say why those could not.
+    """
+
+    changes: tuple[SpecChange, ...]
+    failures: tuple[tuple[str, Failure], ...] = ()
+    unloaded: int = 0
+
+
+def init(request: Request, to: Path | None, progress: Progress) -> InitResult:
+    """The specs that hold for the files of `request`, completed; writes nothing.
+
+    `to` is the one spec file to complete or begin; without it each file's own is, else one at its
+    project's root. Raises UsageError for a spec that cannot be used.
+    """
+    config = request.config
+    sources, failures = discover(
+        request.arguments, request.cwd, config.exclude, root=config.root, force=config.force_exclude)
+    if to is not None:
+        to = request.cwd / to
+        request = replace(request, spec=to if to.is_file() else None, use_spec=to.is_file())
+    places = {s.path: to or path for s, path in zip(sources, _destinations(sources), strict=True)}
+    seen: dict[Kernel, list[Variant]] = {}
+    run = Run(request, progress, lambda kernel, variant, _: seen.setdefault(kernel, []).append(variant))
+    files = run.files(sources)
+    by_place: dict[Path, list[FileResult]] = {}
+    for file in files:
+        by_place.setdefault(places[file.source.path], []).append(file)
+    changes = tuple(_Change(request, run, seen, path, own).made() for path, own in by_place.items())
+    unloaded = sum(file.failure is not None for file in files)
+    return InitResult(changes, failures, unloaded)
+
+
+def _destinations(sources: Sequence[SourceFile]) -> Iterator[Path]:
+    """Per file the spec to write: the one that holds, else one at the project's root."""
+    roots = {s.path: project_root(s.path) for s in sources}
+    free = [s.path.parent for s in sources if roots[s.path] is None]
+    common = Path(os.path.commonpath(free)) if free else None
+    for source in sources:
+        root = roots[source.path] or common
+        assert root is not None, "a file without a root is among those with a common folder"
+        yield find_spec(source.path) or root / NAMES[0]
+
+
+@dataclass
+class _Change:
+    """The change of one spec file while it comes together."""
+
+    request: Request
+    run: Run
+    seen: dict[Kernel, list[Variant]]
+    path: Path
+    files: Sequence[FileResult]
+    entries: list[WrittenEntry] = field(default_factory=list)
+    completed: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def made(self) -> SpecChange:
+        display = display_path(self.path, self.request.cwd)
+        self.old = old = _read(self.path) if self.path.is_file() else None
+        self.text = SpecText(HEADER if old is None else old)
+        for file in self.files:
+            if file.failure is not None:
+                self.remarks.append(f"{file.source.display}: {file.failure.message}")
+            for kernel, report in file.reports:
+                entry = self._own_entry(kernel) if kernel else None
+                if kernel is not None and entry is not None:
+                    self._complete(file, kernel, entry, report)
+                else:
+                    self._add(file, kernel, report)
+        self.remarks += self._stale()
+        added = tuple(e.key for e in self.entries if not e.disabled)
+        failed = tuple(e.key for e in self.entries if e.disabled)
+        new = old or ""
+        if self.entries:
+            self.text.add(map(entry_lines, self.entries))
+        if self.entries or self.completed:
+            new = self.text.text
+            parse_spec(new.removeprefix("\ufeff"), display)  # what is written must read back
+        return SpecChange(self.path, display, old, new, added, tuple(self.completed), failed, tuple(self.remarks))
+
+    def _stale(self) -> Iterator[str]:
+        """What the spec says of these files that holds for nothing; it is left for a person to remove."""
+        spec = next((s for f in self.files if (s := self.run.specs.of(f.source)) is not None), None)
+        if spec is None:
+            return
+        root = self.request.cwd if self.request.spec else self.path.parent
+        kernels = [k for f in self.files for k in f.functions]
+        failed = [name for f in self.files for name in f.failed_names]
+        for message, place in stale_entries(spec, [f.source for f in self.files], kernels, failed, root):
+            yield f"{place.file}:{place.line}: {message}"
+
+    def _subject(self, file: FileResult, kernel: Kernel, entry: KernelSpec | None,
+                 report: KernelReport) -> Subject:
+        return Subject(
+            kernel, entry, report, tuple(self.seen.get(kernel, ())),
+            lambda asked: plan_kernel(kernel, asked, self.run.specs.of(file.source), file, self.request.max_variants),
+            lambda asked: self.run.analyze(file, kernel, asked))
+
+    # -------------------------------------------------------------- an entry that is there
+
+    def _own_entry(self, kernel: Kernel) -> KernelSpec | None:
+        """The entry that holds for the kernel, unless it is that of a file with a similar path."""
+        entry = self.run.specs.entry(kernel)
+        if entry is None or not entry.file_pattern:
+            return entry
+        named = self.path.parent / entry.file_pattern
+        return None if named.is_file() and named.resolve() != kernel.path.resolve() else entry
+
+    def _complete(self, file: FileResult, kernel: Kernel, entry: KernelSpec, report: KernelReport) -> None:
+        """Adds what an existing entry leaves to inference, where the entry is this kernel's alone."""
+        place = f"{file.source.display}:{kernel.location.line} {kernel.name}"
+        if report.failure is not None:
+            self.remarks.append(f"{place}: {_one_line(report.failure)}")
+            return
+        arguments = settle(self._subject(file, kernel, entry, report)).arguments
+        names = ", ".join(a.name for a in arguments)
+        try:
+            if arguments:
+                self._require_own(kernel, entry)
+                self.text.add_arguments(entry.pattern, arguments)
+                self.completed.append(f"{entry.pattern}: {names}")
+        except NoPlaceError as error:
+            self.remarks.append(f"{place}: {names} stay inferred: {error}")
+
+    def _require_own(self, kernel: Kernel, entry: KernelSpec) -> None:
+        if entry.compact is not None:
+            raise NoPlaceError("the entry gives its signature as one text")
+        if entry.is_glob:
+            raise NoPlaceError(f"{entry.pattern!r} is a pattern for several kernels")
+        kernels = [k for f in self.files for k, _ in f.reports if k is not None and k is not kernel]
+        others = [k for k in kernels if self.run.specs.entry(k) is entry]
+        if others:
+            raise NoPlaceError(f"{entry.pattern!r} is the entry of {others[0].name} in {others[0].path.name} too")
+
+    # -------------------------------------------------------------- a new entry
+
+    def _add(self, file: FileResult, kernel: Kernel | None, report: KernelReport) -> None:
+        if kernel is not None and self.run.specs.entry(kernel) is not None:
+            self.seen.pop(kernel, None)  # the entry is another file's: what it gives is not what this kernel is
+            report = self.run.analyze(file, kernel, None)
+        key = self._key(file, kernel.name if kernel else report.name, report)
+        entry = WrittenEntry(key, f"line {report.location.line}")
+        if kernel is None or report.failure is not None:
+            assert report.failure is not None, "a kernel that was not loaded has failed"
+            subject = kernel and self._subject(file, kernel, None, report)
+            self._disable(replace(entry, arguments=guesses(subject) if subject else ()), report.failure)
+            return
+        subject = self._subject(file, kernel, None, report)
+        settled = settle(subject)
+        declared = declaration_of(kernel, file.source, None)
+        comments = [given_by_source(kernel, subject.plan(None)), *verdict_comments(report)]
+        comments += [f"left to inference: {name} ({why})" for name, why in settled.left]
+        if declared is not None:
+            comments.append(f"line {declared.location.line} declares what is written")
+        self.entries.append(replace(
+            entry, comments=tuple(c for c in comments if c), arguments=settled.arguments, guesses=settled.guesses,
+            mutates=None if declared is not None else report.mutated,
+        ))
+
+    def _disable(self, entry: WrittenEntry, failure: Failure) -> None:
+        """Adds an entry that is all comment, unless a run before did."""
+        if mentions(self.old or "", entry.key):
+            self.remarks.append(f"{entry.key}: still not analysed: {_one_line(failure)}")
+            return
+        comments = (f"not analysed ({failure.stage.value}): {_one_line(failure)}", failure.hint)
+        self.entries.append(replace(entry, comments=tuple(c for c in comments if c), disabled=True))
+
+    def _key(self, file: FileResult, name: str, report: KernelReport) -> str:
+        """The key that names one kernel: by the file's path, and by the line where names repeat."""
+        names = [*(k.name for k in file.functions), *(n for n, _ in file.failures)]
+        named = f"{name}:{report.location.line}" if names.count(name) > 1 else name
+        path = PurePosixPath(file.source.path)
+        folder = next((f for f in (self.path.parent, self.request.cwd) if path.is_relative_to(f)), path.parent)
+        return f"{re.sub(r'[*?[]', '?', path.relative_to(folder).as_posix())}::{named}"
+
+
+def mentions(text: str, key: str) -> bool:
+    """Whether a comment of a spec holds an entry of that name."""
+    return re.search(rf"(?m)^[ \t]*#[ \t]*{re.escape(key_text(key))}[ \t]*:(\s|$)", text) is not None
+
+
+def _one_line(failure: Failure) -> str:
+    return " ".join(failure.message.splitlines()[0].split()) if failure.message.strip() else failure.stage.value
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {path}: {error}") from error

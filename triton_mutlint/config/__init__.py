@@ -1,0 +1,1 @@
+"""The settings of a run, and where they come from."""

@@ -1,0 +1,44 @@
+"""What one run of the engine is asked to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from triton_mutlint.basics import EMPTY
+from triton_mutlint.config.settings import Config
+
+Progress = Callable[[int, int, str], None]  # told of how much is done, in all, and what is at work
+
+
+@dataclass(frozen=True)
+class Request:
+    """The arguments and options of one run, as the command line (or a caller) settled them.
+
+    `arguments` are paths, directories, `path.py::kernel`, `module:kernel` or `-`, as typed;
+    `cwd` is absolute, and the paths shown in reports are relative to it. Options that a
+    configuration file can give too (`spec`, `targets`, `max_variants`, ...) are already merged:
+    the engine reads them here, and reads `config` for discovery and rules only.
+    `stdin_text` is set exactly when `-` is among the arguments.
+    """
+
+    arguments: tuple[str, ...]
+    cwd: Path
+    spec: Path | None = None
+    use_spec: bool = True
+    targets: tuple[str, ...] = ()
+    max_variants: int = 64
+    timeout: float = 120.0  # seconds for one kernel, all its variants together
+    jobs: int = 1  # processes that analyse kernels
+    opaque_asm: bool = False
+    true_import: bool = False
+    helpers: bool = False
+    stdin_text: str | None = None
+    stdin_filename: str | None = None
+    require_spec: bool = False
+    snapshot: Path | None = None  # to compare contracts with
+    baseline: Path | None = None  # of findings that are accepted
+    config: Config = field(default_factory=Config)
+    cache_dir: Path | None = None  # where verdicts are kept for the next run; None: nowhere
+    texts: Mapping[str, str] = EMPTY  # to read in place of files and specs, by the path as reports show it

@@ -1,0 +1,216 @@
+"""First-party classes: their members, as instances and as the class itself give them, and special methods."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from triton_mutlint.host.classes.names import NamesMixin
+from triton_mutlint.host.modules.module import Definition, External
+from triton_mutlint.host.state.core import Activation, text_of
+from triton_mutlint.host.state.state import State
+from triton_mutlint.host.values.arguments import Arguments
+from triton_mutlint.host.values.values import (
+    UNSEEN,
+    BoundMethod,
+    ClassValue,
+    FunctionValue,
+    Partial,
+    Thing,
+    Value,
+    constant,
+    join,
+    thing,
+)
+from triton_mutlint.source.walking import dotted
+
+_PROPERTIES = frozenset({"property", "cached_property"})
+_SETTERS = frozenset({"setter", "deleter"})
+# What the calls give that stand for the decorators: `size = property(_size)`.
+MADE = frozenset({
+    "builtins.property", "functools.cached_property", "builtins.staticmethod", "builtins.classmethod",
+    "functools.partialmethod",
+})  # fmt: skip
+
+
+class ClassesMixin(NamesMixin):
+    """Looks members of classes up."""
+
+    def class_member(self, owner: ClassValue, name: str) -> Value | None:
+        """A method or class variable, of the class or of a first-party base; flags may have been set since."""
+        for one in self.order(owner):
+            value = self._own_member(one, name)
+            if value is not None:
+                changed = self.world.modules.is_changed(one.module, frozenset([one.node.name]))
+                return join(value, UNSEEN) if changed else value
+        return None
+
+    def _own_member(self, owner: ClassValue, name: str) -> Value | None:
+        found = self.world.modules.members(Definition(owner.module, owner.node), (name,))
+        if found:
+            value = replace(self.meaning(found), constant=None)
+            if any(isinstance(d, Definition) and _reads_members(d.node, owner.node) for d in found):
+                value = join(value, UNSEEN)
+            owned = [replace(t, owner=owner, scope=owner.scope or t.scope) if isinstance(t, FunctionValue) else t
+                     for t in value.things]
+            return replace(value, things=frozenset(owned))
+        return None
+
+    def order(self, owner: ClassValue, depth: int = 0) -> list[ClassValue]:
+        """The class and its first-party bases, in the order in which members are looked up."""
+        bases = self.bases(owner) if depth < 8 else []
+        return [owner, *_merged([*(self.order(base, depth + 1) for base in bases), bases])]
+
+    def after(self, owner: Value, of: ClassValue, state: State) -> list[ClassValue]:
+        """The classes that `super()` looks in, in a method of `of` on `owner`."""
+        own = [content.owner for content in state.contents(owner) if content.owner is not None]
+        own.extend(t for t in owner.things if isinstance(t, ClassValue))
+        for one in own:
+            order = self.order(one)
+            if of in order:
+                return order[order.index(of) + 1 :]
+        return self.order(of)[1:]
+
+    def is_enum(self, owner: ClassValue) -> bool:
+        """Whether class variables are instances of the class."""
+        return any(dotted(node)[-1:] and dotted(node)[-1].endswith(("Enum", "Flag"))
+                   for one in self.order(owner) for node in one.node.bases)
+
+    def bases(self, owner: ClassValue) -> list[ClassValue]:
+        found: list[ClassValue] = []
+        for node in owner.node.bases:
+            value = self.evaluate(node, State(), self.top(owner.module))
+            found.extend(t for t in value.things if isinstance(t, ClassValue) and t != owner)
+        return found
+
+    # ------------------------------------------------------------------ members as they are given
+
+    def bound(self, one: Value, member: Value, node: ast.AST, state: State, here: Activation) -> Value:
+        """A class's member as an instance gives it."""
+        found: list[Value] = []
+        for item in member.things:
+            if isinstance(item, FunctionValue):
+                found.extend(self._method(one, item, node, state, here))
+            elif made_by(item):
+                found.append(self._made(one, item, node, state, here))
+            else:
+                found.append(thing(item))
+        got = self.special(Value(cells=member.cells), "__get__", (one, UNSEEN), node, state, here)
+        rest = replace(member, things=frozenset(), cells=frozenset() if got is not None else member.cells)
+        return join(*found, rest, got or Value())
+
+    def _method(self, one: Value, item: FunctionValue, node: ast.AST, state: State,
+                here: Activation) -> Iterator[Value]:
+        kinds = kinds_of(item)
+        if "staticmethod" in kinds:
+            yield thing(item)
+        elif "classmethod" in kinds:
+            yield thing(BoundMethod(thing(item.owner) if item.owner else one, item))
+        elif kinds & _PROPERTIES:
+            yield self.call(thing(BoundMethod(one, item)), Arguments(), node, state, here)
+        elif not kinds & _SETTERS:
+            yield thing(BoundMethod(one, item))
+
+    def _made(self, one: Value, item: Thing, node: ast.AST, state: State, here: Activation) -> Value:
+        """A member made by a call of `property`, `staticmethod`, ..."""
+        name = made_by(item)
+        assert isinstance(item, Partial)
+        first = item.positional[0] if item.positional else dict(item.keywords).get("fget", UNSEEN)
+        if name in ("builtins.property", "functools.cached_property"):
+            return self.call(first, Arguments((one,)), node, state, here)
+        if name == "builtins.staticmethod":
+            return first
+        if name == "builtins.classmethod":
+            return thing(Partial(first, (UNSEEN,), ()))
+        return thing(Partial(first, (one, *item.positional[1:]), item.keywords))
+
+    @staticmethod
+    def of_class(owner: ClassValue, member: Value) -> Value:
+        """A class's member as the class gives it: class methods take the class."""
+        found: list[Value] = []
+        for item in member.things:
+            if isinstance(item, FunctionValue) and "classmethod" in kinds_of(item):
+                found.append(thing(BoundMethod(thing(owner), item)))
+            elif made_by(item) in ("builtins.staticmethod", "builtins.classmethod") and isinstance(item, Partial):
+                taken = (thing(owner),) if made_by(item) == "builtins.classmethod" else ()
+                found.append(thing(Partial(item.positional[0] if item.positional else UNSEEN, taken, ())))
+            else:
+                found.append(thing(item))
+        return join(*found, replace(member, things=frozenset()))
+
+    def set_member(self, one: Value, owner: ClassValue, name: str, value: Value, node: ast.AST, state: State,
+                   here: Activation) -> bool:
+        """Assignment to an attribute that the class handles: a property's setter, a descriptor, `__setattr__`."""
+        handler = self.class_member(owner, "__setattr__")
+        if handler is not None:
+            method = self.bound(one, handler, node, state, here)
+            self.call(method, Arguments((constant(name), value)), node, state, here)
+            return True
+        member = self.class_member(owner, name)
+        if member is None:
+            return False
+        setters = [t for t in member.things if isinstance(t, FunctionValue) and "setter" in kinds_of(t)]
+        for item in setters:
+            self.call(thing(BoundMethod(one, item)), Arguments((value,)), node, state, here)
+        made = [t for t in member.things if made_by(t) == "builtins.property" and isinstance(t, Partial)]
+        for partial in made:
+            setter = (*partial.positional[1:2], dict(partial.keywords).get("fset", UNSEEN))[0]
+            self.call(setter, Arguments((one, value)), node, state, here)
+        handled = self.special(Value(cells=member.cells), "__set__", (one, value), node, state, here) is not None
+        return bool(setters) or bool(made) or handled
+
+    # ------------------------------------------------------------------ special methods
+
+    def special(self, value: Value, names: str | Iterable[str], given: tuple[Value, ...], node: ast.AST, state: State,
+                here: Activation) -> Value | None:
+        """What special methods of first-party objects among `value` give; the first of `names` that a class has."""
+        found: list[Value] = []
+        for cell in value.cells:
+            content = state.cell(cell)
+            if content is None or content.owner is None:
+                continue
+            for name in (names,) if isinstance(names, str) else names:
+                member = self.class_member(content.owner, name)
+                if member is not None:
+                    one = Value(cells=frozenset([cell]))
+                    method = self.bound(one, member, node, state, here)
+                    found.append(self.call(method, Arguments(given), node, state, here))
+                    break
+        return join(*found) if found else None
+
+
+def _merged(orders: list[list[ClassValue]]) -> list[ClassValue]:
+    """One order that agrees with all of `orders`, as Python makes it for several bases."""
+    found: list[ClassValue] = []
+    pending = [order for order in orders if order]
+    while pending:
+        heads = (order[0] for order in pending)
+        head = next((h for h in heads if not any(h in order[1:] for order in pending)), pending[0][0])
+        found.append(head)
+        pending = [rest for order in pending if (rest := [c for c in order if c != head])]
+    return found
+
+
+def _reads_members(node: ast.AST, owner: ast.ClassDef) -> bool:
+    """Whether a class variable's expression reads other members of the class, which are not looked up."""
+    if not isinstance(node, ast.expr):
+        return False
+    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return any(isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef)) and s.name in names for s in owner.body)
+
+
+def made_by(item: object) -> str:
+    """Which of `MADE` gave this class member; "" for others."""
+    if isinstance(item, Partial):
+        for function in item.function.things:
+            if isinstance(function, External) and function.name in MADE:
+                return function.name
+    return ""
+
+
+def kinds_of(function: FunctionValue) -> set[str]:
+    """The last names of a function's decorators."""
+    if isinstance(function.node, ast.Lambda):
+        return set()
+    return {text_of(decorator).rpartition(".")[2] for decorator in function.node.decorator_list}

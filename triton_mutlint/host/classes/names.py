@@ -1,0 +1,181 @@
+"""What a name in host code stands for: locals, closures, module-level names and builtins."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved
+from triton_mutlint.host.state.core import Activation
+from triton_mutlint.host.state.module_state import LastingMixin
+from triton_mutlint.host.state.state import State
+from triton_mutlint.host.values.values import (
+    UNSEEN,
+    BoundMethod,
+    ClassValue,
+    FunctionValue,
+    KernelValue,
+    Partial,
+    ScopeId,
+    Value,
+    constant,
+    join,
+    thing,
+)
+from triton_mutlint.source.names import may_be_jit
+from triton_mutlint.source.walking import dotted
+
+_BUILTINS = frozenset(vars(builtins))
+_KNOWN = {"True": True, "False": False, "None": None, "__debug__": True}
+
+class NamesMixin(LastingMixin):
+    """Looks names up."""
+
+    def name(self, node: ast.expr, name: str, state: State, here: Activation) -> Value:
+        scope: ScopeId | None = here.scope
+        while scope is not None:
+            value = state.get(scope, name)
+            if value is None:
+                value = self.module_state.get(scope, name)
+            if value is not None:
+                return value
+            scope = self.scopes.get(scope)
+        assigned = state.get(("module", here.module.display), name)
+        value = self.module_name(here.module, name, here.chain[:1] != ("module",))
+        return value if assigned is None else join(value, assigned)
+
+    def module_name(self, module: HostModule, name: str, settled: bool = False) -> Value:
+        """What a name means at the top level of a module; `settled` after its import."""
+        found = self.world.modules.resolve(module, (name,), settled=settled)
+        if found:
+            return self.meaning(found)
+        if name in _KNOWN:
+            return constant(_KNOWN[name])
+        return thing(External(f"builtins.{name}")) if name in _BUILTINS else UNSEEN
+
+    def meaning(self, found: Iterable[Resolved]) -> Value:
+        resolved = list(found)
+        real = [r for r in resolved if isinstance(r, External) and r.name.partition(".")[0] == "triton"]
+        values = [self._resolved(r) for r in real or resolved]  # what stands in for Triton where there is none
+        return join(*values) if values else UNSEEN
+
+    def _resolved(self, resolved: Resolved) -> Value:
+        if not isinstance(resolved, Definition):
+            return thing(resolved)
+        node = resolved.node
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return self._defined(resolved.module, node)
+        if isinstance(node, ast.ClassDef):
+            return thing(ClassValue(resolved.module, node))
+        return self._global(resolved.module, node, resolved.index)
+
+    def _defined(self, module: HostModule, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
+        """A module-level function, decorated once."""
+        key = id(node)
+        if key in self.evaluating:
+            return thing(FunctionValue(module, node))
+        if key not in self.globals:
+            self.evaluating.add(key)
+            try:
+                value, _ = self.apart(lambda own: self.function(module, node, own, self.top(module)))
+                self.loosen(value, False)
+                self.globals[key] = value if value != UNSEEN else thing(FunctionValue(module, node))
+            finally:
+                self.evaluating.discard(key)
+        return self.globals[key]
+
+    def _global(self, module: HostModule, node: ast.expr, index: tuple[int, ...]) -> Value:
+        """A module-level variable: its expression, evaluated once."""
+        key = id(node)
+        if key in self.evaluating:
+            return UNSEEN
+        if key not in self.globals:
+            self.evaluating.add(key)
+            try:
+                value, _ = self.apart(lambda own: self.evaluate(node, own, self.top(module)))
+                self.loosen(value, self.world.modules.is_changed(module, module.names_of(node)))
+                self.globals[key] = value
+            finally:
+                self.evaluating.discard(key)
+        value = self.globals[key]
+        names = module.names_of(node)
+        if names & module.rebound or (value.constant is not None and self.world.modules.is_rebound(names)):
+            value = join(value, UNSEEN)
+        for position in index:
+            value = self.module_state.element(value, position) if value.cells else UNSEEN
+        return _called(value, module, node, index)
+
+    def top(self, module: HostModule) -> Activation:
+        """Module-level code, as if it were called."""
+        return Activation(module, "<module>", ("module", module.display), chain=("module",))
+
+    # ------------------------------------------------------------------ functions
+
+    def function(self, module: HostModule, node: ast.FunctionDef | ast.AsyncFunctionDef, state: State,
+                 here: Activation) -> Value:
+        """What a `def` binds: a kernel, or a function as its decorators leave it."""
+        if isinstance(node, ast.FunctionDef) and may_be_jit(node) and not _is_torch_jit(node):
+            return thing(KernelValue(module, node))
+        scope = None if here.name == "<module>" else here.scope
+        here.captured = True
+        value = thing(FunctionValue(module, node, scope, defaults=self.defaults_of(node.args, state, here)))
+        for decorator in reversed(node.decorator_list):
+            value = self.decorated(decorator, value, state, here)
+        return value
+
+    def decorated(self, decorator: ast.expr, value: Value, state: State, here: Activation) -> Value:
+        target = decorator.func if isinstance(decorator, ast.Call) else decorator
+        chain = dotted(target)
+        if chain and chain[-1] in ("setter", "deleter"):
+            return value
+        maker = self.evaluate(target, state, here)
+        if chain and chain[-1] == "singledispatch":
+            return join(value, UNSEEN)
+        partial = External("functools.partial") in maker.things
+        if partial or maker.cells or any(
+                isinstance(t, (FunctionValue, ClassValue, BoundMethod, Partial)) or is_tuner(t) for t in maker.things):
+            return self.decorate(decorator, value, state, here)
+        return value
+
+    def defaults_of(self, takes: ast.arguments, state: State, here: Activation) -> tuple[tuple[str, Value], ...]:
+        raise NotImplementedError
+
+    def decorate(self, decorator: ast.expr, value: Value, state: State, here: Activation) -> Value:
+        """`decorator` applied to `value`."""
+        raise NotImplementedError
+
+    def bind_import(self, node: ast.Import | ast.ImportFrom, state: State, here: Activation) -> None:
+        for name, found in self.world.modules.imported(here.module, node):
+            state.put(here.scope, name, self.meaning(found))
+
+
+def _called(value: Value, module: HostModule, node: ast.expr, index: tuple[int, ...]) -> Value:
+    """What an expression gives: a jit function with the names that only this one is bound to.
+
+    A decorated function of the module itself is known by its `def`.
+    """
+    made = [t for t in value.things if isinstance(t, KernelValue) and t.module is module and not t.names
+            and not module.is_decorated_kernel(t.node)]
+    if not made or len(value.things) > 1:
+        return value
+    bound = ((name, module.bindings[name]) for name in module.names_of(node) - module.rebound)
+    names = frozenset(name for name, (first, *others) in bound
+                      if not others and isinstance(first, Definition) and first.index == index)
+    return replace(value, things=frozenset(replace(t, names=names) for t in made))
+
+
+def is_tuner(made: object) -> bool:
+    """Whether it is Triton's `jit`, `autotune` or `heuristics`."""
+    return isinstance(made, External) and made.name.partition(".")[0] == "triton" \
+        and made.name.rpartition(".")[2] in ("jit", "autotune", "heuristics")
+
+
+def _is_torch_jit(node: ast.FunctionDef) -> bool:
+    return any("torch" in chain or "numba" in chain for chain in _decorators(node))
+
+
+def _decorators(node: ast.FunctionDef) -> Iterator[tuple[str, ...]]:
+    for decorator in node.decorator_list:
+        yield dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)

@@ -1,0 +1,235 @@
+"""Attributes and elements: how values are taken apart."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from triton_mutlint.host.classes.classes import kinds_of, made_by
+from triton_mutlint.host.expressions.isinstance import InstancesMixin
+from triton_mutlint.host.modules.module import External, HostModule
+from triton_mutlint.host.state.core import Activation
+from triton_mutlint.host.state.state import State
+from triton_mutlint.host.torch import table as torch_table
+from triton_mutlint.host.torch.table import Result, TorchEffect
+from triton_mutlint.host.values.arguments import Arguments
+from triton_mutlint.host.values.cells import Cell
+from triton_mutlint.host.values.values import (
+    NOTHING,
+    PLAIN,
+    TENSOR,
+    UNSEEN,
+    Attribute,
+    ClassValue,
+    FunctionValue,
+    KernelMethod,
+    KernelValue,
+    Kind,
+    Super,
+    Thing,
+    Value,
+    attribute_of,
+    constant,
+    is_plain,
+    join,
+    picked,
+    present,
+    thing,
+    weakened,
+)
+
+# Methods of containers; those of a first-party class come before them.
+CONTAINER = frozenset({
+    "append", "extend", "insert", "pop", "remove", "clear", "copy", "get", "items", "keys", "values", "update",
+    "setdefault", "popitem", "index", "count", "sort", "reverse", "add", "appendleft", "popleft", "_replace",
+    "_asdict", "discard", "union",
+})  # fmt: skip
+
+
+class AttributesMixin(InstancesMixin):
+    """Takes values apart."""
+
+    def attribute(self, owner: Value, name: str, node: ast.AST, state: State, here: Activation) -> Value:
+        """`owner.name`; `node` is the expression it stands in."""
+        owner = present(owner)
+        found: list[Value] = [self._of_thing(thing_, name, node, state, here) for thing_ in owner.things]
+        for cell in owner.cells:
+            content = state.cell(cell)
+            if content is not None:
+                one = Value(cells=frozenset([cell]))
+                found.append(self._of_cell(one, content, name, node, state, here))
+        rest = replace(owner, things=frozenset(), cells=frozenset())
+        if rest.kind or rest.roots or not found:
+            found.append(self._of_tensor(rest, name))
+        return join(*found)
+
+    def _of_thing(self, owner: Thing, name: str, node: ast.AST, state: State, here: Activation) -> Value:
+        if isinstance(owner, External):
+            return thing(External(f"{owner.name}.{name}"))
+        if isinstance(owner, HostModule):
+            return self.meaning(self.world.modules.members(owner, (name,)))
+        if isinstance(owner, ClassValue):
+            member = self.class_member(owner, name)
+            if member is None:
+                return thing(Attribute(thing(owner), name))
+            if self.is_enum(owner) and not member.things:
+                return self.make(node, Cell({"value": member}, kind="object", owner=owner), state, here, name)
+            return self.of_class(owner, member)
+        if isinstance(owner, Super):
+            for base in self.after(owner.owner, owner.of, state):
+                member = self._own_member(base, name)
+                if member is not None:
+                    return self.bound(owner.owner, member, node, state, here)
+            return thing(Attribute(owner.owner, "<base init>" if name == "__init__" else name))
+        if isinstance(owner, KernelValue):
+            return thing(owner if name == "fn" else KernelMethod(owner, name))
+        return thing(attribute_of(owner, name))
+
+    def _of_cell(self, one: Value, content: Cell, name: str, node: ast.AST, state: State, here: Activation) -> Value:
+        if name in ("__dict__", "__class__"):
+            found = thing(content.owner) if content.owner is not None else UNSEEN
+            return thing(Attribute(one, name)) if name == "__dict__" else found
+        member = self.class_member(content.owner, name) if content.owner is not None else None
+        field = content.get(name) if content.kind not in ("dict", "list") else None
+        if field is not None and not (member is not None and _is_property(member)):
+            return join(field, content.rest) if content.many else field
+        if member is not None:
+            return join(self.bound(one, member, node, state, here), content.rest, field or Value())
+        if content.owner is not None:
+            got = self.special(one, ("__getattribute__", "__getattr__"), (constant(name),), node, state, here)
+            if got is not None:
+                return join(got, content.rest)
+        if content.kind == "context" and name in ("saved_tensors", "saved_variables"):
+            return content.get("saved_tensors") or UNSEEN
+        if content.kind not in ("object", "context") and name in CONTAINER:
+            return thing(Attribute(one, name))
+        if content.kind in ("object", "context") and content.rest == Value() and content.owner is not None:
+            return thing(Attribute(one, name))
+        if content.kind in ("list", "tuple", "dict") and content.owner is None:
+            return thing(Attribute(one, name))
+        return join(content.rest, thing(Attribute(one, name)))
+
+    def _of_tensor(self, owner: Value, name: str) -> Value:
+        if name == "__class__":
+            return thing(External("torch.Tensor")) if owner.kind == Kind.TENSOR else UNSEEN
+        if is_plain(owner) and not owner.roots:
+            return thing(Attribute(owner, name)) if not name.startswith("is_") else PLAIN
+        effect = torch_table.attribute(name)
+        if effect is not None and (owner.kind & Kind.TENSOR or owner.roots):
+            for index in effect.carries if owner.roots else ():
+                self.effects.exposed.update(dict.fromkeys(owner.roots if index == 0 else ()))
+            result = applied(effect, [owner])
+            return replace(result, kind=owner.kind) if is_array(owner) and result.kind & Kind.TENSOR else result
+        if torch_table.method(name) is None and owner.roots:  # it may be a part of the owner
+            return replace(UNSEEN, unsure=owner.roots, things=frozenset([Attribute(owner, name)]))
+        return thing(Attribute(owner, name))
+
+    # ------------------------------------------------------------------ elements
+
+    def subscript(self, owner: Value, node: ast.Subscript, state: State, here: Activation) -> Value:
+        """`owner[...]`."""
+        owner, index = present(owner), self.evaluate(node.slice, state, here)
+        found: list[Value] = []
+        for item in owner.things:
+            if isinstance(item, KernelValue):
+                self.grid(index, node, state, here)
+                found.append(thing(KernelMethod(item, "launch")))
+            elif isinstance(item, Attribute) and item.name == "__dict__":
+                found.append(self._keyed(item.owner, index, state))
+            elif isinstance(item, (ClassValue, External)):
+                found.append(thing(item))  # a generic alias
+            else:
+                found.append(thing(attribute_of(item, "__getitem__")))
+        if owner.cells:
+            found.append(self._element(owner, node, index, state, here))
+        rest = replace(owner, things=frozenset(), cells=frozenset())
+        if rest.roots or rest.kind or not found:
+            found.append(self._indexed(rest, node.slice, index, state))
+        return join(*found)
+
+    @staticmethod
+    def _keyed(owner: Value, index: Value, state: State) -> Value:
+        if index.constant is not None:
+            return state.element(owner, index.constant[1])
+        by_name = all(content.kind == "dict" for content in state.contents(owner))
+        return picked(state.elements(owner)) if by_name else state.elements(owner)
+
+    def grid(self, grid: Value, node: ast.AST, state: State, here: Activation) -> None:
+        """A launch calls its grid, where that is a function."""
+        if grid.things:
+            self.call(grid, Arguments((UNSEEN,)), node, state, here)
+
+    def _element(self, owner: Value, node: ast.Subscript, index: Value, state: State, here: Activation) -> Value:
+        got = self.special(owner, "__getitem__", (index,), node, state, here)
+        if got is not None:
+            return join(got, self._keyed(owner, index, state)) if len(owner.cells) > 1 else got
+        if isinstance(node.slice, ast.Slice):
+            contents = state.contents(owner)
+            bounds = [self.literal_bound(part) for part in (node.slice.lower, node.slice.upper, node.slice.step)]
+            if len(contents) == 1 and contents[0].size is not None and all(known for known, _ in bounds):
+                content = contents[0]
+                chosen = range(content.size or 0)[slice(*(value for _, value in bounds))]
+                fields = {i: content.get(j) or content.rest for i, j in enumerate(chosen)}
+                return self.make(node, Cell(fields, size=len(fields), kind=content.kind), state, here)
+            return self.make(node, Cell(rest=state.elements(owner)), state, here)
+        return self._keyed(owner, index, state)
+
+    @staticmethod
+    def literal_bound(node: ast.expr | None) -> tuple[bool, int | None]:
+        if node is None:
+            return True, None
+        try:
+            value = ast.literal_eval(node)
+        except ValueError:
+            return False, None
+        return isinstance(value, int), value if isinstance(value, int) else None
+
+    def _indexed(self, tensor: Value, node: ast.expr, index: Value, state: State) -> Value:
+        """A tensor indexed: a view by numbers and slices, a copy by tensors and lists."""
+        if is_plain(tensor) and not tensor.roots:
+            return PLAIN
+        parts = node.elts if isinstance(node, ast.Tuple) else [node]
+        values = [state.element(index, i) for i in range(len(parts))] if isinstance(node, ast.Tuple) else [index]
+        view = replace(tensor, constant=None, wide=False, some=True)
+        copied = False
+        for part, value in zip(parts, values, strict=True):
+            mask = value.constant is not None and isinstance(value.constant[1], bool)
+            if isinstance(part, ast.List) or mask or value.wide or (value.cells and _listed(value, state)):
+                return replace(TENSOR, carried=tensor.carried)
+            if isinstance(part, (ast.Slice, ast.Constant)) or is_plain(value):
+                continue
+            copied = True
+        return weakened(view) if copied else view
+
+def applied(effect: TorchEffect, arguments: list[Value | None]) -> Value:
+    """The result of a torch function, given its arguments by position (None: left out)."""
+    given = {i: value for i, value in enumerate(arguments) if value is not None}
+    carried = frozenset[str]().union(*(given[i].carried for i in given))
+    if effect.carries:
+        carried = carried.union(*(given[i].roots for i in effect.carries if i in given))
+    if effect.result is Result.PLAIN:
+        return Value(carried=carried, kind=Kind.PLAIN)
+    same = [given[i] for i in effect.same if i in given]
+    maybe = [given[i] for i in effect.maybe if i in given]
+    return Value(
+        NOTHING.union(*(v.same for v in same)),
+        NOTHING.union(*(v.maybe for v in same), *(v.same | v.maybe for v in maybe)),
+        NOTHING.union(*(v.unsure for v in (*same, *maybe))), carried, kind=Kind.TENSOR,
+    )  # fmt: skip
+
+
+def is_array(value: Value) -> bool:
+    """Whether a value with an argument's storage is no tensor but something like a numpy array."""
+    return bool(value.same or value.maybe) and value.kind == Kind.OTHER
+
+
+def _is_property(member: Value) -> bool:
+    functions = (t for t in member.things if hasattr(t, "node"))
+    made = any(made_by(t) == "builtins.property" for t in member.things)
+    return made or bool(member.cells) or any(
+        isinstance(t, FunctionValue) and "property" in kinds_of(t) for t in functions)
+
+
+def _listed(value: Value, state: State) -> bool:
+    """Whether an index is a list, which copies, and not a tuple."""
+    return all(content.kind == "list" for content in state.contents(value))

@@ -1,0 +1,127 @@
+"""What loops over a value give, and what tests and conversions of an object run."""
+
+from __future__ import annotations
+
+import ast
+import copy
+
+from triton_mutlint.host.classes.classes import ClassesMixin
+from triton_mutlint.host.state.core import Activation
+from triton_mutlint.host.state.state import State
+from triton_mutlint.host.values.arguments import Arguments
+from triton_mutlint.host.values.cells import KEYS, Cell
+from triton_mutlint.host.values.values import PLAIN, UNSEEN, CellId, FunctionValue, Kind, Value, join, thing, truth
+
+
+class IterationMixin(ClassesMixin):
+    """Takes elements one by one."""
+
+    def condition(self, test: ast.expr, state: State, here: Activation) -> bool | None:
+        """Whether `test` is true, where that is certain; what it does is noted."""
+        if isinstance(test, ast.BoolOp):
+            stops_at = isinstance(test.op, ast.Or)
+            answers: set[bool | None] = set()
+            for operand in test.values:
+                answers.add(self.condition(operand, state, here))
+                if stops_at in answers:
+                    return stops_at
+            return None if None in answers else not stops_at
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            certain = self.condition(test.operand, state, here)
+            return None if certain is None else not certain
+        return self.tested(self.evaluate(test, state, here), test, state, here)
+
+    def tested(self, value: Value, node: ast.AST, state: State, here: Activation) -> bool | None:
+        if value.cells:
+            self.special(value, ("__bool__", "__len__"), (), node, state, here)
+        return truth(value)
+
+    def iterate(self, value: Value, node: ast.AST, state: State, here: Activation) -> Value:
+        """Any of what a loop over `value` gives."""
+        found: list[Value] = []
+        for cell in value.cells:
+            content = state.cell(cell)
+            if content is None:
+                continue
+            if content.kind == "dict" and content.owner is None:
+                found.append(join(PLAIN, content.get(KEYS) or Value()))
+            else:
+                found.append(content.every())
+            if cell not in self.resuming:
+                found.append(self._given_by(cell, content, node, state, here))
+        if value.roots or value.kind & Kind.TENSOR:
+            kept = Value(value.same, value.maybe, value.unsure, value.carried, kind=value.kind)
+            found.append(kept)
+        elif value.kind & Kind.OTHER:
+            found.append(UNSEEN)
+        elif value.kind:
+            found.append(PLAIN)
+        return join(*found) if found else UNSEEN
+
+    def _given_by(self, cell: CellId, content: Cell, node: ast.AST, state: State, here: Activation) -> Value:
+        """What an iterator gives that is run only now.
+
+        Its rows are made where it was made itself, not where they are taken: an iterator over another one makes its
+        own rows there.
+        """
+        self.resuming.add(cell)
+        try:
+            found = [Value()]
+            if content.source != Value():
+                again = copy.copy(node)
+                again.maker = cell  # type: ignore[attr-defined]  # read by `Core.cell`
+                found.append(state.elements(self.call(content.source, Arguments(), again, state, here)))
+            if content.owner is not None:
+                one = Value(cells=frozenset([cell]))
+                iterator = self.special(one, ("__iter__", "__aiter__"), (), node, state, here)
+                if iterator is not None:
+                    found.append(self.iterate(iterator, node, state, here))
+                got = self.special(one, ("__next__", "__anext__"), (), node, state, here)
+                if got is None and iterator is None:
+                    got = self.special(one, "__getitem__", (PLAIN,), node, state, here)
+                found.append(got or Value())
+            return join(*found)
+        finally:
+            self.resuming.discard(cell)
+
+    def within(self, value: Value, state: State) -> Value:
+        """Whatever `value` is or holds, at any depth."""
+        found, seen = [value], set(value.cells)
+        pending = list(value.cells)
+        while pending:
+            content = state.cell(pending.pop())
+            if content is not None:
+                every = join(content.every(), content.get(KEYS) or Value())
+                found.append(every)
+                pending.extend(every.cells - seen)
+                seen |= every.cells
+        return join(*found)
+
+    # ------------------------------------------------------------------ generator expressions
+
+    def generator(self, node: ast.GeneratorExp, state: State, here: Activation) -> Value:
+        """A generator expression is a generator function that is called with its first iterable."""
+        first = self.evaluate(node.generators[0].iter, state, here)
+        here.captured = True
+        made = self.world.shared.generators
+        if id(node) not in made:
+            made[id(node)] = _generator_function(node)
+        function = FunctionValue(here.module, made[id(node)], None if here.name == "<module>" else here.scope)
+        return self.call(thing(function), Arguments((first,)), node, state, here)
+
+
+def _generator_function(node: ast.GeneratorExp) -> ast.FunctionDef:
+    body: ast.stmt = ast.Expr(ast.Yield(node.elt))
+    for i, part in reversed(list(enumerate(node.generators))):
+        for condition in reversed(part.ifs):
+            body = ast.If(condition, [body], [])
+        source = part.iter if i else ast.Name("<first>", ast.Load())
+        body = ast.For(part.target, source, [body], [])
+    outside = sorted({n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)})
+    before: list[ast.stmt] = [ast.Nonlocal(outside)] if outside else []
+    takes = ast.arguments([], [ast.arg("<first>")], None, [], [], None, [])
+    made = ast.FunctionDef("<genexpr>", takes, [*before, body], [])
+    for inner in ast.walk(made):  # where there is no place yet, it is that of the whole
+        if not hasattr(inner, "lineno"):
+            ast.copy_location(inner, node)
+    return made

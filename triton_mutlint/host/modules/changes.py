@@ -1,0 +1,72 @@
+"""What the code of a file changes in place, or binds otherwise than by plain assignment."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from triton_mutlint.source.walking import walk
+
+_CHANGES = frozenset({
+    "append", "extend", "insert", "update", "setdefault", "pop", "popitem", "clear", "remove", "add", "discard", "sort",
+    "reverse", "appendleft", "extendleft", "__setitem__", "register",
+})  # fmt: skip
+
+
+def otherwise(body: list[ast.stmt]) -> Iterator[str]:
+    """Names that module-level code binds by `+=`, in loops, `with` and `del`, and by `:=`."""
+    for node in body:
+        targets: list[ast.expr] = []
+        if isinstance(node, (ast.AugAssign, ast.For, ast.AsyncFor)):
+            targets = [node.target]
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            targets = [item.optional_vars for item in node.items if item.optional_vars is not None]
+        elif isinstance(node, ast.Delete):
+            targets = node.targets
+        yield from (n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        for block in ("body", "orelse", "finalbody"):
+            yield from otherwise(getattr(node, block, []) if not isinstance(node, ast.Expr) else [])
+        for handler in getattr(node, "handlers", ()):
+            yield from otherwise(handler.body)
+
+
+def changed(tree: ast.Module) -> Iterator[str]:
+    yield from (path[0] for path in changed_paths(tree))
+    for statement in tree.body:  # `fill(TABLE)`
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            given = (*statement.value.args, *(k.value for k in statement.value.keywords))
+            yield from (value.id for value in given if isinstance(value, ast.Name))
+
+
+def changed_paths(tree: ast.Module) -> Iterator[tuple[str, ...]]:
+    """`a.b[k] = v` as ("a", "b"): the names in which something is changed."""
+    for node in walk(tree):
+        targets: list[ast.expr] = []
+        if isinstance(node, (ast.Assign, ast.Delete)):
+            targets = node.targets
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+            targets = [node.target]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES:
+            targets = [node.func]
+        for target in targets:
+            if not isinstance(target, (ast.Attribute, ast.Subscript)):
+                continue
+            owner = target.value
+            names: list[str] = []
+            while isinstance(owner, (ast.Attribute, ast.Subscript)):
+                names = [owner.attr, *names] if isinstance(owner, ast.Attribute) else []
+                owner = owner.value
+            if isinstance(owner, ast.Name):
+                yield (owner.id, *names)
+
+
+def given_fields(node: ast.AST) -> Iterator[str]:
+    """`o.x = v` anywhere but in constructors."""
+    for inner in ast.iter_child_nodes(node):
+        if isinstance(inner, ast.FunctionDef) and inner.name in ("__init__", "__post_init__", "__new__"):
+            continue
+        if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store):
+            yield inner.attr
+        yield from given_fields(inner)

@@ -1,0 +1,174 @@
+"""First-party Python files as syntax trees: what each name in them stands for, without running anything."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from triton_mutlint.host.modules.module import Definition, External, HostModule, Import, Resolved, imports
+from triton_mutlint.source.discover import display_path
+from triton_mutlint.source.finder import Finder, Place, is_real, is_stood_in
+from triton_mutlint.source.text import read_source
+from triton_mutlint.source.walking import dotted
+from triton_mutlint.types import SourceFile, StageError
+
+_DEPTH = 12  # names that stand for names, at most
+
+
+# An attribute of what has a name gets a new value (`m.FLAG = 1`).
+_SET = re.compile(r"^[ \t]*(?!self\.|cls\.)\w+\.(\w+)[ \t]*[-+*/|&]?=(?!=)", re.MULTILINE)
+
+
+class HostModules:
+    """The first-party files of one run; each is read and parsed once."""
+
+    def __init__(self, cwd: Path, known: Mapping[Path, SourceFile] | None = None) -> None:
+        """`known` gives the files that were read already, by path."""
+        self._cwd, self._known = cwd, known or {}
+        self._finder = Finder()
+        self._modules: dict[Path, HostModule | None] = {}
+        self._set = {name for source in self._known.values() for name in _SET.findall(source.text)}
+
+    def module(self, path: Path) -> HostModule | None:
+        """The file at `path`; None where it cannot be read or parsed."""
+        if path not in self._modules:
+            module = self._modules[path] = self._read(path)
+            if module is not None and path not in self._known:
+                self._set.update(_SET.findall(module.text))
+        return self._modules[path]
+
+    def read_imports(self, module: HostModule) -> None:
+        """Read the files that `module` imports: they may change what others hold."""
+        for node in module.tree.body:
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                for _ in self.imported(module, node):
+                    pass
+
+    def is_changed(self, module: HostModule, names: frozenset[str]) -> bool:
+        """Whether code of the files that were read changes in place what `names` at the top of `module` stand for."""
+        return bool(names & module.changed) or any(
+            other is not None and other is not module and names & other.changed_elsewhere
+            for other in self._modules.values())
+
+    def is_rebound(self, names: frozenset[str]) -> bool:
+        """Whether a file, of those linted or read, gives a variable of another module one of `names` a new value."""
+        return not names.isdisjoint(self._set)
+
+    def is_field_changed(self, name: str) -> bool:
+        """Whether code of the files that were read changes in place what an attribute of that name holds."""
+        return any(module is not None and name in module.changed_fields for module in self._modules.values())
+
+    def is_field_given(self, name: str) -> bool:
+        """Whether code of the files that were read gives objects an attribute of that name after they were made."""
+        return any(module is not None and name in module.given_fields for module in self._modules.values())
+
+    def _read(self, path: Path) -> HostModule | None:
+        place = Place(path, self._finder.folders)
+        if path.is_dir():  # a namespace package
+            return HostModule(path, display_path(path, self._cwd), "", ast.Module([], []), place)
+        try:
+            source = self._known.get(path)
+            if source is None:
+                display = display_path(path, self._cwd)
+                source = SourceFile(path, display, read_source(path, display))
+            return HostModule(path, source.display, source.text, source.tree, place)
+        except StageError:
+            return None
+
+    # ------------------------------------------------------------------ names
+
+    def resolve(self, module: HostModule, chain: tuple[str, ...], depth: int = 0,
+                settled: bool = False) -> list[Resolved]:
+        """What `a.b.c`, read at the top level of `module`, may stand for; [] where nothing binds it.
+
+        Assigned names (`k = other`) stay a `Definition` of the assigned expression unless that is
+        itself a plain name, which is followed. `settled` asks for what it stands for after the import.
+        """
+        found: list[Resolved] = []
+        for bound in self._bound(module, chain[0], depth, settled):
+            found.extend(self.members(bound, chain[1:], depth))
+        return list({id(r) if not isinstance(r, External) else r: r for r in found}.values())
+
+    def imported(self, module: HostModule, node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, list[Resolved]]]:
+        """The names that an import statement binds, wherever in `module` it stands, and what they stand for."""
+        for name, bound in imports(node):
+            yield name, self._follow(module, bound, 0)
+
+    def members(self, value: Resolved, names: tuple[str, ...], depth: int = 0) -> list[Resolved]:
+        """What `value.a.b` may stand for; attributes of definitions other than classes are unknown ([])."""
+        values = [value]
+        for i, name in enumerate(names):
+            found: list[Resolved] = []
+            for owner in values:
+                if isinstance(owner, External):
+                    return [External(".".join([owner.name, *names[i:]]))]
+                if isinstance(owner, HostModule):
+                    found.extend(self._bound(owner, name, depth + 1, True) or self._submodule(owner, name))
+                elif isinstance(owner.node, ast.ClassDef):
+                    found.extend(Definition(owner.module, bound) for bound in _class_members(owner.node, name))
+            values = found
+        return values
+
+    def _bound(self, module: HostModule, name: str, depth: int, settled: bool = False) -> list[Resolved]:
+        if depth > _DEPTH:
+            return []
+        found: list[Resolved] = []
+        for bound in (module.settled if settled else module.bindings).get(name, ()):
+            if isinstance(bound, Import):
+                found.extend(self._follow(module, bound, depth + 1))
+            elif isinstance(bound, Definition):
+                found.extend(self._aliased(bound, depth + 1))
+        if not found:
+            for star in module.stars:
+                for source in self._module_of(module, star):
+                    if isinstance(source, HostModule) and source is not module:
+                        found.extend(self._bound(source, name, depth + 1))
+        return found
+
+    def _aliased(self, bound: Definition, depth: int) -> list[Resolved]:
+        """`k = other` and `k = mod.other` stand for what the right side does."""
+        chain = dotted(bound.node) if isinstance(bound.node, ast.expr) and not bound.index else ()
+        if not chain:
+            return [bound]
+        return self.resolve(bound.module, chain, depth) or [bound]
+
+    def _follow(self, module: HostModule, bound: Import, depth: int) -> list[Resolved]:
+        owners = self._module_of(module, bound)
+        if not bound.name:
+            return owners
+        found: list[Resolved] = []
+        for owner in owners:
+            if isinstance(owner, External):
+                found.append(External(f"{owner.name}.{bound.name}"))
+            elif isinstance(owner, HostModule):
+                found.extend(self._bound(owner, bound.name, depth + 1, True) or self._submodule(owner, bound.name))
+        return found or [External(".".join(filter(None, (bound.module, bound.name))))]
+
+    def _submodule(self, owner: HostModule, name: str) -> list[Resolved]:
+        if not owner.place.is_package:
+            return []
+        path = self._finder.below(owner.place.folder, name)
+        found = self.module(path) if path is not None else None
+        return [found] if found is not None else []
+
+    def _module_of(self, module: HostModule, bound: Import) -> list[Resolved]:
+        if bound.level:
+            path = self._finder.relative(bound.module, bound.level, module.place)
+        elif is_real(bound.module) or is_stood_in(bound.module):
+            return [External(bound.module)]
+        else:
+            path = self._finder.absolute(bound.module, module.place)
+        found = self.module(path) if path is not None else None
+        return [found] if found is not None else [External(bound.module)]
+
+
+def _class_members(node: ast.ClassDef, name: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.expr]:
+    for statement in node.body:
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and statement.name == name:
+            yield statement
+        elif isinstance(statement, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id == name for target in statement.targets
+        ):
+            yield statement.value

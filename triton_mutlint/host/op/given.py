@@ -1,0 +1,144 @@
+"""What an op's function is given when the op is called: its arguments, as values to follow."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from triton_mutlint.host.model import OpRegistration
+from triton_mutlint.host.modules.module import HostFunction
+from triton_mutlint.host.state.state import State
+from triton_mutlint.host.values.arguments import defaults
+from triton_mutlint.host.values.cells import Cell
+from triton_mutlint.host.values.values import PLAIN, Kind, Value, constant, given_tensor, join
+
+_PLAIN_TYPES = frozenset({
+    "int", "float", "bool", "str", "complex", "bytes", "None", "dtype", "device", "layout", "SymInt", "Scalar",
+    "Number", "memory_format",
+    "Literal", "ScalarType", "constexpr", "Generator", "number",
+})  # fmt: skip
+_CONTAINERS = frozenset({"List", "list", "Tuple", "tuple", "Sequence", "Iterable", "TensorList", "Collection"})
+_AROUND = _CONTAINERS | {"Optional", "Union"}
+_READS = frozenset({"get", "items", "keys", "values", "copy"})  # of a dict
+
+
+def positional(function: HostFunction) -> list[ast.arg]:
+    """Its parameters that may be passed by position."""
+    return [*function.args.posonlyargs, *function.args.args]
+
+
+def entry(op: OpRegistration, function: HostFunction, scope: tuple[object, ...], state: State) -> dict[str, Value]:
+    """What the function's parameters hold when the op is called."""
+    takes = function.args
+    ordered = positional(function)
+    given: dict[str, Value] = {}
+    if any(node is function for node in op.keysets) and ordered:
+        given[ordered.pop(0).arg] = PLAIN
+    by_position = [name for name in op.arguments if name not in op.keyword_only]
+    for parameter, name in zip(ordered, by_position or [a.arg for a in ordered], strict=False):
+        given[parameter.arg] = _root_of(op, name, parameter.annotation, scope, state)
+    left_out = defaults(takes) if op.arguments else {}
+    for parameter in (*ordered, *takes.kwonlyargs):
+        default = left_out.get(parameter.arg)
+        if parameter.arg in given:
+            continue
+        if isinstance(default, ast.Constant) and parameter.arg not in op.arguments:  # nothing else is ever passed
+            given[parameter.arg] = constant(default.value)
+        else:
+            given[parameter.arg] = _root_of(op, parameter.arg, parameter.annotation, scope, state)
+    more = by_position[len(ordered) :]
+    by_name = [name for name in op.keyword_only if name not in given]
+    for variadic, kind, names in ((takes.vararg, "tuple", more), (takes.kwarg, "dict", by_name)):
+        if variadic is None:
+            continue
+        keys = enumerate(names) if kind == "tuple" else zip(names, names, strict=True)
+        fields: dict[object, Value] = {key: _root_of(op, name, None, scope, state) for key, name in keys}
+        rest = Value() if op.arguments else _root(variadic.arg, None, scope, state)
+        size = len(names) if op.arguments and kind == "tuple" else None
+        passed = kind == "dict" and _only_read(function, variadic.arg)  # those without a default
+        certain = frozenset[object](n for n in names if n in op.given) if passed else frozenset[object]()
+        given[variadic.arg] = state.make((*scope, variadic.arg), Cell(fields, rest, size, kind=kind, certain=certain))
+    return given
+
+
+def _root_of(op: OpRegistration, name: str, annotation: ast.expr | None, scope: tuple[object, ...],
+             state: State) -> Value:
+    if name in op.given:
+        return given_tensor(name)
+    return PLAIN if name in op.plain else _root(name, annotation, scope, state)
+
+
+def _root(name: str, annotation: ast.expr | None, scope: tuple[object, ...], state: State) -> Value:
+    """What an op argument is at first: itself."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        try:
+            annotation = ast.parse(annotation.value, mode="eval").body
+        except SyntaxError:
+            annotation = None
+    tensor = Value(same=frozenset([name]), kind=Kind.TENSOR)
+    if annotation is None:
+        return tensor
+    words = set(_words(annotation))
+    if words - _AROUND and words - _AROUND <= _PLAIN_TYPES:
+        return PLAIN
+    if not any("Tensor" in word for word in words):
+        tensor = replace(tensor, kind=Kind.TENSOR | Kind.OTHER)
+    if words & _CONTAINERS:
+        made = state.make((*scope, name), Cell(rest=tensor))
+        alone = any(not words & _CONTAINERS and words - _PLAIN_TYPES for words in map(_word_set, _choices(annotation)))
+        return join(made, tensor) if alone else made
+    return tensor
+
+
+def _choices(annotation: ast.expr) -> Iterator[ast.expr]:
+    """The types of which an argument may be: those of `A | B`, `Union[A, B]`, `Optional[A]`."""
+    if isinstance(annotation, ast.BinOp):
+        yield from (*_choices(annotation.left), *_choices(annotation.right))
+    elif isinstance(annotation, ast.Subscript) and next(_words(annotation.value), "") in ("Union", "Optional"):
+        listed = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
+        for one in listed:
+            yield from _choices(one)
+    else:
+        yield annotation
+
+
+def _word_set(annotation: ast.expr) -> set[str]:
+    return set(_words(annotation))
+
+
+def _words(annotation: ast.expr) -> Iterator[str]:
+    """The names of the types in an annotation, without those of the modules that they are taken from."""
+    if isinstance(annotation, ast.Name):
+        yield annotation.id
+    elif isinstance(annotation, ast.Attribute):
+        yield annotation.attr
+    elif isinstance(annotation, ast.Constant):
+        if isinstance(annotation.value, str):
+            yield from re.findall(r"\w+", annotation.value)
+        elif annotation.value is None:
+            yield "None"
+    elif isinstance(annotation, ast.Subscript) and next(_words(annotation.value), "") == "Literal":
+        yield "Literal"
+    else:
+        for child in ast.iter_child_nodes(annotation):
+            if isinstance(child, ast.expr):
+                yield from _words(child)
+
+
+def _only_read(function: HostFunction, name: str) -> bool:
+    """Whether nothing in a function can take something out of the dict that it calls `name`."""
+    fair: set[int] = set()
+    for node in ast.walk(function):
+        element = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
+        if element or (isinstance(node, ast.Attribute) and node.attr in _READS):
+            fair.add(id(node.value))  # type: ignore[attr-defined]  # both have one
+        elif isinstance(node, ast.Compare) and all(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops):
+            fair.update(map(id, node.comparators))
+        elif isinstance(node, ast.Call):
+            fair.update(id(k.value) for k in node.keywords if k.arg is None)
+    uses = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == name]
+    return all(id(node) in fair for node in uses) and not any(
+        isinstance(node, ast.arg) and node.arg == name for inner in ast.walk(function) if inner is not function
+        and isinstance(inner, (ast.FunctionDef, ast.Lambda)) for node in ast.walk(inner.args))

@@ -1,0 +1,118 @@
+"""The torch ops of a run: found in its files, then analysed, one step after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from triton_mutlint.config.registrar import Registrar
+from triton_mutlint.host.model import OpRegistration
+from triton_mutlint.host.modules.modules import HostModules
+from triton_mutlint.host.op.verdict import analyze_op, unfinished
+from triton_mutlint.host.registrations.registrations import joined, registrations
+from triton_mutlint.host.state.core import Kernels, World
+from triton_mutlint.process.watchdog import TooLongError, watched
+from triton_mutlint.types import OpReport, SourceFile
+
+OP_SECONDS = 60.0  # for one op; of 600 in published packages the longest takes 25
+
+
+@dataclass(frozen=True)
+class OpTask:
+    """What is left to do: not the files numbered in `unread`, nor the ops in `done`.
+
+    `lost` says of some ops why they cannot be followed.
+    """
+
+    unread: frozenset[int] = frozenset()
+    done: frozenset[int] = frozenset()
+    lost: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the file with this number registers is being read."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Unread:
+    """What the file with this number registers could not be read, and why."""
+
+    number: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Following:
+    """The code of the op with this number is being followed."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Followed:
+    """The op with this number has a report."""
+
+    number: int
+    report: OpReport
+
+
+OpStep = Reading | Unread | Following | Followed
+
+
+@dataclass(frozen=True)
+class OpsOf:
+    """The ops that `sources` register.
+
+    `known` gives the files that were read already; `kernels` is asked for what each launched kernel
+    writes; `seconds` may be spent on one file's registrations, and on one op.
+    """
+
+    sources: Sequence[SourceFile]
+    cwd: Path
+    known: Mapping[Path, SourceFile]
+    registrars: Mapping[str, Registrar]
+    kernels: Kernels
+    seconds: float
+
+    def steps(self, task: OpTask) -> Iterator[OpStep]:
+        """Do the task, telling of each step."""
+        modules = HostModules(self.cwd, self.known)
+        found: list[OpRegistration] = []
+        for number, source in enumerate(self.sources):
+            if number not in task.unread:
+                yield Reading(number)
+                try:
+                    found.extend(self._registered(source, modules))
+                except TooLongError as error:
+                    yield Unread(number, str(error))
+        ops = joined(found)
+        by_name: dict[str, list[OpRegistration]] = {}
+        for op in ops:
+            by_name.setdefault(op.name, []).append(op)
+        for module in dict.fromkeys(op.module for op in ops):
+            modules.read_imports(module)
+        world = World(modules, self.kernels, by_name)
+        for number, op in enumerate(ops):
+            if number not in task.done:
+                yield Following(number)
+                yield Followed(number, self._followed(op, world, task.lost.get(number)))
+
+    def _registered(self, source: SourceFile, modules: HostModules) -> Sequence[OpRegistration]:
+        module = modules.module(source.path)
+        if module is None:
+            return ()
+        with watched(self.seconds):
+            return list(registrations(module, modules, self.registrars))
+
+    def _followed(self, op: OpRegistration, world: World, lost: str | None) -> OpReport:
+        if lost is not None:
+            return unfinished(op, f"following its code: {lost}")
+        try:
+            with watched(min(self.seconds, OP_SECONDS)):
+                return analyze_op(op, world)
+        except TooLongError as error:
+            return unfinished(op, f"following its code was {error}")

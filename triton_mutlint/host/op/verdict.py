@@ -1,0 +1,187 @@
+"""The verdict on a torch op: what its implementations do with its arguments."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+
+from triton_mutlint.host.calls.calls import Interpreter
+from triton_mutlint.host.model import Form, OpRegistration
+from triton_mutlint.host.modules.module import HostFunction, HostModule
+from triton_mutlint.host.op.given import entry, positional
+from triton_mutlint.host.registrations.may_register import REGISTERS, last_name
+from triton_mutlint.host.state.across_calls import left_behind, unforeseen
+from triton_mutlint.host.state.core import STEPS, Activation, TooLargeError, World
+from triton_mutlint.host.state.effects import ByArgument, Effects
+from triton_mutlint.host.state.state import State
+from triton_mutlint.host.values.arguments import Arguments, parameters
+from triton_mutlint.host.values.values import FunctionValue, Value, constant, thing
+from triton_mutlint.types import HostEffect, Location, OpArgument, OpMutation, OpReport
+
+_CALLS = 2  # of an op, one after the other, where it leaves something for the next
+_FLAGS = 3  # of an op, at most, that are tried one way and the other
+
+
+def analyze_op(op: OpRegistration, world: World | None) -> OpReport:
+    """What `op` does to each of its arguments, the union over its implementations.
+
+    `world` is not asked where there are none.
+    """
+    names = list(op.arguments or _names(op))
+    merged, returned = Effects(), set[str]()
+    if op.functions:
+        assert world is not None, "an implementation is interpreted in a world"
+        merged, returned = _followed(op, names, world)
+    else:
+        merged.gaps[HostEffect(op.location, op.missing or "its implementation was not found")] = None
+        for name in names:
+            merged.unknown.setdefault(name, {}).update(merged.gaps)
+    merged.settle()
+    found = [_argument(name, i, merged, returned) for i, name in enumerate(names)]
+    return OpReport(
+        op.name, op.form.value, op.location, op.declaration, tuple(found), tuple(merged.kernels), not merged.gaps,
+        tuple(sorted(merged.gaps)), tuple(merged.unwrapped) if op.form is Form.TRITON_OP else (),
+        tuple(merged.unmarked),
+    )
+
+
+def _followed(op: OpRegistration, names: Sequence[str], world: World) -> tuple[Effects, set[str]]:
+    """What the code does. Where that is less than what it declares, it is followed again with more held fast.
+
+    Once for each choice of its flags, as one flag may decide on what a kernel is given and on whether
+    the kernel writes it; and for bare launches as when it is traced, which is when they matter.
+    """
+    merged, returned, steps = _effects(op, names, world, {})
+    declared = op.declaration.names
+    flags = list(dict.fromkeys(a.arg for _, f in op.functions for a in (*positional(f), *f.args.kwonlyargs)
+                               if _is_flag(a)))
+    more = declared is not None and {*merged.written, *merged.maybe} - {*declared}
+    if more and len(flags) <= _FLAGS:
+        together = [flags] if steps << len(flags) < STEPS else [[flag] for flag in reversed(flags)]
+        for chosen in together[: max(1, (STEPS - steps) // (2 * steps + 1))] if flags and steps < STEPS // 2 else ():
+            refined = _refined(op, names, world, chosen)
+            if _wrote(refined) <= _wrote(merged) and len(refined.gaps) <= len(merged.gaps):
+                merged = refined
+            else:
+                merged.narrow(refined)
+    if op.form is Form.TRITON_OP and merged.unwrapped:
+        traced, _, _ = _effects(op, names, world.traced(), {}, tracing=True)
+        merged.unwrapped = traced.unwrapped
+    return merged, returned
+
+
+def _wrote(effects: Effects) -> int:
+    return len({*effects.written, *effects.maybe})
+
+
+def _refined(op: OpRegistration, names: Sequence[str], world: World, flags: Sequence[str]) -> Effects:
+    """What the code does, the union over the choices of some flags."""
+    refined = Effects()
+    for chosen in product((False, True), repeat=len(flags)):
+        held = {flag: constant(value) for flag, value in zip(flags, chosen, strict=True)}
+        _effects(op, names, world, held, refined)
+    return refined
+
+
+def _is_flag(argument: ast.arg) -> bool:
+    return isinstance(argument.annotation, ast.Name) and argument.annotation.id == "bool"
+
+
+def _effects(op: OpRegistration, names: Sequence[str], world: World, held: Mapping[str, Value],
+             merged: Effects | None = None, tracing: bool = False) -> tuple[Effects, set[str], int]:
+    """What the implementations do, the arguments that they may return, and the statements it took."""
+    merged = merged if merged is not None else Effects()
+    returned: set[str] = set()
+    steps = 0
+    for module, function in op.functions:
+        interpreter = Interpreter(world)
+        interpreter.effects, interpreter.tracing, interpreter.given = merged, tracing, frozenset(op.given)
+        returned |= _run(op, module, function, names, interpreter, held)
+        steps += interpreter.steps
+    return merged, returned, steps
+
+
+def unfinished(op: OpRegistration, reason: str) -> OpReport:
+    """The report on an op that was not followed to its end: nothing is known of its arguments."""
+    return analyze_op(replace(op, functions=(), missing=reason, arguments=op.arguments or _names(op)), None)
+
+
+def _names(op: OpRegistration) -> tuple[str, ...]:
+    return tuple(_all_parameters(op.functions[0][1])) if op.functions else ()
+
+
+def _run(op: OpRegistration, module: HostModule, function: HostFunction, names: Sequence[str],
+         interpreter: Interpreter, held: Mapping[str, Value]) -> set[str]:
+    """Interpret one implementation, with what its flags are held to be; the arguments that its results may be."""
+    scope = ("op", module.display, function.lineno, function.col_offset)
+    interpreter.scopes[scope] = None
+    returned: set[str] = set()
+    start = State(base=interpreter.module_state.heap, scopes=interpreter.scopes)
+    try:
+        for _ in range(_CALLS):
+            state = start.copy()
+            returned |= _call(op, module, function, interpreter, held, state, scope)
+            if not state.kept or not unforeseen(state, interpreter.module_state):
+                break
+            again = left_behind(state, interpreter.module_state)
+            if (again.names, again.heap) == (start.names, start.heap):
+                break
+            start = again
+    except (TooLargeError, RecursionError):
+        effect = HostEffect(Location(module.display, function.lineno), "its code is too large to be followed")
+        interpreter.effects.gaps[effect] = None
+        for name in names:
+            interpreter.effects.unknown.setdefault(name, {})[effect] = None
+        return set()
+    return returned
+
+
+def _call(op: OpRegistration, module: HostModule, function: HostFunction, interpreter: Interpreter,
+          held: Mapping[str, Value], state: State, scope: tuple[object, ...]) -> set[str]:
+    """Interpret one call of it; the arguments that it returns for certain."""
+    here = Activation(module, getattr(function, "name", "<lambda>"), scope, None, function, chain=scope)
+    interpreter.steps = 0
+    interpreter.active[:] = [here]
+    here.entry.update(entry(op, function, scope, state))
+    here.entry.update({name: value for name, value in held.items() if name in here.entry})
+    decorated = _decorated(module, function, interpreter)
+    if decorated == thing(FunctionValue(module, function)):
+        result = interpreter.run(here, state)
+    else:
+        named = {a.arg: here.entry[a.arg] for a in function.args.kwonlyargs}
+        given = tuple(here.entry[a.arg] for a in positional(function))
+        top = replace(interpreter.top(module), chain=scope)
+        interpreter.active.clear()
+        result = interpreter.call(decorated, Arguments(given, named), function, state, top)
+    for effect, value in interpreter.escaped:
+        interpreter.effects.gap(effect, state, [value])
+    interpreter.escaped.clear()
+    same, _ = state.reach([result])
+    return set(same)
+
+
+def _decorated(module: HostModule, function: HostFunction, interpreter: Interpreter) -> Value:
+    """The function that is registered: as its own decorators leave it, those aside that register it."""
+    value = thing(FunctionValue(module, function))
+    for decorator in reversed(getattr(function, "decorator_list", [])):
+        if not REGISTERS.search(last_name(decorator)):
+            value = interpreter.decorated(decorator, value, interpreter.module_state, interpreter.top(module))
+    return value
+
+
+def _all_parameters(function: HostFunction) -> list[str]:
+    positional, keyword_only = parameters(function.args)
+    variadic = [a.arg for a in (function.args.vararg, function.args.kwarg) if a is not None]
+    return [*positional, *keyword_only, *variadic]
+
+
+def _argument(name: str, index: int, effects: Effects, returned: set[str]) -> OpArgument:
+    ranked: tuple[tuple[OpMutation, ByArgument], ...] = (
+        (OpMutation.WRITTEN, effects.written), (OpMutation.MAYBE, effects.maybe), (OpMutation.UNKNOWN, effects.unknown),
+    )  # fmt: skip
+    for mutation, found in ranked:
+        if name in found:
+            return OpArgument(name, index, mutation, tuple(sorted(found[name])), name in returned)
+    return OpArgument(name, index, OpMutation.UNWRITTEN, (), name in returned)

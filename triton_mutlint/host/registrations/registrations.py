@@ -1,0 +1,192 @@
+"""The torch ops that a file registers: what they are called, what they declare, what implements them."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from triton_mutlint.config.registrar import Registrar
+from triton_mutlint.host.declarations.declarations import declaration_of
+from triton_mutlint.host.declarations.functions import functions_of, text_of
+from triton_mutlint.host.model import Form, OpRegistration
+from triton_mutlint.host.modules.module import HostModule
+from triton_mutlint.host.modules.modules import HostModules
+from triton_mutlint.host.registrations.events import ImplEvent, OpEvent
+from triton_mutlint.host.registrations.folded import Inferred, Text, Value, options
+from triton_mutlint.host.registrations.registering import Registering
+from triton_mutlint.host.torch.aten import sought_in_vain, torch_schema, written_by
+from triton_mutlint.host.torch.schema import SchemaArgument
+from triton_mutlint.types import Declaration, Location, Problem
+
+__all__ = ["joined", "registrations"]
+
+ELSEWHERE = "its schema is defined elsewhere"
+UNIMPLEMENTED = "no implementation of it was found"
+# Dispatch keys and device types whose kernels do not do the work itself.
+_NO_KERNELS = ("meta", "fake", "autograd", "autocast", "adinplace", "functional", "functorch", "python", "batched",
+               "zerotensor", "conjugate", "negative", "backendselect", "named")  # fmt: skip
+
+
+def registrations(module: HostModule, modules: HostModules, registrars: Mapping[str, Registrar]
+                  ) -> tuple[OpRegistration, ...]:
+    """The ops that `module` registers, in line order.
+
+    `registrars` are the functions that the configuration says register ops, by dotted name. An
+    implementation of an op that is defined elsewhere is one too, with a declaration that is not known:
+    see `joined`.
+    """
+    events = list(Registering(module, modules, registrars).events())
+    defined = _distinct([e for e in events if isinstance(e, OpEvent)])
+    implemented = [e for e in events if isinstance(e, ImplEvent) and _does_work(e)]
+    found = []
+    used: set[int] = set()
+    sites: dict[str, list[OpEvent]] = {}
+    names: dict[int, set[str]] = {}
+    for event in defined:
+        sites.setdefault(_name(event.name), []).append(event)
+        names.setdefault(id(event.step.site.node), set()).add(_name(event.name))
+    by_name: dict[str, list[ImplEvent]] = {}
+    for impl in implemented:
+        by_name.setdefault(_name(impl.name), []).append(impl)
+    for event in defined:
+        name = _name(event.name)
+        mine = _implementations(event, sites[name], by_name.get(name, ()))
+        used.update(map(id, mine))
+        alone = len(names[id(event.step.site.node)]) == 1
+        found.append(_registration(event, mine, module, _place(event, alone)))
+    orphans: dict[str, list[ImplEvent]] = {}
+    for impl in implemented:
+        if id(impl) not in used and impl.sure:
+            orphans.setdefault(_name(impl.name), []).append(impl)
+    at = Counter(id(several[0].step.site.node) for several in orphans.values())
+    for name, several in orphans.items():
+        place = _place(several[0], at[id(several[0].step.site.node)] == 1)
+        other = _elsewhere(name, several, module, place)
+        found.extend([other] if other is not None else [])
+    return tuple(sorted(found, key=lambda r: (r.location, r.name)))
+
+
+def joined(found: Iterable[OpRegistration]) -> tuple[OpRegistration, ...]:
+    """Registrations of several files, with implementations put to the ops that another file defines."""
+    several = list(found)
+    elsewhere: dict[str, list[OpRegistration]] = {}
+    for one in several:
+        if one.declaration.reason == ELSEWHERE:
+            elsewhere.setdefault(one.name, []).append(one)
+    result: list[OpRegistration] = []
+    used: set[int] = set()
+    for one in several:
+        others = elsewhere.get(one.name, []) if one.declaration.reason != ELSEWHERE and one.form is Form.DEFINE else []
+        used.update(map(id, others))
+        functions = tuple(dict.fromkeys(f for r in (one, *others) for f in r.functions))
+        missing = "" if functions and one.missing == UNIMPLEMENTED else one.missing
+        missing = next((o.missing for o in others if o.missing), missing)
+        keysets = (*one.keysets, *(node for o in others for node in o.keysets))
+        result.append(replace(one, functions=functions, missing=missing, keysets=keysets) if others else one)
+    return tuple(r for r in result if id(r) not in used)
+
+
+# --------------------------------------------------------------------------- one op
+
+
+def _registration(event: OpEvent, impls: Sequence[ImplEvent], module: HostModule, place: Location) -> OpRegistration:
+    own = [event.function] if event.function is not None else []
+    if event.form is Form.DEFINE:  # the function whose annotations gave the schema is not what is called
+        values: list[Value] = [i.function for i in impls] or own
+    else:
+        values = [*own, *(i.function for i in impls)]
+    functions, missing = functions_of(values)
+    named = functions_of(own)[0] if own else functions
+    positional = functions_of([v for v in values if not any(i.keyset and i.function is v for i in impls)])[0]
+    declaration, arguments = declaration_of(event, named, positional)
+    name = _name(event.name)
+    if event.api in ("torch.library.custom_op", "torch.library.triton_op", "torch.library.define"):
+        declaration = _with_name_checked(declaration, event, name)
+    form = event.form
+    if len(event.step.path) > 1 and form is not Form.TRITON_OP:
+        form = Form.REGISTRAR
+    if not values:
+        missing = UNIMPLEMENTED
+    keysets = functions_of([i.function for i in impls if i.keyset])[0]
+    return _with_schema(OpRegistration(name, form, place, module, declaration, functions, missing,
+                                       keysets=tuple(node for _, node in keysets)), arguments)
+
+
+def _with_schema(op: OpRegistration, arguments: Sequence[SchemaArgument]) -> OpRegistration:
+    return replace(op, arguments=tuple(a.name for a in arguments),
+                   keyword_only=tuple(a.name for a in arguments if a.kwarg_only),
+                   plain=tuple(a.name for a in arguments if a.is_plain),
+                   given=tuple(a.name for a in arguments if a.mutated and a.type == "Tensor" and a.default is None))
+
+
+def _place(event: OpEvent | ImplEvent, alone: bool) -> Location:
+    """Where an op is registered: of several that one call registers, the place where its name is written."""
+    spot = event.name.spot
+    if not alone and spot is not None and spot.module is event.step.site.module and isinstance(spot.node, ast.Constant):
+        return spot.location
+    return event.step.site.location
+
+
+def _with_name_checked(declaration: Declaration, event: OpEvent, name: str) -> Declaration:
+    if text_of(event.name) is None or "::" in name:
+        return declaration
+    problem = Problem(f"the op's name `{name}` has no namespace", event.step.site.location,
+                      f"torch takes names such as `mylib::{name}`")
+    return replace(declaration, problems=(*declaration.problems, problem))
+
+
+def _elsewhere(name: str, impls: Sequence[ImplEvent], module: HostModule, first: Location
+               ) -> OpRegistration | None:
+    """An op that another file defines, or torch itself."""
+    functions, missing = functions_of([i.function for i in impls])
+    if not functions and name.startswith("<"):
+        return None
+    keysets = tuple(node for _, node in functions_of([i.function for i in impls if i.keyset])[0])
+    schema = torch_schema(name)
+    if schema is None:
+        problems = sought_in_vain(name, first) if all(i.sure for i in impls) else ()
+        declaration = Declaration(None, first, stated=False, reason=ELSEWHERE, problems=problems)
+        return OpRegistration(name, Form.DEFINE, first, module, declaration, functions, missing, keysets=keysets)
+    declaration = Declaration(written_by(name, schema), first, of_torch=True)
+    return _with_schema(OpRegistration(name, Form.DEFINE, first, module, declaration, functions, missing,
+                                       keysets=keysets), schema.arguments)
+
+
+def _implementations(event: OpEvent, named: Sequence[OpEvent], impls: Sequence[ImplEvent]) -> list[ImplEvent]:
+    """The implementations of an op, of `impls` by its name; of several ops, those registered in the same place."""
+    if not impls:
+        return []
+    sites = {id(other.step.site.node) for other in named if other is not event}
+    here = id(event.step.site.node)
+    return [i for i in impls if id(i.step.site.node) == here or id(i.step.site.node) not in sites]
+
+
+def _does_work(event: ImplEvent) -> bool:
+    """Whether it is for devices, and not for what torch itself does around a kernel."""
+    if event.keys is None:
+        return True
+    keys = [v for key in options(event.keys) for v in (key.parts() if not isinstance(key, Text) else (key,))]
+    names = [text_of(key) for key in keys] or [None]
+    return not all(name is not None and name.lower().startswith(_NO_KERNELS) for name in names)
+
+
+def _distinct(events: Sequence[OpEvent]) -> list[OpEvent]:
+    """Events without those that say the same of one place, as branches of a registrar do."""
+    found: dict[tuple[object, ...], OpEvent] = {}
+    for event in events:
+        function = event.function.function if isinstance(event.function, Inferred) else event.function
+        held = functions_of([function] if function is not None else [])[0]
+        key = (id(event.step.site.node), _name(event.name), tuple(id(node) for _, node in held))
+        found.setdefault(key, event)
+    return list(found.values())
+
+
+def _name(value: Value) -> str:
+    """The op's name; in angle brackets where a part of it is computed."""
+    shown = [v for v in options(value) if isinstance(v, Text)]
+    if not shown:
+        return "<computed>"
+    known = {v.text for v in shown}
+    return shown[0].text if shown[0].known and len(known) == 1 else f"<{'|'.join(sorted(known))}>"

@@ -1,0 +1,194 @@
+"""What all parts of the interpreter share: where it is, what it may ask, and what it notes down."""
+
+from __future__ import annotations
+
+import ast
+import time
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from triton_mutlint.host.model import OpRegistration
+from triton_mutlint.host.modules.module import HostFunction, HostModule
+from triton_mutlint.host.modules.modules import HostModules
+from triton_mutlint.host.state.effects import Effects
+from triton_mutlint.host.state.state import State
+from triton_mutlint.host.torch.compiled_ops import CompiledOps
+from triton_mutlint.host.values.arguments import Arguments
+from triton_mutlint.host.values.cells import Cell
+from triton_mutlint.host.values.values import UNSEEN, CellId, ClassValue, ScopeId, Value
+from triton_mutlint.types import Access, Beyond, Frame, HostEffect, KernelReport, LaunchArgument, Location
+
+STEPS = 20_000  # statements interpreted for one op, at most
+APART = 500  # of them for something that no op argument reaches
+
+
+class TooLargeError(Exception):
+    """An op's code takes more steps than are spent on one."""
+
+
+class Kernels(Protocol):
+    def verdicts(self, module: HostModule, node: ast.FunctionDef,
+                 names: frozenset[str]) -> tuple[KernelReport, ...] | str:
+        """What a jit function made by `node` writes, or why that is not known.
+
+        There are several verdicts where it may be any of several jit functions; `names` are its own.
+        """
+
+    def beyond(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument],
+               ruled_out: Set[str]) -> Beyond | None:
+        """What a launch may do that the verdict does not say, given its arguments; None where it cannot be told.
+
+        Of the parameters that its values seem to rule out, those are named that it may store through all the same.
+        """
+
+
+@dataclass
+class Shared:
+    """What module-level code gives, which is the same for all ops of a run: op arguments have no part in it.
+
+    `globals` are the values of module-level expressions and functions by node, `results` those of calls
+    that no op argument reaches, `scopes` the scope around each scope.
+    """
+
+    globals: dict[int, Value] = field(default_factory=dict)
+    evaluating: set[int] = field(default_factory=set)
+    results: dict[object, tuple[Value, Effects]] = field(default_factory=dict)
+    scopes: dict[ScopeId, ScopeId | None] = field(default_factory=dict)
+    generators: dict[int, ast.FunctionDef] = field(default_factory=dict)  # by the node of the generator expression
+    hooks: dict[int, Value] = field(default_factory=dict)  # what tuning a kernel calls with its arguments
+    loosened: set[tuple[CellId, bool]] = field(default_factory=set)  # containers of which less is known by now
+    opened: set[ScopeId] = field(default_factory=set)  # scopes whose names were looked through for that
+    endless: set[ast.AST] = field(default_factory=set)  # functions that one op spent most of its steps on in vain
+    state: State = field(default_factory=lambda: State(importing=True))
+    traced: list[Shared] = field(default_factory=list)  # the same where torch.compile runs the code, once asked for
+
+    def __post_init__(self) -> None:
+        self.state.base = self.state.heap
+
+
+@dataclass(frozen=True)
+class World:
+    """What interpretation may ask: the files, the verdicts on kernels, and the ops by name."""
+
+    modules: HostModules
+    kernels: Kernels
+    ops: Mapping[str, Sequence[OpRegistration]]
+    shared: Shared = field(default_factory=Shared)
+    compiled: CompiledOps = field(default_factory=CompiledOps)
+
+    def traced(self) -> World:
+        """The same, as code sees it that torch.compile runs."""
+        if not self.shared.traced:
+            self.shared.traced.append(Shared())
+        return replace(self, shared=self.shared.traced[0])
+
+
+@dataclass(eq=False)
+class Activation:
+    """One call of a host function while it is being interpreted.
+
+    `path` are the calls that led here, for reports; `chain` the same as part of the names of scopes and
+    containers, so that those of two calls are kept apart. `entry` is what its parameters were given,
+    by all recursive calls together.
+    """
+
+    module: HostModule
+    name: str
+    scope: ScopeId
+    outer: ScopeId | None = None
+    node: HostFunction | None = None
+    path: tuple[Frame, ...] = ()
+    chain: tuple[object, ...] = ()
+    owner: ClassValue | None = None  # of the method that runs
+    returned: Value | None = None
+    left: list[State] = field(default_factory=list)  # the states at its returns
+    yielded: Value | None = None
+    breaks: list[State] = field(default_factory=list)
+    continues: list[State] = field(default_factory=list)
+    entry: dict[str, Value] = field(default_factory=dict)
+    recursive: bool = False
+    sent: Value = UNSEEN  # what a generator is sent
+    ended: State | None = None  # at its returns, for its recursive calls
+    again: State | None = None  # at its recursive calls
+    captured: bool = False  # a function was made in it, which may use its names later
+    started: float = field(default_factory=time.monotonic)
+
+
+class Core:
+    """The interpreter's state that no part owns alone."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.effects = Effects()
+        self.active: list[Activation] = []
+        self.scopes, self.globals, self.evaluating = world.shared.scopes, world.shared.globals, world.shared.evaluating
+        self.module_state = world.shared.state
+        self.steps = 0
+        self.watch: list[State] = []  # of each `try` and `with` that runs: its state after any of its statements
+        self.escaped: list[tuple[HostEffect, Value]] = []  # what code that is not understood may hold on to
+        self.resuming: set[CellId] = set()
+        self.tracing = False  # whether torch.compile runs the code, so far as the code asks
+        self.given: frozenset[str] = frozenset()  # arguments of the op that are tensors in every call
+        self.untraced = 0  # blocks around this one that switch tracing off
+
+    # What the parts ask of each other; each is defined in one of them.
+    call: Callable[[Value, Arguments, ast.AST, State, Activation], Value]
+    not_known: Callable[[Value, Arguments, ast.AST, State, Activation], Value]
+    evaluate: Callable[[ast.expr, State, Activation], Value]
+    block: Callable[[Sequence[ast.stmt], State, Activation], State | None]
+
+    def apart(self, work: Callable[[State], Value]) -> tuple[Value, Effects]:
+        """Do work that no op argument reaches, within limits of its own; what exceeds them is not known.
+
+        Its state holds what it makes and changes itself: copies of all that a run's module-level code
+        made would take most of the time of a large run.
+        """
+        own, shared = State(base=self.module_state.heap, scopes=self.scopes, importing=True), self.module_state
+        steps, effects, active, watch = self.steps, self.effects, self.active, self.watch
+        self.steps, self.effects, self.active, self.watch = STEPS - APART, Effects(), active[-1:], []
+        try:
+            return work(own), self.effects
+        except (TooLargeError, RecursionError):
+            return UNSEEN, self.effects
+        finally:
+            shared.heap.update(own.heap)
+            shared.names.update((scope, {**shared.names.get(scope, {}), **names}) for scope, names in own.names.items())
+            self.steps, self.effects, self.active, self.watch = steps, effects, active, watch
+
+    def step(self) -> None:
+        self.steps += 1
+        if self.steps > STEPS:
+            raise TooLargeError
+
+    def escape(self, value: Value, text: str, node: ast.AST, state: State, here: Activation) -> None:
+        """`value` is put where it is not followed: whatever is not known may write it, now or later."""
+        same, maybe = state.reach([value])
+        if same or maybe or value.cells:
+            effect = self.effect(text, node, here)
+            self.effects.gap(effect, state, [value])
+            self.escaped.append((effect, value))
+
+    def place(self, node: ast.AST, here: Activation) -> Location:
+        return Location(here.module.display, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+
+    def effect(self, text: str, node: ast.AST, here: Activation, kernel: str = "",
+               access: Access | None = None) -> HostEffect:
+        return HostEffect(self.place(node, here), text, here.path, kernel, access)
+
+    def cell(self, node: ast.AST, here: Activation, what: str = "") -> CellId:
+        """The name of the container made at `node` in this call, or of one that an iterator makes when it is run."""
+        maker: CellId | None = getattr(node, "maker", None)
+        if maker is not None:
+            return (*maker[:-2], what, maker[-1])
+        place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0), getattr(node, "end_col_offset", 0))
+        return (here.module.display, *place, what, here.chain)
+
+    def make(self, node: ast.AST, content: Cell, state: State, here: Activation, what: str = "") -> Value:
+        return state.make(self.cell(node, here, what), content)
+
+
+def text_of(node: ast.AST, limit: int = 48) -> str:
+    """The source of an expression for a message, shortened."""
+    text = " ".join(ast.unparse(node).split())
+    return text if len(text) <= limit else text[: limit - 1] + "…"

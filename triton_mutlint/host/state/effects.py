@@ -1,0 +1,76 @@
+"""What an op's code was seen to do with the op's arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from triton_mutlint.host.state.state import State
+from triton_mutlint.host.values.values import Value
+from triton_mutlint.types import HostEffect, Location
+
+ByArgument = dict[str, dict[HostEffect, None]]
+
+
+@dataclass
+class Effects:
+    """Collected while an op's code is interpreted; which path led to what plays no part."""
+
+    written: ByArgument = field(default_factory=dict)
+    maybe: ByArgument = field(default_factory=dict)
+    unknown: ByArgument = field(default_factory=dict)
+    gaps: dict[HostEffect, None] = field(default_factory=dict)
+    kernels: dict[str, None] = field(default_factory=dict)
+    unwrapped: dict[tuple[str, Location], None] = field(default_factory=dict)
+    unmarked: dict[tuple[str, Location], None] = field(default_factory=dict)
+    exposed: dict[str, None] = field(default_factory=dict)  # arguments whose addresses were taken
+    blind: dict[HostEffect, None] = field(default_factory=dict)  # writes through addresses of which nothing is known
+
+    def write(self, value: Value, effect: HostEffect) -> None:
+        """A write to the storage of `value`."""
+        for name in value.same:
+            self.written.setdefault(name, {})[effect] = None
+        for name in value.maybe - value.same:
+            self.maybe.setdefault(name, {})[effect] = None
+        for name in value.unsure - value.same - value.maybe:
+            self.unknown.setdefault(name, {})[effect] = None
+
+    def write_behind(self, value: Value, effect: HostEffect) -> None:
+        """A write through the addresses that `value` holds."""
+        for name in value.carried:
+            self.written.setdefault(name, {})[effect] = None
+
+    def lost(self, effect: HostEffect) -> None:
+        """A write through an address of which nothing is known."""
+        self.gaps[effect] = None
+        self.blind[effect] = None
+
+    def gap(self, effect: HostEffect, state: State, values: Iterable[Value]) -> None:
+        """Code that is not understood was given `values`; harmless where no argument can be reached from them."""
+        same, maybe = state.reach(values)
+        if same or maybe:
+            self.gaps[effect] = None
+        for name in same | maybe:
+            self.unknown.setdefault(name, {})[effect] = None
+
+    def narrow(self, other: Effects) -> None:
+        """Take back writes that a second look did not find: what it found in their place holds.
+
+        Each of the two has all that may happen.
+        """
+        other.settle()
+        for name in {*self.written, *self.maybe} - {*other.written, *other.maybe}:
+            self.written.pop(name, None)
+            self.maybe.pop(name, None)
+            instead = other.unknown.get(name, {})
+            self.unknown.setdefault(name, {}).update(instead)
+            self.gaps.update(instead)
+            if not self.unknown[name]:
+                del self.unknown[name]
+
+    def settle(self) -> None:
+        """A write through an address that was lost sight of may be one to any argument whose address was taken."""
+        for effect in self.blind:
+            self.gaps[effect] = None
+            for name in self.exposed:
+                self.unknown.setdefault(name, {})[effect] = None

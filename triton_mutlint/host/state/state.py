@@ -1,0 +1,263 @@
+"""What host code knows at one point: the values of names, and the contents of containers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from triton_mutlint.host.values.cells import Cell, merged
+from triton_mutlint.host.values.values import (
+    Attribute,
+    BoundMethod,
+    CellId,
+    ClassValue,
+    FunctionValue,
+    Names,
+    Partial,
+    Resumed,
+    ScopeId,
+    Super,
+    Thing,
+    Value,
+    join,
+)
+from triton_mutlint.source.walking import walk
+
+_TAKEN = 7  # of the joined names of a scope that are remembered, but for the last
+
+
+def lasting(scope: ScopeId) -> bool:
+    """Whether a scope's names keep what a call gives them: a module's, and those of calls at the top level of one."""
+    return scope[0] == "module" or (len(scope) == 4 and isinstance(scope[3], tuple) and scope[3][:1] == ("module",))
+
+
+@dataclass
+class State:
+    """Names by scope and containers by where they were made; changed in place.
+
+    `base` are the containers that module-level code made, which all states of a run begin with. Joining
+    is what most of the time goes into: `mark` is another object whenever `heap` has changed, and all that
+    the heaps with the marks in `covers` held is in this one; `taken` are the names of each scope that are in these.
+    """
+
+    names: dict[ScopeId, dict[str, Value]] = field(default_factory=dict)  # inner ones are never changed in place
+    heap: dict[CellId, Cell] = field(default_factory=dict)
+    base: dict[CellId, Cell] = field(default_factory=dict)
+    kept: bool = False  # whether something was put into one of those, or given to a global name
+    scopes: Mapping[ScopeId, ScopeId | None] = field(default_factory=dict, compare=False)
+    importing: bool = field(default=False, compare=False)  # whether module-level code runs
+    mark: object = field(default_factory=object, compare=False)
+    covers: frozenset[object] = field(default=frozenset(), compare=False)
+    taken: dict[ScopeId, tuple[dict[str, Value], ...]] = field(default_factory=dict, compare=False)
+
+    def copy(self) -> State:
+        return State(dict(self.names), dict(self.heap), self.base, self.kept, self.scopes, self.importing, self.mark,
+                     self.covers, dict(self.taken))
+
+    def store(self, cell: CellId, content: Cell) -> None:
+        """Replace what a container holds."""
+        self.heap[cell] = content
+        self.mark, self.covers = object(), frozenset()
+
+    def join(self, other: State | None) -> None:
+        """Take in what another path to the same point gives."""
+        if other is None or other is self:
+            return
+        self.kept |= other.kept
+        for scope, theirs in other.names.items():
+            mine = self.names.get(scope)
+            if mine is None:
+                self.names[scope] = theirs
+                self.taken.pop(scope, None)
+            elif mine is not theirs and not any(theirs is other_names for other_names in self.taken.get(scope, ())):
+                more = {}
+                for name, value in theirs.items():
+                    old = mine.get(name)
+                    if old is not value:
+                        both = value if old is None else join(value, old)
+                        if both != old:
+                            more[name] = both
+                if more:
+                    self.names[scope] = {**mine, **more}
+                self.taken[scope] = (theirs, *self.taken.get(scope, ())[:_TAKEN])
+        if other.mark is not self.mark and other.mark not in self.covers:
+            self._join_heap(other)
+
+    def _join_heap(self, other: State) -> None:
+        heap, base, same = self.heap, self.base, True
+        for cell, content in other.heap.items():
+            own = heap.get(cell)
+            if own is content:
+                continue
+            own = base.get(cell) if own is None else own
+            if own is None:
+                heap[cell], same = content, False
+            elif own is not content:
+                both = merged(own, content)
+                if both is not own and both != own:
+                    heap[cell], same = both, False
+        self.covers |= {other.mark, self.mark}
+        if not same:
+            self.mark = object()
+
+    def become(self, other: State) -> None:
+        if self.heap is self.base:  # other states read the containers of module-level code from it
+            self.heap.update(other.heap)
+        else:
+            self.heap = other.heap
+        self.names, self.kept, self.taken = other.names, other.kept, other.taken
+        self.mark, self.covers = other.mark, other.covers
+
+    def get(self, scope: ScopeId, name: str) -> Value | None:
+        return self.names[scope].get(name) if scope in self.names else None
+
+    def put(self, scope: ScopeId, name: str, value: Value) -> None:
+        self.names[scope] = {**self.names.get(scope, {}), name: value}
+        self.taken.pop(scope, None)
+        self.kept |= scope[0] == "module" or (lasting(scope) and not self.importing)
+
+    def restore(self, scope: ScopeId, saved: Mapping[str, Value | None]) -> None:
+        """Give names the values that they had, or none."""
+        names = {name: value for name, value in self.names.get(scope, {}).items() if name not in saved}
+        self.taken.pop(scope, None)
+        self.names[scope] = {**names, **{name: value for name, value in saved.items() if value is not None}}
+
+    # ------------------------------------------------------------------ containers
+
+    def cell(self, cell: CellId) -> Cell | None:
+        return self.heap.get(cell) or self.base.get(cell)
+
+    def make(self, cell: CellId, content: Cell) -> Value:
+        """A container made at the place `cell`; made there again, it stands for both."""
+        old = self.cell(cell)
+        self.store(cell, content if old is None else replace(merged(old, content), many=True))
+        return Value(cells=frozenset([cell]))
+
+    def contents(self, value: Value) -> list[Cell]:
+        found = (self.cell(cell) for cell in (value.cells if len(value.cells) < 2 else sorted(value.cells, key=repr)))
+        return [content for content in found if content is not None]
+
+    def change(self, value: Value, key: object | None, new: Value) -> None:
+        """Put `new` into every container that `value` may be, under `key` (None: not known)."""
+        certain = len(value.cells) == 1
+        for cell in value.cells:
+            content = self.cell(cell) or Cell()
+            self.kept |= cell in self.base
+            place = None if key is None else content.place(key)
+            if place is None:
+                self.store(cell, content.spread(new))
+            else:
+                old = content.fields.get(place, content.rest)
+                self.store(cell, content.put(place, new if certain else join(old, new)))
+
+    def grow(self, value: Value, new: Value) -> None:
+        """Add an element to every container that `value` may be, after those that are there."""
+        for cell in value.cells:
+            self.kept |= cell in self.base
+            self.store(cell, (self.cell(cell) or Cell()).add(new))
+
+    def mix(self, value: Value) -> None:
+        """Forget the positions in every container that `value` may be."""
+        for cell in value.cells:
+            content = self.cell(cell)
+            if content is not None:
+                self.kept |= cell in self.base
+                self.store(cell, content.mixed())
+
+    def rearrange(self, value: Value, change: Callable[[list[Value]], list[Value]]) -> None:
+        """Put a list's elements in another order, or others in their place; where they are not known, mix them."""
+        contents = self.contents(value)
+        listed = contents[0].listed() if len(contents) == 1 and not value.roots else None
+        if listed is None:
+            self.mix(value)
+            return
+        after = change(listed)
+        (cell,) = value.cells
+        self.kept |= cell in self.base
+        self.store(cell, replace(contents[0], fields=dict(enumerate(after)), size=len(after), rest=Value()))
+
+    def element(self, value: Value, key: object) -> Value:
+        """What `value[key]` may be, for containers with that key."""
+        found = []
+        for content in self.contents(value):
+            place = content.place(key)
+            if place is None:
+                found.append(content.every())
+                continue
+            field_ = content.get(place)
+            found.append(content.rest if field_ is None else field_)
+            if field_ is not None and (content.many or (content.size is None and content.kind in ("list", "tuple"))):
+                found.append(content.rest)
+        return join(*found) if found else Value()
+
+    def elements(self, value: Value) -> Value:
+        """Any element of the containers that `value` may be."""
+        contents = self.contents(value)
+        return join(*(content.every() for content in contents)) if contents else Value()
+
+    def reach(self, values: Iterable[Value]) -> tuple[Names, Names]:
+        """The op arguments that code given `values` can reach: by their own storage, or a possible copy of it."""
+        same: set[str] = set()
+        maybe: set[str] = set()
+        seen: set[CellId] = set()
+        things: set[Thing] = set()
+        pending = list(values)
+        while pending:
+            value = pending.pop()
+            same |= value.same | value.carried
+            maybe |= value.maybe | value.unsure
+            for thing in value.things - things:
+                things.add(thing)
+                pending.extend(self._captured(thing))
+            for cell in value.cells - seen:
+                seen.add(cell)
+                content = self.cell(cell)
+                if content is not None:
+                    pending.extend((content.rest, content.source, *content.fields.values()))
+                    if content.owner is not None and content.owner.scope is not None:
+                        pending.append(Value(things=frozenset([content.owner])))
+        return frozenset(same), frozenset(maybe - same)
+
+    def _captured(self, thing: Thing) -> Iterator[Value]:
+        """Values that something callable holds, and those of the names that a function in a function reads."""
+        if isinstance(thing, (BoundMethod, Super, Attribute)):
+            yield thing.owner
+        if isinstance(thing, Partial):
+            yield from (thing.function, *thing.positional, *(held for _, held in thing.keywords), thing.star or Value())
+        if isinstance(thing, Resumed):
+            yield from (held for _, held in thing.given)
+        function = thing.function if isinstance(thing, (BoundMethod, Resumed)) else thing
+        if isinstance(function, FunctionValue):
+            yield from (held for _, held in function.defaults)
+            if self.kept:
+                yield from self._kept()
+        if isinstance(function, (FunctionValue, ClassValue)) and function.scope is not None:
+            for name in {node.id for node in walk(function.node) if isinstance(node, ast.Name)}:
+                yield from self._around(function.scope, name)
+
+    def holds(self, value: Value) -> set[CellId]:
+        """The containers that a value is, or that something callable in it holds."""
+        found, seen, pending = set(value.cells), set[Thing](), list(value.things)
+        while pending:
+            thing = pending.pop()
+            if thing not in seen:
+                seen.add(thing)
+                for inner in self._captured(thing):
+                    found |= inner.cells
+                    pending.extend(inner.things)
+        return found
+
+    def _around(self, scope: ScopeId | None, name: str) -> Iterator[Value]:
+        while scope is not None:
+            value = self.get(scope, name)
+            if value is not None:
+                yield value
+            scope = self.scopes.get(scope)
+
+    def _kept(self) -> Iterator[Value]:
+        """What this op's code left in module-level names and containers."""
+        for scope, names in self.names.items():
+            if scope[0] == "module":
+                yield from names.values()
+        yield Value(cells=frozenset(cell for cell in self.heap if cell in self.base))

@@ -1,0 +1,150 @@
+"""Statements that may be left early: `try`, `with`, `raise`, and what runs on the way out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from triton_mutlint.host.expressions.expressions import ExpressionsMixin
+from triton_mutlint.host.modules.module import External
+from triton_mutlint.host.state.core import Activation
+from triton_mutlint.host.state.state import State
+from triton_mutlint.host.values.arguments import Arguments
+from triton_mutlint.host.values.values import UNSEEN, Kind, Value, join
+from triton_mutlint.source.walking import dotted
+
+_THROWN = ("thrown",)  # the scope that holds, as one name, whatever was raised
+_UNTRACED = (("_disable_current_modes",), ("unset_fake_temporarily",), ("no_dispatch",))  # of torch
+_Work = Callable[[], State | None]
+_Leave = Callable[[State], State | None]
+
+
+class ExitsMixin(ExpressionsMixin):
+    """Follows the ways out of a block."""
+
+    def watched(self, work: _Work, state: State) -> tuple[State | None, State]:
+        """The state after `work`, and the one after any part of it, where an exception may leave it."""
+        anywhere = state.copy()
+        self.watch.append(anywhere)
+        try:
+            ended = work()
+        finally:
+            self.watch.pop()
+        if self.watch:
+            self.watch[-1].join(anywhere)
+        return ended, anywhere
+
+    def leaving(self, work: _Work, leave: _Leave, state: State, here: Activation) -> tuple[State | None, State | None]:
+        """Run `work`, and `leave` on each way out; the states where it ends, and where an exception leaves it."""
+        lists = (here.left, here.breaks, here.continues)
+        marks = [len(states) for states in lists]
+        ended, anywhere = self.watched(work, state)
+        for states, mark in zip(lists, marks, strict=True):
+            going, states[mark:] = states[mark:], []
+            states.extend(after for before in going if (after := leave(before)) is not None)
+        raised = leave(anywhere)
+        return (leave(ended) if ended is not None else None), raised
+
+    # ------------------------------------------------------------------ try
+
+    def _s_try(self, node: ast.Try, state: State, here: Activation) -> State | None:
+        if not node.finalbody:
+            return self._caught(node, state, here)
+        ended, _ = self.leaving(lambda: self._caught(node, state, here),
+                                lambda left: self.block(node.finalbody, left, here), state, here)
+        return ended
+
+    _s_trystar = _s_try
+
+    def _caught(self, node: ast.Try, state: State, here: Activation) -> State | None:
+        current, anywhere = self.watched(lambda: self.block(node.body, state, here), state)
+        after = self.block(node.orelse, current, here) if current is not None else None
+        for handler in node.handlers:
+            start = anywhere.copy()
+            if handler.name:
+                start.put(self.scope_of(handler.name, start, here), handler.name, join(UNSEEN, self.thrown(start)))
+            after = either(after, self.block(handler.body, start, here))
+        return after
+
+    @staticmethod
+    def thrown(state: State) -> Value:
+        """What an exception may be that is caught now."""
+        return state.get(_THROWN, "exception") or Value()
+
+    def throw(self, value: Value, state: State) -> None:
+        state.put(_THROWN, "exception", join(self.thrown(state), value))
+
+    def _s_raise(self, node: ast.Raise, state: State, here: Activation) -> None:
+        for part in (node.exc, node.cause):
+            if part is not None:
+                self.throw(self.evaluate(part, state, here), state)
+
+    # ------------------------------------------------------------------ with
+
+    def _s_with(self, node: ast.With | ast.AsyncWith, state: State, here: Activation) -> State | None:
+        return self._within_items(node.items, node, state, here)
+
+    _s_asyncwith = _s_with
+
+    def _within_items(self, items: Sequence[ast.withitem], node: ast.With | ast.AsyncWith, state: State,
+                      here: Activation) -> State | None:
+        if not items:
+            return self.block(node.body, state, here)
+        item, *others = items
+        self.untraced += (off := _stops_tracing(item.context_expr))
+        try:
+            return self._managed(item, others, node, state, here)
+        finally:
+            self.untraced -= off
+
+    def _managed(self, item: ast.withitem, others: Sequence[ast.withitem], node: ast.With | ast.AsyncWith,
+                 state: State, here: Activation) -> State | None:
+        manager = self.evaluate(item.context_expr, state, here)
+        entered = self.entered(manager, item.context_expr, state, here)
+        if item.optional_vars is not None:
+            self.assign(item.optional_vars, entered, state, here)
+        if not manager.cells and not _may_swallow(manager, item.context_expr):
+            return self._within_items(others, node, state, here)
+
+        def leave(left: State) -> State | None:
+            self.exited(manager, item.context_expr, left, here)
+            return left
+
+        ended, raised = self.leaving(lambda: self._within_items(others, node, state, here), leave, state, here)
+        return either(ended, raised) if _may_swallow(manager, item.context_expr) else ended
+
+    def entered(self, manager: Value, node: ast.expr, state: State, here: Activation) -> Value:
+        """What `with manager as name` binds."""
+        found = [content.rest for content in state.contents(manager) if content.kind == "generator"]
+        got = self.special(manager, ("__enter__", "__aenter__"), (), node, state, here)
+        if got is not None:
+            found.append(got)
+        return join(*found) if found else manager
+
+    def exited(self, manager: Value, node: ast.expr, state: State, here: Activation) -> None:
+        """The end of `with manager`."""
+        self.special(manager, ("__exit__", "__aexit__"), (UNSEEN, UNSEEN, UNSEEN), node, state, here)
+        for content in state.contents(manager):
+            if content.kind == "generator":
+                self.call(content.source, Arguments(), node, state, here)
+
+
+def _stops_tracing(node: ast.expr) -> bool:
+    """Whether tensors made in the `with` have memory, though torch traces what is around it."""
+    return isinstance(node, ast.Call) and dotted(node.func)[-1:] in _UNTRACED
+
+
+def _may_swallow(manager: Value, node: ast.expr) -> bool:
+    """Whether an exception may end a `with` and go no further."""
+    if dotted(node.func if isinstance(node, ast.Call) else node)[:1] == ("torch",):
+        return False
+    known = all(isinstance(thing, External) and thing.name.startswith("torch.") for thing in manager.things)
+    return bool(manager.cells) or not known or bool(manager.kind & Kind.OTHER)
+
+
+def either(one: State | None, other: State | None) -> State | None:
+    """The state after two paths meet."""
+    if one is None or other is None:
+        return other if one is None else one
+    one.join(other)
+    return one

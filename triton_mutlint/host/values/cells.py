@@ -1,0 +1,91 @@
+"""Containers and objects: what they hold, by key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from triton_mutlint.host.values.values import NO_VALUE, ClassValue, Value, join, picked
+from triton_mutlint.types import EMPTY
+
+KEYS = "<keys>"  # a dict's field for keys that are no constants: they may be arguments
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The contents of a container or an object.
+
+    `fields` are the elements whose key is known (a position, a dict's constant key, an attribute's
+    name); `rest` is the join of all others. `size` is the number of elements where it is fixed. `many`
+    says that the cell stands for several objects, so that nothing in it is ever replaced. `owner` is an
+    object's class. Calling `source` gives anew what a lazy iterator gives: generators, `map`, `zip`, `d.values()`.
+    `certain` are keys that a dict has whatever happens, as nothing takes them out.
+    """
+
+    fields: Mapping[Any, Value] = field(default=EMPTY)
+    rest: Value = NO_VALUE
+    size: int | None = None
+    many: bool = False
+    owner: ClassValue | None = None
+    kind: str = "list"  # or a set; "tuple", "dict", "object", "context", "generator", "given" (by what is not known)
+    source: Value = NO_VALUE
+    certain: frozenset[object] = frozenset()
+
+    def get(self, key: object) -> Value | None:
+        """The element under a known key, None where there may be none."""
+        return self.fields.get(key)
+
+    def every(self) -> Value:
+        """Any element."""
+        return join(self.rest, *(value for key, value in self.fields.items() if key != KEYS))
+
+    def put(self, key: object, value: Value) -> Cell:
+        old = self.fields.get(key)
+        new = join(old, value) if self.many and old is not None else value
+        return replace(self, fields={**self.fields, key: new})
+
+    def add(self, value: Value) -> Cell:
+        """With an element under a key that no field has."""
+        return replace(self, rest=join(self.rest, value), size=None)
+
+    def spread(self, value: Value) -> Cell:
+        """With an element under a key that is not known, which any field may have."""
+        fields = {key: join(old, value) for key, old in self.fields.items()}
+        return replace(self, fields=fields, rest=join(self.rest, value))
+
+    def mixed(self) -> Cell:
+        """With the same elements, of whose positions nothing is known."""
+        return replace(self, fields={}, rest=picked(self.every()), size=None)
+
+    def listed(self) -> list[Value] | None:
+        """The elements in order, where they are known."""
+        if self.size is None or self.many or self.kind not in ("list", "tuple"):
+            return None
+        return [self.fields.get(i, self.rest) for i in range(self.size)]
+
+    def place(self, key: object) -> object | None:
+        """The key that an element is stored under; None where a negative position means one that is not known."""
+        if isinstance(key, int) and key < 0 and self.kind not in ("dict", "object"):
+            return None if self.size is None or self.size + key < 0 else self.size + key
+        return key
+
+
+def merged(one: Cell, other: Cell) -> Cell:
+    """A cell that may be either; keys that only one has are in `fields` still, as they may be absent."""
+    if one == other:
+        return one
+    fields = {key: join(value, other.fields.get(key, other.rest)) for key, value in one.fields.items()}
+    for key, value in other.fields.items():
+        if key not in fields:
+            fields[key] = join(value, one.rest)
+    return Cell(
+        fields, join(one.rest, other.rest), one.size if one.size == other.size else None,
+        one.many or other.many, one.owner if one.owner == other.owner else None,
+        one.kind if one.kind == other.kind else "object", join(one.source, other.source),
+    )  # fmt: skip
+
+
+def sequence(values: Iterable[Value], kind: str = "tuple") -> Cell:
+    fields: dict[Any, Value] = dict(enumerate(values))
+    return Cell(fields, size=len(fields), kind=kind)

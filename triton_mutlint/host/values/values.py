@@ -1,0 +1,285 @@
+"""Abstract values of host code: which op arguments a Python value may be, and by what right.
+
+docs/host-analysis.md defines them. All types are frozen; joining is set union.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+from enum import IntFlag
+from typing import Any, TypeVar, Union
+
+from triton_mutlint.host.modules.module import External, HostFunction, HostModule
+
+Names = frozenset[str]
+NOTHING: Names = frozenset()
+ScopeId = tuple[object, ...]
+CellId = tuple[object, ...]
+MAX_CHAIN = 2
+_T = TypeVar("_T")
+
+
+class Kind(IntFlag):
+    """What a value may be, as far as its methods go."""
+
+    TENSOR = 1
+    PLAIN = 2  # a number, string, shape, dtype, device, or what has no methods that matter
+    OTHER = 4  # an object of which nothing is known
+    NONE = 8  # None itself, where the code says so
+
+
+_NO_KIND = Kind(0)
+
+
+def hashed_once(cls: type[_T]) -> type[_T]:
+    """Values hold functions, which hold values: each is hashed once, and told from another by that where it differs."""
+    compute, same = cls.__hash__, cls.__eq__
+
+    def hashed(self: Any) -> int:
+        own: dict[str, int] = self.__dict__
+        known = own.get("_hash")
+        if known is None:
+            known = own["_hash"] = compute(self)
+        return known
+
+    def equal(self: Any, other: object) -> bool:
+        if self is other:
+            return True
+        if other.__class__ is not self.__class__ or hash(self) != hash(other):
+            return False
+        return same(self, other)
+
+    setattr(cls, "__hash__", hashed)  # noqa: B010
+    setattr(cls, "__eq__", equal)  # noqa: B010
+    return cls
+
+
+@hashed_once
+@dataclass(frozen=True)
+class Value:
+    """What one expression may evaluate to.
+
+    `same` are the op arguments whose own storage it may be (the argument, or a view of it), `maybe`
+    those whose storage it is unless something on the way copied. `unsure` are those that code which is
+    not understood was given, and may have given back. `carried` are arguments whose
+    addresses it holds (`x.data_ptr()`, a tensor of such). `cells` are the containers and objects it
+    may be, `things` what can be called. `constant` is (type, value) where only one value is possible.
+    `wide` says that, as an index, it copies: a mask, or a tensor with dimensions. `some` says that it is not None.
+    """
+
+    same: Names = NOTHING
+    maybe: Names = NOTHING
+    unsure: Names = NOTHING
+    carried: Names = NOTHING
+    cells: frozenset[CellId] = frozenset()
+    things: frozenset[Thing] = frozenset()
+    constant: tuple[type, object] | None = None
+    kind: Kind = _NO_KIND
+    wide: bool = False
+    some: bool = False
+
+    @property
+    def roots(self) -> Names:
+        """The arguments that may be reached from the value itself, its containers aside."""
+        return self.same | self.maybe | self.unsure | self.carried
+
+    def is_constant(self, value: object) -> bool:
+        return self.constant is not None and self.constant == (type(value), value)
+
+
+def join(*values: Value) -> Value:
+    """What may be any of `values`."""
+    distinct = [value for value in dict.fromkeys(values) if value != NO_VALUE]
+    if len(distinct) < 2:
+        return distinct[0] if distinct else NO_VALUE
+    kind = Kind(0)
+    for value in distinct:
+        kind |= value.kind
+    return Value(
+        frozenset().union(*(v.same for v in distinct)),
+        frozenset().union(*(v.maybe for v in distinct)),
+        frozenset().union(*(v.unsure for v in distinct)),
+        frozenset().union(*(v.carried for v in distinct)),
+        frozenset().union(*(v.cells for v in distinct)),
+        frozenset().union(*(v.things for v in distinct)),
+        None,
+        kind,
+        all(v.wide for v in distinct),
+        all(v.some for v in distinct),
+    )
+
+
+def weakened(value: Value) -> Value:
+    """The value, or a copy of it."""
+    return replace(value, same=NOTHING, maybe=value.same | value.maybe)
+
+
+def picked(value: Value) -> Value:
+    """One of what `value` joins, and not known which: of several arguments, none for certain."""
+    several = value.same | value.maybe
+    return replace(value, same=NOTHING, maybe=NOTHING, unsure=value.unsure | several) if len(several) > 1 else value
+
+
+def constant(value: object) -> Value:
+    return Value(constant=(type(value), value), kind=Kind.PLAIN if value is not None else Kind.NONE)
+
+
+NO_VALUE = Value()
+PLAIN = Value(kind=Kind.PLAIN)
+TENSOR = Value(kind=Kind.TENSOR)
+UNSEEN = Value(kind=Kind.OTHER)
+NONE = constant(None)
+
+
+def given_tensor(name: str) -> Value:
+    """An argument that is a tensor, and never None."""
+    return Value(same=frozenset([name]), kind=Kind.TENSOR, some=True)
+
+
+def is_plain(value: Value) -> bool:
+    """Whether the value is a number, a string, None or the like, and nothing else."""
+    return bool(value.kind) and not value.kind & ~(Kind.PLAIN | Kind.NONE)
+
+
+def present(value: Value) -> Value:
+    """The value where it is not None: code that takes an attribute or an element of None goes no further."""
+    if not value.kind & Kind.NONE or value.constant is not None:
+        return value
+    return replace(value, kind=value.kind & ~Kind.NONE)
+
+
+def truth(value: Value) -> bool | None:
+    """Whether the value is true, where that is certain."""
+    if value.constant is not None:
+        return bool(value.constant[1])
+    return True if is_callable(value) else None
+
+
+def is_callable(value: Value) -> bool:
+    """Whether the value is a function, a class or the like for certain; names outside may stand for anything."""
+    sure = all(not isinstance(thing, (Attribute, External, Super)) for thing in value.things)
+    return bool(value.things) and sure and not value.cells and not value.kind and not value.roots
+
+
+# --------------------------------------------------------------------------- what can be called
+
+
+@hashed_once
+@dataclass(frozen=True)
+class FunctionValue:
+    """A first-party function or lambda; `scope` is the scope it was defined in (None: the module's).
+
+    `defaults` are those of a function defined in another, evaluated where it was.
+    """
+
+    module: HostModule
+    node: HostFunction
+    scope: ScopeId | None = None
+    owner: ClassValue | None = None  # the class that it is a method of
+    defaults: tuple[tuple[str, Value], ...] = ()
+
+
+@hashed_once
+@dataclass(frozen=True)
+class KernelValue:
+    """A jit function; `wrapped` by `wrap_triton`.
+
+    One `def` may make several, which do not do the same: a factory's products. `names` are those that
+    nothing but this one is bound to at the top level of `module`, where it is known.
+    """
+
+    module: HostModule
+    node: ast.FunctionDef
+    wrapped: bool = False
+    names: frozenset[str] = frozenset()
+
+
+@hashed_once
+@dataclass(frozen=True)
+class KernelMethod:
+    """`kernel[grid]` ("launch"), `kernel.run`, `kernel.warmup`, ..."""
+
+    kernel: KernelValue
+    name: str
+
+
+@hashed_once
+@dataclass(frozen=True)
+class ClassValue:
+    module: HostModule
+    node: ast.ClassDef
+    scope: ScopeId | None = None
+
+
+@hashed_once
+@dataclass(frozen=True)
+class BoundMethod:
+    """A method of a first-party class with its first argument."""
+
+    owner: Value
+    function: FunctionValue
+
+
+@hashed_once
+@dataclass(frozen=True)
+class Super:
+    """`super()` in a method of the class `of`, on `owner`."""
+
+    owner: Value
+    of: ClassValue
+
+
+@hashed_once
+@dataclass(frozen=True)
+class Attribute:
+    """A method of a tensor, a container or something unknown, by name.
+
+    Of attributes of attributes, `MAX_CHAIN` are told apart: a loop over `x.parent`, or several functions that each
+    ask for two or three of them, would make ever more.
+    """
+
+    owner: Value
+    name: str
+
+    @property
+    def chain(self) -> int:
+        return 1 + max((t.chain for t in self.owner.things if isinstance(t, Attribute)), default=0)
+
+
+def attribute_of(owner: Thing, name: str) -> Attribute:
+    """`owner.name`, where nothing is known of it: of an attribute that ends a long chain, it is one of its owner."""
+    if isinstance(owner, Attribute) and owner.chain >= MAX_CHAIN:
+        return Attribute(owner.owner, name)
+    return Attribute(Value(things=frozenset([owner])), name)
+
+
+@hashed_once
+@dataclass(frozen=True)
+class Partial:
+    """`functools.partial(function, ...)`; `star` are arguments by position whose number is not known."""
+
+    function: Value
+    positional: tuple[Value, ...]
+    keywords: tuple[tuple[str, Value], ...]
+    star: Value | None = None
+
+
+@hashed_once
+@dataclass(frozen=True)
+class Resumed:
+    """A generator: its function, and what that was given. Whatever takes from it runs the function."""
+
+    function: FunctionValue
+    given: tuple[tuple[str, Value], ...]
+
+
+# Union, not `|`: evaluated at run time.
+Thing = Union[  # noqa: UP007
+    FunctionValue, KernelValue, KernelMethod, ClassValue, BoundMethod, Super, Attribute, Partial, Resumed, External,
+    HostModule
+]
+
+
+def thing(value: Thing) -> Value:
+    return Value(things=frozenset([value]))

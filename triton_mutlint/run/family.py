@@ -1,0 +1,112 @@
+"""The variants of one kernel, of which some say what others do (docs/analysis.md, section 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from triton_mutlint.analysis import VariantEffects
+from triton_mutlint.spec.values import value_key
+from triton_mutlint.types import Access, ArgType, ConstexprValue, Failure, Origin, Plan, TupleType, Variant
+
+MAX_FAILURES = 3  # of variants, for one reason, before others are taken to fail for it as well
+NO_PARAMETER = ""  # whose accesses are those of nothing that is told
+Choices = set[tuple[str, str]]
+
+
+class Family:
+    """What is known of the variants of a plan from those that were lowered."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._alike = _alike(plan) if plan.footprints else []
+        self._first = set(_cover(plan.variants, self._alike))
+        self._effects: dict[tuple[str, int], VariantEffects] = {}
+        self._is_plain = True  # nothing was found that is done to no parameter that can be named
+        self._lowered: list[Choices] = []
+        self._failed: dict[object, tuple[Failure, list[Choices]]] = {}  # by message and place
+
+    def order(self) -> list[int]:
+        """First those that the others may be like."""
+        return sorted(range(len(self._plan.variants)), key=lambda i: not self._is_first(i))
+
+    def learn(self, index: int, effects: VariantEffects) -> None:
+        self._lowered.append(set(self._plan.variants[index].choices))
+        self._is_plain &= not (effects.indirect_writes or effects.unanalyzable_ops)
+        for key in self._alike[index].items() if self._alike else ():
+            self._effects.setdefault(key, effects)
+
+    def fail(self, index: int, failure: Failure) -> None:
+        failed = self._failed.setdefault((failure.message, failure.location), (failure, []))[1]
+        failed.append(set(self._plan.variants[index].choices))
+
+    def told(self, index: int) -> VariantEffects | None:
+        """What a variant does, by its siblings; None if they do not tell, or not all of what it may store through."""
+        alike = {} if self._is_first(index) else self._alike[index]
+        if not alike or not self._is_plain or not self._effects.keys() >= set(alike.items()):
+            return None
+        accesses: dict[str, tuple[Access, ...]] = {}
+        unknown: set[str] = set()
+        for parameter, number in alike.items():
+            like = self._effects[parameter, number]
+            accesses.update((name, a) for name, a in like.accesses.items() if name.split(".")[0] == parameter)
+            unknown.update(name for name in like.unknown if name.split(".")[0] == parameter)
+        effects = VariantEffects(accesses, unknown=frozenset(unknown))
+        return effects if self._plan.footprints[index].stores <= effects.written | effects.unknown else None
+
+    def bound_to_fail(self, index: int) -> Failure | None:
+        """The failure that a variant of guesses will end with too: several did that have in common, in what tells
+        variants apart, nothing that it does not have, and that one which lowered has."""
+        if self._plan.origin is not Origin.INFERRED or self._is_first(index):
+            return None
+        mine = set(self._plan.variants[index].choices)
+        for failure, failed in self._failed.values():
+            common = set.intersection(*failed)
+            if len(failed) >= MAX_FAILURES and common <= mine and not any(common <= done for done in self._lowered):
+                return failure
+        return None
+
+    def _is_first(self, index: int) -> bool:
+        return not self._alike or index in self._first
+
+
+def _alike(plan: Plan) -> list[dict[str, int]]:
+    """Per variant and parameter a number: variants with the same one may touch the parameter at the same places."""
+    variants = plan.variants
+    always = [name for name, _ in variants[0].choices if not _is_simple([v.args[name] for v in variants])]
+    numbers: dict[object, int] = {}
+    found = []
+    for variant, footprint in zip(variants, plan.footprints, strict=True):
+        types = tuple(value_key(variant.args[name]) for name in always)
+        found.append({name: numbers.setdefault((footprint.at(name), types), len(numbers))
+                      for name in (*variant.args, NO_PARAMETER)})
+    return found
+
+
+def _is_simple(types: Sequence[ArgType]) -> bool:
+    """Whether the alternatives are numbers and names, or one type that may be left out."""
+    values = [t.value for t in types if isinstance(t, ConstexprValue)]
+    kinds = {type(t) for t in types if not isinstance(t, ConstexprValue)}
+    if len(values) == len(types):
+        return all(isinstance(v, bool | int | float | str) or v is None for v in values)
+    return len(kinds) == 1 and TupleType not in kinds and all(v is None for v in values)
+
+
+def _look(arg: ArgType) -> object:
+    """What an argument that decides nothing may matter for all the same: whether a number may be that of a block."""
+    value = arg.value if isinstance(arg, ConstexprValue) else None
+    if isinstance(value, bool | float | str):
+        return type(value)
+    return value > 0 and value & (value - 1) == 0 if isinstance(value, int) else value_key(arg)
+
+
+def _cover(variants: Sequence[Variant], alike: Sequence[Mapping[str, int]]) -> list[int]:
+    """The fewest variants, about, that have every number that one has, and every look of each argument."""
+    wanted = [{*same.items(), *((name, _look(variant.args[name])) for name, _ in variant.choices)}
+              for variant, same in zip(variants, alike, strict=False)]
+    missing = set[tuple[str, object]]().union(*wanted)
+    chosen: list[int] = []
+    while missing:
+        best = max(range(len(variants)), key=lambda i: (len(wanted[i] & missing), -i))
+        chosen.append(best)
+        missing -= wanted[best]
+    return chosen

@@ -1,0 +1,121 @@
+"""From reports and declarations to findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from triton_mutlint.config.request import Request
+from triton_mutlint.contracts.allowed import Allowed, allowed_by
+from triton_mutlint.contracts.baseline import Baseline
+from triton_mutlint.contracts.baseline_file import read_baseline
+from triton_mutlint.contracts.declarations import declaration_of, read_declarations
+from triton_mutlint.contracts.snapshot import Snapshot, read_snapshot
+from triton_mutlint.rules.run import judge
+from triton_mutlint.rules.subject import KernelSubject, RunSubject
+from triton_mutlint.run.plan import Specs
+from triton_mutlint.source.discover import display_path
+from triton_mutlint.source.text import read_source
+from triton_mutlint.spec.model import KernelSpec, Spec
+from triton_mutlint.spec.stale import elsewhere, stale_entries, stale_globals
+from triton_mutlint.types import (
+    Failure,
+    FileResult,
+    Finding,
+    KernelReport,
+    Location,
+    OpReport,
+    SourceFile,
+    StageError,
+)
+
+
+def findings_of(
+    files: Sequence[FileResult], failures: Sequence[tuple[str, Failure]], request: Request, specs: Specs,
+    ops: Sequence[OpReport] = (),
+) -> tuple[Finding, ...]:
+    """What the rules say of the linted files, and of the arguments that could not be read."""
+    subjects = []
+    linted = tuple(file.source for file in files)
+    for file in files:
+        helped = (*linted, *_helping(file, linted, request.cwd)) if any(k.is_tuned for k in file.kernels) else linted
+        for kernel, report in file.reports:
+            entry = specs.entry(kernel) if kernel else None
+            declaration = declaration_of(kernel, file.source, entry) if kernel else None
+            subjects.append(KernelSubject(
+                report, kernel, declaration, has_spec_entry=entry is not None,
+                is_relied_on=report.failure is not None and _is_relied_on(report, entry, file.source, specs),
+                allow=frozenset(d.name for d in entry.allow) if entry else frozenset(), allowed=allowed_by(entry),
+                sources=helped,
+            ))
+    unnamed = [(file.source.display, file.failure) for file in files if file.failure is not None]
+    return judge(RunSubject(
+        tuple(subjects), linted, (*failures, *unnamed),
+        tuple(_stale(files, request, specs)), request.cwd, request.arguments, snapshot_of(request),
+        baseline_of(request),
+        lambda allowed: _may_be_elsewhere(allowed, files, request, specs), ops=tuple(ops),
+    ), request.config)
+
+
+def _is_relied_on(report: KernelReport, entry: KernelSpec | None, source: SourceFile, specs: Specs) -> bool:
+    """Whether the user gave the arguments of a kernel, or declared what it writes; `entry` is its own, if known."""
+    name, line = report.name, report.location.line
+    if entry is None and (spec := specs.of(source)) is not None:  # it may not have loaded
+        entry = spec.entry_for(source.path, name.rpartition(".")[2], name, line)
+    given = entry is not None and (entry.args or entry.compact is not None or entry.mutates is not None)
+    return bool(given) or line in read_declarations(source).by_line
+
+
+def _helping(file: FileResult, linted: Sequence[SourceFile], cwd: Path) -> Iterator[SourceFile]:
+    """The files beside those linted from which something was loaded: a kernel's helpers may stand there."""
+    known = {source.path for source in linted}
+    for path in file.sources:
+        if path not in known:
+            try:
+                display = display_path(path, cwd)
+                yield SourceFile(path, display, read_source(path, display))
+            except StageError:  # gone since: its helpers stay unread
+                continue
+
+
+def _may_be_elsewhere(allowed: Allowed, files: Sequence[FileResult], request: Request, specs: Specs) -> bool:
+    """Whether the entry of an `allow` may hold for a kernel of a file that was not linted as a whole."""
+    spec = next((s for s in specs.read.values() if s.file == allowed.location.file), None)
+    own = [f.source for f in files if spec is not None and specs.of(f.source) is spec]
+    return spec is not None and bool(own) and elsewhere(allowed.pattern, own, _root(spec, request))
+
+
+def snapshot_of(request: Request) -> Snapshot | None:
+    """What contracts are compared with; raises UsageError for a file that cannot be read."""
+    if request.snapshot is None:
+        return None
+    path = request.cwd / request.snapshot
+    return read_snapshot(path, display_path(path, request.cwd))
+
+
+def baseline_of(request: Request) -> Baseline | None:
+    """The findings that are accepted; raises UsageError for a file that cannot be read."""
+    if request.baseline is None:
+        return None
+    path = request.cwd / request.baseline
+    return read_baseline(path, display_path(path, request.cwd))
+
+
+def _stale(files: Sequence[FileResult], request: Request, specs: Specs) -> Iterator[tuple[str, Location]]:
+    """What each spec says that holds for nothing."""
+    own: dict[int, list[FileResult]] = {}
+    for file in files:
+        own.setdefault(id(specs.of(file.source)), []).append(file)
+    for spec in specs.read.values():
+        using = own.get(id(spec), [])
+        sources = [file.source for file in using]
+        failed = [name for file in using for name in file.failed_names]
+        root = _root(spec, request)
+        yield from stale_entries(spec, sources, [k for file in using for k in file.functions], failed, root)
+        if not request.true_import:  # what was really imported, and from where, is not known
+            yield from stale_globals(spec, sources, {path for file in using for path in file.sources}, root)
+
+
+def _root(spec: Spec, request: Request) -> Path:
+    """The folder in which kernels may stand that a spec names."""
+    return request.cwd if request.spec else (request.cwd / spec.file).parent

@@ -1,0 +1,91 @@
+"""One run, from arguments to report; returns data and prints nothing.
+
+Files without kernels cost next to nothing: what analyses kernels is imported when there are some.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from triton_mutlint.config.request import Progress, Request
+from triton_mutlint.process.inputs import current, recording, spoil
+from triton_mutlint.source.discover import Excluded, discover, source_from_stdin
+from triton_mutlint.types import Environment, Failure, Report, SourceFile
+
+Failures = tuple[tuple[str, Failure], ...]
+
+
+def run(request: Request, progress: Progress | None = None) -> Report:
+    """The report of one run.
+
+    Raises UsageError for a spec, a target or an option that cannot be used; whatever goes wrong
+    with a file or a kernel is in the report.
+    """
+    noting = request.cache_dir is not None and current() is None
+    with recording() if noting else contextlib.nullcontext():
+        return _run(request, progress or _silent)
+
+
+def _run(request: Request, progress: Progress) -> Report:
+    compared = request.snapshot is not None or request.baseline is not None
+    if compared:
+        from triton_mutlint.run.judge import baseline_of, snapshot_of
+
+        snapshot_of(request), baseline_of(request)  # what is wrong with them is told before the work
+    sources, failures = sources_of(request)
+    if failures:
+        spoil()  # what could not be read may be there next time
+    sources = tuple(replace(s, text=request.texts.get(s.display, s.text)) for s in sources)
+    if sources:
+        with compiling():
+            from triton_mutlint.run.lint import lint
+
+            return lint(request, sources, failures, progress)
+    if not failures and not compared:
+        return Report(Environment(None))
+    from triton_mutlint.run.judge import findings_of
+    from triton_mutlint.run.plan import Specs
+
+    return Report(Environment(None), findings=findings_of((), failures, request, Specs(request)))
+
+
+@contextlib.contextmanager
+def compiling() -> Iterator[None]:
+    """What every run begins with: nothing left of files that an earlier one of this process read.
+
+    TRITON_INTERPRET is unset: with it, Triton's jit makes interpreted functions, which have no TTIR.
+    """
+    interpret = os.environ.pop("TRITON_INTERPRET", None)
+    try:
+        from triton_mutlint.run.places import forget
+        from triton_mutlint.source.load import reset
+
+        reset()
+        forget()
+        yield
+    finally:
+        if interpret is not None:
+            os.environ["TRITON_INTERPRET"] = interpret
+
+
+def _silent(done: int, total: int, label: str) -> None:
+    """No progress wanted."""
+
+
+def sources_of(request: Request) -> tuple[tuple[SourceFile, ...], Failures]:
+    """The files to lint, standard input among them where `-` was given."""
+    named = tuple(a for a in request.arguments if a != "-")
+    config = request.config
+    sources, failures = discover(named, request.cwd, config.exclude, root=config.root, force=config.force_exclude,
+                                 registrars=config.registrars)
+    if request.stdin_text is None:
+        return sources, failures
+    filename = Path(request.stdin_filename or "<stdin>")
+    buffer = source_from_stdin(request.stdin_text.encode(), filename, request.cwd)
+    if config.force_exclude and buffer.path in Excluded(config.exclude, config.root or request.cwd, force=True):
+        return sources, failures
+    return (buffer, *(s for s in sources if s.path != buffer.path)), failures

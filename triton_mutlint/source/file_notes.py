@@ -1,0 +1,42 @@
+"""Notes on a file: what looks like a kernel and is not analysed, and signatures that Triton reads otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from triton_mutlint.source.kernels import Candidate, in_aggregate
+from triton_mutlint.source.names import called_names, returns_value
+from triton_mutlint.source.origins import is_of_triton
+from triton_mutlint.source.outline import Function, Outline
+from triton_mutlint.types import SourceFile
+
+POSITIONAL_ONLY = "Triton drops positional-only parameters"
+
+
+def notes_on(source: SourceFile, file: Outline, found: Sequence[Candidate]) -> tuple[str, ...]:
+    """Notes on kernels in Gluon, on functions that nothing makes jit functions, and on positional-only parameters."""
+    gluon = [c for c in found if c.definition.gluon]
+    called = frozenset[str]().union(*(called_names(c.node) for c in gluon))
+    kernels = [c for c in gluon if c.name not in called and not returns_value(c.node)] or gluon
+    known = [c.node.lineno for c in found if not c.ignorable or c.definition.gluon
+             or is_of_triton(c.definition.namespace, c.node.name)]  # such as a `constexpr_function`
+    shifted = dict.fromkeys(c.node for c in found if c.jit is not None and c.node.args.posonlyargs)
+    return (*_note("Gluon kernels are not analysed", source, [] if source.kernels else [c.node for c in kernels]),
+            *not_jit(source, file, known),
+            *_note(f"{POSITIONAL_ONLY}, and gives the arguments for them to those that follow", source, [*shifted]))
+
+
+def not_jit(source: SourceFile, file: Outline, lines: Collection[int]) -> tuple[str, ...]:
+    """A note on the functions in Triton's language other than the jit functions, whose `def`s stand on `lines`."""
+    others = [f.node for f in file.speaking if f.node.lineno not in lines and not in_aggregate(f.parents)]
+    if source.kernels:
+        others = []  # some were asked for by name
+    what = "functions that call Triton's language, but that nothing is seen to make jit functions, are not analysed"
+    return _note(what, source, others)
+
+
+def _note(what: str, source: SourceFile, nodes: Sequence[Function]) -> tuple[str, ...]:
+    """A note on functions of the file."""
+    if not nodes:
+        return ()
+    return (f"{what}: {source.display}: {', '.join(f'{node.name} (line {node.lineno})' for node in nodes)}",)

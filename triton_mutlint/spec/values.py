@@ -1,0 +1,103 @@
+"""The argument type of a Python value, by the rules of Triton's own argument specialisation.
+
+Torch tensors and descriptors are recognised by their attributes, so torch is never imported.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from triton_mutlint.kernel_source.dtypes import canonical_dtype
+from triton_mutlint.spec.notation import Resolve, TypeTextError, parse_type
+from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
+
+_ARG_TYPES = (PointerType, ScalarType, DescriptorType, ConstexprValue, TupleType)
+_I32 = range(-(2**31), 2**31)
+_I64 = range(-(2**63), 2**63)
+_U64 = range(2**64)
+
+
+def type_of_value(value: Any, *, is_constexpr: bool = False, resolve: Resolve | None = None) -> ArgType:
+    """The type of one argument given as a type string, an `ArgType` or a sample value.
+
+    A tensor becomes a pointer to its element type without an alignment hint, and the integer 1
+    stays an `i32`: the verdict then holds for every alignment and value. With `is_constexpr` every
+    value, strings included, stands for itself.
+    Raises `TypeTextError` for a string that is no type, an integer beyond 64 bits or an element
+    type that Triton lacks.
+    """
+    if isinstance(value, _ARG_TYPES):
+        return value
+    if is_constexpr:
+        return ConstexprValue(unwrap_constexpr(value), text_of(value))
+    if isinstance(value, str):
+        return parse_type(value, resolve=resolve)
+    if isinstance(value, bool):
+        return ScalarType("i1")
+    if isinstance(value, int):
+        return _scalar_of_int(value)
+    if isinstance(value, float):
+        return ScalarType("fp32")
+    if isinstance(value, tuple):
+        elements = tuple(type_of_value(element, resolve=resolve) for element in value)
+        fields = getattr(type(value), "_fields", ())
+        return TupleType(elements, tuple(fields), type(value) if fields else None)
+    if hasattr(value, "block_shape") and hasattr(value, "base"):
+        return _descriptor(value)
+    if hasattr(value, "data_ptr") and hasattr(value, "dtype"):
+        return PointerType(_element(value.dtype))
+    return ConstexprValue(unwrap_constexpr(value), text_of(value))
+
+
+def _scalar_of_int(value: int) -> ScalarType:
+    """`i32`, else `i64`, else `u64`, with `:16` for multiples of 16, as Triton's launcher decides."""
+    for name, values in (("i32", _I32), ("i64", _I64), ("u64", _U64)):
+        if value in values:
+            return ScalarType(name, 16 if value % 16 == 0 else 1)
+    raise TypeTextError(f"{value} does not fit 64 bits", "i64")
+
+
+def unwrap_constexpr(value: Any) -> Any:
+    """The value inside a `tl.constexpr`; anything else as it is."""
+    return value.value if type(value).__name__ == "constexpr" and hasattr(value, "value") else value
+
+
+def text_of(value: Any) -> str:
+    """How a constexpr value is shown: its own name for functions, classes and element types."""
+    value = unwrap_constexpr(value)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return ""
+    if isinstance(value, (tuple, list)):
+        return f"({', '.join(text_of(element) or repr(element) for element in value)})"
+    name = getattr(value, "__name__", None)
+    if isinstance(name, str):
+        return name
+    shown = str(value)
+    # A default repr holds the object's address, which differs from run to run.
+    return f"<{type(value).__name__}>" if " at 0x" in shown else shown
+
+
+def value_key(arg: ArgType) -> tuple[str, str]:
+    """Tells argument types apart: the kind of a constexpr's value and how it prints."""
+    value = getattr(arg, "value", arg)
+    return type(value).__name__, repr(value)
+
+
+def argument_key(arg: ArgType) -> tuple[str, str]:
+    """Tells argument types apart as lowering does: by what they are, not by how they are shown."""
+    if isinstance(arg, TupleType):
+        return "tuple", f"{arg.fields}{[argument_key(element) for element in arg.elements]}"
+    return value_key(arg)
+
+
+def _descriptor(value: Any) -> DescriptorType:
+    if hasattr(value, "layout"):
+        raise TypeTextError("Gluon descriptors are not supported", "tensordesc<fp16[64, 64]>")
+    return DescriptorType(_element(value.base.dtype), tuple(int(size) for size in value.block_shape))
+
+
+def _element(dtype: Any) -> str:
+    element = canonical_dtype(str(dtype))
+    if element is None:
+        raise TypeTextError(f"Triton has no element type for {dtype}")
+    return element

@@ -1,0 +1,105 @@
+"""The verdict on one torch op, and what is declared of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from triton_mutlint.types.place import Frame, Location
+from triton_mutlint.types.report import Access
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with a declaration as written (TML105)."""
+
+    message: str
+    location: Location
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What an op says it mutates.
+
+    `names` are the arguments it declares, in the order written, or None where that is not known:
+    computed at run time, or `"unknown"`, which declares that any may be (`any_may`). `stated` is false
+    where the declaration was left out and a default holds. `place` is that of the list, the schema
+    or, where it was left out, the registration. `span` is the list's (line, column, end line, end
+    column) in its file as `ast` counts, None where there is no literal list to edit.
+    """
+
+    names: tuple[str, ...] | None
+    place: Location
+    any_may: bool = False
+    stated: bool = True
+    span: tuple[int, int, int, int] | None = None
+    problems: tuple[Problem, ...] = ()
+    reason: str = ""  # why `names` is None
+    of_torch: bool = False  # the op is torch's own, and so is its schema: `place` is where it gets another body
+
+
+class OpMutation(str, Enum):
+    WRITTEN = "written"  # by way of a value that is the argument's own storage
+    MAYBE = "maybe"  # by way of one that may be a copy (`reshape`, `contiguous`, `to`)
+    UNWRITTEN = "unwritten"
+    UNKNOWN = "unknown"  # it reaches code whose effect is not known
+
+
+@dataclass(frozen=True, order=True)
+class HostEffect:
+    """One place at which an op's argument is written, or may be for want of knowledge.
+
+    `text` says what happens there ("`add_kernel` writes `out_ptr`", "`x.copy_`"). `path` are the host
+    calls from the op's function to `location`; `kernel` and `access` tell of the kernel launched there.
+    """
+
+    location: Location
+    text: str
+    path: tuple[Frame, ...] = ()
+    kernel: str = ""
+    access: Access | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class OpArgument:
+    """The verdict on one argument of an op; `effects` are what it rests on."""
+
+    name: str
+    index: int
+    mutation: OpMutation
+    effects: tuple[HostEffect, ...] = ()
+    returned: bool = False  # a result of the op is the argument or a view of it
+
+
+@dataclass(frozen=True)
+class OpReport:
+    """The verdict on one torch op, the union over its implementations.
+
+    `form` is how it is registered ("custom_op", "triton_op", "define", "registrar"). `complete` says
+    that everything its code does with the arguments was understood; `gaps` are what was not.
+    `unwrapped` are launches of a triton_op that do without `wrap_triton`, by kernel. `unmarked` are the
+    inputs that an `autograd.Function` writes without `mark_dirty`.
+    """
+
+    name: str
+    form: str
+    location: Location
+    declaration: Declaration
+    arguments: tuple[OpArgument, ...] = ()
+    kernels: tuple[str, ...] = ()
+    complete: bool = False
+    gaps: tuple[HostEffect, ...] = ()
+    unwrapped: tuple[tuple[str, Location], ...] = ()
+    unmarked: tuple[tuple[str, Location], ...] = ()
+
+    @property
+    def mutated(self) -> tuple[str, ...]:
+        """Arguments written for certain on some path, in signature order."""
+        return tuple(a.name for a in self.arguments if a.mutation is OpMutation.WRITTEN)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Arguments that may be written: through what may be a copy, or by code that is not known."""
+        wanted = (OpMutation.MAYBE, OpMutation.UNKNOWN)
+        return tuple(a.name for a in self.arguments if a.mutation in wanted)

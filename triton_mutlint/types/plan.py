@@ -1,0 +1,171 @@
+"""The arguments that a kernel is lowered with, and which of them were guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import Any
+
+from triton_mutlint.basics import EMPTY
+from triton_mutlint.types.arguments import ArgType
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One concrete set of arguments under which a kernel is lowered.
+
+    `args` names every parameter, in order. `choices` are the values that tell this variant from
+    its siblings, as printed (`("BLOCK", "128")`); `options` are compile options (`num_warps`, ...).
+    """
+
+    args: Mapping[str, ArgType]
+    choices: tuple[tuple[str, str], ...] = ()
+    options: Mapping[str, Any] = EMPTY
+
+
+class Origin(str, Enum):
+    """Where a kernel's signature came from."""
+
+    SPEC = "spec"
+    INFERRED = "inferred"
+    MIXED = "mixed"
+
+
+@dataclass(frozen=True)
+class Doubts:
+    """Where guessed arguments may hide a write; parameters are by their reported names.
+
+    `stores` holds the parameters that the body, as written, may store through, each with the line;
+    `open` says that guesses decide which of those stores are compiled. `addresses` holds the scalars
+    that may be addresses for all that is known, each with the line where they are used as such (0: nowhere).
+    `narrow` holds those that are guessed too narrow to carry an address to where one is made of a number, and
+    `kept` those that are put into memory as wide integers, each with the line. `casts` says that the source makes
+    pointers of numbers.
+    `numbers` holds those that cannot be addresses, by what is done with them.
+    `handed` holds the parameters that go to a function which is itself a parameter, and a guessed one.
+    `untyped` holds scalars that `stores` has for what they may be: nothing says that they are numbers.
+    `values` names the parameters whose compile-time values are guesses.
+    `loads` holds the parameters that the body, as written, may read from.
+    """
+
+    stores: Mapping[str, int] = EMPTY
+    addresses: Mapping[str, int] = EMPTY
+    open: bool = True
+    narrow: frozenset[str] = frozenset()
+    kept: Mapping[str, int] = EMPTY
+    casts: bool = False
+    numbers: frozenset[str] = frozenset()
+    handed: Mapping[str, int] = EMPTY
+    untyped: frozenset[str] = frozenset()
+    values: tuple[str, ...] = ()
+    loads: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place in a kernel's source at which something is done, and what: "store", "load", "keep" and the like.
+
+    `path` has the places of the calls that lead there, from the kernel's own body on; `line` is a line of that body.
+    """
+
+    kind: str
+    path: tuple[tuple[int, ...], ...]
+
+    @property
+    def line(self) -> int:
+        return self.path[0][0]
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """What the source of a kernel may touch, under what is given of its compile-time values.
+
+    `sites` are the places at which something may be done to the memory of a parameter: `ptrs.1` is an element of a
+    tuple, `*` stands for addresses in memory, and "" for what is no parameter. What is kept is an address that may be
+    put into memory.
+    """
+
+    sites: Mapping[str, frozenset[Site]]
+
+    def lines(self, kind: str) -> dict[str, int]:
+        """The parameters to which something of a kind may be done, each with the first line of the kernel's body."""
+        found = {name: [s.line for s in sites if s.kind == kind] for name, sites in self.sites.items()}
+        return {name: min(lines) for name, lines in found.items() if lines}
+
+    def asks(self, kind: str) -> bool:
+        """Whether the source asks for the "type" or the "size" of a value."""
+        return any(site.kind == kind for site in self.sites.get("", ()))
+
+    @cached_property
+    def stores(self) -> frozenset[str]:
+        """The parameters that may be stored through, also by way of memory."""
+        stored = self.lines("store").keys()
+        return frozenset({*stored, *(self.lines("keep") if "*" in stored else ())}) - {"*"}
+
+    def at(self, parameter: str) -> frozenset[Site]:
+        """What is done to a parameter of the kernel, or to an element of it."""
+        names = [n for n in self.sites if n.partition(".")[0] == parameter or (n == "*" and not parameter)]
+        return frozenset[Site]().union(*(self.sites[name] for name in names))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The variants to analyse for one kernel, and where the types came from.
+
+    `total` counts the variants that exist; `variants` may be fewer when a cap bites.
+    `inferred` holds the parameters that the spec did not give; `reasons` says, per parameter, why. `assumed` holds
+    those of which nobody said that the value is meant: the default of the source, where no spec entry gives the rest
+    of a launch, and what a heuristic gave for arguments that are not known. `partial` holds those of `inferred` that
+    the source takes other values of, too. `footprints` has that of each variant, where there
+    are several.
+    """
+
+    variants: tuple[Variant, ...]
+    total: int
+    origin: Origin
+    inferred: frozenset[str] = frozenset()
+    assumed: frozenset[str] = frozenset()
+    partial: frozenset[str] = frozenset()
+    reasons: Mapping[str, str] = EMPTY
+    notes: tuple[str, ...] = ()
+    doubts: Doubts | None = None
+    footprints: tuple[Footprint, ...] = ()  # as `variants`
+
+
+@dataclass(frozen=True)
+class LaunchArgument:
+    """What a launch in host code passes for one parameter, as far as that is known.
+
+    `constant` is (type, value); `items` are the elements of a tuple of known length; `function` is a jit function by
+    the file, the name and the line of its `def`. `is_tensor` says that it is a tensor, or None unless it `is_present`,
+    `is_number` that it is a number, a text or the like, and carries no address.
+    """
+
+    constant: tuple[type, object] | None = None
+    items: tuple[LaunchArgument, ...] | None = None
+    function: tuple[str, str, int] | None = None
+    is_tensor: bool = False
+    is_present: bool = False
+    is_number: bool = False
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """What a launch may do that no analysed variant does: its values are those of none of them.
+
+    `stores` are the parameters that the source may store through then (`ptrs.2` is an element of a tuple), `behind`
+    says that it may through addresses in memory. `values` names the values that no variant has; `like_variant` says
+    that it is the launch of one after all.
+    """
+
+    stores: frozenset[str] = frozenset()
+    behind: bool = False
+    values: str = ""
+    like_variant: bool = False
+
+    def of(self, parameters: Set[str]) -> frozenset[str]:
+        """What it may store through of some parameters; an element of a tuple counts as any of its."""
+        owners = {name.partition(".")[0] for name in parameters}
+        return frozenset(name for name in self.stores if name.partition(".")[0] in owners)

@@ -1,0 +1,73 @@
+"""Files of Python source."""
+
+from __future__ import annotations
+
+import ast
+import io
+import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from triton_mutlint.basics import byte_column
+from triton_mutlint.types.failure import Failure, Stage, StageError
+from triton_mutlint.types.place import Location
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file to lint: its path, the name shown in reports, its text and the kernels asked for.
+
+    `kernels` is empty when all of them are wanted (`path.py::name` and `module:name` name some).
+    """
+
+    path: Path
+    display: str
+    text: str
+    kernels: frozenset[str] = frozenset()
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """Its syntax. Raises StageError with the line and column of a syntax error."""
+        return parse_source(self.text, str(self.path), self.display)
+
+    @cached_property
+    def functions(self) -> dict[tuple[int, int], ast.FunctionDef]:
+        """The functions in `tree` by line and column of their `def`, from 1."""
+        return {(n.lineno, n.col_offset + 1): n for n in ast.walk(self.tree) if isinstance(n, ast.FunctionDef)}
+
+    def without_text(self) -> SourceFile:
+        """The name alone, for where the text is known already."""
+        return replace(self, text="")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SourceFile, (self.path, self.display, self.text, self.kernels)
+
+
+def parse_source(text: str, filename: str, display: str) -> ast.Module:
+    """Parse quietly. Raises `StageError` with the line and column of a syntax error."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes are the linted file's business
+            return ast.parse(text, filename)
+    except SyntaxError as error:
+        location = _place(error, text, display)
+        hint = "fix the syntax; the file was read as Python 3"
+        raise StageError(Failure(Stage.LOAD, f"syntax error: {error.msg}", location, hint)) from error
+    except (ValueError, RecursionError, MemoryError) as error:  # null bytes; nesting too deep
+        hint = "break up what is nested deepest, or leave the file out of the run"
+        message = f"cannot parse {display}: {error or type(error).__name__}"
+        raise StageError(Failure(Stage.LOAD, message, Location(display, 1), hint)) from error
+
+
+def _place(error: SyntaxError, text: str, display: str) -> Location:
+    """Where Python stumbled; it counts characters."""
+    line, at = error.lineno or 1, max(error.offset or 1, 1)
+    lines = split_lines(text)
+    return Location(display, line, byte_column(lines[line - 1], at - 1) if 0 < line <= len(lines) else at)
+
+
+def split_lines(text: str) -> list[str]:
+    """Lines with their ends, split only where Python's own reader splits."""
+    return io.StringIO(text).readlines()
