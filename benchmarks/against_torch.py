@@ -32,14 +32,15 @@ import yaml
 
 from tests.casebook import FIXTURES, raw, spec_of
 from triton_mutlint.config.request import Request
+from triton_mutlint.kernel_source.footprint import footprints
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.lowering.triton_api import column_base, locates_calls
 from triton_mutlint.process.collector import collector_paused, out_of_collections
 from triton_mutlint.run.kernel import Tools, analyze_kernel
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import load_file, plan_kernel
+from triton_mutlint.signature.evidence import gather
 from triton_mutlint.signature.repair import repair
-from triton_mutlint.signature.siblings import siblings
 from triton_mutlint.signature.variants import with_choices
 from triton_mutlint.source.discover import discover
 from triton_mutlint.spec.read import load_spec
@@ -93,7 +94,7 @@ def published(folder: Path, every: int) -> Iterator[tuple[Kernel, Plan]]:
             tools = Tools(lowerer, places, repair, observe=lambda _, v, __, into=lowered: into.append(v))
             with contextlib.suppress(StageError):
                 plan = plan_kernel(kernel, None, None, result, request.max_variants)
-                analyze_kernel(kernel, replace(plan, siblings=()), (parse_target(TARGET),), tools)
+                analyze_kernel(kernel, replace(plan, footprints=()), (parse_target(TARGET),), tools)
             if lowered:
                 yield kernel, Plan(with_choices(lowered), len(lowered), plan.origin)
 
@@ -177,7 +178,7 @@ def compare(kernels: Iterable[tuple[Kernel, Plan]], folder: Path,
 
                 def ours(kernel: Kernel = kernel, plan: Plan = plan) -> object:
                     anew = replace(kernel)  # the evidence on it is kept for as long as it is
-                    alike = replace(plan, siblings=siblings(anew, plan, {}))
+                    alike = replace(plan, footprints=footprints(anew, gather(anew, {}, ()).program, plan.variants))
                     return analyze_kernel(anew, alike, (parse_target(TARGET),), tools)
 
                 def theirs(kernel: Kernel = kernel, given: Sequence[Any] = given) -> object:

@@ -6,9 +6,9 @@ Reports files that cannot be read or parsed, and kernels whose definition needs 
 could not be provided: a value from a module that is not installed, a device, an input. Nothing is
 known about such a kernel.
 
-A file that cannot be read or parsed is an error. A kernel is a warning, because what stands in for a missing module may
-be at fault, unless the spec gives its arguments or it is declared what it writes. `--strict` (or `strict = true`) makes
-all of them errors.
+A file that cannot be read or parsed is an error, and so is a kernel that was named (`path.py::kernel`) and that its
+file does not define. Any other kernel is a warning, because what stands in for a missing module may be at fault, unless
+the spec gives its arguments or it is declared what it writes. `--strict` (or `strict = true`) makes all of them errors.
 
 ## Why
 
