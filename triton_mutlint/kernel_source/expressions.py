@@ -109,8 +109,12 @@ class Expressions(Calls):
         return self.show(node).choice(node, test, left, right, either(left, right))
 
     def chain(self, node: ast.BoolOp) -> Value:
-        values = [self.eval(n) for n in node.values]
-        return self.show(node).chain(node, values, self.first_of(values, isinstance(node.op, ast.Or)))
+        stops, values = isinstance(node.op, ast.Or), list[Value]()
+        for part in node.values:
+            values.append(self.eval(part))
+            if values[-1].is_known and bool(values[-1].value) is stops:
+                break  # what follows is not compiled
+        return self.show(node).chain(node, values, self.first_of(values, stops))
 
     def first_of(self, values: list[Value], stops: bool) -> Value:
         """What `and` or `or` gives."""
