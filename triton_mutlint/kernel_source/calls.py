@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from triton_mutlint.kernel_source.evaluate import UNKNOWN, plain
-from triton_mutlint.kernel_source.folding import called, evaluated
+from triton_mutlint.kernel_source.folding import FOLDED, called, evaluated
 from triton_mutlint.kernel_source.helpers import Helper
 from triton_mutlint.kernel_source.learning import Observer
 from triton_mutlint.kernel_source.objects import fields_of, makes_objects, may_store, member, named_and_home
@@ -42,6 +42,7 @@ from triton_mutlint.kernel_source.values import (
     Object,
     Value,
     constant,
+    decided_by,
     either,
     made,
     mixed,
@@ -59,6 +60,7 @@ class Done:
     returned: Value
     sites: frozenset[tuple[str, Site]]
     writes: bool = True
+    consulted: frozenset[str] = frozenset()
 
 
 class Following(Protocol):
@@ -87,11 +89,18 @@ class Calls:
         self.at: tuple[int, ...] = (line,)
         self.sites: set[tuple[str, Site]] = set()
         self.effects = 0  # writes, and what may write, seen so far
+        self.consulted: set[str] = set()  # parameters whose constants have decided something
         self.node: ast.Call | None = None  # the call that is followed
 
     def eval(self, node: ast.expr) -> Value:
         """What an expression may hold."""
         raise NotImplementedError
+
+    def consult(self, *values: Value) -> None:
+        """Something is decided by the constants among `values`."""
+        for value in values:
+            if value.of:
+                self.consulted |= value.of
 
     def show(self, node: ast.AST | None) -> Observer:
         """Who is to see what is done at a node, or at the last one."""
@@ -181,6 +190,8 @@ class Calls:
                 function: Value) -> Value:
         """A call of a method of a value, or of what may be any function."""
         given = mixed((owner, *args, *named.values()))
+        if stores(method):
+            self.consult(*args, *named.values())
         if owner.is_value and stores(method):
             if not masked_off(method, [owner, *args], named):
                 self.write(owner.everything())
@@ -202,6 +213,7 @@ class Calls:
         if helper is not None:
             done = self.stores.call(helper, _arguments(helper, args, named), self)
             self.effects += done.writes
+            self.consulted |= done.consulted
             self.sites.update((root, Site(site.kind, (self.at, *site.path))) for root, site in done.sites)
             return done.returned
         return self.computed(target, args, named, method).converted()
@@ -210,6 +222,8 @@ class Calls:
         """A call of what is no jit function."""
         value = self.foreign(target, args, named, method)
         name, home = named_and_home(target)
+        if stores(method or name) or stores(name) or name in CHECKS or name == ASM_CALL:
+            self.consult(*args, *named.values())
         is_known = home.partition(".")[0] in QUIET or type(target).__name__ == "ConstexprFunction"
         if value.items is not None or (isinstance(target, type) and not is_known):
             return value
@@ -338,10 +352,13 @@ class Calls:
         if home.partition(".")[0] not in QUIET:
             return None
         if name == "arange" and args and type(args[0].value) is int:
-            return Value(start=args[0].value)
+            return Value(start=args[0].value, of=args[0].of)
         if name == "len" and len(args) == 1 and args[0].has_length:
             return constant(len(args[0].items or ()))
-        return called(name, tuple(arg.value for arg in args)) if all(arg.is_known for arg in args) else None
+        if not args or not all(arg.is_known for arg in args):
+            return None
+        of, found = decided_by(args), called(name, tuple(arg.value for arg in args))
+        return replace(found or NOTHING, of=of) if found is not None or (of and name in FOLDED) else None
 
 
 def _arguments(helper: Helper, args: list[Value], named: Mapping[str, Value]) -> Env:

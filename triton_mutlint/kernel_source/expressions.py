@@ -60,6 +60,7 @@ class Expressions(Calls):
         owner = self.eval(node.value)
         if isinstance(node.slice, ast.Slice):
             bounds = [NOTHING if b is None else self.eval(b) for b in (node.slice.lower, node.slice.upper)]
+            self.consult(*bounds)
             fixed = [None if b is None else v.value
                      for b, v in zip((node.slice.lower, node.slice.upper), bounds, strict=True)]
             known = UNKNOWN not in fixed and not (owner.roots and any(b is not None and b < 0 for b in fixed))
@@ -69,6 +70,7 @@ class Expressions(Calls):
             return self.show(node).element(node, owner, NOTHING, found)
         index = self.eval(node.slice)
         self.overloaded(owner, index)
+        self.consult(index)
         found = owner.element(index)
         found = found if owner.start is None else replace(found, start=owner.start)  # `offsets[:, None]`
         return self.show(node).element(node, owner, index, found)
@@ -83,6 +85,8 @@ class Expressions(Calls):
         found = None if left.kinds or right.kinds else computed(op, left, right)
         if found is not None:
             return found
+        if left.is_known and right.is_known:
+            return Value(of=left.of | right.of)
         if isinstance(op, (ast.Add, ast.Sub)):
             return left + right if isinstance(op, ast.Add) else mixed((left, right))
         return mixed((left.number(), right.number()))  # no pointer is multiplied, shifted or masked
@@ -99,10 +103,12 @@ class Expressions(Calls):
         value = constant(-operand.value) if negated else mixed((operand,))
         if isinstance(node.op, ast.Not):
             value = NOTHING if not operand.is_known else constant(not operand.value)
+        value = replace(value, of=operand.of) if operand.of else value
         return self.show(node).unary(node, operand, value)
 
     def choice(self, node: ast.IfExp) -> Value:
         test = self.eval(node.test)
+        self.consult(test)
         if test.is_known:
             return self.eval(node.body if test.value else node.orelse)
         left, right = self.eval(node.body), self.eval(node.orelse)
@@ -112,6 +118,7 @@ class Expressions(Calls):
         stops, values = isinstance(node.op, ast.Or), list[Value]()
         for part in node.values:
             values.append(self.eval(part))
+            self.consult(values[-1])
             if values[-1].is_known and bool(values[-1].value) is stops:
                 break  # what follows is not compiled
         return self.show(node).chain(node, values, self.first_of(values, stops))

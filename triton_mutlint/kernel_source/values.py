@@ -22,7 +22,8 @@ class Value:
     `kinds` are the classes that it may be an instance of, with SOME if it may be one of another, or of none; it is
     empty for what is no instance. `said` is a compile-time constant, with its type, and `value` the constant alone.
     `is_present` says that it is certainly not None; `start` is where a range of numbers begins. `trace` says of what
-    it is made, where facts about parameters are gathered.
+    it is made, where facts about parameters are gathered. `of` names the parameters whose constants decide which
+    constant it is, or whether it is one.
     """
 
     roots: frozenset[str] = frozenset()
@@ -34,6 +35,7 @@ class Value:
     is_present: bool = False
     start: int | None = None
     trace: Trace = NO_TRACE
+    of: frozenset[str] = frozenset()
 
     @property
     def made(self) -> Trace:
@@ -172,7 +174,17 @@ def either(*values: Value) -> Value:
     if any(v.kinds != first.kinds for v in values):
         kinds[SOME] = None
     return Value(roots, items, functions, any(v.is_open for v in values), tuple(kinds),
-                 trace=merged(value.made for value in values))
+                 trace=merged(value.made for value in values), of=decided_by(values))
+
+
+def decided_by(values: Iterable[Value]) -> frozenset[str]:
+    """The parameters that decide whether the constants among `values` make another one, if all are constants."""
+    found = _NO_ROOTS
+    for value in values:
+        if not (value.is_known or value.of):
+            return _NO_ROOTS
+        found = found | value.of
+    return found
 
 
 def mixed(values: Iterable[Value]) -> Value:

@@ -34,13 +34,17 @@ class Walk:
 
     def of(self, helper: Helper, env: Mapping[str, Value]) -> Footprint:
         """Walk the kernel's body, its parameters being what `env` says."""
+        return self.consulting(helper, env)[0]
+
+    def consulting(self, helper: Helper, env: Mapping[str, Value]) -> tuple[Footprint, frozenset[str]]:
+        """The same, and the parameters whose constants have decided something."""
         self._calls = 0
         body = self.body(helper, dict(env), None)
         body.block(helper.node.body)
         sites: dict[str, set[Site]] = {}
         for root, site in body.sites:
             sites.setdefault(parameter(root), set()).add(site)
-        return Footprint({name: frozenset(found) for name, found in sites.items()})
+        return Footprint({name: frozenset(found) for name, found in sites.items()}), frozenset(body.consulted)
 
     def body(self, helper: Helper, env: Env, caller: Calls | None) -> Body:
         """The walk over the body of one function, which another one calls."""
@@ -61,7 +65,7 @@ class Walk:
         body.block(helper.node.body)
         self._running.discard(key)
         returned = NOTHING if body.returned is None else body.returned
-        found = self._known[key] = Done(returned, frozenset(body.sites), body.effects > 0)
+        found = self._known[key] = Done(returned, frozenset(body.sites), body.effects > 0, frozenset(body.consulted))
         return found
 
     def helper(self, target: Any, name: str = "") -> Helper | None:
@@ -166,6 +170,7 @@ class Body(Expressions):
 
     def truth(self, node: ast.expr, held: Value) -> bool | None:
         """What a test comes to, where that is certain: of an `and`, one operand that is false is enough."""
+        self.consult(held)
         if held.is_known:
             return bool(held.value)
         if isinstance(node, ast.BoolOp):
@@ -219,7 +224,12 @@ class Body(Expressions):
             return False
         functions = self.eval(node.iter.func)
         return not functions.is_open and len(functions.functions) == 1 and runs_never(
-            functions.functions[0].it, [self.eval(a) for a in node.iter.args])
+            functions.functions[0].it, self.consulted_of([self.eval(a) for a in node.iter.args]))
+
+    def consulted_of(self, values: list[Value]) -> list[Value]:
+        if all(value.is_known for value in values):
+            self.consult(*values)
+        return values
 
     def check(self, node: ast.Assert) -> None:
         test = self.eval(node.test)
