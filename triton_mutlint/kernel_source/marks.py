@@ -182,7 +182,8 @@ def moves(one: Value, other: Value, tests: Slots, line: int) -> None:
 
 def shape(value: Value, line: int) -> None:
     for part in made((value,)):
-        note(part.takes_part, "shape", line)
+        # A power of two that is shifted by some number is a dimension, and the number is none.
+        note((slot for slot in part.takes_part if not slot.exponent), "shape", line)
 
 
 def use_dtype(kind: Trace, line: int) -> None:
