@@ -114,7 +114,7 @@ def _plain(dossier: Dossier) -> tuple[ArgType, str]:
     if isinstance(default, (int, float)):
         type_ = {bool: "i1", int: "i32"}.get(type(default), "fp32")
         return ScalarType(type_), f"its default is {default}"
-    fact = slot.number or slot.scalar
+    fact = slot.number or slot.scalar or slot.direct
     kind = ScalarType("fp32" if named_like_float(slot.name) else "i32")
     return (kind, f"computed with at line {fact}") if fact else by_name(slot)
 
