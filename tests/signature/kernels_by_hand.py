@@ -1,9 +1,10 @@
-"""Loaded kernels made from text, without Triton: what the signature stage needs of the loader."""
+"""Loaded kernels made from text: what the signature stage needs of the loader."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ def loaded(
     qualname: str = "",
 ) -> Kernel:
     """The last function of `text`; annotations `tl.constexpr`/`tl.const` and defaults are read."""
+    import_module("triton.language")  # as the file of a loaded kernel has
+    tree = ast.parse(text)
+    node = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)][-1]
     source = SourceFile(Path(path), Path(path).name, text)
     node = list(source.functions.values())[-1]
     arguments = node.args.posonlyargs + node.args.args

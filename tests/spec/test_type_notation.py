@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triton_mutlint.spec.dtypes import DTYPES
+from triton_mutlint.kernel_source.dtypes import DTYPES
 from triton_mutlint.spec.notation import TypeTextError, parse_type, split_top
 from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from triton_mutlint.kernel_source.evaluate import UNKNOWN, plain
-from triton_mutlint.kernel_source.folding import called, evaluated
+from triton_mutlint.kernel_source.folding import FOLDED, called, evaluated
 from triton_mutlint.kernel_source.helpers import Helper
+from triton_mutlint.kernel_source.learning import Observer
 from triton_mutlint.kernel_source.objects import fields_of, makes_objects, may_store, member, named_and_home
 from triton_mutlint.kernel_source.operations import (
     ANSWERING,
@@ -32,6 +33,7 @@ from triton_mutlint.kernel_source.operations import (
     reads,
     stores,
 )
+from triton_mutlint.kernel_source.slots import merged
 from triton_mutlint.kernel_source.values import (
     LOADED,
     NO_ROOTS,
@@ -40,12 +42,15 @@ from triton_mutlint.kernel_source.values import (
     Object,
     Value,
     constant,
+    decided_by,
     either,
+    made,
     mixed,
 )
 from triton_mutlint.types import Site
 
 Env = dict[str, Value]
+BLIND = Observer()
 
 
 @dataclass(frozen=True)
@@ -54,12 +59,16 @@ class Done:
 
     returned: Value
     sites: frozenset[tuple[str, Site]]
+    writes: bool = True
+    consulted: frozenset[str] = frozenset()
 
 
 class Following(Protocol):
     """What knows the helpers, and what they do."""
 
-    def call(self, helper: Helper, env: Env) -> Done: ...
+    def call(self, helper: Helper, env: Env, caller: Calls) -> Done: ...
+
+    def initialised(self, cls: type, args: Sequence[Value], named: Mapping[str, Value]) -> dict[str, Value]: ...
 
     def helper(self, target: Any, name: str = "") -> Helper | None: ...
 
@@ -79,10 +88,31 @@ class Calls:
         self.stores, self.line = stores, line
         self.at: tuple[int, ...] = (line,)
         self.sites: set[tuple[str, Site]] = set()
+        self.effects = 0  # writes, and what may write, seen so far
+        self.consulted: set[str] = set()  # parameters whose constants have decided something
+        self.node: ast.Call | None = None  # the call that is followed
 
     def eval(self, node: ast.expr) -> Value:
         """What an expression may hold."""
         raise NotImplementedError
+
+    def consult(self, *values: Value) -> None:
+        """Something is decided by the constants among `values`."""
+        for value in values:
+            if value.of:
+                self.consulted |= value.of
+
+    def show(self, node: ast.AST | None) -> Observer:
+        """Who is to see what is done at a node, or at the last one."""
+        return BLIND
+
+    def spread(self, node: ast.Call, value: Value) -> Sequence[Value] | None:
+        """The elements of a tuple that a call spreads, where its length is not told."""
+        return None
+
+    def instance(self, cls: type, args: Sequence[Value], named: Mapping[str, Value]) -> Value | None:
+        """An instance of a class whose fields are told apart."""
+        return None
 
     def member(self, owner: Value, name: str) -> Value:
         """`owner.name`."""
@@ -107,17 +137,18 @@ class Calls:
         """An operator is applied to `values`: one of them may define what it does."""
         for kind in dict.fromkeys(k for v in values for k in v.kinds):
             if kind == SOME or any(self.stores.helper(member(kind.it, n)) for n in dir(kind.it) if n[:2] == "__"):
-                self.store(mixed(values).roots)
+                self.done("store", mixed(values).roots)
 
     def call(self, node: ast.Call) -> Value:
         args: list[Value] = []
         named: dict[str, Value] = {}
         for argument in node.args:
             value = self.eval(argument.value if isinstance(argument, ast.Starred) else argument)
-            if ANY in named or (isinstance(argument, ast.Starred) and not value.has_length):
+            parts = self.spread(node, value) if isinstance(argument, ast.Starred) and not value.has_length else ()
+            if ANY in named or parts is None:
                 named[ANY] = mixed((value, named.get(ANY, NOTHING)))
             else:
-                args.extend(value.items or () if isinstance(argument, ast.Starred) else (value,))
+                args.extend((parts or value.items or ()) if isinstance(argument, ast.Starred) else (value,))
         for keyword in node.keywords:
             value = self.eval(keyword.value)
             named[keyword.arg or ANY] = value if keyword.arg else mixed((value, named.get(ANY, NOTHING)))
@@ -128,7 +159,8 @@ class Calls:
             method, owner, function = "", NOTHING, self.eval(node.func)
         if any(named_and_home(f.it)[0] == ASM_CALL for f in function.functions):
             self.spelled_out(node, args, named)
-        self.at = self.place(node)
+        self.at, self.node = self.place(node), node
+        self.show(node)
         found = [self.applied(f.it, args, named, method) for f in function.functions]
         if function.is_open or not found:
             found.append(self.unknown(method, owner, args, named, function).converted())
@@ -151,7 +183,15 @@ class Calls:
     def unknown(self, method: str, owner: Value, args: list[Value], named: Mapping[str, Value],
                 function: Value) -> Value:
         """A call of a method of a value, or of what may be any function."""
+        value = self.anything_called(method, owner, args, named, function)
+        return self.show(self.node).method(function, owner, method, args, named, value)
+
+    def anything_called(self, method: str, owner: Value, args: list[Value], named: Mapping[str, Value],
+                function: Value) -> Value:
+        """A call of a method of a value, or of what may be any function."""
         given = mixed((owner, *args, *named.values()))
+        if stores(method):
+            self.consult(*args, *named.values())
         if owner.is_value and stores(method):
             if not masked_off(method, [owner, *args], named):
                 self.write(owner.everything())
@@ -171,13 +211,26 @@ class Calls:
             target, args = target.method, [target.owner, *args]
         helper = target if isinstance(target, Helper) else self.stores.helper(target)
         if helper is not None:
-            done = self.stores.call(helper, _arguments(helper, args, named))
+            done = self.stores.call(helper, _arguments(helper, args, named), self)
+            self.effects += done.writes
+            self.consulted |= done.consulted
             self.sites.update((root, Site(site.kind, (self.at, *site.path))) for root, site in done.sites)
             return done.returned
         return self.computed(target, args, named, method).converted()
 
     def computed(self, target: Any, args: list[Value], named: Mapping[str, Value], method: str) -> Value:
         """A call of what is no jit function."""
+        value = self.foreign(target, args, named, method)
+        name, home = named_and_home(target)
+        if stores(method or name) or stores(name) or name in CHECKS or name == ASM_CALL:
+            self.consult(*args, *named.values())
+        is_known = home.partition(".")[0] in QUIET or type(target).__name__ == "ConstexprFunction"
+        if value.items is not None or (isinstance(target, type) and not is_known):
+            return value
+        return self.show(self.node).called(name if is_known else "", args, named, value)
+
+    def foreign(self, target: Any, args: list[Value], named: Mapping[str, Value], method: str) -> Value:
+        """What a call of what is no jit function may touch, and what it may give."""
         name, home = named_and_home(target)
         found = None if named else self.folded(target, args)
         if found is not None:
@@ -221,6 +274,9 @@ class Calls:
         """An instance of a class."""
         if cls is tuple and len(args) == 1:
             return args[0]
+        found = self.instance(cls, args, named) if cls.__module__.partition(".")[0] not in QUIET else None
+        if found is not None and not hasattr(cls, "_fields"):
+            return found
         everything = mixed((*args, *named.values()))
         given, nested = everything.roots, bool(everything.kinds)
         fields = getattr(cls, "_fields", None)
@@ -236,14 +292,21 @@ class Calls:
 
     def combined(self, name: str, args: Sequence[Value], named: Mapping[str, Value], given: frozenset[str]) -> None:
         """Triton calls the functions among the arguments, to reduce or map the others."""
+        if not any(value.functions or value.is_open for value in (*args, *named.values())):
+            return
+        given_trace = merged(made(v for v in (*args, *named.values()) if not v.has_objects()))
+        parts = Value(given, is_open=True, trace=given_trace)
+        node, self.node = self.node, None
         for value in (*args, *named.values()):
             for function in value.functions:
                 helper = self.stores.helper(function.it)
                 if helper is not None:
-                    self.applied(helper, [Value(given, is_open=True)] * len(helper.node.args.args), {})
+                    self.applied(helper, [parts] * len(helper.node.args.args), {})
+        self.node = node
         if name in COMBINING:
             key, index = COMBINING[name]
             combine = named[key] if key in named else args[index] if index < len(args) else NOTHING
+            self.show(node).passed(combine, (parts, parts))
             if combine.is_open or not combine.functions:
                 self.store(given)
 
@@ -260,10 +323,11 @@ class Calls:
 
     def write(self, roots: frozenset[str]) -> None:
         """Something is certainly stored: if through no parameter, then at an address of none."""
-        self.done("store", roots or NO_ROOTS)
+        self.store(roots or NO_ROOTS)
 
     def store(self, roots: frozenset[str]) -> None:
         """Something may be stored there."""
+        self.effects += 1
         self.done("store", roots)
 
     def checked(self, value: Value) -> None:
@@ -288,10 +352,13 @@ class Calls:
         if home.partition(".")[0] not in QUIET:
             return None
         if name == "arange" and args and type(args[0].value) is int:
-            return Value(start=args[0].value)
+            return Value(start=args[0].value, of=args[0].of)
         if name == "len" and len(args) == 1 and args[0].has_length:
             return constant(len(args[0].items or ()))
-        return called(name, tuple(arg.value for arg in args)) if all(arg.is_known for arg in args) else None
+        if not args or not all(arg.is_known for arg in args):
+            return None
+        of, found = decided_by(args), called(name, tuple(arg.value for arg in args))
+        return replace(found or NOTHING, of=of) if found is not None or (of and name in FOLDED) else None
 
 
 def _arguments(helper: Helper, args: list[Value], named: Mapping[str, Value]) -> Env:

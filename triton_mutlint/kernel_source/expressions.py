@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,8 @@ from triton_mutlint.kernel_source.calls import Calls, Env, of_global
 from triton_mutlint.kernel_source.evaluate import UNKNOWN
 from triton_mutlint.kernel_source.folding import compared, computed
 from triton_mutlint.kernel_source.values import NO_ROOTS, NOTHING, Value, constant, either, mixed
+
+_LANGUAGES = {"tl": "triton.language", "triton": "triton"}
 
 
 class Expressions(Calls):
@@ -25,7 +28,9 @@ class Expressions(Calls):
         raise NotImplementedError
 
     def eval(self, node: ast.expr) -> Value:
-        return _EXPRESSIONS.get(type(node), Expressions.whatever)(self, node)
+        found = getattr(self, _EXPRESSIONS.get(type(node), "whatever"))(node)
+        assert isinstance(found, Value)
+        return found
 
     def whatever(self, node: ast.AST) -> Value:
         """Any other expression may be made of all that is in it."""
@@ -36,13 +41,15 @@ class Expressions(Calls):
             return self.env[node.id]
         found = self.namespace.get(node.id, getattr(builtins, node.id, UNKNOWN))
         if found is UNKNOWN:
-            found = self.stores.helper(UNKNOWN, node.id) or UNKNOWN
+            # `tl` is known where a part of a file is looked at without its imports; this package imports no Triton.
+            found = self.stores.helper(UNKNOWN, node.id) or sys.modules.get(_LANGUAGES.get(node.id, ""), UNKNOWN)
             if found is UNKNOWN:  # then Triton refuses the kernel
                 self.done(f"{node.id} is not defined", NO_ROOTS)
         return of_global(found)
 
     def attribute(self, node: ast.Attribute) -> Value:
-        return self.member(self.eval(node.value), node.attr)
+        owner = self.eval(node.value)
+        return self.show(node).field(owner, node.attr, self.member(owner, node.attr))
 
     def sequence(self, node: ast.Tuple | ast.List) -> Value:
         if isinstance(node, ast.List) or any(isinstance(e, ast.Starred) for e in node.elts):
@@ -53,50 +60,71 @@ class Expressions(Calls):
         owner = self.eval(node.value)
         if isinstance(node.slice, ast.Slice):
             bounds = [NOTHING if b is None else self.eval(b) for b in (node.slice.lower, node.slice.upper)]
+            self.consult(*bounds)
             fixed = [None if b is None else v.value
                      for b, v in zip((node.slice.lower, node.slice.upper), bounds, strict=True)]
             known = UNKNOWN not in fixed and not (owner.roots and any(b is not None and b < 0 for b in fixed))
             if owner.items is not None and node.slice.step is None and known:
                 return Value(owner.roots, owner.items[slice(*fixed)])
-            return replace(mixed((owner, *bounds)), is_open=True, start=owner.start)
+            found = replace(mixed((owner, *bounds)), is_open=True, start=owner.start)
+            return self.show(node).element(node, owner, NOTHING, found)
         index = self.eval(node.slice)
         self.overloaded(owner, index)
+        self.consult(index)
         found = owner.element(index)
-        return found if owner.start is None else replace(found, start=owner.start)  # `offsets[:, None]`
+        found = found if owner.start is None else replace(found, start=owner.start)  # `offsets[:, None]`
+        return self.show(node).element(node, owner, index, found)
 
     def binary(self, node: ast.BinOp) -> Value:
         left, right = self.eval(node.left), self.eval(node.right)
         self.overloaded(left, right)
-        if not (left.kinds or right.kinds):
-            found = computed(node.op, left, right)
-            if found is not None:
-                return found
-        if isinstance(node.op, (ast.Add, ast.Sub)):
-            return left + right if isinstance(node.op, ast.Add) else mixed((left, right))
+        return self.show(node).binary(node, left, right, self.combine(node.op, left, right))
+
+    def combine(self, op: ast.operator, left: Value, right: Value) -> Value:
+        """What an operator makes of two values."""
+        found = None if left.kinds or right.kinds else computed(op, left, right)
+        if found is not None:
+            return found
+        if left.is_known and right.is_known:
+            return Value(of=left.of | right.of)
+        if isinstance(op, (ast.Add, ast.Sub)):
+            return left + right if isinstance(op, ast.Add) else mixed((left, right))
         return mixed((left.number(), right.number()))  # no pointer is multiplied, shifted or masked
 
     def compare(self, node: ast.Compare) -> Value:
         values = [self.eval(n) for n in (node.left, *node.comparators)]
         self.overloaded(*values)
-        return compared(node, values[0], values[1])
+        return self.show(node).compare(node, values, compared(node, values[0], values[1]))
 
     def unary(self, node: ast.UnaryOp) -> Value:
-        value = self.eval(node.operand)
-        self.overloaded(value)
+        operand = self.eval(node.operand)
+        self.overloaded(operand)
+        negated = isinstance(node.op, ast.USub) and isinstance(operand.value, int | float)
+        value = constant(-operand.value) if negated else mixed((operand,))
         if isinstance(node.op, ast.Not):
-            return NOTHING if not value.is_known else constant(not value.value)
-        negated = isinstance(node.op, ast.USub) and isinstance(value.value, int | float)
-        return constant(-value.value) if negated else mixed((value,))
+            value = NOTHING if not operand.is_known else constant(not operand.value)
+        value = replace(value, of=operand.of) if operand.of else value
+        return self.show(node).unary(node, operand, value)
 
     def choice(self, node: ast.IfExp) -> Value:
         test = self.eval(node.test)
+        self.consult(test)
         if test.is_known:
             return self.eval(node.body if test.value else node.orelse)
-        return either(self.eval(node.body), self.eval(node.orelse))
+        left, right = self.eval(node.body), self.eval(node.orelse)
+        return self.show(node).choice(node, test, left, right, either(left, right))
 
     def chain(self, node: ast.BoolOp) -> Value:
-        values = [self.eval(n) for n in node.values]
-        stops = isinstance(node.op, ast.Or)
+        stops, values = isinstance(node.op, ast.Or), list[Value]()
+        for part in node.values:
+            values.append(self.eval(part))
+            self.consult(values[-1])
+            if values[-1].is_known and bool(values[-1].value) is stops:
+                break  # what follows is not compiled
+        return self.show(node).chain(node, values, self.first_of(values, stops))
+
+    def first_of(self, values: list[Value], stops: bool) -> Value:
+        """What `and` or `or` gives."""
         for index, value in enumerate(values):
             if not value.is_known:
                 return either(*values[index:])
@@ -124,11 +152,11 @@ class Expressions(Calls):
         return constant(node.value)
 
 
-_EXPRESSIONS: dict[type[ast.expr], Callable[[Expressions, Any], Value]] = {
-    ast.Name: Expressions.name, ast.Attribute: Expressions.attribute, ast.Tuple: Expressions.sequence,
-    ast.List: Expressions.sequence, ast.Subscript: Expressions.subscript, ast.BinOp: Expressions.binary,
-    ast.Compare: Expressions.compare, ast.UnaryOp: Expressions.unary, ast.IfExp: Expressions.choice,
-    ast.BoolOp: Expressions.chain, ast.NamedExpr: Expressions.walrus, ast.Constant: Expressions.literal,
-    ast.ListComp: Expressions.comprehension, ast.GeneratorExp: Expressions.comprehension,
-    ast.SetComp: Expressions.comprehension, ast.JoinedStr: Expressions.nothing, ast.Call: Expressions.call,
+_EXPRESSIONS: dict[type[ast.expr], str] = {
+    ast.Name: "name", ast.Attribute: "attribute", ast.Tuple: "sequence",
+    ast.List: "sequence", ast.Subscript: "subscript", ast.BinOp: "binary",
+    ast.Compare: "compare", ast.UnaryOp: "unary", ast.IfExp: "choice",
+    ast.BoolOp: "chain", ast.NamedExpr: "walrus", ast.Constant: "literal",
+    ast.ListComp: "comprehension", ast.GeneratorExp: "comprehension",
+    ast.SetComp: "comprehension", ast.JoinedStr: "nothing", ast.Call: "call",
 }  # fmt: skip

@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from triton_mutlint.kernel_source.evaluate import COMPARE_TWO, UNKNOWN, next_power_of_2, plain
-from triton_mutlint.kernel_source.values import FALSE, NOTHING, TRUE, Value, constant
+from triton_mutlint.kernel_source.values import FALSE, NOTHING, TRUE, Value, constant, decided_by
 
 _LIMIT = 1 << 31
 _SIGNED: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -31,9 +32,16 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "minimum": min, "maximum": max,
 }  # fmt: skip
 
+FOLDED = frozenset({*_SAME, *_FUNCTIONS})
+
 
 def computed(op: ast.operator, left: Value, right: Value) -> Value | None:
     """`left op right`, if that can be told."""
+    found = _computed(op, left, right)
+    return found if found is None else replace(found, of=left.of | right.of)
+
+
+def _computed(op: ast.operator, left: Value, right: Value) -> Value | None:
     a, b = left.value, right.value
     if isinstance(op, ast.BitAnd) and any(v.is_known and v.value in (False, 0) for v in (left, right)):
         is_flag = any(v.value is False for v in (left, right))
@@ -58,11 +66,12 @@ def evaluated(function: Any, args: tuple[Value, ...]) -> Value | None:
     """What the project's own function of compile-time values comes to."""
     if not all(a.is_known for a in args):
         return None
+    of = decided_by(args)
     try:
         found = plain(getattr(function, "fn", function)(*(a.value for a in args)))
     except Exception:  # the project's own code
-        return None
-    return None if found is UNKNOWN or isinstance(found, tuple) else constant(found)
+        return Value(of=of)
+    return Value(of=of) if found is UNKNOWN or isinstance(found, tuple) else replace(constant(found), of=of)
 
 
 def _result(function: Callable[..., Any], args: tuple[Any, ...]) -> Value | None:
@@ -84,6 +93,12 @@ def _is_whole(value: Any) -> bool:
 
 def compared(test: ast.Compare, left: Value, right: Value) -> Value:
     """What a test of two values comes to, where that can be told."""
+    found = _compared(test, left, right)
+    of = left.of | right.of if found.is_known else decided_by((left, right, *(right.items or ())))
+    return replace(found, of=of) if of else found
+
+
+def _compared(test: ast.Compare, left: Value, right: Value) -> Value:
     if len(test.ops) != 1:
         return NOTHING
     op = test.ops[0]

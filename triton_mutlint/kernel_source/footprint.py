@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from triton_mutlint.kernel_source.calls import of_global
 from triton_mutlint.kernel_source.helpers import Helper, Program
@@ -19,8 +20,33 @@ def footprint(kernel: Kernel, program: Program, given: Mapping[str, Value]) -> F
 def footprints(kernel: Kernel, program: Program, variants: tuple[Variant, ...]) -> tuple[Footprint, ...]:
     """The footprint of each variant."""
     walk, helper = Walk(program), Helper.of(kernel)
-    return tuple(walk.of(helper, {name: given_by(name, type_) for name, type_ in variant.args.items()})
-                 for variant in variants)
+    plain = {name for name in variants[0].args if all(_is_plain(v.args[name]) for v in variants)}
+    known: dict[object, list[tuple[dict[str, object], Footprint]]] = {}
+    found = []
+    for variant in variants:
+        keys: dict[str, object] = {name: _key(type_) for name, type_ in variant.args.items()}
+        others = known.setdefault(tuple(keys[name] for name in keys if name not in plain), [])
+        like = next((done for asked, done in others if asked.items() <= keys.items()), None)
+        if like is None:  # else what was decided by constants is decided as in that one
+            like, asked = walk.consulting(helper, {name: _with_name(name, type_, name in plain)
+                                                   for name, type_ in variant.args.items()})
+            others.append(({name: keys[name] for name in asked}, like))
+        found.append(like)
+    return tuple(found)
+
+
+def _key(type_: ArgType) -> object:
+    value = getattr(type_, "value", type_)
+    return type(value), repr(value)
+
+
+def _is_plain(type_: ArgType) -> bool:
+    return isinstance(type_, ConstexprValue) and isinstance(type_.value, bool | int | float | str)
+
+
+def _with_name(name: str, type_: ArgType, is_plain: bool) -> Value:
+    value = given_by(name, type_)
+    return replace(value, of=frozenset((name,))) if is_plain else value
 
 
 def given_by(name: str, type_: ArgType) -> Value:

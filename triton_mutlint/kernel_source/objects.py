@@ -27,8 +27,10 @@ def named_and_home(target: Any) -> tuple[str, str]:
 
 def fields_of(kind: Any) -> tuple[str, ...]:
     """The names of the elements of a namedtuple, by its class or by its type as an argument."""
-    names = kind.fields if isinstance(kind, TupleType) else member(kind, "_fields")
-    return names if isinstance(names, tuple) else ()
+    if isinstance(kind, TupleType):
+        return kind.fields
+    names = member(kind, "_fields")
+    return names if isinstance(names, tuple) else tuple(getattr(kind, "__annotations__", ()))
 
 
 def may_store(cls: type) -> bool:

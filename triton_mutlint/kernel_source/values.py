@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from triton_mutlint.kernel_source.dtype_names import short_name
 from triton_mutlint.kernel_source.evaluate import UNKNOWN
+from triton_mutlint.kernel_source.slots import NO_TRACE, Trace, blended, merged
 
 _PLAIN = (int, float, str, type(None))
 
@@ -19,7 +21,9 @@ class Value:
     `functions` are what the value may be as an object, by identity, where `is_open` says that it may also be another.
     `kinds` are the classes that it may be an instance of, with SOME if it may be one of another, or of none; it is
     empty for what is no instance. `said` is a compile-time constant, with its type, and `value` the constant alone.
-    `is_present` says that it is certainly not None; `start` is where a range of numbers begins.
+    `is_present` says that it is certainly not None; `start` is where a range of numbers begins. `trace` says of what
+    it is made, where facts about parameters are gathered. `of` names the parameters whose constants decide which
+    constant it is, or whether it is one.
     """
 
     roots: frozenset[str] = frozenset()
@@ -30,6 +34,20 @@ class Value:
     said: tuple[type, Any] | None = None
     is_present: bool = False
     start: int | None = None
+    trace: Trace = NO_TRACE
+    of: frozenset[str] = frozenset()
+
+    @property
+    def made(self) -> Trace:
+        """Of what it is made: a constant or a dtype shows that itself."""
+        if self.trace is not NO_TRACE:
+            return self.trace
+        if self.said is not None and self.said[0] in _WEAK:
+            return _WEAK[self.said[0]]
+        if len(self.functions) == 1 and not self.is_open:
+            dtype = _dtype_of(self.functions[0].it)
+            return Trace(dtype=dtype, is_dtype=True) if dtype else NO_TRACE
+        return NO_TRACE
 
     @property
     def value(self) -> Any:
@@ -43,6 +61,8 @@ class Value:
 
     def everything(self) -> frozenset[str]:
         """The roots of the value and of all its elements."""
+        if not self.items:
+            return self.roots
         return self.roots.union(*(item.everything() for item in self.items or ()))
 
     def converted(self) -> Value:
@@ -50,11 +70,12 @@ class Value:
         if not self.roots and self.items is None:
             return self
         items = None if self.items is None else tuple(item.converted() for item in self.items)
-        return replace(self, roots=self.roots | {_number(root) for root in self.roots}, items=items)
+        roots = self.roots | {_number(root) for root in self.roots}
+        return self if roots == self.roots and items is None else replace(self, roots=roots, items=items)
 
     def number(self) -> Value:
         """The same, where Triton takes no pointer."""
-        if self.items is not None or self.has_objects():
+        if not self.roots or self.items is not None or self.has_objects():
             return self
         return replace(self, roots=frozenset(root for root in self.roots if root == _number(root)))
 
@@ -70,8 +91,11 @@ class Value:
 
     def has_objects(self) -> bool:
         """Whether it, or an element, is an instance or a function."""
-        functions = any(type(f.it).__name__ != "dtype" for f in self.functions)
-        return bool(self.kinds) or functions or any(item.has_objects() for item in self.items or ())
+        if self.kinds:
+            return True
+        if self.functions and any(type(f.it).__name__ != "dtype" for f in self.functions):
+            return True
+        return bool(self.items) and any(item.has_objects() for item in self.items or ())
 
     def element(self, index: Value) -> Value:
         """`self[index]`."""
@@ -85,7 +109,7 @@ class Value:
         """What iterating over it gives."""
         if self.items:
             return either(*((Value(self.roots),) if self.roots else ()), *self.items)
-        return Value(self.roots, is_open=self.is_open, kinds=(SOME,) if self.kinds else ())
+        return Value(self.roots, is_open=self.is_open, kinds=(SOME,) if self.kinds else (), trace=self.trace)
 
     def __add__(self, other: Value) -> Value:
         if self.items is not None and other.items is not None and not self.roots:
@@ -106,6 +130,16 @@ class Object:
         return id(self.it)
 
 
+_WEAK = {int: Trace(dtype="int"), float: Trace(dtype="float")}
+
+
+def _dtype_of(found: Any) -> str:
+    """The short name of a dtype; of a type of pointers, with a star."""
+    if type(found).__name__ == "pointer_type":
+        return "*" + short_name(getattr(found, "element_ty", None))
+    return short_name(found)
+
+
 def _number(root: str) -> str:
     return root if root.startswith((_NUMBER, MEMORY)) else _NUMBER + root
 
@@ -116,6 +150,7 @@ def parameter(root: str) -> str:
 
 
 _NUMBER = "#"
+_NO_ROOTS = frozenset[str]()
 NOTHING = Value()
 NOWHERE = ""  # stands for what is no parameter: an address of none, say
 NO_ROOTS = frozenset((NOWHERE,))
@@ -127,7 +162,7 @@ SOME = Object(None)  # a class that is not known
 def either(*values: Value) -> Value:
     """One of `values`."""
     first = values[0]
-    if all(value == first for value in values):
+    if len(values) == 1 or all(value is first or value == first for value in values):
         return first
     lengths = {None if value.items is None else len(value.items) for value in values}
     roots = frozenset[str]().union(*(v.roots if len(lengths) == 1 else v.everything() for v in values))
@@ -138,14 +173,46 @@ def either(*values: Value) -> Value:
     kinds = dict.fromkeys(k for v in values for k in v.kinds)
     if any(v.kinds != first.kinds for v in values):
         kinds[SOME] = None
-    return Value(roots, items, functions, any(v.is_open for v in values), tuple(kinds))
+    return Value(roots, items, functions, any(v.is_open for v in values), tuple(kinds),
+                 trace=merged(value.made for value in values), of=decided_by(values))
+
+
+def decided_by(values: Iterable[Value]) -> frozenset[str]:
+    """The parameters that decide whether the constants among `values` make another one, if all are constants."""
+    found = _NO_ROOTS
+    for value in values:
+        if not (value.is_known or value.of):
+            return _NO_ROOTS
+        found = found | value.of
+    return found
 
 
 def mixed(values: Iterable[Value]) -> Value:
     """What may be made of all of `values`."""
-    values = tuple(values)
-    objects = (SOME,) if any(value.has_objects() for value in values) else ()
-    return Value(frozenset[str]().union(*(value.everything() for value in values)), kinds=objects)
+    roots, has_objects, traces = _NO_ROOTS, False, list[Trace]()
+    for value in values:
+        if value is NOTHING:
+            continue
+        if value.roots or value.items:
+            roots = roots | value.everything()
+        has_objects = has_objects or value.has_objects()
+        if value.items is None:
+            traces.append(value.made)
+        else:
+            traces.extend(made(value.items))
+    trace = blended(traces)
+    if not roots and not has_objects and trace is NO_TRACE:
+        return NOTHING
+    return Value(roots, kinds=(SOME,) if has_objects else (), trace=trace)
+
+
+def made(values: Iterable[Value]) -> Iterator[Trace]:
+    """What the values, and the elements of those that are tuples, are made of."""
+    for value in values:
+        if value.items is None:
+            yield value.made
+        else:
+            yield from made(value.items)
 
 
 def constant(value: Any) -> Value:

@@ -7,11 +7,11 @@ stores through all of them. Both sides of a branch count, unless its test is a c
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.kernel_source.calls import Done, Env, of_global
+from triton_mutlint.kernel_source.calls import Calls, Done, Env, of_global
 from triton_mutlint.kernel_source.expressions import Expressions
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.operations import runs_never
@@ -34,15 +34,23 @@ class Walk:
 
     def of(self, helper: Helper, env: Mapping[str, Value]) -> Footprint:
         """Walk the kernel's body, its parameters being what `env` says."""
+        return self.consulting(helper, env)[0]
+
+    def consulting(self, helper: Helper, env: Mapping[str, Value]) -> tuple[Footprint, frozenset[str]]:
+        """The same, and the parameters whose constants have decided something."""
         self._calls = 0
-        body = _Body(self, helper, dict(env))
+        body = self.body(helper, dict(env), None)
         body.block(helper.node.body)
         sites: dict[str, set[Site]] = {}
         for root, site in body.sites:
             sites.setdefault(parameter(root), set()).add(site)
-        return Footprint({name: frozenset(found) for name, found in sites.items()})
+        return Footprint({name: frozenset(found) for name, found in sites.items()}), frozenset(body.consulted)
 
-    def call(self, helper: Helper, env: Env) -> Done:
+    def body(self, helper: Helper, env: Env, caller: Calls | None) -> Body:
+        """The walk over the body of one function, which another one calls."""
+        return Body(self, helper, env)
+
+    def call(self, helper: Helper, env: Env, caller: Calls) -> Done:
         """What a helper returns, and what it does to memory."""
         key = (helper, tuple(env.items()))  # not its text: two of a factory's products share that
         if key in self._known:
@@ -53,18 +61,32 @@ class Walk:
             return Done(replace(given.converted(), is_open=True), stored)
         self._calls += 1
         self._running.add(key)
-        body = _Body(self, helper, dict(env))
+        body = self.body(helper, dict(env), caller)
         body.block(helper.node.body)
         self._running.discard(key)
         returned = NOTHING if body.returned is None else body.returned
-        found = self._known[key] = Done(returned, frozenset(body.sites))
+        found = self._known[key] = Done(returned, frozenset(body.sites), body.effects > 0, frozenset(body.consulted))
         return found
 
     def helper(self, target: Any, name: str = "") -> Helper | None:
         return self._program.helper(target, name)
 
+    def initialised(self, cls: type, args: Sequence[Value], named: Mapping[str, Value]) -> dict[str, Value]:
+        """The fields that the constructor of an aggregate sets from its parameters."""
+        node = self._program.constructor(cls)
+        if node is None:
+            return {}
+        names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)][1:]
+        bound, found = {**dict(zip(names, args, strict=False)), **named}, {}
+        for statement in node.body:
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+            if isinstance(statement, ast.Assign) and isinstance(target, ast.Attribute):
+                used = [bound[n.id] for n in ast.walk(statement.value) if isinstance(n, ast.Name) and n.id in bound]
+                found.update({target.attr: used[0]} if used else {})
+        return found
 
-class _Body(Expressions):
+
+class Body(Expressions):
     """The walk over one function's body."""
 
     def __init__(self, stores: Walk, helper: Helper, env: Env) -> None:
@@ -76,11 +98,12 @@ class _Body(Expressions):
 
     def block(self, body: list[ast.stmt]) -> bool:
         """Whether the function is left for certain, so that what follows is not reached."""
-        for statement in body:
-            self.line = statement.lineno
-            if _STATEMENTS.get(type(statement), _Body.anything)(self, statement):
-                return True
-        return False
+        return any(self.statement(statement) for statement in body)
+
+    def statement(self, node: ast.stmt) -> bool:
+        self.line = node.lineno
+        method = _STATEMENTS.get(type(node), "anything")
+        return bool(getattr(self, method)(node))
 
     def anything(self, node: ast.stmt) -> None:
         for child in ast.iter_child_nodes(node):
@@ -147,6 +170,7 @@ class _Body(Expressions):
 
     def truth(self, node: ast.expr, held: Value) -> bool | None:
         """What a test comes to, where that is certain: of an `and`, one operand that is false is enough."""
+        self.consult(held)
         if held.is_known:
             return bool(held.value)
         if isinstance(node, ast.BoolOp):
@@ -172,16 +196,27 @@ class _Body(Expressions):
         for _ in range(MAX_TRIPS):
             before = dict(self.env)
             if isinstance(node, ast.For):
-                self.bind(node.target, self.eval(node.iter).any_element())
+                self.bind(node.target, self.iterated(self.eval(node.iter)))
             else:
                 self.eval(node.test)
             self.block(node.body)
             self.env = self.joined(before, self.env)
             if self.env == before:
                 break
+            self.again()
         else:  # tuples that grow with each trip, say
             self.env = {name: replace(mixed((value,)), is_open=True) for name, value in self.env.items()}
             self.block(node.body)
+
+    def iterated(self, value: Value) -> Value:
+        return value.any_element()
+
+    def again(self) -> None:
+        """The body of a loop is walked once more."""
+
+    def refuse(self, node: ast.Raise) -> bool:
+        """Triton refuses the kernel if this is reached."""
+        return True
 
     def is_skipped(self, node: ast.For | ast.While) -> bool:
         """Whether a loop's own text says that it has no trips (`range(0)`)."""
@@ -189,7 +224,12 @@ class _Body(Expressions):
             return False
         functions = self.eval(node.iter.func)
         return not functions.is_open and len(functions.functions) == 1 and runs_never(
-            functions.functions[0].it, [self.eval(a) for a in node.iter.args])
+            functions.functions[0].it, self.consulted_of([self.eval(a) for a in node.iter.args]))
+
+    def consulted_of(self, values: list[Value]) -> list[Value]:
+        if all(value.is_known for value in values):
+            self.consult(*values)
+        return values
 
     def check(self, node: ast.Assert) -> None:
         test = self.eval(node.test)
@@ -216,8 +256,7 @@ def _loaded(target: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Name(target.id, ast.Load()), target) if isinstance(target, ast.Name) else target
 
 
-_STATEMENTS: dict[type[ast.stmt], Callable[[_Body, Any], bool | None]] = {
-    ast.Assign: _Body.assign, ast.AnnAssign: _Body.assign, ast.AugAssign: _Body.augment, ast.If: _Body.branch,
-    ast.For: _Body.loop, ast.While: _Body.loop, ast.Return: _Body.give_back,
-    ast.Assert: _Body.check,
+_STATEMENTS: dict[type[ast.stmt], str] = {
+    ast.Assign: "assign", ast.AnnAssign: "assign", ast.AugAssign: "augment", ast.If: "branch", ast.For: "loop",
+    ast.While: "loop", ast.Return: "give_back", ast.Assert: "check", ast.Raise: "refuse",
 }  # fmt: skip

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from triton_mutlint.kernel_source.dtype_names import dtype_value
 from triton_mutlint.kernel_source.evaluate import next_power_of_2, own
-from triton_mutlint.signature.dtype_names import dtype_value
-from triton_mutlint.signature.evidence import Dossier
-from triton_mutlint.signature.facts import Slot
-from triton_mutlint.signature.inferred import Inferred
-from triton_mutlint.signature.launch_reader import Evidence
-from triton_mutlint.signature.names import (
+from triton_mutlint.kernel_source.names import (
     named_like_dtype,
     named_like_flag,
     named_like_float_value,
     named_like_small,
 )
+from triton_mutlint.kernel_source.slots import Slot
+from triton_mutlint.signature.evidence import Dossier
+from triton_mutlint.signature.inferred import Inferred
+from triton_mutlint.signature.launch_reader import Evidence
 from triton_mutlint.types import ArgType, ConstexprValue
 
 MAX_ALTERNATIVES = 6
@@ -125,8 +125,8 @@ def _or_none_of_it(dossier: Dossier, line: int) -> Inferred:
 
 
 def _used(slot: Slot) -> bool:
-    uses = slot.called or slot.dtype or slot.literals or slot.shape or slot.integer or slot.weak_int
-    return bool(uses or slot.bounds or slot.arithmetic or slot.weak_float or slot.floating)
+    uses = slot.called or slot.dtype or slot.literals or slot.shape or slot.integer
+    return bool(uses or slot.bounds or slot.arithmetic or slot.floating)
 
 
 def _from_body(dossier: Dossier) -> Inferred:
@@ -161,7 +161,7 @@ def _number(slot: Slot, literals: list[Any]) -> Inferred:
         return Inferred(_values((SIZES[0], *across)), f"a dimension at line {slot.shape}")
     flags = [v for v in literals if isinstance(v, bool)]
     numbers = [v for v in literals if isinstance(v, int) and not isinstance(v, bool)]
-    arithmetic = slot.integer or slot.weak_int
+    arithmetic = slot.integer
     if flags or (slot.branch and not numbers and not arithmetic and not slot.bounds):
         return _flag(slot, f"decides a branch at line {slot.branch or slot.none_test}")
     if named_like_flag(slot.name) and not numbers and not arithmetic and not slot.bounds:
@@ -176,7 +176,7 @@ def _number(slot: Slot, literals: list[Any]) -> Inferred:
         others = [] if arithmetic else [next(n for n in range(len(numbers) + 1) if n not in numbers)]
         first = [SIZES[0]] if arithmetic else []
         return Inferred(_values((*first, *numbers[:4], *others)), f"compared with {', '.join(map(str, numbers))}")
-    if slot.floating or (slot.weak_float and named_like_float_value(slot.name)):
+    if slot.floating:
         return Inferred(_values((1.0,)), "computed with as a number")
     if named_like_small(slot.name):
         return Inferred(_values((2,)), "by its name")

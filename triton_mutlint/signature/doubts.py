@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from triton_mutlint.kernel_source.calls import of_global
 from triton_mutlint.kernel_source.footprint import elements, footprint
+from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.kernel_source.values import MEMORY, Value, either
 from triton_mutlint.signature.evidence import Dossier, Evidences, gather
-from triton_mutlint.signature.facts import Slot
 from triton_mutlint.signature.passed_functions import Functions, handed_over, is_number
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.types import (
@@ -51,9 +51,9 @@ def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
             slot = slot or Slot(name)
             guessed = isinstance(element, ScalarType) and name in plan.inferred and not _told(dossier)
             memory = _memory(element, dossier)
-            line = 0 if memory else slot.stored or (evidence.program.indirect if slot.kept else 0)
+            line = 0 if memory else slot.stored or (evidence.indirect if slot.kept else 0)
             if memory and (slot.kept or {label, name} & put.keys()):
-                line = evidence.program.indirect or stored.get(MEMORY, 0)
+                line = evidence.indirect or stored.get(MEMORY, 0)
             if not line and (memory or (guessed and _is_blank(slot))):
                 line = stored.get(label, 0) or stored.get(name, 0)
                 if line and guessed:
@@ -110,8 +110,8 @@ def held_by(kernel: Kernel, plan: Plan, evidence: Evidences) -> dict[str, Value]
 
 def _is_blank(slot: Slot) -> bool:
     """Whether nothing that is done with a parameter says what it is."""
-    return not (slot.direct or slot.to_int or slot.arithmetic or slot.integer or slot.weak_int or slot.floating
-                or slot.weak_float or slot.boolean or slot.number or slot.scalar or slot.shape)
+    return not (slot.direct or slot.to_int or slot.arithmetic or slot.integer or slot.floating or slot.number
+                or slot.scalar or slot.shape)
 
 
 def _defaults_to_number(parameter: Parameter) -> bool:
@@ -131,7 +131,7 @@ def _addressed(slot: Slot, measured: bool, evidence: Evidences) -> int:
     """
     if slot.addressed or not slot.to_int:
         return slot.addressed
-    kept = slot.kept and evidence.program.indirect
+    kept = slot.kept and evidence.indirect
     return slot.to_int if measured or kept or slot.distant else 0
 
 

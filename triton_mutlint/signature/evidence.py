@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from triton_mutlint.kernel_source.constraints import Constraint
+from triton_mutlint.kernel_source.helpers import Helper, Program
+from triton_mutlint.kernel_source.learned_walk import facts
+from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.signature import launches
-from triton_mutlint.signature.constraints import Constraint
-from triton_mutlint.signature.facts import Slot
 from triton_mutlint.signature.launch_reader import Evidence
-from triton_mutlint.signature.summaries import Summaries
-from triton_mutlint.signature.usage import usage
+from triton_mutlint.source.walking import walk
 from triton_mutlint.types import Kernel, Parameter
 
 
@@ -38,9 +39,10 @@ class Evidences:
     constraints: tuple[Constraint, ...] = field(default=())
     reaches: tuple[Constraint, ...] = ()
     typed: bool = False  # the body asks about dtypes
-    program: Summaries = field(default_factory=lambda: Summaries({}))
+    program: Program = field(default_factory=lambda: Program({}))
     pointers: bool = False  # it makes pointers of numbers
     distances: bool = False  # it adds parameters to what was in memory, or subtracts them
+    indirect: int = 0  # the line at which a pointer is, or may be, made of what was put somewhere before
 
 
 _CACHE: WeakKeyDictionary[Kernel, Evidences] = WeakKeyDictionary()
@@ -52,19 +54,28 @@ def gather(
     """The evidence on every parameter of `kernel`; kept for as long as the kernel is."""
     found = _CACHE.get(kernel)
     if found is None:
-        found = _CACHE[kernel] = _gather(kernel, helpers, trees)
+        found = _CACHE[kernel] = _gather(kernel, program_of(kernel, helpers), trees)
     return found
 
 
-def _gather(
-    kernel: Kernel, helpers: Mapping[str, Kernel], trees: Sequence[ast.Module]
-) -> Evidences:
-    uses = usage(kernel, helpers)
+def program_of(kernel: Kernel, helpers: Mapping[str, Kernel]) -> Program:
+    """The functions that a kernel may call; `helpers` are for names that its namespace does not hold."""
+    functions = {name: Helper(h.node, h.namespace) for name, h in helpers.items()}
+    if not kernel.namespace:
+        for node in walk(kernel.tree):
+            if isinstance(node, ast.FunctionDef) and node is not kernel.node:
+                functions.setdefault(node.name, Helper(node, kernel.namespace))
+    return Program(functions)
+
+
+def _gather(kernel: Kernel, program: Program, trees: Sequence[ast.Module]) -> Evidences:
+    found = facts(kernel, program)
+    learnt = found.learnt
     places = (kernel.tree, *(t for t in trees if t is not kernel.tree))
     passed = launches.arguments(kernel.name, kernel.parameter_names, places, kernel.namespace)
     dossiers = {
-        p.name: Dossier(p, uses.slots.get(p.name) or Slot(p.name), passed.get(p.name, ()), kernel.namespace,
-                        uses.pointers)
+        p.name: Dossier(p, found.slots[p.name], passed.get(p.name, ()), kernel.namespace, learnt.pointers)
         for p in kernel.parameters
     }
-    return Evidences(dossiers, uses.constraints, uses.reaches, uses.typed, uses.program, uses.pointers, uses.distances)
+    return Evidences(dossiers, tuple(learnt.constraints), tuple(learnt.reaches), learnt.typed, program,
+                     learnt.pointers, learnt.distances, learnt.indirect)

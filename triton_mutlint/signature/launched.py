@@ -67,7 +67,7 @@ class _Launch:
         """Whether what is stored through is an address that was in memory, if it is made of what was there."""
         types = (type_ for several in self._types.values() for type_ in several)
         addresses = any(isinstance(type_, PointerType) and "*" in type_.element for type_ in types)
-        return loaded and bool(addresses or self._evidence.program.indirect)
+        return loaded and bool(addresses or self._evidence.indirect)
 
     # ----------------------------------------------------------------- whether a variant is the launch's
 

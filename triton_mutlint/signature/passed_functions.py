@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from triton_mutlint.kernel_source.helpers import Helper
+from triton_mutlint.kernel_source.learned_walk import teach
+from triton_mutlint.kernel_source.slots import Slot
+from triton_mutlint.kernel_source.values import Value
+from triton_mutlint.kernel_source.walk import Walk
 from triton_mutlint.signature.evidence import Dossier, Evidences
-from triton_mutlint.signature.facts import Slot, Value
-from triton_mutlint.signature.transfer import apply
 from triton_mutlint.types import ArgType, ConstexprValue, Plan
 
 
@@ -16,21 +19,21 @@ def learn(evidence: Evidences, args: Mapping[str, ArgType]) -> None:
     """Say of the parameters that are handed to functions what the functions among `args` do with them."""
     for dossier in evidence.dossiers.values():
         for slot in (dossier.slot, *dossier.slot.children.values()):
-            for (function, key), line in slot.handed.items():
+            for (function, key), line in tuple(slot.handed.items()):
                 guess = args.get(function.name)
-                formal = _formal(evidence, guess.value, key) if isinstance(guess, ConstexprValue) else None
-                if formal is not None and not function.path:
-                    apply(formal, Value(frozenset((slot,))), line)
+                helper, formal = _formal(evidence, getattr(guess, "value", None), key)
+                if helper is not None and formal and not function.path:
+                    teach(evidence.program, helper, {formal: slot}, line)
 
 
-def _formal(evidence: Evidences, value: Any, key: int | str) -> Slot | None:
-    """The parameter of a jit function, given by position or name."""
-    helper = evidence.program.helper(value)
+def _formal(evidence: Evidences, value: Any, key: int | str) -> tuple[Helper | None, str]:
+    """A jit function, and the parameter of it that is given by position or name."""
+    helper = None if value is None else evidence.program.helper(value)
     if helper is None:
-        return None
-    slots = evidence.program.summary(helper).slots
-    names = [key] if isinstance(key, str) else list(slots)[key : key + 1]
-    return slots.get(names[0]) if names else None
+        return None, ""
+    names = [a.arg for a in (*helper.node.args.posonlyargs, *helper.node.args.args, *helper.node.args.kwonlyargs)]
+    found = key if isinstance(key, str) else names[key] if key < len(names) else ""
+    return helper, found if found in names else ""
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,12 @@ class Functions:
         return None if None in found or not found else any(found)
 
     def _stores(self, value: Any, key: int | str) -> bool | None:
-        slot = _formal(self.evidence, value, key)
-        return None if slot is None or slot.handed else bool(slot.stored)
+        helper, formal = _formal(self.evidence, value, key)
+        if helper is None or not formal:
+            return None
+        names = (*helper.node.args.posonlyargs, *helper.node.args.args, *helper.node.args.kwonlyargs)
+        env = {a.arg: Value(frozenset((a.arg,)), is_open=True) for a in names}
+        return formal in Walk(self.evidence.program).of(helper, env).stores
 
 
 def _chosen(dossier: Dossier | None) -> bool:
@@ -81,5 +88,5 @@ def handed_over(label: str, slot: Slot, guessed: bool, functions: Functions, sto
 
 def is_number(slot: Slot, may_be_address: bool = False) -> bool:
     """Whether the uses of a parameter leave no doubt that it is no pointer: nor an address, if it may be one."""
-    certain = bool(slot.floating or slot.weak_float or slot.number or slot.shape)
+    certain = bool(slot.floating or slot.number or slot.shape)
     return certain or (bool(slot.integer or slot.scalar) and not may_be_address)

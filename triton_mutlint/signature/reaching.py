@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Any
 
+from triton_mutlint.kernel_source.constraints import Constraint
+from triton_mutlint.kernel_source.dtype_names import TL_NAMES, dtype_value, short_name
 from triton_mutlint.kernel_source.evaluate import PRESENT, next_power_of_2
-from triton_mutlint.signature.constraints import Constraint
-from triton_mutlint.signature.dtype_names import TL_NAMES, dtype_value, short_name
-from triton_mutlint.signature.facts import Slot
+from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.signature.inferred import Inferred
 from triton_mutlint.types import ArgType, ConstexprValue
 
@@ -48,7 +48,7 @@ def reach(
 def _number(slot: Slot) -> bool:
     """Whether a parameter is known for a number, so that choosing it chooses no address."""
     address = slot.pointer or slot.descriptor or slot.to_int
-    counted = slot.integer or slot.weak_int or slot.floating or slot.weak_float or slot.scalar
+    counted = slot.integer or slot.floating or slot.number or slot.scalar
     return not address and bool(counted)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from triton_mutlint.signature.dtype_names import TL_NAMES
+from triton_mutlint.kernel_source.dtype_names import TL_NAMES
 from triton_mutlint.signature.probe import Target
 from triton_mutlint.signature.scene import Change, Scene, as_dtype
 from triton_mutlint.source.walking import walk

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from triton_mutlint.signature.dtype_names import bits
+from triton_mutlint.kernel_source.dtype_names import bits
+from triton_mutlint.kernel_source.dtypes import canonical_dtype
 from triton_mutlint.signature.probe import Target
 from triton_mutlint.signature.scene import Change, Scene, as_dtype, dtype_of
-from triton_mutlint.spec.dtypes import canonical_dtype
 from triton_mutlint.types import DescriptorType, PointerType
 
 BLOCKS = (16, 32, 128, 256, 8, 64, 512, 1024)

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from triton_mutlint.kernel_source.dtype_names import bits
+from triton_mutlint.kernel_source.dtypes import canonical_dtype
 from triton_mutlint.signature import repair_values
-from triton_mutlint.signature.dtype_names import bits
 from triton_mutlint.signature.probe import Target
 from triton_mutlint.signature.repair_pointers import as_value, one_element, one_shape, sized, together, wider
 from triton_mutlint.signature.repair_shapes import reshaped
 from triton_mutlint.signature.scene import Change, Rule, Scene, as_dtype, dtype_of, floats, integers, retyped
-from triton_mutlint.spec.dtypes import canonical_dtype
 from triton_mutlint.types import ConstexprValue, DescriptorType, PointerType, ScalarType
 
 _BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift, ast.FloorDiv, ast.Mod)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
-from triton_mutlint.signature.dtype_names import bits
-from triton_mutlint.signature.evidence import Dossier
-from triton_mutlint.signature.facts import Slot
-from triton_mutlint.signature.inferred import Inferred
-from triton_mutlint.signature.launch_reader import Evidence
-from triton_mutlint.signature.names import (
+from triton_mutlint.kernel_source.dtype_names import bits
+from triton_mutlint.kernel_source.dtypes import canonical_dtype
+from triton_mutlint.kernel_source.names import (
     named_like_float,
     named_like_index,
     named_like_integer,
     named_like_pointer,
 )
-from triton_mutlint.spec.dtypes import canonical_dtype
+from triton_mutlint.kernel_source.slots import Slot
+from triton_mutlint.signature.evidence import Dossier
+from triton_mutlint.signature.inferred import Inferred
+from triton_mutlint.signature.launch_reader import Evidence
 from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 
 NONE_VALUE = ConstexprValue(None, "None")
@@ -86,9 +86,8 @@ def _annotated(text: str) -> ArgType | None:
 
 def _passed(dossier: Dossier) -> tuple[ArgType, str] | None:
     slot = dossier.slot
-    scalar = slot.integer or slot.floating
     tensor = dossier.passed("tensor")
-    if tensor and not scalar and not slot.weak_float:
+    if tensor and not (slot.integer or slot.floating or slot.number):
         return pointer(slot, dossier.launches), f"{_launched(tensor)} passes a tensor"
     for kind, type_ in (("address", "i64"), ("float", "fp32"), ("int", "i32"), ("bool", "i1")):
         found = dossier.passed(kind)
@@ -109,18 +108,15 @@ def _plain(dossier: Dossier) -> tuple[ArgType, str]:
         return ScalarType("i64"), f"cast to a pointer at line {slot.address_int}"
     for fact, type_, what in (
         (slot.integer, "i32", "used as an integer"), (slot.floating, "fp32", "used as a number"),
-        (slot.boolean, "i1", "used as a mask"),
     ):  # fmt: skip
         if fact:
             return ScalarType(type_), f"{what} at line {fact}"
     if isinstance(default, (int, float)):
         type_ = {bool: "i1", int: "i32"}.get(type(default), "fp32")
         return ScalarType(type_), f"its default is {default}"
-    fact = slot.weak_int or slot.weak_float
-    if fact:
-        floats = slot.weak_float and (not slot.weak_int or named_like_float(slot.name))
-        return ScalarType("fp32" if floats else "i32"), f"computed with at line {fact}"
-    return by_name(slot)
+    fact = slot.number or slot.scalar or slot.direct
+    kind = ScalarType("fp32" if named_like_float(slot.name) else "i32")
+    return (kind, f"computed with at line {fact}") if fact else by_name(slot)
 
 
 def _only_cast(slot: Slot) -> bool:
@@ -162,15 +158,7 @@ def element(slot: Slot, launched: tuple[Evidence, ...]) -> str:
     bits = max(s.elem_bits for s in group)
     if bits:
         return {8: "i8", 16: "fp16", 64: "i64"}.get(bits, "i32" if integral else "fp32")
-    if integral:
-        return "i8" if any(s.elem_dot for s in group) else "i32"
-    if any(s.elem_bool for s in group):
-        return "i1"
-    if any(s.elem_float or s.elem_dot for s in group):
-        return "fp32"
-    if any(s.elem_weak_int for s in group) or all(named_like_index(s.name) for s in group):
-        return "i32"
-    return "fp32"
+    return "i32" if integral or all(named_like_index(s.name) for s in group) else "fp32"
 
 
 def descriptor(slot: Slot, passed: Evidence | None) -> DescriptorType:
@@ -203,7 +191,7 @@ def _element(slot: Slot) -> ArgType:
         return descriptor(slot, None)
     if slot.children:
         return tuple_type(slot, {})
-    return ScalarType("fp32" if slot.floating or (slot.weak_float and not slot.weak_int) else "i32")
+    return ScalarType("fp32" if slot.floating else "i32")
 
 
 def _class_with(names: list[str], namespace: Any) -> Any:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from triton_mutlint.signature.dtype_names import FLOATING
+from triton_mutlint.kernel_source.dtype_names import FLOATING
 from triton_mutlint.signature.probe import Part, Target
 from triton_mutlint.types import ArgType, DescriptorType, PointerType, ScalarType, TupleType
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from triton_mutlint.spec.dtypes import nearest
+from triton_mutlint.kernel_source.dtypes import nearest
 from triton_mutlint.types import Location, UsageError
 
 Key = str | int  # a mapping's key or a list's index

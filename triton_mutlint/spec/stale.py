@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
+from triton_mutlint.kernel_source.dtypes import nearest
 from triton_mutlint.process.inputs import note_folder, read
-from triton_mutlint.spec.dtypes import nearest
 from triton_mutlint.spec.errors import show_path
 from triton_mutlint.spec.model import Declared, KernelSpec, Spec, pattern_parts
 from triton_mutlint.types import Kernel, Location, SourceFile

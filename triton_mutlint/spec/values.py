@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from triton_mutlint.spec.dtypes import canonical_dtype
+from triton_mutlint.kernel_source.dtypes import canonical_dtype
 from triton_mutlint.spec.notation import Resolve, TypeTextError, parse_type
 from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 

@@ -1,21 +1,20 @@
-"""What a kernel's body tells about one parameter, and the abstract values that carry it.
+"""What a kernel's body tells about one parameter, and of which parameters a value is made.
 
-A `Slot` stands for a parameter, or for an element or field of one. The walk over the body writes
-facts on slots; nothing is decided here. A `Value` is what an expression may be: which slots it is
-(as the base of an address or as they stand), which slots were mixed into it, and the slots from
-whose memory it was loaded.
+A `Slot` stands for a parameter, or for an element or field of one. The walk over the body notes facts on slots as it
+meets them (`learning`); nothing is decided here. A `Trace` says which slots a value is (as the base of an address, or
+as they stand), which took part in it, and from whose memory it was loaded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Union
 
-Dtype = Union[str, "Slot", None]
-"""A Triton dtype name, `int`/`float` for a Python literal, or "as the elements of that slot"."""
+from triton_mutlint.kernel_source.dtype_names import FLOATING, promoted
 
-NO_CONST: Any = object()
+Dtype = Union[str, "Slot", None]
+"""A dtype name (`*fp32` for a pointer), `int`/`float` for a Python literal, or "as the elements of that slot"."""
 
 
 @dataclass(eq=False)
@@ -35,10 +34,7 @@ class Slot:
     models_loaded: int = 0  # something that was in memory
     kept: int = 0  # took part in what is stored in memory
     integer: int = 0
-    weak_int: int = 0
     floating: int = 0
-    weak_float: int = 0
-    boolean: int = 0
     arithmetic: int = 0  # an operand, so not None
     number: int = 0  # multiplied and the like as it stands, so not a pointer
     scalar: int = 0  # compared or cast as a number, so not a pointer there
@@ -51,9 +47,7 @@ class Slot:
     matters: int = 0  # decides whether something is written, or through which pointer
     dtype: int = 0
     shape: int = 0  # a dimension of a tensor: a power of two
-    dot: int = 0
     unroll: int = 0  # bound of static_range
-    text: int = 0
     called: int = 0  # line of `F(...)`
     arity: int = -1
     literals: tuple[Any, ...] = ()  # compared with ==, !=, in
@@ -63,10 +57,6 @@ class Slot:
     loaded: int = 0
     stored: int = 0
     elem_int: int = 0
-    elem_weak_int: int = 0
-    elem_float: int = 0
-    elem_bool: int = 0
-    elem_dot: int = 0
     elem_address: int = 0
     elem_dtype: str = ""
     elem_bits: int = 0
@@ -103,6 +93,11 @@ class Slot:
         two.united = []
         one.elem_dtype = one.elem_dtype or two.elem_dtype
 
+    def give_dtype(self, dtype: str) -> None:
+        root = self.root()
+        if dtype not in ("int", "float"):
+            root.elem_dtype = root.elem_dtype or dtype
+
     @property
     def measured(self) -> bool:
         """Whether it is an address used as a number: what is added to it may make the distance to another one."""
@@ -122,87 +117,89 @@ Slots = frozenset[Slot]
 NONE: Slots = frozenset()
 
 
-class Value:
-    """An abstract value; never changed after it was made."""
+@dataclass(frozen=True)
+class Trace:
+    """`base` are alternatives: the value is one of these, perhaps plus offsets. `mixed` are scalars that took part in
+    it, `memory` those from whose memory elements were loaded that it is made of. `dtype` is the type of the value, or
+    the one that it stands for if it `is_dtype`. `factors` are the parameters it was multiplied by, and `tests` the
+    slots that decided which compile-time value it is.
+    """
 
-    __slots__ = ("base", "const", "dtype", "factors", "is_dtype", "items", "memory", "mixed", "ref", "tests")
-
-    def __init__(
-        self,
-        base: Slots = NONE,
-        mixed: Slots = NONE,
-        memory: Slots = NONE,
-        dtype: Dtype = None,
-        const: Any = NO_CONST,
-        items: dict[int | str, Value] | None = None,
-        factors: frozenset[str] = frozenset(),
-        is_dtype: bool = False,
-        ref: Any = None,
-        tests: Slots = NONE,
-    ) -> None:
-        self.base = base  # alternatives: the value is one of these, perhaps plus offsets
-        self.mixed = mixed  # scalars that took part in it
-        self.memory = memory  # it was made from elements loaded from these
-        self.dtype = dtype
-        self.const = const
-        self.items = items  # elements of a tuple, fields of an aggregate
-        self.factors = factors  # names of the parameters it was multiplied by
-        self.is_dtype = is_dtype  # the value is a dtype: `dtype` says which
-        self.tests = tests  # slots that decided which compile-time value it is
-        self.ref = ref  # a Python object (function, class) that a name stands for
+    base: Slots = NONE
+    mixed: Slots = NONE
+    memory: Slots = NONE
+    dtype: Dtype = None
+    is_dtype: bool = False
+    factors: frozenset[str] = frozenset()
+    tests: Slots = NONE
+    is_block: bool = False  # a block pointer, or a descriptor made in the kernel
 
     @property
     def bare(self) -> Slots:
         """The slots this value may be, unchanged."""
         return NONE if self.mixed or self.memory else self.base
 
-    def same(self, other: Value) -> bool:
-        return (
-            self.base == other.base
-            and self.mixed == other.mixed
-            and self.memory == other.memory
-            and self.dtype == other.dtype
-            and self._same_items(other)
-        )
+    @property
+    def takes_part(self) -> Slots:
+        return self.base | self.mixed
 
-    def _same_items(self, other: Value) -> bool:
-        if self.items is None or other.items is None:
-            return self.items is other.items
-        return self.items.keys() == other.items.keys() and all(v.same(other.items[k]) for k, v in self.items.items())
+    @property
+    def decided(self) -> Slots:
+        """The slots that a compile-time test on the value looks at."""
+        return self.tests | self.base | self.mixed
 
+    @property
+    def points(self) -> bool:
+        """Whether it was cast to a pointer type."""
+        return isinstance(self.dtype, str) and self.dtype.startswith("*")
 
-@dataclass(frozen=True)
-class Either:
-    """Several objects (functions) that a name may stand for: the `ref` of a value."""
+    @property
+    def is_floating(self) -> bool:
+        return isinstance(self.dtype, str) and self.dtype in FLOATING
 
-    refs: tuple[Any, ...]
+    @property
+    def is_integer(self) -> bool:
+        return isinstance(self.dtype, str) and self.dtype not in FLOATING
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether it is an integer that may hold an address."""
+        return self.dtype in ("i64", "u64")
 
-def refs_of(value: Value) -> tuple[Any, ...]:
-    """The objects that a value may stand for."""
-    return value.ref.refs if isinstance(value.ref, Either) else () if value.ref is None else (value.ref,)
-
-
-def either(refs: Iterable[Any]) -> Any:
-    """A `ref` for all of `refs`."""
-    found = tuple({id(ref): ref for ref in refs}.values())
-    return Either(found) if len(found) > 1 else next(iter(found), None)
-
-
-NOTHING = Value()
-INT = Value(dtype="i32")
+    def child(self, key: int | str) -> Trace:
+        """An element or field of it."""
+        return Trace(frozenset(slot.child(key) for slot in self.bare)) if self.bare else NO_TRACE
 
 
-def union(a: Slots, b: Slots) -> Slots:
-    if not b or a is b:
-        return a
-    return a | b if a else b
+NO_TRACE = Trace()
+INT = Trace(dtype="i32")
 
 
-def every(values: Iterable[Value]) -> Iterator[Value]:
-    """The values and the elements of those that are tuples."""
-    for value in values:
-        if value.items is None:
-            yield value
-        else:
-            yield from every(value.items.values())
+def merged(traces: Iterable[Trace]) -> Trace:
+    """One of several values."""
+    found = NO_TRACE
+    for trace in traces:
+        if trace is NO_TRACE or trace is found:
+            continue
+        if found is NO_TRACE:
+            found = trace
+            continue
+        dtype = found.dtype
+        if dtype is None or dtype == "int" or (dtype == "float" and trace.dtype != "int"):
+            dtype = trace.dtype if trace.dtype is not None else dtype
+        found = Trace(found.base | trace.base, found.mixed | trace.mixed, found.memory | trace.memory, dtype,
+                      found.is_dtype or trace.is_dtype, found.factors | trace.factors, found.tests | trace.tests,
+                      found.is_block or trace.is_block)
+    return found
+
+
+def blended(traces: Iterable[Trace], dtype: Dtype = None) -> Trace:
+    """A value computed elementwise from several."""
+    mixed = memory = tests = NONE
+    found: Dtype = None
+    for trace in traces:
+        if trace is not NO_TRACE:
+            mixed, memory, tests = mixed | trace.takes_part, memory | trace.memory, tests | trace.tests
+            found = promoted(found, trace.dtype)
+    dtype = dtype if dtype is not None else found
+    return Trace(NONE, mixed, memory, dtype, tests=tests) if mixed or memory or tests or dtype else NO_TRACE

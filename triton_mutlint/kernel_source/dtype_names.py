@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from triton_mutlint.spec.dtypes import FLOATS, INTEGERS, canonical_dtype
+from triton_mutlint.kernel_source.dtypes import FLOATS, INTEGERS, canonical_dtype
 from triton_mutlint.types import ConstexprValue
 
 TL_NAMES = {

@@ -1,0 +1,335 @@
+"""The walk that gathers facts: it follows a kernel as other walks do, and keeps the tests that each place is under."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from triton_mutlint.kernel_source import marks
+from triton_mutlint.kernel_source.calls import Calls, Env
+from triton_mutlint.kernel_source.evaluate import Scope
+from triton_mutlint.kernel_source.helpers import Helper, Program
+from triton_mutlint.kernel_source.learning import Learning, Observer, Place, compile_time
+from triton_mutlint.kernel_source.slots import NONE, Slot, Slots, Trace
+from triton_mutlint.kernel_source.values import NOTHING, Object, Value, either
+from triton_mutlint.kernel_source.walk import Body, Walk
+from triton_mutlint.types import Kernel
+
+NO_PLACE = Place((Scope({}),))
+
+
+class Watch(Protocol):
+    """Sees the statements of a walk."""
+
+    def statement(self, body: LearningBody, node: ast.stmt) -> None: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What the source tells about each parameter, and about the kernel as a whole."""
+
+    slots: Mapping[str, Slot]
+    learnt: Learning
+
+
+def facts(kernel: Kernel, program: Program, watch: Watch | None = None) -> Facts:
+    """Walk the body of `kernel`, of whose parameters nothing is known."""
+    slots = {p.name: Slot(p.name, constexpr=p.is_constexpr) for p in kernel.parameters}
+    learnt = Learning(NO_PLACE)
+    walk = LearningWalk(program, learnt, watch)
+    walk.of(Helper.of(kernel), {name: _bare(name, slot) for name, slot in slots.items()})
+    everything = list(_with_children(slots.values()))
+    marks.spread(everything)
+    marks.settle(everything)
+    for slot in everything:
+        if slot.models and slot.pointer:
+            learnt.pointers = True
+            learnt.loaded = learnt.loaded or slot.models_loaded
+    return Facts(slots, learnt)
+
+
+def teach(program: Program, helper: Helper, slots: Mapping[str, Slot], line: int) -> None:
+    """Notes on slots what a function does with them, as some of its arguments; `line` is that of the call."""
+    walk = LearningWalk(program, Learning(NO_PLACE), None, line)
+    walk.of(helper, {a.arg: _bare(a.arg, slots.get(a.arg))
+                     for a in (*helper.node.args.posonlyargs, *helper.node.args.args, *helper.node.args.kwonlyargs)})
+
+
+def _bare(name: str, slot: Slot | None) -> Value:
+    trace = Trace() if slot is None else Trace(frozenset((slot,)))
+    return Value(frozenset((name,)), is_open=True, trace=trace)
+
+
+def _with_children(slots: Iterable[Slot]) -> Iterator[Slot]:
+    for slot in slots:
+        yield slot
+        yield from _with_children(slot.children.values())
+
+
+class LearningWalk(Walk):
+    """Shows what it meets to one observer."""
+
+    def __init__(self, program: Program, learnt: Learning, watch: Watch | None, line: int = 0) -> None:
+        super().__init__(program)
+        self.learnt, self.watch, self.line = learnt, watch, line
+
+    def body(self, helper: Helper, env: Env, caller: Calls | None) -> Body:
+        return LearningBody(self, helper, env, caller)
+
+
+class LearningBody(Body):
+    """The walk over one function's body."""
+
+    def __init__(self, stores: LearningWalk, helper: Helper, env: Env, caller: Calls | None) -> None:
+        super().__init__(stores, helper, env)
+        self.learnt, self.watch, self.file = stores.learnt, stores.watch, helper.file
+        self.local: dict[str, ast.expr | None] = {}  # names that are assigned once, and what they stand for
+        self.here = Place((Scope(helper.namespace, self.local),))
+        self.outer = stores.line  # the line of the kernel's own body whose call is followed; 0 outside of calls
+        self.source: ast.expr | None = None
+        if isinstance(caller, LearningBody):
+            scope = Scope(helper.namespace, self.local, _expressions(helper, caller.node))
+            outside = tuple((test, side, depth + 1) for test, side, depth in caller.here.conditions)
+            self.here = Place((scope, *caller.here.scopes), conditions=outside,
+                              is_repeated=caller.here.is_repeated or caller.node is None)
+            self.outer = caller.outer or caller.here.line
+
+    def show(self, node: ast.AST | None) -> Observer:
+        self.learnt.place = self.here
+        if node is not None:
+            self.here.line = self.outer or getattr(node, "lineno", 0)
+            self.here.node = node if isinstance(node, ast.expr) else None
+        return self.learnt
+
+    # ----------------------------------------------------------------- expressions
+
+    def sequence(self, node: ast.Tuple | ast.List) -> Value:
+        if any(isinstance(e, ast.Starred) for e in node.elts):
+            return super().sequence(node)
+        return Value(items=tuple(self.eval(e) for e in node.elts))
+
+    def call(self, node: ast.Call) -> Value:
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        with self.asserting(name == "static_assert"):
+            return super().call(node)
+
+    @contextmanager
+    def asserting(self, is_assertion: bool) -> Iterator[None]:
+        before = self.here.is_asserting
+        self.here.is_asserting = before or is_assertion
+        yield
+        self.here.is_asserting = before
+
+    def spread(self, node: ast.Call, value: Value) -> Sequence[Value] | None:
+        """A tuple that is spread has as many elements as the function called has parameters left."""
+        functions = self.eval(node.func).functions
+        helper = self.stores.helper(functions[0].it) if len(functions) == 1 else None
+        if helper is None or value.items is not None or not value.made.bare:
+            return None
+        formal = helper.node.args
+        taken = 0 if formal.vararg else len(formal.posonlyargs) + len(formal.args)
+        left = max(taken - len(node.args) + 1 - len(node.keywords), 0)
+        self.learnt.unpacked(value, left)
+        return [replace(value, trace=value.made.child(i)) for i in range(left)]
+
+    def instance(self, cls: type, args: Sequence[Value], named: Mapping[str, Value]) -> Value | None:
+        """An instance of an aggregate: its fields by position, as its constructor sets them from its parameters."""
+        names = list(getattr(cls, "__annotations__", {}))
+        if not names:
+            return None
+        given = {**dict(zip(names, args, strict=False)), **named, **self.stores.initialised(cls, args, named)}
+        return Value(items=tuple(given.get(name, NOTHING) for name in names), kinds=(Object(cls),))
+
+    # ----------------------------------------------------------------- statements
+
+    def block(self, body: list[ast.stmt]) -> bool:
+        conditions = self.here.conditions
+        left = False
+        for statement in body:
+            if self.watch is not None:
+                self.watch.statement(self, statement)
+            left = self.statement(statement)
+            if self.watch is not None and isinstance(statement, ast.If | ast.For | ast.While):
+                self.watch.statement(self, statement)
+            if left:
+                break
+        self.here.conditions = conditions  # what returns above has left for the statements after it
+        return left
+
+    @contextmanager
+    def under(self, test: ast.expr, side: bool) -> Iterator[None]:
+        before = self.here.conditions
+        self.here.conditions = (*before, (test, side, 0))
+        yield
+        self.here.conditions = before
+
+    def assign(self, node: ast.Assign | ast.AnnAssign) -> None:
+        self.source = node.value
+        super().assign(node)
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            self.remember(target, node.value)
+
+    def remember(self, target: ast.expr, source: ast.expr | None) -> None:
+        """Which expression a name stands for, where it is assigned once."""
+        if isinstance(target, ast.Name) and not self.here.is_repeated:
+            self.local[target.id] = source if target.id not in self.local else None
+        elif isinstance(target, ast.Tuple | ast.List):
+            parts = source.elts if isinstance(source, ast.Tuple | ast.List) else []
+            for index, element in enumerate(target.elts):
+                self.remember(element, parts[index] if index < len(parts) else None)
+
+    def augment(self, node: ast.AugAssign) -> None:
+        super().augment(node)
+        self.remember(node.target, None)
+
+    def bind(self, target: ast.expr, value: Value) -> None:
+        is_whole = isinstance(target, ast.Tuple | ast.List) and isinstance(self.source, ast.Name)
+        if not (isinstance(target, ast.Tuple | ast.List) and is_whole and value.items is None and value.made.bare):
+            super().bind(target, value)
+            return
+        self.learnt.unpacked(value, len(target.elts))
+        for index, element in enumerate(target.elts):
+            self.bind(element, replace(value, trace=value.made.child(index)))
+
+    def branch(self, node: ast.If) -> bool:
+        test = self.eval(node.test)
+        self.show(node)
+        self.learnt.condition(test)
+        if test.is_known and not any(isinstance(n, ast.Name) and n.id in self.env for n in ast.walk(node.test)):
+            return self.block(node.body if test.value else node.orelse)
+        entry, effects = dict(self.env), self.effects
+        with self.under(node.test, True):
+            left = self.block(node.body)
+        then, self.env = self.env, dict(entry)
+        with self.under(node.test, False):
+            left_other = self.block(node.orelse)
+        self.decides(node, test, then, entry, self.effects > effects or left or left_other)
+        tests = test.made.decided
+        if (left or left_other) and compile_time(tests):
+            self.here.conditions = (*self.here.conditions, (node.test, left_other, 0))
+        if left_other:
+            self.env = then
+            return left
+        if not left:
+            self.env = self.chosen(then, self.env, tests)
+        return False
+
+    def decides(self, node: ast.If, test: Value, then: Env, entry: Env, acts: bool) -> None:
+        """Notes that a branch decides what is written, or left, or which values names hold after it."""
+        tests = test.made.decided
+        self.show(node)
+        if acts:
+            marks.matters(test, self.here.line)
+        chosen = self.rebound(entry, then, tests)
+        if chosen or acts:
+            self.learnt.reach(node.test, True, tests, NONE if acts else chosen)
+            self.learnt.reach(node.test, False, tests, NONE if acts else chosen)
+
+    def rebound(self, entry: Env, then: Env, tests: Slots) -> Slots:
+        """Names that hold something else after one side of a branch than after the other: what of?"""
+        found = NONE
+        for env in (then, self.env):
+            for name, value in entry.items():
+                if name in env and env[name] is not value:
+                    marks.alike(value.made, env[name].made)
+        for name, value in then.items():
+            beside = self.env.get(name, NOTHING)
+            if value is not beside and value.made.base != beside.made.base:
+                marks.moves(value, beside, tests, self.here.line)
+                found |= {s for s in value.made.base | beside.made.base if not s.constexpr}
+        return found
+
+    def chosen(self, left: Env, right: Env, tests: Slots) -> Env:
+        found = self.joined(left, right)
+        for name, value in found.items():
+            if name in left and name in right and left[name] is not right[name]:
+                found[name] = self.learnt.decided_by(value, tests)
+        return found
+
+    def joined(self, left: Env, right: Env) -> Env:
+        self.show(None)
+        for name, value in left.items():
+            if name in right and right[name] is not value and right[name] != value:
+                self.learnt.joined(value, right[name])
+        return super().joined(left, right)
+
+    def loop(self, node: ast.For | ast.While) -> None:
+        self.source = None
+        if isinstance(node, ast.While):
+            test = self.eval(node.test)
+            self.show(node)
+            self.learnt.condition(test)
+            super().loop(node)
+            return
+        self.remember(node.target, None)
+        trips = _trips(node.iter)
+        bounds = (trips.left, trips.comparators[0]) if trips is not None else ()
+        tests = NONE.union(*(self.eval(bound).made.decided for bound in bounds))
+        effects = self.effects
+        if trips is None or not compile_time(tests):
+            super().loop(node)
+            return
+        with self.under(trips, True):
+            super().loop(node)
+        if self.effects > effects:
+            self.show(node)
+            self.learnt.reach(trips, True, tests)
+
+    def is_skipped(self, node: ast.For | ast.While) -> bool:
+        return False  # what is in a loop is compiled, and must be what it seems to be
+
+    def iterated(self, value: Value) -> Value:
+        found = super().iterated(value)
+        return replace(found, trace=value.made.child("*")) if value.items is None and value.made.bare else found
+
+    def trips(self, node: ast.For | ast.While) -> None:
+        before = self.here.is_repeated
+        super().trips(node)
+        self.here.is_repeated = before
+
+    def again(self) -> None:
+        self.here.is_repeated = True
+
+    def check(self, node: ast.Assert) -> None:
+        with self.asserting(True):
+            super().check(node)
+        self.show(node)
+        self.learnt.constrain("assert", node.test)
+
+    def refuse(self, node: ast.Raise) -> bool:
+        self.show(node)
+        self.learnt.constrain("never")
+        return True
+
+    def give_back(self, node: ast.Return) -> bool:
+        value = self.eval(node.value) if node.value is not None else NOTHING
+        if self.returned is not None:
+            self.show(node).joined(self.returned, value)
+        self.returned = value if self.returned is None else either(self.returned, value)
+        return True
+
+
+def _expressions(helper: Helper, node: ast.Call | None) -> dict[str, ast.expr]:
+    """What a call passes for the parameters of a helper, as it is written."""
+    if node is None:
+        return {}
+    formal = helper.node.args
+    names = [a.arg for a in (*formal.posonlyargs, *formal.args)]
+    found = dict(zip(reversed(names), reversed(formal.defaults), strict=False))
+    is_method = isinstance(node.func, ast.Attribute) and names[:1] == ["self"]
+    found.update(zip(names[is_method:], node.args, strict=False))
+    found.update((k.arg, k.value) for k in node.keywords if k.arg is not None)
+    return found
+
+
+def _trips(iterated: ast.expr) -> ast.Compare | None:
+    """The test whether a loop over a range has any trips, if it counts upwards."""
+    named = iterated.func if isinstance(iterated, ast.Call) else None
+    name = named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
+    if not isinstance(iterated, ast.Call) or name not in ("range", "static_range") or len(iterated.args) not in (1, 2):
+        return None
+    start = iterated.args[0] if len(iterated.args) == 2 else ast.copy_location(ast.Constant(0), iterated)
+    return ast.copy_location(ast.Compare(iterated.args[-1], [ast.Gt()], [start]), iterated)

@@ -1,0 +1,383 @@
+"""What the walk over a kernel's source tells about the kernel's parameters: facts for guessing their arguments.
+
+The walk shows each operator, call and branch to an observer. `Learning` notes on the parameters' slots what they must
+be for the source to make sense: what is stored through is a pointer, what bounds a range is an integer.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from triton_mutlint.kernel_source import marks
+from triton_mutlint.kernel_source.constraints import Constraint
+from triton_mutlint.kernel_source.dtype_names import promoted
+from triton_mutlint.kernel_source.evaluate import Scope
+from triton_mutlint.kernel_source.learned_calls import (
+    DESCRIPTOR_METHODS,
+    HANDLERS,
+    KEYWORD_OPTIONS,
+    Call,
+    cast_to,
+    descriptor_access,
+)
+from triton_mutlint.kernel_source.marks import note
+from triton_mutlint.kernel_source.slots import NO_TRACE, NONE, Slot, Slots, Trace, blended
+from triton_mutlint.kernel_source.values import Value, made
+
+_BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift)
+_ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_WHOLE = ("i32", "i64")
+_SIZES = frozenset(("shape", "numel", "ndim", "primitive_bitwidth", "block_shape", "strides"))
+
+
+@dataclass
+class Place:
+    """Where in the source a walk is: the line in the kernel's own body, and the tests it stands under.
+
+    `scopes` lead from the function to the kernel; the number in a condition says which of them its test belongs to.
+    """
+
+    scopes: tuple[Scope, ...]
+    line: int = 0
+    node: ast.expr | None = None
+    conditions: tuple[tuple[ast.expr, bool, int], ...] = ()
+    is_repeated: bool = False  # a second pass over a loop body: nothing is said twice
+    is_asserting: bool = False  # inside an assertion: its comparisons choose nothing
+
+
+class Observer:
+    """Sees what a walk meets, and says what is to be remembered of each value; this one remembers nothing."""
+
+    is_learning = False
+    place: Place
+
+    def binary(self, node: ast.BinOp, left: Value, right: Value, value: Value) -> Value:
+        return value
+
+    def unary(self, node: ast.UnaryOp, operand: Value, value: Value) -> Value:
+        return value
+
+    def chain(self, node: ast.BoolOp, values: Sequence[Value], value: Value) -> Value:
+        return value
+
+    def compare(self, node: ast.Compare, values: Sequence[Value], value: Value) -> Value:
+        return value
+
+    def choice(self, node: ast.IfExp, test: Value, left: Value, right: Value, value: Value) -> Value:
+        return value
+
+    def field(self, owner: Value, name: str, value: Value) -> Value:
+        return value
+
+    def element(self, node: ast.Subscript, owner: Value, index: Value, value: Value) -> Value:
+        return value
+
+    def called(self, name: str, args: Sequence[Value], named: Mapping[str, Value], value: Value) -> Value:
+        """A call of a function of Triton or Python; without its name, of one that is not known."""
+        return value
+
+    def method(self, function: Value, owner: Value, name: str, args: Sequence[Value], named: Mapping[str, Value],
+               value: Value) -> Value:
+        """A call of a method of a value, or of what may be any function, if it has no name."""
+        return value
+
+    def passed(self, function: Value, args: Sequence[Value]) -> None:
+        """A function among the arguments of another is applied to values."""
+
+    def joined(self, left: Value, right: Value) -> None:
+        """One name may hold either."""
+
+    def unpacked(self, value: Value, count: int) -> None:
+        """A value is spread over some names."""
+
+
+class Learning(Observer):
+    """Notes facts on slots."""
+
+    is_learning = True
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.constraints: list[Constraint] = []
+        self.reaches: list[Constraint] = []  # branches that write, or choose what is written
+        self.typed = False  # a dtype was asked about: the guessed types decide something
+        self.pointers = False  # somewhere, a pointer is made of a number
+        # Lines of the kernel's own body, as all that its report names are: helpers may stand in other files.
+        self.loaded = 0  # where a pointer is made of what was in memory
+        self.recast = 0  # where bits are given a type that does not tell any more what they were
+        self.distances = False  # somewhere, a parameter is added to or subtracted from what was in memory
+
+    @property
+    def indirect(self) -> int:
+        """The line at which a pointer is, or may be, made of what was put somewhere before; 0 if there is none."""
+        return self.loaded or (self.recast if self.pointers else 0)
+
+    @staticmethod
+    def factors(trace: Trace) -> frozenset[str]:
+        return trace.factors | {s.name for s in trace.base if s.constexpr}
+
+    # ----------------------------------------------------------------- what constants are asked for
+
+    def constrain(self, kind: str, node: ast.expr | None = None) -> None:
+        place = self.place
+        node = node if node is not None else place.node
+        if kind == "assert" and isinstance(node, ast.Call):
+            node = node.args[0] if node.args else None
+        if not place.is_repeated and len(self.constraints) < 256:
+            self.constraints.append(Constraint(kind, None if kind == "never" else node, place.line, place.scopes,
+                                               place.conditions))
+
+    def reach(self, node: ast.expr, side: bool, tests: Slots, chosen: Slots = NONE) -> None:
+        """One side of a test on compile-time values matters: what it writes, or what is `chosen` there."""
+        place = self.place
+        if not place.is_repeated and len(self.reaches) < 64 and compile_time(tests):
+            conditions = ((node, side, 0), *place.conditions)
+            self.reaches.append(Constraint("reach", None, place.line, place.scopes, conditions, chosen))
+
+    # ----------------------------------------------------------------- operators
+
+    def binary(self, node: ast.BinOp, left: Value, right: Value, value: Value) -> Value:
+        if value.is_known or left.items is not None or right.items is not None:
+            return value
+        line, op, a, b = self.place.line, node.op, left.made, right.made
+        for one in (a, b):
+            note(one.bare, "arithmetic", line)
+            if one.dtype is None and not isinstance(op, ast.Add | ast.Sub):
+                note(one.bare, "number", line)
+            if one.dtype is None or isinstance(op, ast.Mult):
+                note(one.bare, "direct", line)
+        if isinstance(op, ast.Add | ast.Sub):
+            return replace(value, trace=self._sum(a, b, line))
+        self._operands(op, left, right, line)
+        divided = next((t.dtype for t in (a, b) if isinstance(t.dtype, Slot) or t.is_floating), "fp32")
+        trace = blended((a, b), divided if isinstance(op, ast.Div) else None)
+        if isinstance(op, ast.Mult) and (names := self.factors(a) | self.factors(b)):
+            trace = Trace(NONE, trace.mixed, trace.memory, trace.dtype, factors=names)
+        return replace(value, trace=trace)
+
+    def _operands(self, op: ast.operator, left: Value, right: Value, line: int) -> None:
+        for value, other in ((left, right.made), (right, left.made)):
+            own = value.made
+            run_time = own.memory or any(not s.constexpr for s in own.takes_part)
+            if isinstance(op, ast.FloorDiv) and run_time:
+                marks.integer(value, line)
+            elif isinstance(op, _BITWISE) and type(value.value) is not bool:
+                self._bitwise(op, value, other, line)
+            elif not own.memory:
+                note(own.base if other.is_floating else (), "number", line)
+                note(own.base if other.dtype in _WHOLE else (), "integer", line)
+        if isinstance(op, ast.Pow | ast.LShift):
+            note(right.made.takes_part, "exponent", line)
+
+    @staticmethod
+    def _bitwise(op: ast.operator, value: Value, other: Trace, line: int) -> None:
+        own = value.made
+        if own.bare and all(s.constexpr for s in own.bare) and other.dtype == "i1":
+            note(own.bare, "branch", line)  # a flag beside a mask
+        elif isinstance(op, ast.LShift | ast.RShift) or other.dtype not in ("i1", None):
+            marks.integer(value, line)
+        elif own.memory and isinstance(own.dtype, Slot):
+            note(own.memory, "elem_int", line)
+
+    def _sum(self, left: Trace, right: Trace, line: int) -> Trace:
+        marks.summed(left, right)
+        marks.summed(right, left)
+        self.distances |= bool((left.memory and right.base) or (right.memory and left.base))
+        for one, other in ((left, right), (right, left)):
+            note(one.base if other.is_floating and not one.memory else (), "number", line)
+            note((s for s in one.base if s.constexpr and other.dtype in _WHOLE), "integer", line)
+        base, extra = marks.base_and_offset(left, right)
+        pointed = next((t.dtype for t in (left, right) if t.points), None)
+        return Trace(base, left.mixed | right.mixed | extra, left.memory | right.memory,
+                     pointed or promoted(left.dtype, right.dtype), factors=left.factors | right.factors,
+                     tests=left.tests | right.tests)
+
+    def unary(self, node: ast.UnaryOp, operand: Value, value: Value) -> Value:
+        if value.is_known:
+            return value
+        if isinstance(node.op, ast.Not):
+            self.condition(operand)
+            return replace(value, trace=Trace(dtype="i1", tests=operand.made.decided))
+        if isinstance(node.op, ast.Invert) and any(not s.constexpr for s in operand.made.bare):
+            note(operand.made.bare, "integer", self.place.line)
+        return replace(value, trace=operand.made)
+
+    def chain(self, node: ast.BoolOp, values: Sequence[Value], value: Value) -> Value:
+        for one in values:
+            self.condition(one)
+        if value.is_known:
+            return value
+        return replace(value, trace=Trace(dtype="i1", tests=NONE.union(*(v.made.decided for v in values))))
+
+    def condition(self, value: Value) -> None:
+        """It decides a branch."""
+        note(value.made.bare, "branch", self.place.line)
+
+    def compare(self, node: ast.Compare, values: Sequence[Value], value: Value) -> Value:
+        for op, left, right in zip(node.ops, values, values[1:], strict=False):
+            self._compared(op, left, right)
+            self._compared(op, right, left)
+        if value.is_known:
+            return value
+        return replace(value, trace=Trace(dtype="i1", tests=NONE.union(*(v.made.decided for v in values))))
+
+    def _compared(self, op: ast.cmpop, value: Value, other: Value) -> None:
+        line, own, beside = self.place.line, value.made, other.made
+        if self.place.is_asserting:
+            return
+        if other.is_known and other.value is None:
+            note(own.bare, "none_test", line)
+            return
+        if beside.is_dtype:
+            self.typed = True
+            marks.use_dtype(own, line)
+            return
+        literals = tuple(v.value for v in (other.items if other.items is not None else (other,)) if v.is_known)
+        for slot in own.bare if literals else ():
+            fact = "bounds" if isinstance(op, _ORDER) else "literals"
+            setattr(slot, fact, _extended(getattr(slot, fact), literals))
+        if beside.dtype is not None:
+            note(own.bare if own.dtype is None else (), "scalar", line)
+            note(own.bare if own.dtype is None else (), "direct", line)
+        if beside.dtype in _WHOLE and not own.memory:
+            note(own.base, "integer", line)
+
+    def choice(self, node: ast.IfExp, test: Value, left: Value, right: Value, value: Value) -> Value:
+        tests = test.made.decided
+        self.condition(test)
+        marks.agree(left, right, self.place.line)
+        marks.moves(left, right, tests, self.place.line)
+        chosen = frozenset(s for trace in made((left, right)) for s in trace.base if not s.constexpr)
+        if chosen:
+            self.reach(node.test, True, tests, chosen)
+            self.reach(node.test, False, tests, chosen)
+        return self.decided_by(value, tests)
+
+    @staticmethod
+    def decided_by(value: Value, tests: Slots) -> Value:
+        """`value`, which a test has chosen: noted where it may itself be tested at compile time."""
+        own = value.made
+        runs = own.memory or own.dtype not in (None, "int", "float") or value.items is not None
+        if runs or not tests or not all(s.constexpr for s in own.takes_part):
+            return value
+        return replace(value, trace=replace(own, tests=own.tests | tests))
+
+    # ----------------------------------------------------------------- parts
+
+    def field(self, owner: Value, name: str, value: Value) -> Value:
+        own = owner.made
+        if name in ("dtype", "element_ty", "scalar", "type"):
+            return replace(value, trace=self._dtype(own, name))
+        if name in ("T", "value", "handle"):
+            return replace(value, trace=own)
+        self.typed |= own.is_dtype
+        if name in _SIZES:
+            return replace(value, trace=Trace(dtype="int"))
+        if owner.items is not None or value.functions:
+            return value
+        return replace(value, trace=NO_TRACE if own.mixed or own.memory else own.child(name))
+
+    @staticmethod
+    def _dtype(own: Trace, name: str) -> Trace:
+        if own.is_dtype:
+            return Trace(dtype=own.dtype, is_dtype=True) if own.base else own
+        if not own.base:
+            return Trace(dtype=own.dtype, is_dtype=own.dtype is not None)
+        dtype = (own.dtype[1:] or None) if isinstance(own.dtype, str) and own.points else next(iter(own.base))
+        itself = own.bare if name in ("dtype", "type") and not own.is_block else NONE
+        return Trace(itself, dtype=dtype, is_dtype=True)
+
+    def element(self, node: ast.Subscript, owner: Value, index: Value, value: Value) -> Value:
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if any(isinstance(p, ast.Slice) or (isinstance(p, ast.Constant) and p.value is None) for p in parts):
+            return replace(value, trace=owner.made)  # it only adds dimensions (`x[:, None]`)
+        if owner.items is not None or owner.made.dtype is not None:
+            return value
+        return replace(value, trace=owner.made.child(index.value if isinstance(index.value, int) else "*"))
+
+    def unpacked(self, value: Value, count: int) -> None:
+        for slot in value.made.bare:
+            slot.length = slot.length or count
+
+    # ----------------------------------------------------------------- calls
+
+    def called(self, name: str, args: Sequence[Value], named: Mapping[str, Value], value: Value) -> Value:
+        if name == "len":
+            for slot in args[0].made.bare if args else ():
+                slot.child("*")
+            return value if value.is_known else replace(value, trace=Trace(dtype="int"))
+        handler = HANDLERS.get(name)
+        if handler is None:
+            if not name:
+                self.handed(NONE, args, named)
+            return replace(value, trace=blended(made((*args, *named.values()))))
+        for key, given in (*enumerate(args), *named.items()):
+            note(given.made.bare if key not in KEYWORD_OPTIONS else (), "arithmetic", self.place.line)
+        trace = handler(Call(name, tuple(args), named, self.place.line, self))
+        return value if value.is_known else replace(value, trace=trace)
+
+    def method(self, function: Value, owner: Value, name: str, args: Sequence[Value], named: Mapping[str, Value],
+               value: Value) -> Value:
+        own, line = owner.made, self.place.line
+        if not name and function.made.bare:
+            self.function(function.made.bare, args, named)
+            return replace(value, trace=blended(made((*args, *named.values()))))
+        self.typed |= own.is_dtype
+        if name in DESCRIPTOR_METHODS and own.base and not (own.memory or own.mixed):
+            return replace(value, trace=descriptor_access(owner, name, (*args, *named.values()), line))
+        if name in HANDLERS:
+            given = (owner, *args) if owner.is_value else tuple(args)
+            return replace(value, trace=HANDLERS[name](Call(name, given, named, line, self)))
+        if (name and own.bare and own.dtype is None) or not owner.is_value:
+            self.handed(own.bare, args, named)  # an object passed as an argument
+        return replace(value, trace=blended(made((owner, *args, *named.values()))))
+
+    def function(self, functions: Slots, args: Sequence[Value], named: Mapping[str, Value]) -> None:
+        """What may be one of several parameters is called."""
+        for slot in functions:
+            note((slot,), "called", self.place.line)
+            note((slot,), "matters", self.place.line)
+            slot.arity = len(args) + len(named)
+        self.handed(functions, args, named)
+
+    def handed(self, functions: Slots, args: Sequence[Value], named: Mapping[str, Value]) -> None:
+        """The arguments go to one of `functions`; to one that is not known here, if there is none."""
+        given: dict[int | str, Value] = dict((*enumerate(args), *named.items()))
+        for slot in functions:
+            marks.handed_to(slot, given, self.place.line)
+        if not functions:
+            marks.handed(given.values(), self.place.line)
+
+    def passed(self, function: Value, args: Sequence[Value]) -> None:
+        for slot in function.made.bare:
+            marks.handed_to(slot, dict(enumerate(args)), self.place.line)
+
+    def joined(self, left: Value, right: Value) -> None:
+        marks.agree(left, right, self.place.line)
+
+    def cast(self, value: Value, kind: Value, line: int, bitcast: bool) -> Trace:
+        """`value.to(kind)`: noted if that is, or may be, a type of pointers."""
+        source = value.made
+        found = cast_to(source, kind.made, line, bitcast)
+        if found.points:
+            self.pointers = True
+            self.loaded = self.loaded or (line if source.memory else 0)
+        if (source.takes_part or source.memory) and not (found.takes_part or found.memory):
+            marks.kept((value,), line)
+            self.recast = self.recast or line
+        for slot in kind.made.bare if kind.made.is_dtype else ():
+            note((slot,), "models", line)
+            slot.models_loaded = slot.models_loaded or (line if source.memory else 0)
+        return found
+
+
+def compile_time(tests: Slots) -> bool:
+    """Whether a test that looks at `tests` is decided when the kernel is compiled."""
+    return bool(tests) and all(s.constexpr or s.none_test for s in tests)
+
+
+def _extended(seen: tuple[Any, ...], more: tuple[Any, ...]) -> tuple[Any, ...]:
+    return seen + tuple(v for v in more if not any(v is s or (type(v) is type(s) and v == s) for s in seen))

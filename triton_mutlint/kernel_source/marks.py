@@ -1,0 +1,191 @@
+"""Noting facts on the slots that a value may be made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from triton_mutlint.kernel_source.names import named_like_pointer
+from triton_mutlint.kernel_source.slots import NONE, Slot, Slots, Trace
+from triton_mutlint.kernel_source.values import Value, made
+
+
+def note(slots: Iterable[Slot], fact: str, line: int) -> None:
+    """Note the first line at which a fact holds."""
+    for slot in slots:
+        if not getattr(slot, fact):
+            setattr(slot, fact, line)
+
+
+def base_and_offset(left: Trace, right: Trace) -> tuple[Slots, Slots]:
+    """Which side of an addition is the address: the left one, unless only the right looks like it."""
+    if left.points is not right.points:  # cast to a pointer type: that one is the address
+        return (left.base, right.base) if left.points else (right.base, left.base)
+    if not right.base:
+        return left.base, NONE
+    if not left.base:
+        return right.base, NONE
+    left_runs = all(s.constexpr or s.integer for s in left.base)
+    right_is = _likely_pointer(right.base) and not _likely_pointer(left.base)
+    if left_runs or right_is:
+        return right.base, left.base
+    return left.base, right.base
+
+
+def _likely_pointer(slots: Slots) -> bool:
+    return any(s.pointer or (not s.constexpr and named_like_pointer(s.name)) for s in slots)
+
+
+def address(value: Value, line: int) -> None:
+    """`value` is dereferenced: its base is a pointer and what was added to it is an integer."""
+    for part in made((value,)):
+        note(part.base, "pointer", line)
+        note((s for s in part.mixed if not (part.is_wide and s.to_int)), "integer", line)
+        if part.base or part.mixed or isinstance(part.dtype, Slot):
+            elements_integer(part, line)
+
+
+def elements_integer(part: Trace, line: int) -> None:
+    if not part.is_floating:  # else computed as a float, or cast
+        note(part.memory, "elem_int", line)
+
+
+def integer(value: Value, line: int) -> None:
+    """`value` must be an integer, and so must all that it was made of."""
+    for part in made((value,)):
+        # An address, or a number made wider: the cast did it.
+        note((s for s in part.takes_part if not (part.is_wide and s.to_int)), "integer", line)
+        elements_integer(part, line)
+        if isinstance(part.dtype, Slot) and part.dtype.constexpr:
+            note((part.dtype,), "elem_int", line)  # a dtype parameter
+
+
+def floating(value: Value, line: int) -> None:
+    """`value` must be a floating-point number; a cast or a constant in between says nothing more."""
+    for part in made((value,)):
+        if not isinstance(part.dtype, str):
+            # An integer constexpr takes part in any arithmetic.
+            note((s for s in part.takes_part if not s.constexpr or s in part.base), "floating", line)
+
+
+def mask(value: Value, line: int) -> None:
+    """`value` is a mask; elements loaded and used as one without a comparison are booleans."""
+    if isinstance(value.made.dtype, Slot):
+        for slot in value.made.memory:
+            slot.give_dtype("i1")
+
+
+def same_dtype(left: Trace, right: Trace) -> None:
+    """Both operands must have one element type (`tl.dot`)."""
+    a, b = left.dtype, right.dtype
+    if isinstance(a, Slot) and isinstance(b, Slot):
+        a.unite(b)
+    elif isinstance(a, Slot) and isinstance(b, str):
+        a.give_dtype(b)
+    elif isinstance(b, Slot) and isinstance(a, str):
+        b.give_dtype(a)
+
+
+def kept(values: Iterable[Value], line: int) -> None:
+    """The values are put into memory, from which they may be loaded again."""
+    for part in made(values):
+        note(part.takes_part, "kept", line)
+
+
+def alike(left: Trace, right: Trace) -> None:
+    """One name, or one result, is either value: both are pointers or neither is."""
+    for cast, plain in ((left, right), (right, left)):
+        if isinstance(cast.dtype, str) and cast.dtype[1:] and cast.points and not plain.points:
+            for slot in plain.base:
+                slot.give_dtype(cast.dtype[1:])  # the pointer that the other was cast to
+    if not (left.base and right.base) or left.base == right.base:
+        return
+    for one in left.base:
+        for other in right.base:
+            if one is not other and other not in one.kin:
+                one.kin.append(other)
+                other.kin.append(one)
+
+
+def agree(left: Value, right: Value, line: int) -> None:
+    """A name bound to both must keep one type: elements joined with an integer are integers."""
+    if left.items is not None and right.items is not None:
+        for one, two in zip(left.items, right.items, strict=False):
+            agree(one, two, line)
+        return
+    alike(left.made, right.made)
+    for value, other in ((left.made, right.made), (right.made, left.made)):
+        if value.is_integer and value.dtype != "i1" and isinstance(other.dtype, Slot):
+            elements_integer(other, line)
+
+
+def summed(left: Trace, right: Trace, wide: bool = False) -> None:
+    """The right one is added to the left one, or subtracted from it: of two addresses that makes a distance.
+
+    `wide` says that the right one is a wide integer there, whatever it was before.
+    """
+    for one in left.takes_part:
+        for other in right.takes_part:
+            if one is not other and not (one.constexpr or other.constexpr):
+                one.summed[other] = one.summed.get(other, False) or wide or right.is_wide
+
+
+def spread(slots: Iterable[Slot]) -> None:
+    """A pointer makes pointers of its kin."""
+    pending = [s for s in slots if s.pointer or s.descriptor]
+    while pending:
+        slot = pending.pop()
+        for other in slot.kin:
+            if not (other.pointer or other.descriptor or other.constexpr):
+                other.pointer, other.descriptor, other.ranks = slot.pointer, slot.descriptor, slot.ranks
+                pending.append(other)
+            if slot.pointer and other.pointer:
+                slot.unite(other)
+
+
+def settle(slots: Iterable[Slot]) -> None:
+    """Now that pointers are known: what chooses between them matters."""
+    for slot in slots:
+        if slot.pointer or slot.descriptor:
+            note(slot.movers, "matters", slot.pointer or slot.descriptor)
+
+
+def handed(values: Iterable[Value], line: int) -> None:
+    """The values go to a function that is not known here: it may write through them."""
+    for part in made(values):
+        note(part.base, "stored", line)
+        note(part.base, "addressed", line)
+
+
+def handed_to(function: Slot, passed: Mapping[int | str, Value], line: int) -> None:
+    """Values go to a function that is itself a parameter, by position or name: which it is decides what it does."""
+    for key, value in passed.items():
+        for part in made((value,)):
+            for slot in (*part.base, *(s for s in part.mixed if s.to_int)):
+                slot.handed.setdefault((function, key), line)
+
+
+def matters(value: Value, line: int) -> None:
+    """What a compile-time value decides here can change what is written, or where."""
+    note((s for s in value.made.decided if s.constexpr or s.none_test or s.branch), "matters", line)
+
+
+def moves(one: Value, other: Value, tests: Slots, line: int) -> None:
+    """A test chooses between two values; when they turn out to be pointers, it matters."""
+    left, right = one.made, other.made
+    opaque = left.points or right.points
+    if one.functions != other.functions or (opaque and (left.base != right.base or not left.base)):
+        note(tests, "matters", line)
+    for slot in left.base ^ right.base:
+        if not slot.constexpr:
+            slot.movers.update(tests)
+
+
+def shape(value: Value, line: int) -> None:
+    for part in made((value,)):
+        # A power of two that is shifted by some number is a dimension, and the number is none.
+        note((slot for slot in part.takes_part if not slot.exponent), "shape", line)
+
+
+def use_dtype(kind: Trace, line: int) -> None:
+    """`kind` is used as a dtype, and so are the compile-time parameters that it may be."""
+    note((s for s in kind.bare if s.constexpr or not kind.is_dtype), "dtype", line)  # else it is a parameter's dtype
