@@ -4,12 +4,8 @@ import pytest
 
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.sources import SourceLines
-<<<<<<< 399040274804398b8cdb6b7ac8563a72ee2ed2ae
 from triton_mutlint.report.terminal.accesses import stands
 from triton_mutlint.types.place import Location
-=======
-from triton_mutlint.types import Location
->>>>>>> 7a87294a102b5220dec0515e0adfaa4d06c44ac0
 
 
 @pytest.mark.parametrize(("file", "line", "column", "shown"), [

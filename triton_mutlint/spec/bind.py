@@ -9,13 +9,8 @@ from types import ModuleType
 from typing import Any
 
 from triton_mutlint.basics import plural
-<<<<<<< 399040274804398b8cdb6b7ac8563a72ee2ed2ae
-from triton_mutlint.source.slicing.stubs import Missing
-from triton_mutlint.spec.dtypes import nearest
-=======
 from triton_mutlint.kernel_source.dtypes import nearest
-from triton_mutlint.source.stubs import Missing
->>>>>>> 7a87294a102b5220dec0515e0adfaa4d06c44ac0
+from triton_mutlint.source.slicing.stubs import Missing
 from triton_mutlint.spec.errors import did_you_mean, show_path
 from triton_mutlint.spec.model import ArgSpec, KernelSpec, SpecValue
 from triton_mutlint.spec.nodes import Node

@@ -1,0 +1,111 @@
+"""The rooms of the package: what may import what, and how large they may grow. CONTRIBUTING.md draws the map."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "triton_mutlint"
+# From the ground up: a room imports those before it.
+ROOMS = ("ground", "types", "process", "config", "ttir", "source", "spec", "lowering", "kernel_source", "signature",
+         "analysis", "host", "contracts", "rules", "cache", "run", "fixes", "report", "recording", "record", "verify",
+         "cli", "top")
+GROUND = ("basics", "version", "triton_names")  # modules beside the rooms that all of them may use
+APART = ("standing_in",)  # what stands in for torch's helpers: it is read, never imported
+MOST_LINES, MOST_FILES = 300, 20
+
+
+@lru_cache(maxsize=1)
+def modules() -> dict[str, Path]:
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        if parts[1] not in APART:
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The modules of the package that a file imports when it runs, inside functions too; types alone are no import."""
+    pending: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            pending.extend(node.orelse)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules())
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                if (name := full if full in modules() else str(node.module)) in modules():
+                    yield name
+        else:
+            pending.extend(ast.iter_child_nodes(node))
+
+
+@lru_cache(maxsize=1)
+def graph() -> dict[str, frozenset[str]]:
+    return {name: frozenset(imports(path)) - {name} for name, path in modules().items()}
+
+
+def room(module: str) -> str:
+    inner = module.split(".")[1:]
+    if inner and inner[0] in GROUND:
+        return "ground"
+    return inner[0] if inner and (PACKAGE / inner[0]).is_dir() else "top"
+
+
+def test_every_folder_is_a_room_of_the_map() -> None:
+    assert {room(name) for name in modules()} == set(ROOMS)
+
+
+def test_no_room_imports_one_above_it() -> None:
+    upwards = [f"{name} imports {other}" for name, others in graph().items() for other in sorted(others)
+               if ROOMS.index(room(other)) > ROOMS.index(room(name))]
+    assert upwards == []
+
+
+def circles(edges: dict[str, frozenset[str]]) -> list[str]:
+    """The modules that lead back to themselves."""
+    def reached(start: str) -> set[str]:
+        seen: set[str] = set()
+        pending = list(edges[start])
+        while pending:
+            name = pending.pop()
+            if name not in seen:
+                seen.add(name)
+                pending.extend(edges.get(name, ()))
+        return seen
+
+    return sorted(name for name in edges if name in reached(name))
+
+
+def test_no_module_leads_back_to_itself() -> None:
+    assert circles(graph()) == []
+
+
+@pytest.mark.parametrize("edges", [{"a": frozenset("b"), "b": frozenset("c"), "c": frozenset("a")}])
+def test_a_circle_would_be_found(edges: dict[str, frozenset[str]]) -> None:
+    assert circles({**edges, "d": frozenset("a")}) == ["a", "b", "c"]
+
+
+def test_no_file_and_no_folder_is_too_large() -> None:
+    lines = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in modules().items()}
+    assert {name: count for name, count in lines.items() if count > MOST_LINES} == {}
+    files = Counter(path.parent.relative_to(PACKAGE).as_posix() for path in modules().values())
+    assert {folder: count for folder, count in files.items() if count > MOST_FILES} == {}
+
+
+def test_no_class_has_the_name_of_another() -> None:
+    found: dict[str, list[str]] = {}
+    for name, path in modules().items():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(name)
+    assert {name: places for name, places in found.items() if len(places) > 1} == {}
