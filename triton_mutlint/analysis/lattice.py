@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from triton_mutlint.analysis.values import Parts, Values
+from triton_mutlint.analysis.values import LatticeValues, Parts
 
 
-class Lattice(Values):
+class Lattice(LatticeValues):
     """Values and their operations; all are monotone, and the value of no path gives that value.
 
     The results of the frequent ones are kept: in a function of many lines there are few different values.

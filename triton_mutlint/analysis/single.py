@@ -5,7 +5,7 @@ from __future__ import annotations
 from triton_mutlint.analysis import transfer
 from triton_mutlint.analysis.constants import constant_behind
 from triton_mutlint.analysis.contexts import Context
-from triton_mutlint.analysis.state import State
+from triton_mutlint.analysis.state import AnalysisState
 from triton_mutlint.analysis.widths import Width, pointee_bits
 from triton_mutlint.ttir.asm_reading import AsmAccess, AsmValue
 from triton_mutlint.ttir.ir import Op
@@ -14,7 +14,7 @@ from triton_mutlint.ttir.ops import OpInfo
 BYTE = 8
 
 
-class SingleOps(State):
+class SingleOps(AnalysisState):
     """The ops that need more than a transfer function of their operands' values."""
 
     def unknown(self, context: Context, op: Op) -> None:

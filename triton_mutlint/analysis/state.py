@@ -14,7 +14,7 @@ from triton_mutlint.analysis.widths import Width
 from triton_mutlint.ttir.ir import Function, Module, Op, Region
 
 
-class State:
+class AnalysisState:
     """The values of contexts and the contents of memory; `again` says that a further pass is needed."""
 
     def __init__(self, module: Module, lattice: Lattice, opaque: OpaqueReader) -> None:

@@ -27,7 +27,7 @@ class Parts(NamedTuple):
     told: int = 0
 
 
-class Values:
+class LatticeValues:
     """The values for one entry function with `n` arguments, of which `wide` are integers that can hold an address.
 
     `number` is a number that no root has a part in. The masks `params` and `others` hold the `param` roots, and

@@ -39,8 +39,8 @@ from triton_mutlint.kernel_source.values import (
     NO_ROOTS,
     NOTHING,
     SOME,
+    MayBe,
     Object,
-    Value,
     constant,
     decided_by,
     either,
@@ -49,7 +49,7 @@ from triton_mutlint.kernel_source.values import (
 )
 from triton_mutlint.types import Site
 
-Env = dict[str, Value]
+Env = dict[str, MayBe]
 BLIND = Observer()
 
 
@@ -57,18 +57,18 @@ BLIND = Observer()
 class Done:
     """What a function gives back, and what it does to the memory of which roots."""
 
-    returned: Value
+    returned: MayBe
     sites: frozenset[tuple[str, Site]]
     writes: bool = True
     consulted: frozenset[str] = frozenset()
 
 
-class Following(Protocol):
+class Callee(Protocol):
     """What knows the helpers, and what they do."""
 
     def call(self, helper: Helper, env: Env, caller: Calls) -> Done: ...
 
-    def initialised(self, cls: type, args: Sequence[Value], named: Mapping[str, Value]) -> dict[str, Value]: ...
+    def initialised(self, cls: type, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> dict[str, MayBe]: ...
 
     def helper(self, target: Any, name: str = "") -> Helper | None: ...
 
@@ -78,13 +78,13 @@ class _Bound:
     """A method of a value."""
 
     method: Helper
-    owner: Value
+    owner: MayBe
 
 
 class Calls:
     """The part of a walk over a function's body that applies functions to values."""
 
-    def __init__(self, stores: Following, line: int) -> None:
+    def __init__(self, stores: Callee, line: int) -> None:
         self.stores, self.line = stores, line
         self.at: tuple[int, ...] = (line,)
         self.sites: set[tuple[str, Site]] = set()
@@ -92,11 +92,11 @@ class Calls:
         self.consulted: set[str] = set()  # parameters whose constants have decided something
         self.node: ast.Call | None = None  # the call that is followed
 
-    def eval(self, node: ast.expr) -> Value:
+    def eval(self, node: ast.expr) -> MayBe:
         """What an expression may hold."""
         raise NotImplementedError
 
-    def consult(self, *values: Value) -> None:
+    def consult(self, *values: MayBe) -> None:
         """Something is decided by the constants among `values`."""
         for value in values:
             if value.of:
@@ -106,15 +106,15 @@ class Calls:
         """Who is to see what is done at a node, or at the last one."""
         return BLIND
 
-    def spread(self, node: ast.Call, value: Value) -> Sequence[Value] | None:
+    def spread(self, node: ast.Call, value: MayBe) -> Sequence[MayBe] | None:
         """The elements of a tuple that a call spreads, where its length is not told."""
         return None
 
-    def instance(self, cls: type, args: Sequence[Value], named: Mapping[str, Value]) -> Value | None:
+    def instance(self, cls: type, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> MayBe | None:
         """An instance of a class whose fields are told apart."""
         return None
 
-    def member(self, owner: Value, name: str) -> Value:
+    def member(self, owner: MayBe, name: str) -> MayBe:
         """`owner.name`."""
         if name == "value" and owner.is_known:
             return owner
@@ -126,22 +126,22 @@ class Calls:
         if owner.functions and not owner.is_open:
             return either(*(of_global(member(f.it, name)) for f in owner.functions))
         methods = [self.stores.helper(member(kind.it, name)) for kind in owner.kinds]
-        bound = [Value(functions=(Object(_Bound(m, owner)),)) for m in methods if m is not None]
+        bound = [MayBe(functions=(Object(_Bound(m, owner)),)) for m in methods if m is not None]
         if bound and len(bound) == len(methods):
             return either(*bound)
         nested = (SOME,) if SOME in owner.kinds else ()
-        field = NOTHING if name in FACTS and not owner.kinds else Value(owner.everything(), is_open=True, kinds=nested)
+        field = NOTHING if name in FACTS and not owner.kinds else MayBe(owner.everything(), is_open=True, kinds=nested)
         return either(field, *bound)
 
-    def overloaded(self, *values: Value) -> None:
+    def overloaded(self, *values: MayBe) -> None:
         """An operator is applied to `values`: one of them may define what it does."""
         for kind in dict.fromkeys(k for v in values for k in v.kinds):
             if kind == SOME or any(self.stores.helper(member(kind.it, n)) for n in dir(kind.it) if n[:2] == "__"):
                 self.done("store", mixed(values).roots)
 
-    def call(self, node: ast.Call) -> Value:
-        args: list[Value] = []
-        named: dict[str, Value] = {}
+    def call(self, node: ast.Call) -> MayBe:
+        args: list[MayBe] = []
+        named: dict[str, MayBe] = {}
         for argument in node.args:
             value = self.eval(argument.value if isinstance(argument, ast.Starred) else argument)
             parts = self.spread(node, value) if isinstance(argument, ast.Starred) and not value.has_length else ()
@@ -166,7 +166,7 @@ class Calls:
             found.append(self.unknown(method, owner, args, named, function).converted())
         return either(*found)
 
-    def spelled_out(self, node: ast.Call, args: list[Value], named: dict[str, Value]) -> None:
+    def spelled_out(self, node: ast.Call, args: list[MayBe], named: dict[str, MayBe]) -> None:
         """Tell the operands of an inline asm apart, where the call itself lists them: nothing else has that list."""
         for keyword in node.keywords:
             if keyword.arg == "args":
@@ -174,20 +174,20 @@ class Calls:
         if len(node.args) > 2 and not any(isinstance(a, ast.Starred) for a in node.args):
             args[2] = self.listed(node.args[2]) or args[2]
 
-    def listed(self, node: ast.expr) -> Value | None:
+    def listed(self, node: ast.expr) -> MayBe | None:
         """The elements of a list that is written out."""
         if not isinstance(node, ast.List | ast.Tuple) or any(isinstance(e, ast.Starred) for e in node.elts):
             return None
-        return Value(items=tuple(self.eval(e) for e in node.elts))
+        return MayBe(items=tuple(self.eval(e) for e in node.elts))
 
-    def unknown(self, method: str, owner: Value, args: list[Value], named: Mapping[str, Value],
-                function: Value) -> Value:
+    def unknown(self, method: str, owner: MayBe, args: list[MayBe], named: Mapping[str, MayBe],
+                function: MayBe) -> MayBe:
         """A call of a method of a value, or of what may be any function."""
         value = self.anything_called(method, owner, args, named, function)
         return self.show(self.node).method(function, owner, method, args, named, value)
 
-    def anything_called(self, method: str, owner: Value, args: list[Value], named: Mapping[str, Value],
-                function: Value) -> Value:
+    def anything_called(self, method: str, owner: MayBe, args: list[MayBe], named: Mapping[str, MayBe],
+                function: MayBe) -> MayBe:
         """A call of a method of a value, or of what may be any function."""
         given = mixed((owner, *args, *named.values()))
         if stores(method):
@@ -203,9 +203,9 @@ class Calls:
         if method in COMBINING:
             self.combined(method, (NOTHING, *args), named, given.roots)
         self.load(owner.everything() if reads(method) else frozenset())
-        return loaded(*args, *named.values()) if method == "load" else Value(given.roots)
+        return loaded(*args, *named.values()) if method == "load" else MayBe(given.roots)
 
-    def applied(self, target: Any, args: list[Value], named: Mapping[str, Value], method: str = "") -> Value:
+    def applied(self, target: Any, args: list[MayBe], named: Mapping[str, MayBe], method: str = "") -> MayBe:
         """A call of a known object; `method` is its name as an attribute, which methods of tensors do not know."""
         if isinstance(target, _Bound):
             target, args = target.method, [target.owner, *args]
@@ -218,7 +218,7 @@ class Calls:
             return done.returned
         return self.computed(target, args, named, method).converted()
 
-    def computed(self, target: Any, args: list[Value], named: Mapping[str, Value], method: str) -> Value:
+    def computed(self, target: Any, args: list[MayBe], named: Mapping[str, MayBe], method: str) -> MayBe:
         """A call of what is no jit function."""
         value = self.foreign(target, args, named, method)
         name, home = named_and_home(target)
@@ -229,7 +229,7 @@ class Calls:
             return value
         return self.show(self.node).called(name if is_known else "", args, named, value)
 
-    def foreign(self, target: Any, args: list[Value], named: Mapping[str, Value], method: str) -> Value:
+    def foreign(self, target: Any, args: list[MayBe], named: Mapping[str, MayBe], method: str) -> MayBe:
         """What a call of what is no jit function may touch, and what it may give."""
         name, home = named_and_home(target)
         found = None if named else self.folded(target, args)
@@ -268,9 +268,9 @@ class Calls:
         self.load(given if reads(name) else frozenset())
         if name in LOADS:
             return loaded(*args[1:], *named.values())
-        return NOTHING if name in NUMBERS else Value(given) if home != "builtins" else everything
+        return NOTHING if name in NUMBERS else MayBe(given) if home != "builtins" else everything
 
-    def made(self, cls: type, args: list[Value], named: Mapping[str, Value]) -> Value:
+    def made(self, cls: type, args: list[MayBe], named: Mapping[str, MayBe]) -> MayBe:
         """An instance of a class."""
         if cls is tuple and len(args) == 1:
             return args[0]
@@ -282,20 +282,20 @@ class Calls:
         fields = getattr(cls, "_fields", None)
         if fields is not None and len(args) + len(named) == len(fields) and set(named) <= set(fields[len(args):]):
             items = (*args, *(named[name] for name in fields[len(args):]))
-            return Value(items=items, kinds=(Object(cls),))
+            return MayBe(items=items, kinds=(Object(cls),))
         if may_store(cls):
             self.store(given)
         if cls.__module__.partition(".")[0] in QUIET and not nested:
-            return Value(given)
+            return MayBe(given)
         nested = nested or makes_objects(cls)
-        return Value(given, is_open=True, kinds=(Object(cls), SOME) if nested else (Object(cls),))
+        return MayBe(given, is_open=True, kinds=(Object(cls), SOME) if nested else (Object(cls),))
 
-    def combined(self, name: str, args: Sequence[Value], named: Mapping[str, Value], given: frozenset[str]) -> None:
+    def combined(self, name: str, args: Sequence[MayBe], named: Mapping[str, MayBe], given: frozenset[str]) -> None:
         """Triton calls the functions among the arguments, to reduce or map the others."""
         if not any(value.functions or value.is_open for value in (*args, *named.values())):
             return
         given_trace = merged(made(v for v in (*args, *named.values()) if not v.has_objects()))
-        parts = Value(given, is_open=True, trace=given_trace)
+        parts = MayBe(given, is_open=True, trace=given_trace)
         node, self.node = self.node, None
         for value in (*args, *named.values()):
             for function in value.functions:
@@ -330,11 +330,11 @@ class Calls:
         self.effects += 1
         self.done("store", roots)
 
-    def checked(self, value: Value) -> None:
+    def checked(self, value: MayBe) -> None:
         """The value is asserted when the kernel is compiled."""
         self.done(f"assert {value.value}", NO_ROOTS)
 
-    def asked(self, name: str, args: Sequence[Value], given: frozenset[str]) -> None:
+    def asked(self, name: str, args: Sequence[MayBe], given: frozenset[str]) -> None:
         """A function may ask of what kind a value is, or how long a tuple whose length is not told."""
         if name in TYPING or (name == "len" and given and args and not args[0].has_length):
             self.done("type", NO_ROOTS)
@@ -344,7 +344,7 @@ class Calls:
         site = Site(kind, (self.at,))
         self.sites.update((root, site) for root in roots)
 
-    def folded(self, target: Any, args: list[Value]) -> Value | None:
+    def folded(self, target: Any, args: list[MayBe]) -> MayBe | None:
         """What a function makes of constants, if that can be told."""
         name, home = named_and_home(target)
         if type(target).__name__ == "ConstexprFunction":
@@ -352,7 +352,7 @@ class Calls:
         if home.partition(".")[0] not in QUIET:
             return None
         if name == "arange" and args and type(args[0].value) is int:
-            return Value(start=args[0].value, of=args[0].of)
+            return MayBe(start=args[0].value, of=args[0].of)
         if name == "len" and len(args) == 1 and args[0].has_length:
             return constant(len(args[0].items or ()))
         if not args or not all(arg.is_known for arg in args):
@@ -361,7 +361,7 @@ class Calls:
         return replace(found or NOTHING, of=of) if found is not None or (of and name in FOLDED) else None
 
 
-def _arguments(helper: Helper, args: list[Value], named: Mapping[str, Value]) -> Env:
+def _arguments(helper: Helper, args: list[MayBe], named: Mapping[str, MayBe]) -> Env:
     formal = helper.node.args
     positional = (*formal.posonlyargs, *formal.args)
     rest = replace(mixed(named.values()) if ANY in named else NOTHING, is_open=True)
@@ -371,20 +371,20 @@ def _arguments(helper: Helper, args: list[Value], named: Mapping[str, Value]) ->
     env.update((name, value) for name, value in named.items() if name in env)
     if formal.vararg is not None:
         left = args[len(positional):]
-        env[formal.vararg.arg] = mixed((rest, *left)) if ANY in named else Value(items=tuple(left))
+        env[formal.vararg.arg] = mixed((rest, *left)) if ANY in named else MayBe(items=tuple(left))
     if formal.kwarg is not None:
         env[formal.kwarg.arg] = replace(mixed(named.values()), is_open=True)
     return env
 
 
-def of_global(found: Any) -> Value:
+def of_global(found: Any) -> MayBe:
     """What a name outside of the function holds."""
     if type(found).__name__ == "constexpr":
         found = getattr(found, "value", found)
     value = plain(found)
     if isinstance(value, tuple):
         kinds = (Object(type(value)),) if type(value) is not tuple else ()
-        return Value(items=tuple(of_global(v) for v in value), kinds=kinds)
+        return MayBe(items=tuple(of_global(v) for v in value), kinds=kinds)
     if value is not UNKNOWN and type(value).__name__ != "dtype":
         return constant(value)
-    return Value(is_open=True) if found is UNKNOWN else Value(functions=(Object(found),))
+    return MayBe(is_open=True) if found is UNKNOWN else MayBe(functions=(Object(found),))

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from triton_mutlint.kernel_source.evaluate import UNKNOWN, Evaluation, Scope, known
+from triton_mutlint.kernel_source.evaluate import UNKNOWN, Evaluation, SourceScope, known
 from triton_mutlint.kernel_source.slots import NONE, Slots
 
 MAX_ELEMENTS = 1 << 20
@@ -28,7 +28,7 @@ class Constraint:
     kind: str
     node: ast.expr | None
     line: int
-    scopes: tuple[Scope, ...]
+    scopes: tuple[SourceScope, ...]
     conditions: tuple[tuple[ast.expr, bool, int], ...] = ()
     chosen: Slots = NONE  # of a branch that only chooses between values: what they are made of
 

@@ -29,7 +29,7 @@ _PLAIN = (int, float, str, bool, tuple, type(None))
 
 
 @dataclass(frozen=True, eq=False)
-class Scope:
+class SourceScope:
     """Where names of one function body are looked up.
 
     `locals` holds names assigned exactly once; `arguments` the expressions a caller passed for the
@@ -55,7 +55,7 @@ class Evaluation:
         self._depth = 0
         self._locals: dict[tuple[Any, ...], Any] = {}
 
-    def __call__(self, node: ast.expr, scopes: Sequence[Scope]) -> Any:
+    def __call__(self, node: ast.expr, scopes: Sequence[SourceScope]) -> Any:
         """The value of `node`, or UNKNOWN."""
         handler = _HANDLERS.get(type(node))
         if handler is None or self._depth > 40:
@@ -68,7 +68,7 @@ class Evaluation:
         finally:
             self._depth -= 1
 
-    def name(self, node: ast.Name, scopes: Sequence[Scope]) -> Any:
+    def name(self, node: ast.Name, scopes: Sequence[SourceScope]) -> Any:
         scope, name = scopes[0], node.id
         if name in scope.locals:
             assigned = scope.locals[name]
@@ -81,7 +81,7 @@ class Evaluation:
             return self.values[name]
         return plain(scope.namespace.get(name, UNKNOWN))
 
-    def _local(self, name: str, assigned: ast.expr, scopes: Sequence[Scope]) -> Any:
+    def _local(self, name: str, assigned: ast.expr, scopes: Sequence[SourceScope]) -> Any:
         """Each local is evaluated once; one that is made of itself is unknown."""
         key = (name, *map(id, scopes))
         if key not in self._locals:
@@ -89,12 +89,12 @@ class Evaluation:
             self._locals[key] = self(assigned, scopes)
         return self._locals[key]
 
-    def attribute(self, node: ast.Attribute, scopes: Sequence[Scope]) -> Any:
+    def attribute(self, node: ast.Attribute, scopes: Sequence[SourceScope]) -> Any:
         if node.attr == "value":
             return self(node.value, scopes)
         return plain(dotted(node, scopes[0].namespace))
 
-    def binary(self, node: ast.BinOp, scopes: Sequence[Scope]) -> Any:
+    def binary(self, node: ast.BinOp, scopes: Sequence[SourceScope]) -> Any:
         left, right = self(node.left, scopes), self(node.right, scopes)
         if not known(left, right) or (isinstance(left, int) and abs(left) > 1 << 62):
             return UNKNOWN
@@ -102,7 +102,7 @@ class Evaluation:
             return UNKNOWN
         return _BINARY[type(node.op)](left, right)
 
-    def unary(self, node: ast.UnaryOp, scopes: Sequence[Scope]) -> Any:
+    def unary(self, node: ast.UnaryOp, scopes: Sequence[SourceScope]) -> Any:
         value = self(node.operand, scopes)
         if isinstance(node.op, ast.Not):
             return not value if known(value) else UNKNOWN
@@ -110,7 +110,7 @@ class Evaluation:
             return UNKNOWN
         return -value if isinstance(node.op, ast.USub) else ~value if isinstance(node.op, ast.Invert) else value
 
-    def boolean(self, node: ast.BoolOp, scopes: Sequence[Scope]) -> Any:
+    def boolean(self, node: ast.BoolOp, scopes: Sequence[SourceScope]) -> Any:
         stop = isinstance(node.op, ast.Or)
         result: Any = not stop
         parts = [self(part, scopes) for part in node.values] if self.eager else node.values
@@ -122,7 +122,7 @@ class Evaluation:
                 return value
         return result
 
-    def compare(self, node: ast.Compare, scopes: Sequence[Scope]) -> Any:
+    def compare(self, node: ast.Compare, scopes: Sequence[SourceScope]) -> Any:
         left = self(node.left, scopes)
         for op, item in zip(node.ops, node.comparators, strict=True):
             right = self(item, scopes)
@@ -138,16 +138,16 @@ class Evaluation:
             left = right
         return True
 
-    def conditional(self, node: ast.IfExp, scopes: Sequence[Scope]) -> Any:
+    def conditional(self, node: ast.IfExp, scopes: Sequence[SourceScope]) -> Any:
         test = self(node.test, scopes)
         if test is UNKNOWN or test is PRESENT:
             return UNKNOWN
         return self(node.body if test else node.orelse, scopes)
 
-    def sequence(self, node: ast.Tuple | ast.List, scopes: Sequence[Scope]) -> Any:
+    def sequence(self, node: ast.Tuple | ast.List, scopes: Sequence[SourceScope]) -> Any:
         return tuple(self(item, scopes) for item in node.elts)
 
-    def call(self, node: ast.Call, scopes: Sequence[Scope]) -> Any:
+    def call(self, node: ast.Call, scopes: Sequence[SourceScope]) -> Any:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         target = dotted(node.func, scopes[0].namespace)
         function = own(target, "fn") if type(target).__name__ == "ConstexprFunction" else _FUNCTIONS.get(name)
@@ -161,7 +161,7 @@ class Evaluation:
         except Exception:  # the project's own code, where it is a constexpr function
             return UNKNOWN
 
-    def subscript(self, node: ast.Subscript, scopes: Sequence[Scope]) -> Any:
+    def subscript(self, node: ast.Subscript, scopes: Sequence[SourceScope]) -> Any:
         value, index = self(node.value, scopes), self(node.slice, scopes)
         if not isinstance(value, tuple) or not isinstance(index, int) or not -len(value) <= index < len(value):
             return UNKNOWN
@@ -215,7 +215,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": abs, "int": int, "bool": bool, "float": float, "constexpr": lambda a: a,
 }  # fmt: skip
 
-_HANDLERS: dict[type[ast.expr], Callable[[Evaluation, Any, Sequence[Scope]], Any]] = {
+_HANDLERS: dict[type[ast.expr], Callable[[Evaluation, Any, Sequence[SourceScope]], Any]] = {
     ast.Constant: lambda self, node, scopes: node.value, ast.Name: Evaluation.name,
     ast.Attribute: Evaluation.attribute, ast.BinOp: Evaluation.binary, ast.UnaryOp: Evaluation.unary,
     ast.BoolOp: Evaluation.boolean, ast.Compare: Evaluation.compare, ast.IfExp: Evaluation.conditional,

@@ -12,7 +12,7 @@ from typing import Any
 from triton_mutlint.kernel_source.calls import Calls, Env, of_global
 from triton_mutlint.kernel_source.evaluate import UNKNOWN
 from triton_mutlint.kernel_source.folding import compared, computed
-from triton_mutlint.kernel_source.values import NO_ROOTS, NOTHING, Value, constant, either, mixed
+from triton_mutlint.kernel_source.values import NO_ROOTS, NOTHING, MayBe, constant, either, mixed
 
 _LANGUAGES = {"tl": "triton.language", "triton": "triton"}
 
@@ -23,20 +23,20 @@ class Expressions(Calls):
     namespace: Mapping[str, Any]
     env: Env
 
-    def bind(self, target: ast.expr, value: Value) -> None:
+    def bind(self, target: ast.expr, value: MayBe) -> None:
         """`target = value`."""
         raise NotImplementedError
 
-    def eval(self, node: ast.expr) -> Value:
+    def eval(self, node: ast.expr) -> MayBe:
         found = getattr(self, _EXPRESSIONS.get(type(node), "whatever"))(node)
-        assert isinstance(found, Value)
+        assert isinstance(found, MayBe)
         return found
 
-    def whatever(self, node: ast.AST) -> Value:
+    def whatever(self, node: ast.AST) -> MayBe:
         """Any other expression may be made of all that is in it."""
         return mixed(self.eval(n) if isinstance(n, ast.expr) else self.whatever(n) for n in ast.iter_child_nodes(node))
 
-    def name(self, node: ast.Name) -> Value:
+    def name(self, node: ast.Name) -> MayBe:
         if node.id in self.env:
             return self.env[node.id]
         found = self.namespace.get(node.id, getattr(builtins, node.id, UNKNOWN))
@@ -47,16 +47,16 @@ class Expressions(Calls):
                 self.done(f"{node.id} is not defined", NO_ROOTS)
         return of_global(found)
 
-    def attribute(self, node: ast.Attribute) -> Value:
+    def attribute(self, node: ast.Attribute) -> MayBe:
         owner = self.eval(node.value)
         return self.show(node).field(owner, node.attr, self.member(owner, node.attr))
 
-    def sequence(self, node: ast.Tuple | ast.List) -> Value:
+    def sequence(self, node: ast.Tuple | ast.List) -> MayBe:
         if isinstance(node, ast.List) or any(isinstance(e, ast.Starred) for e in node.elts):
             return replace(self.whatever(node), is_open=True)  # what a list holds may change
-        return Value(items=tuple(self.eval(e) for e in node.elts))
+        return MayBe(items=tuple(self.eval(e) for e in node.elts))
 
-    def subscript(self, node: ast.Subscript) -> Value:
+    def subscript(self, node: ast.Subscript) -> MayBe:
         owner = self.eval(node.value)
         if isinstance(node.slice, ast.Slice):
             bounds = [NOTHING if b is None else self.eval(b) for b in (node.slice.lower, node.slice.upper)]
@@ -65,7 +65,7 @@ class Expressions(Calls):
                      for b, v in zip((node.slice.lower, node.slice.upper), bounds, strict=True)]
             known = UNKNOWN not in fixed and not (owner.roots and any(b is not None and b < 0 for b in fixed))
             if owner.items is not None and node.slice.step is None and known:
-                return Value(owner.roots, owner.items[slice(*fixed)])
+                return MayBe(owner.roots, owner.items[slice(*fixed)])
             found = replace(mixed((owner, *bounds)), is_open=True, start=owner.start)
             return self.show(node).element(node, owner, NOTHING, found)
         index = self.eval(node.slice)
@@ -75,28 +75,28 @@ class Expressions(Calls):
         found = found if owner.start is None else replace(found, start=owner.start)  # `offsets[:, None]`
         return self.show(node).element(node, owner, index, found)
 
-    def binary(self, node: ast.BinOp) -> Value:
+    def binary(self, node: ast.BinOp) -> MayBe:
         left, right = self.eval(node.left), self.eval(node.right)
         self.overloaded(left, right)
         return self.show(node).binary(node, left, right, self.combine(node.op, left, right))
 
-    def combine(self, op: ast.operator, left: Value, right: Value) -> Value:
+    def combine(self, op: ast.operator, left: MayBe, right: MayBe) -> MayBe:
         """What an operator makes of two values."""
         found = None if left.kinds or right.kinds else computed(op, left, right)
         if found is not None:
             return found
         if left.is_known and right.is_known:
-            return Value(of=left.of | right.of)
+            return MayBe(of=left.of | right.of)
         if isinstance(op, (ast.Add, ast.Sub)):
             return left + right if isinstance(op, ast.Add) else mixed((left, right))
         return mixed((left.number(), right.number()))  # no pointer is multiplied, shifted or masked
 
-    def compare(self, node: ast.Compare) -> Value:
+    def compare(self, node: ast.Compare) -> MayBe:
         values = [self.eval(n) for n in (node.left, *node.comparators)]
         self.overloaded(*values)
         return self.show(node).compare(node, values, compared(node, values[0], values[1]))
 
-    def unary(self, node: ast.UnaryOp) -> Value:
+    def unary(self, node: ast.UnaryOp) -> MayBe:
         operand = self.eval(node.operand)
         self.overloaded(operand)
         negated = isinstance(node.op, ast.USub) and isinstance(operand.value, int | float)
@@ -106,7 +106,7 @@ class Expressions(Calls):
         value = replace(value, of=operand.of) if operand.of else value
         return self.show(node).unary(node, operand, value)
 
-    def choice(self, node: ast.IfExp) -> Value:
+    def choice(self, node: ast.IfExp) -> MayBe:
         test = self.eval(node.test)
         self.consult(test)
         if test.is_known:
@@ -114,8 +114,8 @@ class Expressions(Calls):
         left, right = self.eval(node.body), self.eval(node.orelse)
         return self.show(node).choice(node, test, left, right, either(left, right))
 
-    def chain(self, node: ast.BoolOp) -> Value:
-        stops, values = isinstance(node.op, ast.Or), list[Value]()
+    def chain(self, node: ast.BoolOp) -> MayBe:
+        stops, values = isinstance(node.op, ast.Or), list[MayBe]()
         for part in node.values:
             values.append(self.eval(part))
             self.consult(values[-1])
@@ -123,7 +123,7 @@ class Expressions(Calls):
                 break  # what follows is not compiled
         return self.show(node).chain(node, values, self.first_of(values, stops))
 
-    def first_of(self, values: list[Value], stops: bool) -> Value:
+    def first_of(self, values: list[MayBe], stops: bool) -> MayBe:
         """What `and` or `or` gives."""
         for index, value in enumerate(values):
             if not value.is_known:
@@ -132,23 +132,23 @@ class Expressions(Calls):
                 return value
         return values[-1]
 
-    def walrus(self, node: ast.NamedExpr) -> Value:
+    def walrus(self, node: ast.NamedExpr) -> MayBe:
         value = self.eval(node.value)
         self.bind(node.target, value)
         return value
 
-    def comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Value:
+    def comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> MayBe:
         for part in node.generators:
             self.bind(part.target, self.eval(part.iter).any_element())
             for test in part.ifs:
                 self.eval(test)
         return replace(mixed((self.eval(node.elt),)), is_open=True)
 
-    def nothing(self, node: ast.expr) -> Value:
+    def nothing(self, node: ast.expr) -> MayBe:
         self.whatever(node)
         return NOTHING
 
-    def literal(self, node: ast.Constant) -> Value:
+    def literal(self, node: ast.Constant) -> MayBe:
         return constant(node.value)
 
 

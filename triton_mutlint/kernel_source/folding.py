@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from triton_mutlint.kernel_source.evaluate import COMPARE_TWO, UNKNOWN, next_power_of_2, plain
-from triton_mutlint.kernel_source.values import FALSE, NOTHING, TRUE, Value, constant, decided_by
+from triton_mutlint.kernel_source.values import FALSE, NOTHING, TRUE, MayBe, constant, decided_by
 
 _LIMIT = 1 << 31
 _SIGNED: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -35,13 +35,13 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 FOLDED = frozenset({*_SAME, *_FUNCTIONS})
 
 
-def computed(op: ast.operator, left: Value, right: Value) -> Value | None:
+def computed(op: ast.operator, left: MayBe, right: MayBe) -> MayBe | None:
     """`left op right`, if that can be told."""
     found = _computed(op, left, right)
     return found if found is None else replace(found, of=left.of | right.of)
 
 
-def _computed(op: ast.operator, left: Value, right: Value) -> Value | None:
+def _computed(op: ast.operator, left: MayBe, right: MayBe) -> MayBe | None:
     a, b = left.value, right.value
     if isinstance(op, ast.BitAnd) and any(v.is_known and v.value in (False, 0) for v in (left, right)):
         is_flag = any(v.value is False for v in (left, right))
@@ -52,7 +52,7 @@ def _computed(op: ast.operator, left: Value, right: Value) -> Value | None:
     return None if function is None else _result(function, (a, b))
 
 
-def called(name: str, args: tuple[Any, ...]) -> Value | None:
+def called(name: str, args: tuple[Any, ...]) -> MayBe | None:
     """What a function of that name makes of constants, if that can be told."""
     if name in _SAME and len(args) == 1:
         return constant(_SAME[name](args[0]))
@@ -62,7 +62,7 @@ def called(name: str, args: tuple[Any, ...]) -> Value | None:
     return _result(function, args)
 
 
-def evaluated(function: Any, args: tuple[Value, ...]) -> Value | None:
+def evaluated(function: Any, args: tuple[MayBe, ...]) -> MayBe | None:
     """What the project's own function of compile-time values comes to."""
     if not all(a.is_known for a in args):
         return None
@@ -70,11 +70,11 @@ def evaluated(function: Any, args: tuple[Value, ...]) -> Value | None:
     try:
         found = plain(getattr(function, "fn", function)(*(a.value for a in args)))
     except Exception:  # the project's own code
-        return Value(of=of)
-    return Value(of=of) if found is UNKNOWN or isinstance(found, tuple) else replace(constant(found), of=of)
+        return MayBe(of=of)
+    return MayBe(of=of) if found is UNKNOWN or isinstance(found, tuple) else replace(constant(found), of=of)
 
 
-def _result(function: Callable[..., Any], args: tuple[Any, ...]) -> Value | None:
+def _result(function: Callable[..., Any], args: tuple[Any, ...]) -> MayBe | None:
     try:
         found = function(*args)
     except (ArithmeticError, TypeError, ValueError):
@@ -91,14 +91,14 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and -_LIMIT < value < _LIMIT
 
 
-def compared(test: ast.Compare, left: Value, right: Value) -> Value:
+def compared(test: ast.Compare, left: MayBe, right: MayBe) -> MayBe:
     """What a test of two values comes to, where that can be told."""
     found = _compared(test, left, right)
     of = left.of | right.of if found.is_known else decided_by((left, right, *(right.items or ())))
     return replace(found, of=of) if of else found
 
 
-def _compared(test: ast.Compare, left: Value, right: Value) -> Value:
+def _compared(test: ast.Compare, left: MayBe, right: MayBe) -> MayBe:
     if len(test.ops) != 1:
         return NOTHING
     op = test.ops[0]
@@ -119,7 +119,7 @@ def _compared(test: ast.Compare, left: Value, right: Value) -> Value:
         return NOTHING
 
 
-def _is_same(left: Value, right: Value) -> bool | None:
+def _is_same(left: MayBe, right: MayBe) -> bool | None:
     """Whether one is the other: told of None, and of truth values."""
     for one, other in ((left, right), (right, left)):
         if one.said == (type(None), None) and (other.is_known or other.is_present):
@@ -129,7 +129,7 @@ def _is_same(left: Value, right: Value) -> bool | None:
     return None
 
 
-def _is_in(left: Value, right: Value) -> bool | None:
+def _is_in(left: MayBe, right: MayBe) -> bool | None:
     items = right.items if right.has_length else None
     if isinstance(left.value, str) and isinstance(right.value, str):
         return left.value in right.value
@@ -138,7 +138,7 @@ def _is_in(left: Value, right: Value) -> bool | None:
     return any(left.value == item.value for item in items)
 
 
-def _is_empty(op: ast.cmpop, left: Value, right: Value) -> bool:
+def _is_empty(op: ast.cmpop, left: MayBe, right: MayBe) -> bool:
     """Whether a range is asked to be below its own start."""
     low, high = (left, right) if isinstance(op, ast.Lt) else (right, left)
     limit = high.value if isinstance(op, ast.Lt | ast.Gt) else None

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from triton_mutlint.kernel_source.calls import of_global
 from triton_mutlint.kernel_source.helpers import Helper, Program
-from triton_mutlint.kernel_source.values import NOTHING, Object, Value
+from triton_mutlint.kernel_source.values import NOTHING, MayBe, Object
 from triton_mutlint.kernel_source.walk import Walk
 from triton_mutlint.types import ArgType, ConstexprValue, Footprint, Kernel, ScalarType, TupleType, Variant
 
 
-def footprint(kernel: Kernel, program: Program, given: Mapping[str, Value]) -> Footprint:
+def footprint(kernel: Kernel, program: Program, given: Mapping[str, MayBe]) -> Footprint:
     """What the source of `kernel` may touch where its parameters are what `given` says."""
     return Walk(program).of(Helper.of(kernel), given)
 
@@ -44,21 +44,21 @@ def _is_plain(type_: ArgType) -> bool:
     return isinstance(type_, ConstexprValue) and isinstance(type_.value, bool | int | float | str)
 
 
-def _with_name(name: str, type_: ArgType, is_plain: bool) -> Value:
+def _with_name(name: str, type_: ArgType, is_plain: bool) -> MayBe:
     value = given_by(name, type_)
     return replace(value, of=frozenset((name,))) if is_plain else value
 
 
-def given_by(name: str, type_: ArgType) -> Value:
+def given_by(name: str, type_: ArgType) -> MayBe:
     """What a parameter is in a variant with this type or value."""
     if isinstance(type_, TupleType):
         return elements(name, type_, True)
     if isinstance(type_, ConstexprValue):
         return of_global(type_.value)
-    return NOTHING if isinstance(type_, ScalarType) else Value(frozenset((name,)), is_present=True)
+    return NOTHING if isinstance(type_, ScalarType) else MayBe(frozenset((name,)), is_present=True)
 
 
-def elements(label: str, type_: TupleType, told: bool) -> Value:
+def elements(label: str, type_: TupleType, told: bool) -> MayBe:
     """A tuple: other launches may pass a longer one, unless its type is told."""
     items = []
     for key, element in zip(type_.labels, type_.elements, strict=True):
@@ -68,6 +68,6 @@ def elements(label: str, type_: TupleType, told: bool) -> Value:
         elif told and isinstance(element, ConstexprValue):
             items.append(of_global(element.value))
         else:
-            items.append(Value(frozenset((part,)), is_open=not told))
+            items.append(MayBe(frozenset((part,)), is_open=not told))
     rest = frozenset[str]() if told else frozenset((label,))
-    return Value(rest, tuple(items), kinds=(Object(type_),) if type_.fields else ())
+    return MayBe(rest, tuple(items), kinds=(Object(type_),) if type_.fields else ())

@@ -11,7 +11,7 @@ from triton_mutlint.kernel_source import marks
 from triton_mutlint.kernel_source.dtype_names import bits
 from triton_mutlint.kernel_source.marks import note, use_dtype
 from triton_mutlint.kernel_source.slots import INT, NO_TRACE, NONE, Dtype, Slot, Trace, blended, merged
-from triton_mutlint.kernel_source.values import NOTHING, Value, made
+from triton_mutlint.kernel_source.values import NOTHING, MayBe, made
 
 if TYPE_CHECKING:
     from triton_mutlint.kernel_source.learning import Learning
@@ -34,12 +34,12 @@ class Call:
     """One call of a `tl` function: its arguments, the line in the kernel's own body, and what is learnt."""
 
     name: str
-    args: tuple[Value, ...]
-    named: Mapping[str, Value]
+    args: tuple[MayBe, ...]
+    named: Mapping[str, MayBe]
     line: int
     learning: Learning
 
-    def get(self, position: int, name: str) -> Value:
+    def get(self, position: int, name: str) -> MayBe:
         return self.args[position] if position < len(self.args) else self.named.get(name, NOTHING)
 
     def options(self) -> None:
@@ -122,7 +122,7 @@ def _descriptor_function(call: Call) -> Trace:
     return descriptor_access(call.get(0, "desc"), call.name.split("_")[0], call.args[1:], call.line)
 
 
-def descriptor_access(descriptor: Value, method: str, args: tuple[Value, ...], line: int) -> Trace:
+def descriptor_access(descriptor: MayBe, method: str, args: tuple[MayBe, ...], line: int) -> Trace:
     """`desc.load([...])`, `desc.store(...)`, ... on a host descriptor or one made in the kernel."""
     slots = descriptor.made.base
     for argument in args:
@@ -147,7 +147,7 @@ def descriptor_access(descriptor: Value, method: str, args: tuple[Value, ...], l
     return _elements(descriptor.made)
 
 
-def _scales(value: Value) -> frozenset[str]:
+def _scales(value: MayBe) -> frozenset[str]:
     return value.made.factors
 
 

@@ -10,15 +10,15 @@ from typing import Protocol
 
 from triton_mutlint.kernel_source import marks
 from triton_mutlint.kernel_source.calls import Calls, Env
-from triton_mutlint.kernel_source.evaluate import Scope
+from triton_mutlint.kernel_source.evaluate import SourceScope
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.learning import Learning, Observer, Place, compile_time
 from triton_mutlint.kernel_source.slots import NONE, Slot, Slots, Trace
-from triton_mutlint.kernel_source.values import NOTHING, Object, Value, either
-from triton_mutlint.kernel_source.walk import Body, Walk
+from triton_mutlint.kernel_source.values import NOTHING, MayBe, Object, either
+from triton_mutlint.kernel_source.walk import Walk, WalkedBody
 from triton_mutlint.types import Kernel
 
-NO_PLACE = Place((Scope({}),))
+NO_PLACE = Place((SourceScope({}),))
 
 
 class Watch(Protocol):
@@ -58,9 +58,9 @@ def teach(program: Program, helper: Helper, slots: Mapping[str, Slot], line: int
                      for a in (*helper.node.args.posonlyargs, *helper.node.args.args, *helper.node.args.kwonlyargs)})
 
 
-def _bare(name: str, slot: Slot | None) -> Value:
+def _bare(name: str, slot: Slot | None) -> MayBe:
     trace = Trace() if slot is None else Trace(frozenset((slot,)))
-    return Value(frozenset((name,)), is_open=True, trace=trace)
+    return MayBe(frozenset((name,)), is_open=True, trace=trace)
 
 
 def _with_children(slots: Iterable[Slot]) -> Iterator[Slot]:
@@ -76,22 +76,22 @@ class LearningWalk(Walk):
         super().__init__(program)
         self.learnt, self.watch, self.line = learnt, watch, line
 
-    def body(self, helper: Helper, env: Env, caller: Calls | None) -> Body:
+    def body(self, helper: Helper, env: Env, caller: Calls | None) -> WalkedBody:
         return LearningBody(self, helper, env, caller)
 
 
-class LearningBody(Body):
+class LearningBody(WalkedBody):
     """The walk over one function's body."""
 
     def __init__(self, stores: LearningWalk, helper: Helper, env: Env, caller: Calls | None) -> None:
         super().__init__(stores, helper, env)
         self.learnt, self.watch, self.file = stores.learnt, stores.watch, helper.file
         self.local: dict[str, ast.expr | None] = {}  # names that are assigned once, and what they stand for
-        self.here = Place((Scope(helper.namespace, self.local),))
+        self.here = Place((SourceScope(helper.namespace, self.local),))
         self.outer = stores.line  # the line of the kernel's own body whose call is followed; 0 outside of calls
         self.source: ast.expr | None = None
         if isinstance(caller, LearningBody):
-            scope = Scope(helper.namespace, self.local, _expressions(helper, caller.node))
+            scope = SourceScope(helper.namespace, self.local, _expressions(helper, caller.node))
             outside = tuple((test, side, depth + 1) for test, side, depth in caller.here.conditions)
             self.here = Place((scope, *caller.here.scopes), conditions=outside,
                               is_repeated=caller.here.is_repeated or caller.node is None)
@@ -106,12 +106,12 @@ class LearningBody(Body):
 
     # ----------------------------------------------------------------- expressions
 
-    def sequence(self, node: ast.Tuple | ast.List) -> Value:
+    def sequence(self, node: ast.Tuple | ast.List) -> MayBe:
         if any(isinstance(e, ast.Starred) for e in node.elts):
             return super().sequence(node)
-        return Value(items=tuple(self.eval(e) for e in node.elts))
+        return MayBe(items=tuple(self.eval(e) for e in node.elts))
 
-    def call(self, node: ast.Call) -> Value:
+    def call(self, node: ast.Call) -> MayBe:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         with self.asserting(name == "static_assert"):
             return super().call(node)
@@ -123,7 +123,7 @@ class LearningBody(Body):
         yield
         self.here.is_asserting = before
 
-    def spread(self, node: ast.Call, value: Value) -> Sequence[Value] | None:
+    def spread(self, node: ast.Call, value: MayBe) -> Sequence[MayBe] | None:
         """A tuple that is spread has as many elements as the function called has parameters left."""
         functions = self.eval(node.func).functions
         helper = self.stores.helper(functions[0].it) if len(functions) == 1 else None
@@ -135,13 +135,13 @@ class LearningBody(Body):
         self.learnt.unpacked(value, left)
         return [replace(value, trace=value.made.child(i)) for i in range(left)]
 
-    def instance(self, cls: type, args: Sequence[Value], named: Mapping[str, Value]) -> Value | None:
+    def instance(self, cls: type, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> MayBe | None:
         """An instance of an aggregate: its fields by position, as its constructor sets them from its parameters."""
         names = list(getattr(cls, "__annotations__", {}))
         if not names:
             return None
         given = {**dict(zip(names, args, strict=False)), **named, **self.stores.initialised(cls, args, named)}
-        return Value(items=tuple(given.get(name, NOTHING) for name in names), kinds=(Object(cls),))
+        return MayBe(items=tuple(given.get(name, NOTHING) for name in names), kinds=(Object(cls),))
 
     # ----------------------------------------------------------------- statements
 
@@ -185,7 +185,7 @@ class LearningBody(Body):
         super().augment(node)
         self.remember(node.target, None)
 
-    def bind(self, target: ast.expr, value: Value) -> None:
+    def bind(self, target: ast.expr, value: MayBe) -> None:
         is_whole = isinstance(target, ast.Tuple | ast.List) and isinstance(self.source, ast.Name)
         if not (isinstance(target, ast.Tuple | ast.List) and is_whole and value.items is None and value.made.bare):
             super().bind(target, value)
@@ -217,7 +217,7 @@ class LearningBody(Body):
             self.env = self.chosen(then, self.env, tests)
         return False
 
-    def decides(self, node: ast.If, test: Value, then: Env, entry: Env, acts: bool) -> None:
+    def decides(self, node: ast.If, test: MayBe, then: Env, entry: Env, acts: bool) -> None:
         """Notes that a branch decides what is written, or left, or which values names hold after it."""
         tests = test.made.decided
         self.show(node)
@@ -281,7 +281,7 @@ class LearningBody(Body):
     def is_skipped(self, node: ast.For | ast.While) -> bool:
         return False  # what is in a loop is compiled, and must be what it seems to be
 
-    def iterated(self, value: Value) -> Value:
+    def iterated(self, value: MayBe) -> MayBe:
         found = super().iterated(value)
         return replace(found, trace=value.made.child("*")) if value.items is None and value.made.bare else found
 

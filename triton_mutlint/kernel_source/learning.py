@@ -14,7 +14,7 @@ from typing import Any
 from triton_mutlint.kernel_source import marks
 from triton_mutlint.kernel_source.constraints import Constraint
 from triton_mutlint.kernel_source.dtype_names import promoted
-from triton_mutlint.kernel_source.evaluate import Scope
+from triton_mutlint.kernel_source.evaluate import SourceScope
 from triton_mutlint.kernel_source.learned_calls import (
     DESCRIPTOR_METHODS,
     HANDLERS,
@@ -25,7 +25,7 @@ from triton_mutlint.kernel_source.learned_calls import (
 )
 from triton_mutlint.kernel_source.marks import note
 from triton_mutlint.kernel_source.slots import NO_TRACE, NONE, Slot, Slots, Trace, blended
-from triton_mutlint.kernel_source.values import Value, made
+from triton_mutlint.kernel_source.values import MayBe, made
 
 _BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift)
 _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
@@ -40,7 +40,7 @@ class Place:
     `scopes` lead from the function to the kernel; the number in a condition says which of them its test belongs to.
     """
 
-    scopes: tuple[Scope, ...]
+    scopes: tuple[SourceScope, ...]
     line: int = 0
     node: ast.expr | None = None
     conditions: tuple[tuple[ast.expr, bool, int], ...] = ()
@@ -54,43 +54,43 @@ class Observer:
     is_learning = False
     place: Place
 
-    def binary(self, node: ast.BinOp, left: Value, right: Value, value: Value) -> Value:
+    def binary(self, node: ast.BinOp, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
         return value
 
-    def unary(self, node: ast.UnaryOp, operand: Value, value: Value) -> Value:
+    def unary(self, node: ast.UnaryOp, operand: MayBe, value: MayBe) -> MayBe:
         return value
 
-    def chain(self, node: ast.BoolOp, values: Sequence[Value], value: Value) -> Value:
+    def chain(self, node: ast.BoolOp, values: Sequence[MayBe], value: MayBe) -> MayBe:
         return value
 
-    def compare(self, node: ast.Compare, values: Sequence[Value], value: Value) -> Value:
+    def compare(self, node: ast.Compare, values: Sequence[MayBe], value: MayBe) -> MayBe:
         return value
 
-    def choice(self, node: ast.IfExp, test: Value, left: Value, right: Value, value: Value) -> Value:
+    def choice(self, node: ast.IfExp, test: MayBe, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
         return value
 
-    def field(self, owner: Value, name: str, value: Value) -> Value:
+    def field(self, owner: MayBe, name: str, value: MayBe) -> MayBe:
         return value
 
-    def element(self, node: ast.Subscript, owner: Value, index: Value, value: Value) -> Value:
+    def element(self, node: ast.Subscript, owner: MayBe, index: MayBe, value: MayBe) -> MayBe:
         return value
 
-    def called(self, name: str, args: Sequence[Value], named: Mapping[str, Value], value: Value) -> Value:
+    def called(self, name: str, args: Sequence[MayBe], named: Mapping[str, MayBe], value: MayBe) -> MayBe:
         """A call of a function of Triton or Python; without its name, of one that is not known."""
         return value
 
-    def method(self, function: Value, owner: Value, name: str, args: Sequence[Value], named: Mapping[str, Value],
-               value: Value) -> Value:
+    def method(self, function: MayBe, owner: MayBe, name: str, args: Sequence[MayBe], named: Mapping[str, MayBe],
+               value: MayBe) -> MayBe:
         """A call of a method of a value, or of what may be any function, if it has no name."""
         return value
 
-    def passed(self, function: Value, args: Sequence[Value]) -> None:
+    def passed(self, function: MayBe, args: Sequence[MayBe]) -> None:
         """A function among the arguments of another is applied to values."""
 
-    def joined(self, left: Value, right: Value) -> None:
+    def joined(self, left: MayBe, right: MayBe) -> None:
         """One name may hold either."""
 
-    def unpacked(self, value: Value, count: int) -> None:
+    def unpacked(self, value: MayBe, count: int) -> None:
         """A value is spread over some names."""
 
 
@@ -139,7 +139,7 @@ class Learning(Observer):
 
     # ----------------------------------------------------------------- operators
 
-    def binary(self, node: ast.BinOp, left: Value, right: Value, value: Value) -> Value:
+    def binary(self, node: ast.BinOp, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
         if value.is_known or left.items is not None or right.items is not None:
             return value
         line, op, a, b = self.place.line, node.op, left.made, right.made
@@ -158,7 +158,7 @@ class Learning(Observer):
             trace = Trace(NONE, trace.mixed, trace.memory, trace.dtype, factors=names)
         return replace(value, trace=trace)
 
-    def _operands(self, op: ast.operator, left: Value, right: Value, line: int) -> None:
+    def _operands(self, op: ast.operator, left: MayBe, right: MayBe, line: int) -> None:
         for value, other in ((left, right.made), (right, left.made)):
             own = value.made
             run_time = own.memory or any(not s.constexpr for s in own.takes_part)
@@ -173,7 +173,7 @@ class Learning(Observer):
             note(right.made.takes_part, "exponent", line)
 
     @staticmethod
-    def _bitwise(op: ast.operator, value: Value, other: Trace, line: int) -> None:
+    def _bitwise(op: ast.operator, value: MayBe, other: Trace, line: int) -> None:
         own = value.made
         if own.bare and all(s.constexpr for s in own.bare) and other.dtype == "i1":
             note(own.bare, "branch", line)  # a flag beside a mask
@@ -195,7 +195,7 @@ class Learning(Observer):
                      pointed or promoted(left.dtype, right.dtype), factors=left.factors | right.factors,
                      tests=left.tests | right.tests)
 
-    def unary(self, node: ast.UnaryOp, operand: Value, value: Value) -> Value:
+    def unary(self, node: ast.UnaryOp, operand: MayBe, value: MayBe) -> MayBe:
         if value.is_known:
             return value
         if isinstance(node.op, ast.Not):
@@ -205,18 +205,18 @@ class Learning(Observer):
             note(operand.made.bare, "integer", self.place.line)
         return replace(value, trace=operand.made)
 
-    def chain(self, node: ast.BoolOp, values: Sequence[Value], value: Value) -> Value:
+    def chain(self, node: ast.BoolOp, values: Sequence[MayBe], value: MayBe) -> MayBe:
         for one in values:
             self.condition(one)
         if value.is_known:
             return value
         return replace(value, trace=Trace(dtype="i1", tests=NONE.union(*(v.made.decided for v in values))))
 
-    def condition(self, value: Value) -> None:
+    def condition(self, value: MayBe) -> None:
         """It decides a branch."""
         note(value.made.bare, "branch", self.place.line)
 
-    def compare(self, node: ast.Compare, values: Sequence[Value], value: Value) -> Value:
+    def compare(self, node: ast.Compare, values: Sequence[MayBe], value: MayBe) -> MayBe:
         for op, left, right in zip(node.ops, values, values[1:], strict=False):
             self._compared(op, left, right)
             self._compared(op, right, left)
@@ -224,7 +224,7 @@ class Learning(Observer):
             return value
         return replace(value, trace=Trace(dtype="i1", tests=NONE.union(*(v.made.decided for v in values))))
 
-    def _compared(self, op: ast.cmpop, value: Value, other: Value) -> None:
+    def _compared(self, op: ast.cmpop, value: MayBe, other: MayBe) -> None:
         line, own, beside = self.place.line, value.made, other.made
         if self.place.is_asserting:
             return
@@ -245,7 +245,7 @@ class Learning(Observer):
         if beside.dtype in _WHOLE and not own.memory:
             note(own.base, "integer", line)
 
-    def choice(self, node: ast.IfExp, test: Value, left: Value, right: Value, value: Value) -> Value:
+    def choice(self, node: ast.IfExp, test: MayBe, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
         tests = test.made.decided
         self.condition(test)
         marks.agree(left, right, self.place.line)
@@ -257,7 +257,7 @@ class Learning(Observer):
         return self.decided_by(value, tests)
 
     @staticmethod
-    def decided_by(value: Value, tests: Slots) -> Value:
+    def decided_by(value: MayBe, tests: Slots) -> MayBe:
         """`value`, which a test has chosen: noted where it may itself be tested at compile time."""
         own = value.made
         runs = own.memory or own.dtype not in (None, "int", "float") or value.items is not None
@@ -267,7 +267,7 @@ class Learning(Observer):
 
     # ----------------------------------------------------------------- parts
 
-    def field(self, owner: Value, name: str, value: Value) -> Value:
+    def field(self, owner: MayBe, name: str, value: MayBe) -> MayBe:
         own = owner.made
         if name in ("dtype", "element_ty", "scalar", "type"):
             return replace(value, trace=self._dtype(own, name))
@@ -290,7 +290,7 @@ class Learning(Observer):
         itself = own.bare if name in ("dtype", "type") and not own.is_block else NONE
         return Trace(itself, dtype=dtype, is_dtype=True)
 
-    def element(self, node: ast.Subscript, owner: Value, index: Value, value: Value) -> Value:
+    def element(self, node: ast.Subscript, owner: MayBe, index: MayBe, value: MayBe) -> MayBe:
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if any(isinstance(p, ast.Slice) or (isinstance(p, ast.Constant) and p.value is None) for p in parts):
             return replace(value, trace=owner.made)  # it only adds dimensions (`x[:, None]`)
@@ -298,13 +298,13 @@ class Learning(Observer):
             return value
         return replace(value, trace=owner.made.child(index.value if isinstance(index.value, int) else "*"))
 
-    def unpacked(self, value: Value, count: int) -> None:
+    def unpacked(self, value: MayBe, count: int) -> None:
         for slot in value.made.bare:
             slot.length = slot.length or count
 
     # ----------------------------------------------------------------- calls
 
-    def called(self, name: str, args: Sequence[Value], named: Mapping[str, Value], value: Value) -> Value:
+    def called(self, name: str, args: Sequence[MayBe], named: Mapping[str, MayBe], value: MayBe) -> MayBe:
         if name == "len":
             for slot in args[0].made.bare if args else ():
                 slot.child("*")
@@ -319,8 +319,8 @@ class Learning(Observer):
         trace = handler(Call(name, tuple(args), named, self.place.line, self))
         return value if value.is_known else replace(value, trace=trace)
 
-    def method(self, function: Value, owner: Value, name: str, args: Sequence[Value], named: Mapping[str, Value],
-               value: Value) -> Value:
+    def method(self, function: MayBe, owner: MayBe, name: str, args: Sequence[MayBe], named: Mapping[str, MayBe],
+               value: MayBe) -> MayBe:
         own, line = owner.made, self.place.line
         if not name and function.made.bare:
             self.function(function.made.bare, args, named)
@@ -335,7 +335,7 @@ class Learning(Observer):
             self.handed(own.bare, args, named)  # an object passed as an argument
         return replace(value, trace=blended(made((owner, *args, *named.values()))))
 
-    def function(self, functions: Slots, args: Sequence[Value], named: Mapping[str, Value]) -> None:
+    def function(self, functions: Slots, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> None:
         """What may be one of several parameters is called."""
         for slot in functions:
             note((slot,), "called", self.place.line)
@@ -343,22 +343,22 @@ class Learning(Observer):
             slot.arity = len(args) + len(named)
         self.handed(functions, args, named)
 
-    def handed(self, functions: Slots, args: Sequence[Value], named: Mapping[str, Value]) -> None:
+    def handed(self, functions: Slots, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> None:
         """The arguments go to one of `functions`; to one that is not known here, if there is none."""
-        given: dict[int | str, Value] = dict((*enumerate(args), *named.items()))
+        given: dict[int | str, MayBe] = dict((*enumerate(args), *named.items()))
         for slot in functions:
             marks.handed_to(slot, given, self.place.line)
         if not functions:
             marks.handed(given.values(), self.place.line)
 
-    def passed(self, function: Value, args: Sequence[Value]) -> None:
+    def passed(self, function: MayBe, args: Sequence[MayBe]) -> None:
         for slot in function.made.bare:
             marks.handed_to(slot, dict(enumerate(args)), self.place.line)
 
-    def joined(self, left: Value, right: Value) -> None:
+    def joined(self, left: MayBe, right: MayBe) -> None:
         marks.agree(left, right, self.place.line)
 
-    def cast(self, value: Value, kind: Value, line: int, bitcast: bool) -> Trace:
+    def cast(self, value: MayBe, kind: MayBe, line: int, bitcast: bool) -> Trace:
         """`value.to(kind)`: noted if that is, or may be, a type of pointers."""
         source = value.made
         found = cast_to(source, kind.made, line, bitcast)

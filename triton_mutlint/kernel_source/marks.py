@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from triton_mutlint.kernel_source.names import named_like_pointer
 from triton_mutlint.kernel_source.slots import NONE, Slot, Slots, Trace
-from triton_mutlint.kernel_source.values import Value, made
+from triton_mutlint.kernel_source.values import MayBe, made
 
 
 def note(slots: Iterable[Slot], fact: str, line: int) -> None:
@@ -35,7 +35,7 @@ def _likely_pointer(slots: Slots) -> bool:
     return any(s.pointer or (not s.constexpr and named_like_pointer(s.name)) for s in slots)
 
 
-def address(value: Value, line: int) -> None:
+def address(value: MayBe, line: int) -> None:
     """`value` is dereferenced: its base is a pointer and what was added to it is an integer."""
     for part in made((value,)):
         note(part.base, "pointer", line)
@@ -49,7 +49,7 @@ def elements_integer(part: Trace, line: int) -> None:
         note(part.memory, "elem_int", line)
 
 
-def integer(value: Value, line: int) -> None:
+def integer(value: MayBe, line: int) -> None:
     """`value` must be an integer, and so must all that it was made of."""
     for part in made((value,)):
         # An address, or a number made wider: the cast did it.
@@ -59,7 +59,7 @@ def integer(value: Value, line: int) -> None:
             note((part.dtype,), "elem_int", line)  # a dtype parameter
 
 
-def floating(value: Value, line: int) -> None:
+def floating(value: MayBe, line: int) -> None:
     """`value` must be a floating-point number; a cast or a constant in between says nothing more."""
     for part in made((value,)):
         if not isinstance(part.dtype, str):
@@ -67,7 +67,7 @@ def floating(value: Value, line: int) -> None:
             note((s for s in part.takes_part if not s.constexpr or s in part.base), "floating", line)
 
 
-def mask(value: Value, line: int) -> None:
+def mask(value: MayBe, line: int) -> None:
     """`value` is a mask; elements loaded and used as one without a comparison are booleans."""
     if isinstance(value.made.dtype, Slot):
         for slot in value.made.memory:
@@ -85,7 +85,7 @@ def same_dtype(left: Trace, right: Trace) -> None:
         b.give_dtype(a)
 
 
-def kept(values: Iterable[Value], line: int) -> None:
+def kept(values: Iterable[MayBe], line: int) -> None:
     """The values are put into memory, from which they may be loaded again."""
     for part in made(values):
         note(part.takes_part, "kept", line)
@@ -106,7 +106,7 @@ def alike(left: Trace, right: Trace) -> None:
                 other.kin.append(one)
 
 
-def agree(left: Value, right: Value, line: int) -> None:
+def agree(left: MayBe, right: MayBe, line: int) -> None:
     """A name bound to both must keep one type: elements joined with an integer are integers."""
     if left.items is not None and right.items is not None:
         for one, two in zip(left.items, right.items, strict=False):
@@ -149,14 +149,14 @@ def settle(slots: Iterable[Slot]) -> None:
             note(slot.movers, "matters", slot.pointer or slot.descriptor)
 
 
-def handed(values: Iterable[Value], line: int) -> None:
+def handed(values: Iterable[MayBe], line: int) -> None:
     """The values go to a function that is not known here: it may write through them."""
     for part in made(values):
         note(part.base, "stored", line)
         note(part.base, "addressed", line)
 
 
-def handed_to(function: Slot, passed: Mapping[int | str, Value], line: int) -> None:
+def handed_to(function: Slot, passed: Mapping[int | str, MayBe], line: int) -> None:
     """Values go to a function that is itself a parameter, by position or name: which it is decides what it does."""
     for key, value in passed.items():
         for part in made((value,)):
@@ -164,12 +164,12 @@ def handed_to(function: Slot, passed: Mapping[int | str, Value], line: int) -> N
                 slot.handed.setdefault((function, key), line)
 
 
-def matters(value: Value, line: int) -> None:
+def matters(value: MayBe, line: int) -> None:
     """What a compile-time value decides here can change what is written, or where."""
     note((s for s in value.made.decided if s.constexpr or s.none_test or s.branch), "matters", line)
 
 
-def moves(one: Value, other: Value, tests: Slots, line: int) -> None:
+def moves(one: MayBe, other: MayBe, tests: Slots, line: int) -> None:
     """A test chooses between two values; when they turn out to be pointers, it matters."""
     left, right = one.made, other.made
     opaque = left.points or right.points
@@ -180,7 +180,7 @@ def moves(one: Value, other: Value, tests: Slots, line: int) -> None:
             slot.movers.update(tests)
 
 
-def shape(value: Value, line: int) -> None:
+def shape(value: MayBe, line: int) -> None:
     for part in made((value,)):
         # A power of two that is shifted by some number is a dimension, and the number is none.
         note((slot for slot in part.takes_part if not slot.exponent), "shape", line)

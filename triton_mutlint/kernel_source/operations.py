@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from triton_mutlint.kernel_source.objects import named_and_home
-from triton_mutlint.kernel_source.values import LOADED, NOTHING, Value, mixed
+from triton_mutlint.kernel_source.values import LOADED, NOTHING, MayBe, mixed
 
 ANY = "**"  # stands for whichever parameters `*args` and `**kwargs` go to
 _STORING = ("store", "scatter", "atomic_", "_experimental_descriptor_store", "_experimental_device_tensormap")
@@ -34,12 +34,12 @@ METHODS = frozenset({"to", "cast", "view", "reshape", "expand_dims", "broadcast_
                      "count", "is_fp8", "is_fp16", "is_bf16", "is_fp32", "is_fp64"})
 
 
-def loaded(*others: Value) -> Value:
+def loaded(*others: MayBe) -> MayBe:
     """What a load gives: what is in memory, or the value given for where it is masked."""
-    return Value(LOADED.roots | mixed(others).roots)
+    return MayBe(LOADED.roots | mixed(others).roots)
 
 
-def of_asm(args: Sequence[Value], named: Mapping[str, Value]) -> tuple[frozenset[str], Value] | None:
+def of_asm(args: Sequence[MayBe], named: Mapping[str, MayBe]) -> tuple[frozenset[str], MayBe] | None:
     """What an inline asm stores through, and what it gives; None where its text is not known or not understood.
 
     Both are what any target makes of it that understands it.
@@ -56,11 +56,11 @@ def of_asm(args: Sequence[Value], named: Mapping[str, Value]) -> tuple[frozenset
     understood = read_on_any(text.value, constraints.value, len(operands), [1] * len(operands))
     stored = {i for reading in understood for i in reading.writes | reading.atomics}
     flows = {i for reading in understood for i in reading.result_flows}
-    result = Value(mixed(operands[i] for i in flows).roots | LOADED.roots)
+    result = MayBe(mixed(operands[i] for i in flows).roots | LOADED.roots)
     return (mixed(operands[i] for i in stored).roots, result) if understood else None
 
 
-def masked_off(name: str, args: Sequence[Value], named: Mapping[str, Value]) -> bool:
+def masked_off(name: str, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> bool:
     """Whether the mask of a store or atomic update is a constant that lets nothing through."""
     if ANY in named or (name != "store" and not name.startswith("atomic_")) or name == "atomic_cas":
         return False
@@ -68,7 +68,7 @@ def masked_off(name: str, args: Sequence[Value], named: Mapping[str, Value]) -> 
     return mask.is_known and not mask.value
 
 
-def runs_never(target: Any, args: Sequence[Value]) -> bool:
+def runs_never(target: Any, args: Sequence[MayBe]) -> bool:
     """Whether a loop over `target(*args)` has no trips, whatever else is not known."""
     name, home = named_and_home(target)
     values = [arg.value for arg in args]

@@ -14,7 +14,7 @@ _PLAIN = (int, float, str, type(None))
 
 
 @dataclass(frozen=True)
-class Value:
+class MayBe:
     """`roots` are parameters whose address the value may be, or be made of: `#p` where it may be a number by now.
 
     `items` are the elements of a tuple: all of them, or the first ones of one that has `roots` of its own, too.
@@ -27,7 +27,7 @@ class Value:
     """
 
     roots: frozenset[str] = frozenset()
-    items: tuple[Value, ...] | None = None
+    items: tuple[MayBe, ...] | None = None
     functions: tuple[Object, ...] = ()
     is_open: bool = False
     kinds: tuple[Object, ...] = ()
@@ -65,7 +65,7 @@ class Value:
             return self.roots
         return self.roots.union(*(item.everything() for item in self.items or ()))
 
-    def converted(self) -> Value:
+    def converted(self) -> MayBe:
         """The same, where a call may have made a number of an address."""
         if not self.roots and self.items is None:
             return self
@@ -73,7 +73,7 @@ class Value:
         roots = self.roots | {_number(root) for root in self.roots}
         return self if roots == self.roots and items is None else replace(self, roots=roots, items=items)
 
-    def number(self) -> Value:
+    def number(self) -> MayBe:
         """The same, where Triton takes no pointer."""
         if not self.roots or self.items is not None or self.has_objects():
             return self
@@ -97,7 +97,7 @@ class Value:
             return True
         return bool(self.items) and any(item.has_objects() for item in self.items or ())
 
-    def element(self, index: Value) -> Value:
+    def element(self, index: MayBe) -> MayBe:
         """`self[index]`."""
         at = index.value
         items = self.items or ()
@@ -105,15 +105,15 @@ class Value:
             return items[at]
         return self.any_element()
 
-    def any_element(self) -> Value:
+    def any_element(self) -> MayBe:
         """What iterating over it gives."""
         if self.items:
-            return either(*((Value(self.roots),) if self.roots else ()), *self.items)
-        return Value(self.roots, is_open=self.is_open, kinds=(SOME,) if self.kinds else (), trace=self.trace)
+            return either(*((MayBe(self.roots),) if self.roots else ()), *self.items)
+        return MayBe(self.roots, is_open=self.is_open, kinds=(SOME,) if self.kinds else (), trace=self.trace)
 
-    def __add__(self, other: Value) -> Value:
+    def __add__(self, other: MayBe) -> MayBe:
         if self.items is not None and other.items is not None and not self.roots:
-            return Value(other.roots, (*self.items, *other.items))
+            return MayBe(other.roots, (*self.items, *other.items))
         return mixed((self, other))
 
 
@@ -151,15 +151,15 @@ def parameter(root: str) -> str:
 
 _NUMBER = "#"
 _NO_ROOTS = frozenset[str]()
-NOTHING = Value()
+NOTHING = MayBe()
 NOWHERE = ""  # stands for what is no parameter: an address of none, say
 NO_ROOTS = frozenset((NOWHERE,))
 MEMORY = "*"  # stands for the parameters whose addresses were put into memory
-LOADED = Value(frozenset((MEMORY,)))
+LOADED = MayBe(frozenset((MEMORY,)))
 SOME = Object(None)  # a class that is not known
 
 
-def either(*values: Value) -> Value:
+def either(*values: MayBe) -> MayBe:
     """One of `values`."""
     first = values[0]
     if len(values) == 1 or all(value is first or value == first for value in values):
@@ -173,11 +173,11 @@ def either(*values: Value) -> Value:
     kinds = dict.fromkeys(k for v in values for k in v.kinds)
     if any(v.kinds != first.kinds for v in values):
         kinds[SOME] = None
-    return Value(roots, items, functions, any(v.is_open for v in values), tuple(kinds),
+    return MayBe(roots, items, functions, any(v.is_open for v in values), tuple(kinds),
                  trace=merged(value.made for value in values), of=decided_by(values))
 
 
-def decided_by(values: Iterable[Value]) -> frozenset[str]:
+def decided_by(values: Iterable[MayBe]) -> frozenset[str]:
     """The parameters that decide whether the constants among `values` make another one, if all are constants."""
     found = _NO_ROOTS
     for value in values:
@@ -187,7 +187,7 @@ def decided_by(values: Iterable[Value]) -> frozenset[str]:
     return found
 
 
-def mixed(values: Iterable[Value]) -> Value:
+def mixed(values: Iterable[MayBe]) -> MayBe:
     """What may be made of all of `values`."""
     roots, has_objects, traces = _NO_ROOTS, False, list[Trace]()
     for value in values:
@@ -203,10 +203,10 @@ def mixed(values: Iterable[Value]) -> Value:
     trace = blended(traces)
     if not roots and not has_objects and trace is NO_TRACE:
         return NOTHING
-    return Value(roots, kinds=(SOME,) if has_objects else (), trace=trace)
+    return MayBe(roots, kinds=(SOME,) if has_objects else (), trace=trace)
 
 
-def made(values: Iterable[Value]) -> Iterator[Trace]:
+def made(values: Iterable[MayBe]) -> Iterator[Trace]:
     """What the values, and the elements of those that are tuples, are made of."""
     for value in values:
         if value.items is None:
@@ -215,9 +215,9 @@ def made(values: Iterable[Value]) -> Iterator[Trace]:
             yield from made(value.items)
 
 
-def constant(value: Any) -> Value:
+def constant(value: Any) -> MayBe:
     """A constant, where it is one that tests and indices are made of."""
-    return Value(said=(type(value), value)) if isinstance(value, _PLAIN) else NOTHING
+    return MayBe(said=(type(value), value)) if isinstance(value, _PLAIN) else NOTHING
 
 
 TRUE, FALSE = constant(True), constant(False)

@@ -15,7 +15,7 @@ from triton_mutlint.kernel_source.calls import Calls, Done, Env, of_global
 from triton_mutlint.kernel_source.expressions import Expressions
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.operations import runs_never
-from triton_mutlint.kernel_source.values import NOTHING, SOME, Value, constant, either, mixed, parameter
+from triton_mutlint.kernel_source.values import NOTHING, SOME, MayBe, constant, either, mixed, parameter
 from triton_mutlint.types import Footprint, Site
 
 MAX_DEPTH = 24  # calls within each other
@@ -28,15 +28,15 @@ class Walk:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._known: dict[tuple[Helper, tuple[tuple[str, Value], ...]], Done] = {}
-        self._running: set[tuple[Helper, tuple[tuple[str, Value], ...]]] = set()
+        self._known: dict[tuple[Helper, tuple[tuple[str, MayBe], ...]], Done] = {}
+        self._running: set[tuple[Helper, tuple[tuple[str, MayBe], ...]]] = set()
         self._calls = 0
 
-    def of(self, helper: Helper, env: Mapping[str, Value]) -> Footprint:
+    def of(self, helper: Helper, env: Mapping[str, MayBe]) -> Footprint:
         """Walk the kernel's body, its parameters being what `env` says."""
         return self.consulting(helper, env)[0]
 
-    def consulting(self, helper: Helper, env: Mapping[str, Value]) -> tuple[Footprint, frozenset[str]]:
+    def consulting(self, helper: Helper, env: Mapping[str, MayBe]) -> tuple[Footprint, frozenset[str]]:
         """The same, and the parameters whose constants have decided something."""
         self._calls = 0
         body = self.body(helper, dict(env), None)
@@ -46,9 +46,9 @@ class Walk:
             sites.setdefault(parameter(root), set()).add(site)
         return Footprint({name: frozenset(found) for name, found in sites.items()}), frozenset(body.consulted)
 
-    def body(self, helper: Helper, env: Env, caller: Calls | None) -> Body:
+    def body(self, helper: Helper, env: Env, caller: Calls | None) -> WalkedBody:
         """The walk over the body of one function, which another one calls."""
-        return Body(self, helper, env)
+        return WalkedBody(self, helper, env)
 
     def call(self, helper: Helper, env: Env, caller: Calls) -> Done:
         """What a helper returns, and what it does to memory."""
@@ -71,7 +71,7 @@ class Walk:
     def helper(self, target: Any, name: str = "") -> Helper | None:
         return self._program.helper(target, name)
 
-    def initialised(self, cls: type, args: Sequence[Value], named: Mapping[str, Value]) -> dict[str, Value]:
+    def initialised(self, cls: type, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> dict[str, MayBe]:
         """The fields that the constructor of an aggregate sets from its parameters."""
         node = self._program.constructor(cls)
         if node is None:
@@ -86,13 +86,13 @@ class Walk:
         return found
 
 
-class Body(Expressions):
+class WalkedBody(Expressions):
     """The walk over one function's body."""
 
     def __init__(self, stores: Walk, helper: Helper, env: Env) -> None:
         super().__init__(stores, helper.node.lineno)
         self.namespace, self.env = helper.namespace, env
-        self.returned: Value | None = None
+        self.returned: MayBe | None = None
 
     # ----------------------------------------------------------------- statements
 
@@ -126,7 +126,7 @@ class Body(Expressions):
         load = ast.copy_location(ast.BinOp(_loaded(node.target), node.op, node.value), node)
         self.bind(node.target, self.eval(load))
 
-    def bind(self, target: ast.expr, value: Value) -> None:
+    def bind(self, target: ast.expr, value: MayBe) -> None:
         if isinstance(target, ast.Name):
             self.env[target.id] = value
         elif isinstance(target, ast.Tuple | ast.List):
@@ -138,16 +138,16 @@ class Body(Expressions):
             whole = self.eval(_loaded(target.value))
             self.set_part(target.value, whole, value)
 
-    def set_part(self, target: ast.expr, whole: Value, value: Value) -> None:
+    def set_part(self, target: ast.expr, whole: MayBe, value: MayBe) -> None:
         """Other names may stand for the same instance, and have the part then, too."""
         if value.has_objects() or not whole.kinds:
             whole = mixed((whole, value))
-        self.bind(target, Value(whole.everything() | value.everything(), is_open=True, kinds=whole.kinds))
+        self.bind(target, MayBe(whole.everything() | value.everything(), is_open=True, kinds=whole.kinds))
         for name, held in self.env.items():
             if held.has_objects():
                 kinds = held.kinds if held.kinds and not value.has_objects() else (SOME,)
                 everything = held.everything() | value.everything()
-                self.env[name] = Value(everything, None, held.functions, held.is_open, kinds)
+                self.env[name] = MayBe(everything, None, held.functions, held.is_open, kinds)
 
     def branch(self, node: ast.If) -> bool:
         test = self.eval(node.test)
@@ -168,7 +168,7 @@ class Body(Expressions):
             self.env = self.joined(then, self.env)
         return False
 
-    def truth(self, node: ast.expr, held: Value) -> bool | None:
+    def truth(self, node: ast.expr, held: MayBe) -> bool | None:
         """What a test comes to, where that is certain: of an `and`, one operand that is false is enough."""
         self.consult(held)
         if held.is_known:
@@ -208,7 +208,7 @@ class Body(Expressions):
             self.env = {name: replace(mixed((value,)), is_open=True) for name, value in self.env.items()}
             self.block(node.body)
 
-    def iterated(self, value: Value) -> Value:
+    def iterated(self, value: MayBe) -> MayBe:
         return value.any_element()
 
     def again(self) -> None:
@@ -226,7 +226,7 @@ class Body(Expressions):
         return not functions.is_open and len(functions.functions) == 1 and runs_never(
             functions.functions[0].it, self.consulted_of([self.eval(a) for a in node.iter.args]))
 
-    def consulted_of(self, values: list[Value]) -> list[Value]:
+    def consulted_of(self, values: list[MayBe]) -> list[MayBe]:
         if all(value.is_known for value in values):
             self.consult(*values)
         return values

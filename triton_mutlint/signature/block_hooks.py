@@ -7,11 +7,11 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
-from triton_mutlint.signature.configs import Config
+from triton_mutlint.signature.configs import Tuned
 from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType
 
 
-def with_block_shapes(configs: tuple[Config, ...], guesses: Mapping[str, tuple[ArgType, ...]]) -> tuple[Config, ...]:
+def with_block_shapes(configs: tuple[Tuned, ...], guesses: Mapping[str, tuple[ArgType, ...]]) -> tuple[Tuned, ...]:
     """The configs, each with the shapes that its hook gives to descriptors that were only guessed.
 
     `guesses` holds the alternatives of every parameter that was guessed. A hook is run on stand-ins;
@@ -25,7 +25,7 @@ def with_block_shapes(configs: tuple[Config, ...], guesses: Mapping[str, tuple[A
     return tuple(_hooked(config, descriptors, plain) if config.hook else config for config in configs)
 
 
-def _hooked(config: Config, descriptors: Mapping[str, DescriptorType], plain: Mapping[str, Any]) -> Config:
+def _hooked(config: Tuned, descriptors: Mapping[str, DescriptorType], plain: Mapping[str, Any]) -> Tuned:
     given = {name: value.value for name, value in config.args.items() if isinstance(value, ConstexprValue)}
     stand_ins = {name: _stand_in(type_) for name, type_ in descriptors.items() if name not in config.args}
     try:

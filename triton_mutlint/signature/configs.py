@@ -12,7 +12,7 @@ from triton_mutlint.types import ArgType, ConstexprValue, Kernel
 
 
 @dataclass(frozen=True)
-class Config:
+class Tuned:
     """The arguments and compile options that one autotune config (or the lack of any) gives."""
 
     args: Mapping[str, ArgType] = field(default_factory=dict)
@@ -20,7 +20,7 @@ class Config:
     hook: Any = None  # run by Triton on the arguments before each launch
 
 
-def configs(kernel: Kernel, given: Mapping[str, Sequence[ArgType]]) -> tuple[Config, ...]:
+def configs(kernel: Kernel, given: Mapping[str, Sequence[ArgType]]) -> tuple[Tuned, ...]:
     """The configs of `kernel` that agree with the `given` values, at least one, in file order.
 
     A given value keeps the configs that have it; if none has, it replaces theirs (at a launch
@@ -29,15 +29,15 @@ def configs(kernel: Kernel, given: Mapping[str, Sequence[ArgType]]) -> tuple[Con
     found = [_config(kernel, config) for config in (kernel.autotune.configs if kernel.autotune else ())]
     tuned = {name for config in found for name in config.args}
     for name in (name for name in kernel.parameter_names if name in tuned and name in given):
-        chosen: list[Config] = []
+        chosen: list[Tuned] = []
         for value in given[name]:
             having = [c for c in found if name in c.args and value_key(c.args[name]) == value_key(value)]
             chosen += having or [replace(c, args={**c.args, name: value}) for c in found]
         found = chosen
-    unique: dict[object, Config] = {}
+    unique: dict[object, Tuned] = {}
     for config in found:
         unique.setdefault(_args(config), config)
-    return _new_values_first(list(unique.values())) or (Config(),)
+    return _new_values_first(list(unique.values())) or (Tuned(),)
 
 
 def differ_in_options(kernel: Kernel) -> bool:
@@ -46,12 +46,12 @@ def differ_in_options(kernel: Kernel) -> bool:
     return len({_args(c) for c in found}) < len({(_args(c), repr(sorted(c.options.items()))) for c in found})
 
 
-def _args(config: Config) -> object:
+def _args(config: Tuned) -> object:
     """Tells the arguments of configs apart, in whichever order they stand."""
     return key(dict(sorted(config.args.items())))
 
 
-def _config(kernel: Kernel, config: Any) -> Config:
+def _config(kernel: Kernel, config: Any) -> Tuned:
     """Splits a config into the kernel's own parameters and compile options.
 
     A kernel may take `num_warps` itself; Triton then hands it the config's.
@@ -64,14 +64,14 @@ def _config(kernel: Kernel, config: Any) -> Config:
         if name in names
     }
     options = {name: value for name, value in values.items() if name in config.options or name not in names}
-    return Config(args, options, config.pre_hook)
+    return Tuned(args, options, config.pre_hook)
 
 
-def _new_values_first(found: list[Config]) -> tuple[Config, ...]:
+def _new_values_first(found: list[Tuned]) -> tuple[Tuned, ...]:
     """Configs that bring in a value not seen before, then the rest: a cap then loses the least."""
     seen: set[tuple[str, str, str]] = set()
-    first: list[Config] = []
-    rest: list[Config] = []
+    first: list[Tuned] = []
+    rest: list[Tuned] = []
     for config in found:
         values = set(key(config.args))
         (rest if values <= seen else first).append(config)

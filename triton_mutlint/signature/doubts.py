@@ -9,7 +9,7 @@ from dataclasses import replace
 from triton_mutlint.kernel_source.calls import of_global
 from triton_mutlint.kernel_source.footprint import elements, footprint
 from triton_mutlint.kernel_source.slots import Slot
-from triton_mutlint.kernel_source.values import MEMORY, Value, either
+from triton_mutlint.kernel_source.values import MEMORY, MayBe, either
 from triton_mutlint.signature.evidence import Dossier, Evidences, gather
 from triton_mutlint.signature.passed_functions import Functions, handed_over, is_number
 from triton_mutlint.signature.variants import types_of
@@ -87,7 +87,7 @@ def _types(plan: Plan) -> Iterator[tuple[str, ArgType]]:
         yield from ((name, t) for t in types if t is first or any(isinstance(t, TupleType) for t in types))
 
 
-def held_by(kernel: Kernel, plan: Plan, evidence: Evidences) -> dict[str, Value]:
+def held_by(kernel: Kernel, plan: Plan, evidence: Evidences) -> dict[str, MayBe]:
     """What the parameters hold: addresses, or what they are said to be at compile time, in all variants of `plan`."""
     held = {}
     for parameter in kernel.parameters:
@@ -104,7 +104,7 @@ def held_by(kernel: Kernel, plan: Plan, evidence: Evidences) -> dict[str, Value]
             held[name] = of_global(values[0])
         else:
             objects = [replace(of_global(v), said=None) for v in values]
-            held[name] = either(Value(root, is_open=not told), *objects)
+            held[name] = either(MayBe(root, is_open=not told), *objects)
     return held
 
 

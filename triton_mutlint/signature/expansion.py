@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from triton_mutlint.signature.configs import Config
+from triton_mutlint.signature.configs import Tuned
 from triton_mutlint.signature.heuristics import Heuristic
 from triton_mutlint.signature.variants import Index, changes, count, orders
 from triton_mutlint.spec.values import value_key
@@ -23,7 +23,7 @@ class Sources:
     parameters to run, in Triton's order, and `fallback` what stands in for one that cannot be told.
     """
 
-    configs: tuple[Config, ...]
+    configs: tuple[Tuned, ...]
     free: Mapping[str, tuple[ArgType, ...]]
     heuristics: Mapping[str, Callable[[Mapping[str, Any]], Any]] = field(default_factory=dict)
     fallback: Mapping[str, tuple[ArgType, ...]] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from typing import Any
 
 from triton_mutlint.kernel_source.dtype_names import TL_NAMES
 from triton_mutlint.kernel_source.dtypes import canonical_dtype
-from triton_mutlint.kernel_source.evaluate import Evaluation, Scope, known, own
+from triton_mutlint.kernel_source.evaluate import Evaluation, SourceScope, known, own
 from triton_mutlint.signature.launch_index import Launch, LaunchIndex, assignments, name_of
 from triton_mutlint.source.walking import walk
 
@@ -242,6 +242,6 @@ class Reader:
         return self.of("float") if isinstance(node, ast.Call) else []
 
     def _evaluated(self, node: ast.expr) -> Any:
-        scope = Scope(self.namespace, {**self.constants, **self.locals})
+        scope = SourceScope(self.namespace, {**self.constants, **self.locals})
         value = Evaluation({})(node, (scope,))
         return value if known(value) else None

@@ -14,7 +14,7 @@ from triton_mutlint.kernel_source.calls import of_global
 from triton_mutlint.kernel_source.evaluate import UNKNOWN
 from triton_mutlint.kernel_source.footprint import elements, footprint
 from triton_mutlint.kernel_source.helpers import Program
-from triton_mutlint.kernel_source.values import MEMORY, NOTHING, NOWHERE, Value
+from triton_mutlint.kernel_source.values import MEMORY, NOTHING, NOWHERE, MayBe
 from triton_mutlint.signature.evidence import Evidences, gather
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.spec.bind import value_parameters
@@ -93,10 +93,10 @@ class _Launch:
 
     # ----------------------------------------------------------------- what the launch's parameters hold
 
-    def _held(self, parameter: Parameter) -> Value:
+    def _held(self, parameter: Parameter) -> MayBe:
         name, given = parameter.name, self._given.get(parameter.name)
         if name in self._kernel.heuristics or (given is None and (name in self._tuned or not parameter.has_default)):
-            return Value(is_open=True)
+            return MayBe(is_open=True)
         if given is None:
             default = unwrap_constexpr(parameter.default)
             return of_global(default) if name in self._values or self._decides(name, default) else NOTHING
@@ -113,9 +113,9 @@ class _Launch:
         annotated = any(p.annotation for p in self._kernel.parameters if p.name == label.partition(".")[0])
         return value is None or (isinstance(value, bool | int) and 0 <= value < _SMALL and not annotated)
 
-    def _of(self, label: str, given: LaunchArgument, is_value: bool) -> Value:
+    def _of(self, label: str, given: LaunchArgument, is_value: bool) -> MayBe:
         if given.items is not None:
-            return Value(items=tuple(self._of(f"{label}.{i}", g, is_value) for i, g in enumerate(given.items)))
+            return MayBe(items=tuple(self._of(f"{label}.{i}", g, is_value) for i, g in enumerate(given.items)))
         if given.constant is not None and (is_value or self._decides(label, given.constant[1])):
             return of_global(given.constant[1])
         functions = [t for t in self._types.get(label, ()) if _is_of(t, given, self._evidence.program)]
@@ -125,7 +125,7 @@ class _Launch:
         if given.constant is not None or (given.is_number and not may_be_address):
             return NOTHING
         root = frozenset[str]() if is_value else frozenset((label,))
-        return Value(root, is_open=not given.is_tensor)
+        return MayBe(root, is_open=not given.is_tensor)
 
 
 def _is_of(type_: ArgType, given: LaunchArgument, program: Program, may_be_none: bool = False) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from triton_mutlint.kernel_source.helpers import Helper
 from triton_mutlint.kernel_source.learned_walk import teach
 from triton_mutlint.kernel_source.slots import Slot
-from triton_mutlint.kernel_source.values import Value
+from triton_mutlint.kernel_source.values import MayBe
 from triton_mutlint.kernel_source.walk import Walk
 from triton_mutlint.signature.evidence import Dossier, Evidences
 from triton_mutlint.types import ArgType, ConstexprValue, Plan
@@ -61,7 +61,7 @@ class Functions:
         if helper is None or not formal:
             return None
         names = (*helper.node.args.posonlyargs, *helper.node.args.args, *helper.node.args.kwonlyargs)
-        env = {a.arg: Value(frozenset((a.arg,)), is_open=True) for a in names}
+        env = {a.arg: MayBe(frozenset((a.arg,)), is_open=True) for a in names}
         return formal in Walk(self.evidence.program).of(helper, env).stores
 
 

@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from triton_mutlint.kernel_source.learned_walk import LearningBody, facts
 from triton_mutlint.kernel_source.slots import Slot
-from triton_mutlint.kernel_source.values import Value, made
+from triton_mutlint.kernel_source.values import MayBe, made
 from triton_mutlint.signature.evidence import program_of
 from triton_mutlint.types import Kernel
 
@@ -18,7 +18,7 @@ MAX_TARGETS = 16
 
 
 @dataclass(frozen=True)
-class Target:
+class Probed:
     """A parameter (or element of one) behind an expression: itself, or the elements of its memory."""
 
     name: str
@@ -27,11 +27,11 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Part:
+class ProbePart:
     """One subexpression of the line and what it is made of, outermost first."""
 
     node: ast.expr
-    targets: tuple[Target, ...]
+    targets: tuple[Probed, ...]
     dtype: str = ""
 
 
@@ -41,8 +41,8 @@ class Probe:
 
     file: str
     line: int
-    parts: list[tuple[ast.expr, Value]] = field(default_factory=list)
-    names: dict[str, list[Value]] = field(default_factory=dict)  # values of every name, at every hit
+    parts: list[tuple[ast.expr, MayBe]] = field(default_factory=list)
+    names: dict[str, list[MayBe]] = field(default_factory=dict)  # values of every name, at every hit
 
     def statement(self, body: LearningBody, node: ast.stmt) -> None:
         if body.here.is_repeated or PurePath(body.file).name != PurePath(self.file).name:
@@ -61,25 +61,25 @@ class Probe:
                         self.parts.append((part, body.eval(part)))
 
 
-def _targets(value: Value) -> tuple[Target, ...]:
-    found: dict[Target, None] = {}
+def _targets(value: MayBe) -> tuple[Probed, ...]:
+    found: dict[Probed, None] = {}
     for part in made((value,)):
         if part.is_dtype and isinstance(part.dtype, Slot):
-            found[Target(part.dtype.name, part.dtype.path, True)] = None
+            found[Probed(part.dtype.name, part.dtype.path, True)] = None
         for slots, element in ((part.base, False), (part.mixed, False), (part.memory, True)):
             for slot in sorted(slots, key=lambda s: (s.name, str(s.path))):
-                found[Target(slot.name, slot.path, element)] = None
+                found[Probed(slot.name, slot.path, element)] = None
     return tuple(found)[:MAX_TARGETS]
 
 
 @lru_cache(maxsize=8)  # the variants of one kernel fail at few places
 def probe(
     kernel: Kernel, file: str, line: int
-) -> tuple[list[Part], Mapping[str, list[Target]], frozenset[str]]:
+) -> tuple[list[ProbePart], Mapping[str, list[Probed]], frozenset[str]]:
     """The parts of the statement at `file`:`line`, what each name there may be made of, and which are integers."""
     watch = Probe(file, line)
     slots = facts(kernel, program_of(kernel, {}), watch).slots
-    parts = [Part(node, _targets(value), value.made.dtype if isinstance(value.made.dtype, str) else "")
+    parts = [ProbePart(node, _targets(value), value.made.dtype if isinstance(value.made.dtype, str) else "")
              for node, value in watch.parts]  # fmt: skip
     names = {
         name: list(dict.fromkeys(t for value in values for t in _targets(value)))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.signature.probe import Target, probe
+from triton_mutlint.signature.probe import Probed, probe
 from triton_mutlint.signature.repair_names import undefined
 from triton_mutlint.signature.repair_rules import RULES, fallback
 from triton_mutlint.signature.scene import Change, Scene
@@ -78,12 +78,12 @@ def _applied(
     return changed
 
 
-def _placed(whole: ArgType, target: Target, type_: ArgType) -> ArgType:
+def _placed(whole: ArgType, target: Probed, type_: ArgType) -> ArgType:
     if not target.path or not isinstance(whole, TupleType):
         return type_
     elements = list(whole.elements)
     for index in _positions(whole, target.path[0]):
-        inner = Target(target.name, target.path[1:], target.element)
+        inner = Probed(target.name, target.path[1:], target.element)
         elements[index] = _placed(elements[index], inner, type_)
     return replace(whole, elements=tuple(elements))
 

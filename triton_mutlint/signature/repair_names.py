@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from triton_mutlint.kernel_source.dtype_names import TL_NAMES
-from triton_mutlint.signature.probe import Target
+from triton_mutlint.signature.probe import Probed
 from triton_mutlint.signature.scene import Change, Scene, as_dtype
 from triton_mutlint.source.walking import walk
 from triton_mutlint.types import ArgType, ConstexprValue, Kernel, PointerType, ScalarType
@@ -73,13 +73,13 @@ def _other(value: object, type_: ArgType | None) -> object:
     return value + 1 if isinstance(value, int) else "none"
 
 
-def _targets(scene: Scene, node: ast.expr) -> list[Target]:
+def _targets(scene: Scene, node: ast.expr) -> list[Probed]:
     """The inferred parameters that a test looks at."""
     names = [n.id for n in walk(node) if isinstance(n, ast.Name)]
-    found: dict[Target, None] = {}
+    found: dict[Probed, None] = {}
     for name in names:
         if name in scene.args:
-            found[Target(name, (), False)] = None
+            found[Probed(name, (), False)] = None
         else:
             found.update(dict.fromkeys(scene.names.get(name, [])))
     return scene.open(found)

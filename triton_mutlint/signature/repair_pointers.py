@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from triton_mutlint.kernel_source.dtype_names import bits
 from triton_mutlint.kernel_source.dtypes import canonical_dtype
-from triton_mutlint.signature.probe import Target
+from triton_mutlint.signature.probe import Probed
 from triton_mutlint.signature.scene import Change, Scene, as_dtype, dtype_of
 from triton_mutlint.types import DescriptorType, PointerType
 
@@ -22,7 +22,7 @@ def one_element(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     near = [*scene.open(scene.names.get(name, [])), *scene.targets()]
     if not (first and second) or first == second:
         return
-    everything = [Target(name, (), True) for name in sorted(scene.inferred)]
+    everything = [Probed(name, (), True) for name in sorted(scene.inferred)]
     pairs = ((second, first), (first, second)) if second == DEFAULT else ((first, second), (second, first))
     around = scene.open(t for targets in scene.names.values() for t in targets)
     for have, wanted in pairs:
@@ -62,7 +62,7 @@ def sized(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
 def one_shape(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     """Descriptors that one name holds in turn, of blocks of two shapes: all get one of these."""
     first, second = (tuple(map(int, match.group(g).split("x"))) for g in ("a", "b"))
-    everything = [Target(name, (), True) for name in sorted(scene.inferred)]
+    everything = [Probed(name, (), True) for name in sorted(scene.inferred)]
     for wanted, have in ((first, second), (second, first)) if first != second else ():
         types = {t: scene.type(t) for t in _holders(scene, everything)}
         found: Change = {t: DescriptorType(type_.element, wanted) for t, type_ in types.items()
@@ -79,7 +79,7 @@ def wider(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
                 yield from _changed(scene, [target], wanted, dtype_of(scene.type(target)))
 
 
-def _changed(scene: Scene, targets: Iterable[Target], wanted: str, have: str) -> Iterator[Change]:
+def _changed(scene: Scene, targets: Iterable[Probed], wanted: str, have: str) -> Iterator[Change]:
     """Elements `have` of the targets become `wanted`: all together, then each alone."""
     found: Change = {t: new for t in _holders(scene, targets) if dtype_of(scene.type(t)) == have
                      if (new := as_dtype(scene.type(t), wanted)) is not None}  # fmt: skip
@@ -89,9 +89,9 @@ def _changed(scene: Scene, targets: Iterable[Target], wanted: str, have: str) ->
         yield from ({target: type_} for target, type_ in found.items())
 
 
-def _holders(scene: Scene, targets: Iterable[Target]) -> list[Target]:
+def _holders(scene: Scene, targets: Iterable[Probed]) -> list[Probed]:
     """The targets that point to elements."""
-    found = dict.fromkeys(Target(t.name, t.path, True) for t in targets)
+    found = dict.fromkeys(Probed(t.name, t.path, True) for t in targets)
     return [t for t in found if isinstance(scene.type(t), (PointerType, DescriptorType))]
 
 

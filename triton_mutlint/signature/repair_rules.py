@@ -10,7 +10,7 @@ from typing import Any
 from triton_mutlint.kernel_source.dtype_names import bits
 from triton_mutlint.kernel_source.dtypes import canonical_dtype
 from triton_mutlint.signature import repair_values
-from triton_mutlint.signature.probe import Target
+from triton_mutlint.signature.probe import Probed
 from triton_mutlint.signature.repair_pointers import as_value, one_element, one_shape, sized, together, wider
 from triton_mutlint.signature.repair_shapes import reshaped
 from triton_mutlint.signature.scene import Change, Rule, Scene, as_dtype, dtype_of, floats, integers, retyped
@@ -91,7 +91,7 @@ def _known_float8(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
         if name in scene.inferred and dtype_of(type_).startswith("fp8") and dtype_of(type_) != "fp8e4nv":
             new = as_dtype(type_, "fp8e4nv")
             if new is not None:
-                yield {Target(name, (), True): new}
+                yield {Probed(name, (), True): new}
 
 
 def _scaled_format(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
@@ -129,7 +129,7 @@ def _width(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     size, wanted = int(match.group("a")), int(match.group("b"))
     for dtype in _BY_WIDTH.get(wanted, ()):
         everything = scene.targets() + scene.open(t for name in scene.names.values() for t in name)
-        pointers = [Target(n, (), True) for n in sorted(scene.inferred)]
+        pointers = [Probed(n, (), True) for n in sorted(scene.inferred)]
 
         def same_class(have: str, dtype: str = dtype) -> bool:
             return bits(have) == size and floats(have) is floats(dtype)
@@ -164,7 +164,7 @@ def _variable(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
         yield from retyped(scene, targets, wanted, have.__eq__)
 
 
-def _one_block(scene: Scene, targets: list[Target]) -> Iterator[Change]:
+def _one_block(scene: Scene, targets: list[Probed]) -> Iterator[Change]:
     """Descriptors that take turns have one type: each one's in turn."""
     for model in targets:
         shared = scene.type(model)

@@ -10,7 +10,7 @@ from itertools import combinations_with_replacement, zip_longest
 from math import prod
 
 from triton_mutlint.kernel_source.evaluate import next_power_of_2
-from triton_mutlint.signature.probe import Target
+from triton_mutlint.signature.probe import Probed
 from triton_mutlint.signature.repair_values import constants
 from triton_mutlint.signature.scene import Change, Scene
 from triton_mutlint.types import ConstexprValue, DescriptorType
@@ -32,7 +32,7 @@ def reshaped(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
         yield from (change for change in pair if change is not None)
 
 
-def _all_fitted(scene: Scene, others: Mapping[Target, int]) -> Iterator[Change]:
+def _all_fitted(scene: Scene, others: Mapping[Probed, int]) -> Iterator[Change]:
     for part in scene.parts:
         dims = _dimensions(part.node)
         known = [_size(scene, d) for d in dims]
@@ -40,7 +40,7 @@ def _all_fitted(scene: Scene, others: Mapping[Target, int]) -> Iterator[Change]:
             yield from _fitted(scene, dims, [k or 1 for k in known], others)
 
 
-def _fitted(scene: Scene, dims: list[ast.expr], known: list[int], others: Mapping[Target, int]) -> Iterator[Change]:
+def _fitted(scene: Scene, dims: list[ast.expr], known: list[int], others: Mapping[Probed, int]) -> Iterator[Change]:
     total = prod(known)
     targets = {t: size for d, size in zip(dims, known, strict=True) if (t := _target(scene, d)) is not None}
     common = [size for size, _ in Counter(others.values()).most_common()]
@@ -55,14 +55,14 @@ def _fitted(scene: Scene, dims: list[ast.expr], known: list[int], others: Mappin
             yield {target: ConstexprValue(total)}
 
 
-def _likely(target: Target) -> tuple[bool, str]:
+def _likely(target: Probed) -> tuple[bool, str]:
     """Block sizes are the likeliest dimensions."""
     return "BLOCK" not in target.name.upper(), target.name
 
 
-def _sizes(scene: Scene) -> dict[Target, int]:
+def _sizes(scene: Scene) -> dict[Probed, int]:
     """The guessed sizes of the kernel."""
-    return {Target(n, (), False): t.value for n, t in scene.args.items() if n in scene.inferred
+    return {Probed(n, (), False): t.value for n, t in scene.args.items() if n in scene.inferred
             and isinstance(t, ConstexprValue) and type(t.value) is int and 1 < t.value <= _MOST}  # fmt: skip
 
 
@@ -78,7 +78,7 @@ def _dimensions(node: ast.expr) -> list[ast.expr]:
     return given
 
 
-def _target(scene: Scene, node: ast.expr) -> Target | None:
+def _target(scene: Scene, node: ast.expr) -> Probed | None:
     """The inferred parameter that a dimension is."""
     found = [t for p in scene.parts if p.node is node and isinstance(node, ast.Name) for t in p.targets]
     return found[0] if len(found) == 1 and not found[0].element and found[0].name in scene.inferred else None
@@ -98,7 +98,7 @@ def _size(scene: Scene, node: ast.expr) -> int | None:
     return value if type(value) is int and value > 0 else None
 
 
-def _scaled(scene: Scene, others: Mapping[Target, int]) -> Iterator[Change]:
+def _scaled(scene: Scene, others: Mapping[Probed, int]) -> Iterator[Change]:
     """Whatever may help: twice a size that is not in the line, half of one that is."""
     sizes = {t: v.value for t, v in constants(scene) if type(v.value) is int and v.value > 0}
     whole = prod(sizes.values())

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from triton_mutlint.kernel_source.evaluate import next_power_of_2
 from triton_mutlint.signature.compile_time import SIZES
-from triton_mutlint.signature.probe import Target
+from triton_mutlint.signature.probe import Probed
 from triton_mutlint.signature.scene import Change, Scene
 from triton_mutlint.types import ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 
 
-def constants(scene: Scene) -> list[tuple[Target, ConstexprValue]]:
+def constants(scene: Scene) -> list[tuple[Probed, ConstexprValue]]:
     found = []
     for target in scene.targets(element=False):
         type_ = scene.type(target)
@@ -32,7 +32,7 @@ def power_of_2(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
 
 def larger(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     """`Input shapes should have M >= 16`: some block size is too small."""
-    everything = constants(scene) + [(Target(n, (), False), t) for n, t in scene.args.items()
+    everything = constants(scene) + [(Probed(n, (), False), t) for n, t in scene.args.items()
                                       if n in scene.inferred and isinstance(t, ConstexprValue)]  # fmt: skip
     small = {t: ConstexprValue(32) for t, v in everything
              if isinstance(v.value, int) and not isinstance(v.value, bool) and 0 < v.value < 32}  # fmt: skip
@@ -46,7 +46,7 @@ def smaller(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     sizes = [(t, v.value) for t, v in constants(scene) if type(v.value) is int and v.value > 4]
     for target, size in sorted(sizes, key=lambda item: -item[1]):
         yield {target: ConstexprValue(4 if size <= 64 else size // 4)}
-    everything = {Target(n, (), False): ConstexprValue(max(t.value // 2, 16)) for n, t in scene.args.items()
+    everything = {Probed(n, (), False): ConstexprValue(max(t.value // 2, 16)) for n, t in scene.args.items()
                   if n in scene.inferred and isinstance(t, ConstexprValue) and type(t.value) is int and t.value > 16}
     yield everything
 
@@ -84,7 +84,7 @@ def resized(scene: Scene, have: int, wanted: int) -> Iterator[Change]:
 
 def present(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     """A None where a value is needed."""
-    for target in scene.targets(element=False) + [Target(n, (), False) for n in sorted(scene.inferred)]:
+    for target in scene.targets(element=False) + [Probed(n, (), False) for n in sorted(scene.inferred)]:
         type_ = scene.type(target)
         if isinstance(type_, ConstexprValue) and type_.value is None:
             yield {target: ConstexprValue(64)}
@@ -96,7 +96,7 @@ def longer(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     for target in scene.targets(element=False):
         type_ = scene.args.get(target.name)
         if isinstance(type_, TupleType) and not type_.fields and type_.elements and len(type_.elements) < 64:
-            yield {Target(target.name, (), False): TupleType(type_.elements * 2)}
+            yield {Probed(target.name, (), False): TupleType(type_.elements * 2)}
     for target, value in constants(scene):
         if isinstance(value.value, tuple) and value.value and len(value.value) < 16:
             yield {target: ConstexprValue(value.value * 2)}

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from triton_mutlint.kernel_source.dtype_names import FLOATING
-from triton_mutlint.signature.probe import Part, Target
+from triton_mutlint.signature.probe import Probed, ProbePart
 from triton_mutlint.types import ArgType, DescriptorType, PointerType, ScalarType, TupleType
 
-Change = Mapping[Target, ArgType]
+Change = Mapping[Probed, ArgType]
 
 
 Rule = Callable[["Scene", "re.Match[str]"], Iterator[Change]]
@@ -23,29 +23,29 @@ class Scene:
 
     args: Mapping[str, ArgType]
     inferred: frozenset[str]
-    parts: list[Part]
-    names: Mapping[str, list[Target]]
+    parts: list[ProbePart]
+    names: Mapping[str, list[Probed]]
     integral: frozenset[str] = frozenset()  # parameters that are integers, by what is done with them
 
-    def targets(self, *kinds: type[ast.expr], element: bool | None = None) -> list[Target]:
+    def targets(self, *kinds: type[ast.expr], element: bool | None = None) -> list[Probed]:
         """The inferred parameters behind the line (behind its parts of `kinds`), outermost first."""
-        found: dict[Target, None] = {}
+        found: dict[Probed, None] = {}
         for part in self.parts:
             if not kinds or isinstance(part.node, kinds):
                 found.update(dict.fromkeys(part.targets))
         return self.open(found, element)
 
-    def operands(self, function: str) -> list[Target]:
+    def operands(self, function: str) -> list[Probed]:
         """The parameters whose elements are operands of `function`, in argument order."""
         calls = [p.node for p in self.parts if isinstance(p.node, ast.Call)]
         named = [c for c in calls if isinstance(c.func, ast.Attribute) and c.func.attr == function]
         operands = [a for c in named for a in c.args[:2]]
         return self.open(dict.fromkeys(t for p in self.parts if p.node in operands for t in p.targets), True)
 
-    def open(self, targets: Iterable[Target], element: bool | None = None) -> list[Target]:
+    def open(self, targets: Iterable[Probed], element: bool | None = None) -> list[Probed]:
         return [t for t in targets if t.name in self.inferred and (element is None or t.element is element)]
 
-    def type(self, target: Target) -> ArgType | None:
+    def type(self, target: Probed) -> ArgType | None:
         type_ = self.args.get(target.name)
         for key in target.path:
             if not isinstance(type_, TupleType):
@@ -72,9 +72,9 @@ def as_dtype(type_: ArgType | None, dtype: str) -> ArgType | None:
     return ScalarType(dtype) if isinstance(type_, ScalarType) else None
 
 
-def retyped(scene: Scene, targets: Iterable[Target], dtype: str, when: Callable[[str], bool]) -> Iterator[Change]:
+def retyped(scene: Scene, targets: Iterable[Probed], dtype: str, when: Callable[[str], bool]) -> Iterator[Change]:
     """Change every target whose dtype is `when` to `dtype`: each alone, after all together."""
-    changes: dict[Target, ArgType] = {}
+    changes: dict[Probed, ArgType] = {}
     for target in targets:
         type_ = scene.type(target)
         if isinstance(type_, PointerType) and not target.element:

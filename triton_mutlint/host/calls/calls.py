@@ -23,9 +23,9 @@ from triton_mutlint.host.values.values import (
     FunctionValue,
     KernelMethod,
     KernelValue,
-    Kind,
     Partial,
     Resumed,
+    Sort,
     Super,
     Thing,
     Value,
@@ -80,7 +80,7 @@ class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, ObjectsMixin):
         """The result of calling whatever `callee` may be."""
         objects, others = self._callable_objects(callee, state)
         things = sorted(_once({*callee.things, *objects}), key=_order)
-        uncertain = bool(callee.kind & (Kind.TENSOR | Kind.OTHER) or callee.roots or others)
+        uncertain = bool(callee.kind & (Sort.TENSOR | Sort.OTHER) or callee.roots or others)
         if not things:
             return self.not_known(callee, arguments, node, state, here)
         results: list[Value] = []

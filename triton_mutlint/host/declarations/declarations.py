@@ -12,7 +12,7 @@ from triton_mutlint.host.declarations.mismatches import mismatches
 from triton_mutlint.host.registrations.events import OpEvent
 from triton_mutlint.host.registrations.things import (
     AT_RUN_TIME,
-    Inferred,
+    InferredSchema,
     Opaque,
     each_in,
     is_whole,
@@ -44,7 +44,7 @@ def declaration_of(event: OpEvent, functions: Sequence[Found], positional: Seque
             problems.extend(wrong)
             problems.extend(_disagreement(listed, schema))
         return replace(declared, problems=tuple(problems)), tuple(schema.arguments)
-    if event.schema is not None and not any(isinstance(one, Inferred) for one in event.schema.things):
+    if event.schema is not None and not any(isinstance(one, InferredSchema) for one in event.schema.things):
         reason = "its schema is malformed" if problems else _reason(event.schema, "its schema", event)
         return Declaration(None, place, problems=tuple(problems), reason=reason), ()
     listed, wrong = _listed(event, functions, event.step.site.location)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from triton_mutlint.host.modules.module import Definition, External, HostFunction, HostModule
 from triton_mutlint.host.registrations.things import Opaque, Registered
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.values import BoundMethod, FunctionValue, Kind, Partial, Thing, Value
+from triton_mutlint.host.values.values import BoundMethod, FunctionValue, Partial, Sort, Thing, Value
 
 Found = tuple[HostModule, HostFunction]
 
@@ -33,7 +33,7 @@ def functions_of(values: Sequence[tuple[Value, State]]) -> tuple[tuple[Found, ..
             name = content.owner.node.name if content.owner is not None else ""
             missing = missing or (f"its function is an instance of `{name}`" if name else _NOT_KNOWN)
         other = value.constant is not None and value.constant[1] is not None
-        if other or (value.constant is None and value.kind & ~Kind.NONE) or value == Value():
+        if other or (value.constant is None and value.kind & ~Sort.NONE) or value == Value():
             missing = missing or _NOT_KNOWN
     return tuple(found.values()), missing
 

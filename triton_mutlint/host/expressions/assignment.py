@@ -11,8 +11,8 @@ from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.cells import KEYS, Cell, sequence
 from triton_mutlint.host.values.values import (
     Attribute,
-    Kind,
     ScopeId,
+    Sort,
     Value,
     join,
 )
@@ -91,9 +91,9 @@ class AssignmentMixin(AttributesMixin):
         if name == "data":
             if not owner.roots:  # other names may be of the same tensor
                 self.escape(value, f"{text} shares it", node, state, here)
-        elif name in _COPYING and (owner.kind == Kind.TENSOR or is_array(owner)):
+        elif name in _COPYING and (owner.kind == Sort.TENSOR or is_array(owner)):
             return
-        elif owner.things or owner.kind & (Kind.TENSOR | Kind.OTHER) or owner.roots or not owner.cells:
+        elif owner.things or owner.kind & (Sort.TENSOR | Sort.OTHER) or owner.roots or not owner.cells:
             self.escape(value, f"{text} puts it where it is not followed", node, state, here)
 
     def _set_element(self, target: ast.Subscript, value: Value, state: State, here: Activation) -> None:
@@ -108,7 +108,7 @@ class AssignmentMixin(AttributesMixin):
         for item in owner.things:
             if isinstance(item, Attribute) and item.name == "__dict__":
                 state.change(item.owner, index.constant[1] if index.constant is not None else None, value)
-        if not owner.cells and not owner.kind & Kind.TENSOR and not owner.roots:
+        if not owner.cells and not owner.kind & Sort.TENSOR and not owner.roots:
             self.escape(value, f"{text} puts it where it is not followed", target, state, here)
 
     def put_element(self, owner: Value, at: ast.expr | None, index: Value, value: Value, node: ast.AST, state: State,

@@ -24,7 +24,7 @@ from triton_mutlint.host.values.values import (
     FunctionValue,
     KernelMethod,
     KernelValue,
-    Kind,
+    Sort,
     Super,
     Thing,
     Value,
@@ -110,15 +110,15 @@ class AttributesMixin(InstancesMixin):
 
     def _of_tensor(self, owner: Value, name: str) -> Value:
         if name == "__class__":
-            return thing(External("torch.Tensor")) if owner.kind == Kind.TENSOR else UNSEEN
+            return thing(External("torch.Tensor")) if owner.kind == Sort.TENSOR else UNSEEN
         if is_plain(owner) and not owner.roots:
             return thing(Attribute(owner, name)) if not name.startswith("is_") else PLAIN
         effect = torch_table.attribute(name)
-        if effect is not None and (owner.kind & Kind.TENSOR or owner.roots):
+        if effect is not None and (owner.kind & Sort.TENSOR or owner.roots):
             for index in effect.carries if owner.roots else ():
                 self.effects.exposed.update(dict.fromkeys(owner.roots if index == 0 else ()))
             result = applied(effect, [owner])
-            return replace(result, kind=owner.kind) if is_array(owner) and result.kind & Kind.TENSOR else result
+            return replace(result, kind=owner.kind) if is_array(owner) and result.kind & Sort.TENSOR else result
         if torch_table.method(name) is None and owner.roots:  # it may be a part of the owner
             return replace(UNSEEN, unsure=owner.roots, things=frozenset([Attribute(owner, name)]))
         return thing(Attribute(owner, name))
@@ -211,19 +211,19 @@ def applied(effect: TorchEffect, arguments: list[Value | None]) -> Value:
     if effect.carries:
         carried = carried.union(*(given[i].roots for i in effect.carries if i in given))
     if effect.result is Result.PLAIN:
-        return Value(carried=carried, kind=Kind.PLAIN)
+        return Value(carried=carried, kind=Sort.PLAIN)
     same = [given[i] for i in effect.same if i in given]
     maybe = [given[i] for i in effect.maybe if i in given]
     return Value(
         NOTHING.union(*(v.same for v in same)),
         NOTHING.union(*(v.maybe for v in same), *(v.same | v.maybe for v in maybe)),
-        NOTHING.union(*(v.unsure for v in (*same, *maybe))), carried, kind=Kind.TENSOR,
+        NOTHING.union(*(v.unsure for v in (*same, *maybe))), carried, kind=Sort.TENSOR,
     )  # fmt: skip
 
 
 def is_array(value: Value) -> bool:
     """Whether a value with an argument's storage is no tensor but something like a numpy array."""
-    return bool(value.same or value.maybe) and value.kind == Kind.OTHER
+    return bool(value.same or value.maybe) and value.kind == Sort.OTHER
 
 
 def _is_property(member: Value) -> bool:

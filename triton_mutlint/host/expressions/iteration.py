@@ -10,7 +10,7 @@ from triton_mutlint.host.state.core import Activation
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import KEYS, Cell
-from triton_mutlint.host.values.values import PLAIN, UNSEEN, CellId, FunctionValue, Kind, Value, join, thing, truth
+from triton_mutlint.host.values.values import PLAIN, UNSEEN, CellId, FunctionValue, Sort, Value, join, thing, truth
 
 
 class IterationMixin(ClassesMixin):
@@ -49,10 +49,10 @@ class IterationMixin(ClassesMixin):
                 found.append(content.every())
             if cell not in self.resuming:
                 found.append(self._given_by(cell, content, node, state, here))
-        if value.roots or value.kind & Kind.TENSOR:
+        if value.roots or value.kind & Sort.TENSOR:
             kept = Value(value.same, value.maybe, value.unsure, value.carried, kind=value.kind)
             found.append(kept)
-        elif value.kind & Kind.OTHER:
+        elif value.kind & Sort.OTHER:
             found.append(UNSEEN)
         elif value.kind:
             found.append(PLAIN)

@@ -15,7 +15,7 @@ from triton_mutlint.host.values.cells import Cell, sequence
 from triton_mutlint.host.values.values import (
     PLAIN,
     TENSOR,
-    Kind,
+    Sort,
     Value,
     constant,
     is_callable,
@@ -57,7 +57,7 @@ class OperatorsMixin(AssignmentMixin):
         found = [got for op, one, other in zip(node.ops, values, values[1:], strict=False)
                  if (got := self._compared_by(op, one, other, node, state, here)) is not None]
         result = _result(values)
-        return join(result, *found) if found else replace(result, wide=bool(result.kind & Kind.TENSOR))
+        return join(result, *found) if found else replace(result, wide=bool(result.kind & Sort.TENSOR))
 
     def _compared_by(self, op: ast.cmpop, left: Value, right: Value, node: ast.AST, state: State,
                      here: Activation) -> Value | None:
@@ -173,6 +173,6 @@ def _folded(op: ast.operator | ast.cmpop, left: Value, right: Value) -> Value | 
 
 def _result(values: list[Value]) -> Value:
     """What arithmetic gives: a new tensor, or something plain, such as an address and an offset."""
-    if any(v.kind & Kind.TENSOR or v.same or v.maybe or v.unsure for v in values):
+    if any(v.kind & Sort.TENSOR or v.same or v.maybe or v.unsure for v in values):
         return TENSOR
-    return PLAIN if all(map(is_plain, values)) else Value(kind=Kind.PLAIN | Kind.OTHER)
+    return PLAIN if all(map(is_plain, values)) else Value(kind=Sort.PLAIN | Sort.OTHER)

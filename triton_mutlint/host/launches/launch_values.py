@@ -9,7 +9,7 @@ from dataclasses import replace
 from triton_mutlint.host.declarations.functions import parameters
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments, defaults
-from triton_mutlint.host.values.values import KernelValue, Kind, Value
+from triton_mutlint.host.values.values import KernelValue, Sort, Value
 from triton_mutlint.source.walking import dotted
 from triton_mutlint.types import (
     ConstexprValue,
@@ -86,6 +86,6 @@ def told(value: Value, state: State) -> LaunchArgument:
             return LaunchArgument(items=tuple(told(element, state) for element in listed))
     simple = not value.things and not value.cells
     return LaunchArgument(
-        is_tensor=simple and value.kind == Kind.TENSOR, is_present=simple and value.some,
-        is_number=simple and value.kind == Kind.PLAIN and not value.roots,
+        is_tensor=simple and value.kind == Sort.TENSOR, is_present=simple and value.some,
+        is_number=simple and value.kind == Sort.PLAIN and not value.roots,
     )

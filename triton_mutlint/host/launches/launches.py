@@ -18,7 +18,7 @@ from triton_mutlint.host.state.core import Activation
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments, bind, parameters
 from triton_mutlint.host.values.cells import Cell
-from triton_mutlint.host.values.values import NONE, UNSEEN, FunctionValue, KernelMethod, KernelValue, Kind, Value, join
+from triton_mutlint.host.values.values import NONE, UNSEEN, FunctionValue, KernelMethod, KernelValue, Sort, Value, join
 from triton_mutlint.source.walking import dotted
 from triton_mutlint.types import (
     Access,
@@ -151,7 +151,7 @@ class LaunchesMixin(ObjectsMixin):
             found = self.effect(f"`{kernel}` writes `{name}`", node, here, kernel, access)
             self.effects.write(value, found)
             if parameter.kind is ParameterKind.POINTER:
-                self._by_address(value, Kind.PLAIN, found)
+                self._by_address(value, Sort.PLAIN, found)
         elif parameter.mutation is Mutation.UNKNOWN:
             text = f"`{kernel}` may write `{name}`: its analysis could not tell"
             self.effects.gap(self.effect(text, node, here, kernel), state, [value])
@@ -167,13 +167,13 @@ class LaunchesMixin(ObjectsMixin):
                 found = self.effect(text, node, here, kernel, access)
                 if indirect.via == "integer":  # which may as well be passed the tensor whose address it is to be
                     self.effects.write(value, found)
-                    self._by_address(value, Kind.PLAIN | Kind.OTHER, found)
+                    self._by_address(value, Sort.PLAIN | Sort.OTHER, found)
                 elif value.carried:
                     self.effects.write_behind(value, found)
                 else:
                     self.effects.lost(found)
 
-    def _by_address(self, value: Value, numbers: Kind, effect: HostEffect) -> None:
+    def _by_address(self, value: Value, numbers: Sort, effect: HostEffect) -> None:
         """A write through the address that a value is, where it is a number: as those of `numbers` are taken to be."""
         if value.carried and value.kind & numbers:
             self.effects.write_behind(value, effect)
@@ -226,7 +226,7 @@ class LaunchesMixin(ObjectsMixin):
         for content in state.contents(self.iterate(configs, decorator, state, outside) if configs.cells else configs):
             found.append(content.get("pre_hook") or Value())
         called = join(*found)
-        return replace(called, kind=called.kind & ~(Kind.PLAIN | Kind.NONE), constant=None)
+        return replace(called, kind=called.kind & ~(Sort.PLAIN | Sort.NONE), constant=None)
 
 
 def _reason(verdict: KernelReport) -> str:

@@ -20,9 +20,9 @@ from triton_mutlint.host.values.values import (
     UNSEEN,
     Attribute,
     ClassValue,
-    Kind,
     Partial,
     ScopeId,
+    Sort,
     Value,
     constant,
     is_plain,
@@ -206,8 +206,8 @@ class BuiltinsMixin(ContainersMixin):
         if element.cells or any(v.cells for v in start):  # of lists: their elements in one
             held = [self.iterate(v, node, state, here) for v in (element, *start) if v.cells]
             return self.make(node, Cell(rest=join(*held)), state, here)
-        tensor = bool(element.roots or element.kind & Kind.TENSOR)
-        return replace(PLAIN, carried=element.carried, kind=Kind.PLAIN | (Kind.TENSOR if tensor else Kind.PLAIN))
+        tensor = bool(element.roots or element.kind & Sort.TENSOR)
+        return replace(PLAIN, carried=element.carried, kind=Sort.PLAIN | (Sort.TENSOR if tensor else Sort.PLAIN))
 
     def _b_type(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         if len(arguments.positional) != 1:
@@ -216,7 +216,7 @@ class BuiltinsMixin(ContainersMixin):
         value = arguments.positional[0]
         for content in state.contents(value):
             found.append(thing(content.owner) if content.owner is not None else UNSEEN)
-        if value.roots or value.kind & Kind.TENSOR:
+        if value.roots or value.kind & Sort.TENSOR:
             found.append(thing(External("torch.Tensor")))
         found.extend(thing(t) for t in value.things if isinstance(t, ClassValue))
         return join(*found) if found else PLAIN if is_plain(value) else UNSEEN

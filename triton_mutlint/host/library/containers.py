@@ -11,7 +11,7 @@ from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.calls import TorchCallsMixin
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import KEYS, Cell
-from triton_mutlint.host.values.values import NONE, PLAIN, UNSEEN, Attribute, Kind, Value, constant, join, thing
+from triton_mutlint.host.values.values import NONE, PLAIN, UNSEEN, Attribute, Sort, Value, constant, join, thing
 
 # Methods that change nothing and give nothing of what is in the container.
 _LOOKS = frozenset({
@@ -106,7 +106,7 @@ class ContainersMixin(TorchCallsMixin):
             return PLAIN
         if torch_table.method(name) is not None and all(c.kind in ("list", "tuple", "dict") for c in contents):
             # No container has it: what comes here is a tensor among what may be in it, or nothing.
-            held = replace(self.within(owner, state), cells=frozenset(), things=frozenset(), kind=Kind.TENSOR)
+            held = replace(self.within(owner, state), cells=frozenset(), things=frozenset(), kind=Sort.TENSOR)
             return self.tensor_method(Attribute(held, name), arguments, node, state, here)
         return self.not_known(owner, arguments, node, state, here)
 

@@ -22,8 +22,8 @@ from triton_mutlint.host.values.values import (
     ClassValue,
     FunctionValue,
     KernelValue,
-    Kind,
     Partial,
+    Sort,
     Value,
     constant,
     is_plain,
@@ -67,7 +67,7 @@ class LibraryMixin(StandardMixin):
         if name in MADE:
             return thing(Partial(thing(External(name)), arguments.positional, tuple(sorted(arguments.named.items()))))
         if name in _REARRANGE and arguments.positional:
-            return replace(weakened(self.within(arguments.positional[0], state)), cells=frozenset(), kind=Kind.TENSOR)
+            return replace(weakened(self.within(arguments.positional[0], state)), cells=frozenset(), kind=Sort.TENSOR)
         if top in sys.stdlib_module_names:
             return self.standard(name, arguments, node, state, here)
         if top in HEAVY and not any(v.roots or v.cells for v in arguments):
@@ -94,7 +94,7 @@ class LibraryMixin(StandardMixin):
         last = name.rpartition(".")[2]
         if last in ("TensorDescriptor", "from_tensor", "TensorWrapper", "reinterpret"):
             tensor = next((v for k in ("base", "tensor") if (v := arguments.get(0, k)) is not None), UNSEEN)
-            return replace(tensor, kind=Kind.TENSOR, constant=None)
+            return replace(tensor, kind=Sort.TENSOR, constant=None)
         if last == "Config":
             hook = arguments.get(5, "pre_hook")
             fields = {"pre_hook": hook} if hook is not None else {}

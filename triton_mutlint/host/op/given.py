@@ -12,7 +12,7 @@ from triton_mutlint.host.modules.module import HostFunction
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import defaults
 from triton_mutlint.host.values.cells import Cell
-from triton_mutlint.host.values.values import PLAIN, Kind, Value, constant, given_tensor, join
+from triton_mutlint.host.values.values import PLAIN, Sort, Value, constant, given_tensor, join
 
 _PLAIN_TYPES = frozenset({
     "int", "float", "bool", "str", "complex", "bytes", "None", "dtype", "device", "layout", "SymInt", "Scalar",
@@ -77,14 +77,14 @@ def _root(name: str, annotation: ast.expr | None, scope: tuple[object, ...], sta
             annotation = ast.parse(annotation.value, mode="eval").body
         except SyntaxError:
             annotation = None
-    tensor = Value(same=frozenset([name]), kind=Kind.TENSOR)
+    tensor = Value(same=frozenset([name]), kind=Sort.TENSOR)
     if annotation is None:
         return tensor
     words = set(_words(annotation))
     if words - _AROUND and words - _AROUND <= _PLAIN_TYPES:
         return PLAIN
     if not any("Tensor" in word for word in words):
-        tensor = replace(tensor, kind=Kind.TENSOR | Kind.OTHER)
+        tensor = replace(tensor, kind=Sort.TENSOR | Sort.OTHER)
     if words & _CONTAINERS:
         made = state.make((*scope, name), Cell(rest=tensor))
         alone = any(not words & _CONTAINERS and words - _PLAIN_TYPES for words in map(_word_set, _choices(annotation)))

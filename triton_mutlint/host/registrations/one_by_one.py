@@ -14,7 +14,7 @@ from triton_mutlint.host.calls.calls import Interpreter
 from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.registrations.things import (
     AT_RUN_TIME,
-    Inferred,
+    InferredSchema,
     Library,
     Registered,
     each_in,
@@ -34,14 +34,14 @@ from triton_mutlint.host.values.values import (
     CellId,
     ClassValue,
     FunctionValue,
-    Kind,
+    Sort,
     Value,
     constant,
     join,
 )
 
 MAX_UNROLLED = 2_048  # elements that a loop or comprehension is followed through
-_SURE = (FunctionValue, ClassValue, Library, Registered, Inferred, HostModule)  # what counts as true
+_SURE = (FunctionValue, ClassValue, Library, Registered, InferredSchema, HostModule)  # what counts as true
 
 
 class OneByOne(Interpreter):
@@ -213,6 +213,6 @@ class OneByOne(Interpreter):
         return constant((one.constant in held) is isinstance(node.ops[0], ast.In))
 
     def _compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
-        if isinstance(op, (ast.Is, ast.IsNot)) and right.is_constant(None) and left.texts and left.kind == Kind.PLAIN:
+        if isinstance(op, (ast.Is, ast.IsNot)) and right.is_constant(None) and left.texts and left.kind == Sort.PLAIN:
             return constant(isinstance(op, ast.IsNot))
         return super()._compared(op, left, right)

@@ -11,7 +11,7 @@ from triton_mutlint.host.registrations.text_methods import formatted, text_metho
 from triton_mutlint.host.registrations.things import (
     AT_RUN_TIME,
     LONG,
-    Inferred,
+    InferredSchema,
     as_text,
     joined,
     opaque,
@@ -30,7 +30,7 @@ from triton_mutlint.host.values.values import (
     NO_VALUE,
     PLAIN,
     Attribute,
-    Kind,
+    Sort,
     Value,
     constant,
     join,
@@ -62,8 +62,8 @@ class OneByOneLibrary(OneByOne):
     def binary(self, node: ast.BinOp, left: Value, right: Value, state: State, here: Activation) -> Value:
         roots = passed_in([left, right], state)
         if isinstance(node.op, ast.Add):
-            schemas = [one for one in right.things if isinstance(one, Inferred)]
-            if any(isinstance(one, Inferred) for one in left.things):
+            schemas = [one for one in right.things if isinstance(one, InferredSchema)]
+            if any(isinstance(one, InferredSchema) for one in left.things):
                 return left  # what follows an inferred schema cannot change its arguments
             if schemas:
                 before = as_text(left, ast.unparse(node.left))
@@ -234,7 +234,7 @@ class OneByOneLibrary(OneByOne):
 
 
 def _is_text(value: Value) -> bool:
-    return string(value) is not None or (bool(told(value)) and value.kind == Kind.PLAIN)
+    return string(value) is not None or (bool(told(value)) and value.kind == Sort.PLAIN)
 
 
 def _placeless(text: Text) -> Text:

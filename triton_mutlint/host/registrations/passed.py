@@ -7,7 +7,7 @@ from dataclasses import replace
 from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.registrations.things import (
-    Inferred,
+    InferredSchema,
     Library,
     Opaque,
     Pending,
@@ -55,7 +55,7 @@ def passed(registrar: Registrar, arguments: Arguments, parameter: str) -> Value 
 
 def schemas(value: Value) -> list[Value]:
     """The schemas that a value may be."""
-    found = [thing(one) for one in value.things if isinstance(one, Inferred)]
+    found = [thing(one) for one in value.things if isinstance(one, InferredSchema)]
     found.extend(text_value(text, roots=value.unsure) for text in strings(value))
     return found or [value]
 
@@ -66,7 +66,7 @@ def may_be_library(value: Value) -> bool:
 
 def is_schema(value: Value) -> bool:
     texts = strings(value)
-    return any(isinstance(one, Inferred) for one in value.things) or (
+    return any(isinstance(one, InferredSchema) for one in value.things) or (
         bool(texts) and all("->" in text.text and "(" in text.text for text in texts))
 
 
@@ -86,7 +86,7 @@ def op_of(one: Thing) -> str:
 def named_by(schema: Value) -> Value:
     """The name that a schema begins with."""
     for one in schema.things:
-        if isinstance(one, Inferred):
+        if isinstance(one, InferredSchema):
             return text_value(one.prefix, roots=schema.unsure)
     texts = strings(schema)
     if not texts:

@@ -33,8 +33,8 @@ from triton_mutlint.host.values.values import (
     ClassValue,
     FunctionValue,
     KernelMethod,
-    Kind,
     Observed,
+    Sort,
     Thing,
     Value,
     join,
@@ -96,7 +96,7 @@ class Registering(RegisteringNames):
         try:
             a = function.node.args
             names = (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg)
-            given = {p.arg: Value(unsure=frozenset([p.arg]), kind=Kind.OTHER) for p in names if p is not None}
+            given = {p.arg: Value(unsure=frozenset([p.arg]), kind=Sort.OTHER) for p in names if p is not None}
             given.update(self._kept_defaults(function, given, state))
             own, here = state.copy(), self.top(function.module)
             self._entered(function, given, function.node, own, here)

@@ -18,10 +18,10 @@ from triton_mutlint.host.values.values import (
     Attribute,
     CellId,
     ClassValue,
-    Kind,
     Names,
     Observed,
     Partial,
+    Sort,
     Thing,
     Value,
     constant,
@@ -50,7 +50,7 @@ class Registered(Observed):
 
 @hashed_once
 @dataclass(frozen=True)
-class Inferred(Observed):
+class InferredSchema(Observed):
     """A schema inferred from a function, after the text `prefix`."""
 
     function: Value
@@ -87,7 +87,7 @@ class Imported(Observed):
 
 
 def opaque(reason: str, roots: Names = NOTHING) -> Value:
-    return Value(unsure=roots, things=frozenset([Opaque(reason)]), kind=Kind.OTHER)
+    return Value(unsure=roots, things=frozenset([Opaque(reason)]), kind=Sort.OTHER)
 
 
 def is_unknown(value: Value) -> bool:
@@ -128,7 +128,7 @@ def _made_of(values: Iterable[Value | None], state: State) -> tuple[Names, dict[
                 pending.extend((one.function, *one.positional, *(given for _, given in one.keywords)))
             elif isinstance(one, Pending):
                 pending.extend((*one.positional, *(given for _, given in one.named)))
-            elif isinstance(one, Inferred):
+            elif isinstance(one, InferredSchema):
                 pending.extend((one.function, one.mutates or NO_VALUE))
     return frozenset(found), held
 
@@ -138,7 +138,7 @@ def _made_of(values: Iterable[Value | None], state: State) -> tuple[Names, dict[
 
 def each_in(content: Cell) -> list[Value] | None:
     """What a loop over a container is given, one after the other; None where there may be more."""
-    if content.rest.kind & Kind.OTHER or content.rest.roots or content.source != NO_VALUE:
+    if content.rest.kind & Sort.OTHER or content.rest.roots or content.source != NO_VALUE:
         return None
     if content.kind == "dict":
         keys = [written(key, None) for key in content.fields if key != KEYS]
@@ -186,7 +186,7 @@ def as_text(value: Value, shown: str) -> Text:
     """A value as a string: `{shown}` where it is not known."""
     if value.constant is not None:
         return Text(value.constant[1]) if isinstance(value.constant[1], str) else Text(str(value.constant[1]))
-    if len(value.texts) == 1 and value.kind == Kind.PLAIN and not value.cells and not value.things:
+    if len(value.texts) == 1 and value.kind == Sort.PLAIN and not value.cells and not value.things:
         return next(iter(value.texts))
     return Text(f"{{{shown}}}", False)
 
@@ -203,8 +203,8 @@ def text_value(text: Text, spot: Spot | None = None, roots: Names = NOTHING) -> 
     """The value that is a string, written at `spot` unless it says where itself."""
     whole = Written.at(text.text, text.spot or spot)
     if text.known:
-        return Value(constant=(str, whole), kind=Kind.PLAIN)
-    return Value(unsure=roots, kind=Kind.PLAIN, texts=frozenset([Text(whole, False)]))
+        return Value(constant=(str, whole), kind=Sort.PLAIN)
+    return Value(unsure=roots, kind=Sort.PLAIN, texts=frozenset([Text(whole, False)]))
 
 
 def written(value: object, spot: Spot | None) -> Value:

@@ -25,7 +25,7 @@ from triton_mutlint.host.registrations.passed import (
     take,
 )
 from triton_mutlint.host.registrations.things import (
-    Inferred,
+    InferredSchema,
     Library,
     Opaque,
     Registered,
@@ -48,8 +48,8 @@ from triton_mutlint.host.values.values import (
     NONE,
     Attribute,
     FunctionValue,
-    Kind,
     Partial,
+    Sort,
     Thing,
     Value,
     thing,
@@ -60,7 +60,7 @@ _SAME_FUNCTION = re.compile(
     r"torch\.(compile|jit\.\w+|no_grad|inference_mode|enable_grad|compiler\.\w+|_dynamo\.\w+|_disable_dynamo)"
     r"|functools\.(lru_cache|cache)|builtins\.(staticmethod|classmethod)|typing\.\w+|contextlib\.contextmanager"
 )
-UNKNOWN = Value(kind=Kind.OTHER)
+UNKNOWN = Value(kind=Sort.OTHER)
 
 
 class TorchRegistering(OneByOneLibrary):
@@ -120,7 +120,7 @@ class TorchRegistering(OneByOneLibrary):
                  ) -> Value | None:
         op, function, keys = (take(arguments, i, name) for i, name in enumerate(("op_name", "fn", "dispatch_key")))
         if op is None and is_open(arguments) and library is not None:  # `lib.impl(*entry)`
-            op = function = Value(unsure=frozenset(["*"]), kind=Kind.OTHER)
+            op = function = Value(unsure=frozenset(["*"]), kind=Sort.OTHER)
         if op is None or not (library is not None or string(op) is not None or strings(op) or passed_in([op], state)):
             return None
         if function is None or string(function) is not None:  # `@lib.impl("op", "CUDA")`
@@ -155,7 +155,7 @@ class TorchRegistering(OneByOneLibrary):
             self.defined_as("Library.define", op_name(library, named_by(one), state), one, node, state)
 
     def defined_as(self, api: str, name: Value, schema: Value, node: ast.AST, state: State) -> None:
-        inferred = next((one for one in schema.things if isinstance(one, Inferred)), None)
+        inferred = next((one for one in schema.things if isinstance(one, InferredSchema)), None)
         function, mutates = (inferred.function, inferred.mutates) if inferred is not None else (None, None)
         self._defines(Form.DEFINE, api, name, node, state, function, mutates, schema)
 
@@ -222,7 +222,7 @@ class TorchRegistering(OneByOneLibrary):
         prefix = take(arguments, None, "op_name")
         shown = as_text(prefix, "op_name") if prefix is not None and not is_none(prefix) else Text("")
         function = take(arguments, 0, "prototype_function") or UNKNOWN
-        return thing(Inferred(function, take(arguments, 1, "mutates_args"), shown))
+        return thing(InferredSchema(function, take(arguments, 1, "mutates_args"), shown))
 
     # ------------------------------------------------------------------ registrars
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from triton_mutlint.host.state.state import State, outlives_call
 from triton_mutlint.host.values.cells import Cell, merged
-from triton_mutlint.host.values.values import NOTHING, PLAIN, CellId, Kind, ScopeId, Value, join
+from triton_mutlint.host.values.values import NOTHING, PLAIN, CellId, ScopeId, Sort, Value, join
 
 
 def left_behind(state: State, shared: State) -> State:
@@ -40,12 +40,12 @@ def unforeseen(state: State, shared: State) -> bool:
     """Whether a call left something of which the next one would not say already that it is not known."""
     for cell, content in state.heap.items():
         before = state.base.get(cell)
-        if before is None or before is content or before.rest.kind & Kind.OTHER:
+        if before is None or before is content or before.rest.kind & Sort.OTHER:
             continue
         changed = [key for key, value in content.fields.items() if before.fields.get(key) != value]
-        if content.rest != before.rest or not all(before.fields.get(key, PLAIN).kind & Kind.OTHER for key in changed):
+        if content.rest != before.rest or not all(before.fields.get(key, PLAIN).kind & Sort.OTHER for key in changed):
             return True
-    return any(not shared.names.get(scope, {}).get(name, PLAIN).kind & Kind.OTHER
+    return any(not shared.names.get(scope, {}).get(name, PLAIN).kind & Sort.OTHER
                for scope, names in state.names.items() if outlives_call(scope) and scope[0] != "module"
                for name in names)
 

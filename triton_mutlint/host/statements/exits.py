@@ -10,7 +10,7 @@ from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.state.core import Activation
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.values import UNSEEN, Kind, Value, join
+from triton_mutlint.host.values.values import UNSEEN, Sort, Value, join
 from triton_mutlint.source.walking import dotted
 
 _THROWN = ("thrown",)  # the scope that holds, as one name, whatever was raised
@@ -139,7 +139,7 @@ def _may_swallow(manager: Value, node: ast.expr) -> bool:
     if dotted(node.func if isinstance(node, ast.Call) else node)[:1] == ("torch",):
         return False
     known = all(isinstance(thing, External) and thing.name.startswith("torch.") for thing in manager.things)
-    return bool(manager.cells) or not known or bool(manager.kind & Kind.OTHER)
+    return bool(manager.cells) or not known or bool(manager.kind & Sort.OTHER)
 
 
 def either(one: State | None, other: State | None) -> State | None:

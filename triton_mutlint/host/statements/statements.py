@@ -10,7 +10,7 @@ from triton_mutlint.host.state.core import Activation, TooLargeError, text_of
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.statements.exits import ExitsMixin, either
 from triton_mutlint.host.values.cells import Cell
-from triton_mutlint.host.values.values import ClassValue, Kind, Value, is_plain, join, picked, thing
+from triton_mutlint.host.values.values import ClassValue, Sort, Value, is_plain, join, picked, thing
 
 _ROUNDS = 12  # of one loop: what names may hold grows by what few arguments there are, and stops
 
@@ -113,7 +113,7 @@ class StatementsMixin(ExitsMixin):
             new = join(old, got or Value())
         elif got is not None:
             new = got
-        elif old.kind & Kind.TENSOR or old.cells:
+        elif old.kind & Sort.TENSOR or old.cells:
             new = old
         else:
             new = Value(kind=old.kind | value.kind, carried=old.carried | value.carried)

@@ -20,7 +20,7 @@ from triton_mutlint.host.values.values import (
     UNSEEN,
     Attribute,
     FunctionValue,
-    Kind,
+    Sort,
     Value,
     join,
     truth,
@@ -108,21 +108,21 @@ class TorchCallsMixin(ObjectsMixin):
         what = text_of(node.func) if isinstance(node, ast.Call) else text_of(node)
         self.effects.gap(self.effect(f"the code of `{what}` is not there", node, here), state, others)
         same, maybe = state.reach(arguments)
-        return Value(kind=Kind.TENSOR | Kind.OTHER, unsure=same | maybe)
+        return Value(kind=Sort.TENSOR | Sort.OTHER, unsure=same | maybe)
 
     def tensor_method(self, attribute: Attribute, arguments: Arguments, node: ast.AST, state: State,
                       here: Activation) -> Value:
         """`x.name(...)`, where `x` is a tensor, or may be one."""
         owner, name = attribute.owner, attribute.name
         effect = torch_table.method(name)
-        sure = bool(owner.kind & Kind.TENSOR or owner.same or owner.maybe)
+        sure = bool(owner.kind & Sort.TENSOR or owner.same or owner.maybe)
         if is_array(owner) and name not in _ARRAYS:
             return self.not_known(owner, arguments, node, state, here)
         if effect is None or not (sure or name in _TENSOR_ONLY or (name.endswith("_") and not name.endswith("__"))):
             return self.not_known(owner, arguments, node, state, here)
         result = self.apply(effect, arguments.before(owner), node, state, here)
-        if result.roots and (name in ("numpy", "__array__") or is_array(owner)) and result.kind & Kind.TENSOR:
-            return replace(result, kind=Kind.OTHER)
+        if result.roots and (name in ("numpy", "__array__") or is_array(owner)) and result.kind & Sort.TENSOR:
+            return replace(result, kind=Sort.OTHER)
         return result
 
     def apply(self, effect: TorchEffect, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:

@@ -22,7 +22,7 @@ MAX_CHAIN = 2
 MAX_TEXTS = 32  # more strings that a value may be are not told apart
 
 
-class Kind(IntFlag):
+class Sort(IntFlag):
     """What a value may be, as far as its methods go."""
 
     TENSOR = 1
@@ -31,7 +31,7 @@ class Kind(IntFlag):
     NONE = 8  # None itself, where the code says so
 
 
-_NO_KIND = Kind(0)
+_NO_KIND = Sort(0)
 
 
 @hashed_once
@@ -55,7 +55,7 @@ class Value:
     cells: frozenset[CellId] = frozenset()
     things: frozenset[Thing] = frozenset()
     constant: tuple[type, object] | None = None
-    kind: Kind = _NO_KIND
+    kind: Sort = _NO_KIND
     wide: bool = False
     some: bool = False
     texts: frozenset[Text] = frozenset()
@@ -74,7 +74,7 @@ def join(*values: Value) -> Value:
     distinct = [value for value in dict.fromkeys(values) if value != NO_VALUE]
     if len(distinct) < 2:
         return distinct[0] if distinct else NO_VALUE
-    kind = Kind(0)
+    kind = Sort(0)
     for value in distinct:
         kind |= value.kind
     return Value(
@@ -116,31 +116,31 @@ def picked(value: Value) -> Value:
 
 
 def constant(value: object) -> Value:
-    return Value(constant=(type(value), value), kind=Kind.PLAIN if value is not None else Kind.NONE)
+    return Value(constant=(type(value), value), kind=Sort.PLAIN if value is not None else Sort.NONE)
 
 
 NO_VALUE = Value()
-PLAIN = Value(kind=Kind.PLAIN)
-TENSOR = Value(kind=Kind.TENSOR)
-UNSEEN = Value(kind=Kind.OTHER)
+PLAIN = Value(kind=Sort.PLAIN)
+TENSOR = Value(kind=Sort.TENSOR)
+UNSEEN = Value(kind=Sort.OTHER)
 NONE = constant(None)
 
 
 def given_tensor(name: str) -> Value:
     """An argument that is a tensor, and never None."""
-    return Value(same=frozenset([name]), kind=Kind.TENSOR, some=True)
+    return Value(same=frozenset([name]), kind=Sort.TENSOR, some=True)
 
 
 def is_plain(value: Value) -> bool:
     """Whether the value is a number, a string, None or the like, and nothing else."""
-    return bool(value.kind) and not value.kind & ~(Kind.PLAIN | Kind.NONE)
+    return bool(value.kind) and not value.kind & ~(Sort.PLAIN | Sort.NONE)
 
 
 def present(value: Value) -> Value:
     """The value where it is not None: code that takes an attribute or an element of None goes no further."""
-    if not value.kind & Kind.NONE or value.constant is not None:
+    if not value.kind & Sort.NONE or value.constant is not None:
         return value
-    return replace(value, kind=value.kind & ~Kind.NONE)
+    return replace(value, kind=value.kind & ~Sort.NONE)
 
 
 def truth(value: Value) -> bool | None:

@@ -36,7 +36,7 @@ class StoreSite:
         return False
 
 
-class Flow:
+class Stores:
     """The ops of one function in text order, and the dependence of its values through data and control.
 
     `jumps` are the conditions of branches between blocks: on them depends, here, every op of the function. `waits`

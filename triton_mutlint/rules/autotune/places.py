@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from triton_mutlint.analysis.constants import integer_constant
-from triton_mutlint.rules.autotune.flow import Flow
+from triton_mutlint.rules.autotune.flow import Stores
 from triton_mutlint.ttir.ir import Function, Op
 from triton_mutlint.ttir.ops import Flow as Carries
 from triton_mutlint.ttir.ops import lookup
@@ -27,7 +27,7 @@ _PER_PROGRAM = frozenset({"tt.get_program_id", "tt.make_range"})
 class CellPlaces:
     """The polynomials of one function's values, and what they say about its memory accesses."""
 
-    def __init__(self, function: Function, flow: Flow) -> None:
+    def __init__(self, function: Function, flow: Stores) -> None:
         self._types, self._starts = function.types, flow.starts
         self._atoms: dict[Hashable, int] = {}
         self._uniform: list[bool] = []  # by atom: the same in every program of a launch

@@ -14,7 +14,7 @@ from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.opaque import EXTERN, INLINE_ASM, OpaqueReader
 from triton_mutlint.analysis.solver import Solver
 from triton_mutlint.analysis.values import bits
-from triton_mutlint.rules.autotune.flow import Flow, StoreSite
+from triton_mutlint.rules.autotune.flow import Stores, StoreSite
 from triton_mutlint.rules.autotune.places import CellPlaces
 from triton_mutlint.ttir.ir import Module, Op
 from triton_mutlint.ttir.ops import lookup
@@ -38,7 +38,7 @@ def reruns_of(module: Module, owners: Sequence[ArgOwner], backend: str, wanted: 
     addresses = [i for i, owner in enumerate(owners) if owner.role is ArgRole.ADDRESS]
     initial = [lattice.param(i) if i in addresses else lattice.number for i in range(entry.n_args)]
     context = Solver(module, lattice, initial, opaque).solve()
-    kernel = _Kernel(Flow(entry), lattice, context.values)
+    kernel = _Kernel(Stores(entry), lattice, context.values)
     for site in kernel.flow.sites:
         kernel.note(site, *_touched(site.op, opaque, entry.types))
     places = CellPlaces(entry, kernel.flow)
@@ -61,7 +61,7 @@ def _touched(op: Op, opaque: OpaqueReader, types: Sequence[str]) -> tuple[Sequen
 class _Kernel:
     """The entry function, and which of its ops touch the memory of which argument."""
 
-    def __init__(self, flow: Flow, lattice: Lattice, values: Sequence[int]) -> None:
+    def __init__(self, flow: Stores, lattice: Lattice, values: Sequence[int]) -> None:
         self.flow, self._lattice, self._values = flow, lattice, values
         self.fetches: dict[int, list[StoreSite]] = {}
         self.changes: list[tuple[StoreSite, frozenset[int]]] = []
