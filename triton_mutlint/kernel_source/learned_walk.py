@@ -151,11 +151,9 @@ class LearningBody(WalkedBody):
         for statement in body:
             if self.watch is not None:
                 self.watch.statement(self, statement)
-            left = self.statement(statement)
+            left = self.statement(statement) or left  # what follows is compiled all the same
             if self.watch is not None and isinstance(statement, ast.If | ast.For | ast.While):
                 self.watch.statement(self, statement)
-            if left:
-                break
         self.here.conditions = conditions  # what returns above has left for the statements after it
         return left
 
