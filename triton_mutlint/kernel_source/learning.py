@@ -326,7 +326,7 @@ class Learning(Observer):
             self.function(function.made.bare, args, named)
             return replace(value, trace=blended(made((*args, *named.values()))))
         self.typed |= own.is_dtype
-        if name in DESCRIPTOR_METHODS and own.base and not (own.memory or own.mixed):
+        if name in DESCRIPTOR_METHODS and not (own.memory or own.mixed):
             return replace(value, trace=descriptor_access(owner, name, (*args, *named.values()), line))
         if name in HANDLERS:
             given = (owner, *args) if owner.is_value else tuple(args)
