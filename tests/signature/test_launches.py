@@ -6,8 +6,8 @@ import ast
 
 from tests.signature.inference_by_hand import guesses
 from tests.signature.kernels_by_hand import loaded
-from triton_mutlint.signature import launches
 from triton_mutlint.signature.infer import infer
+from triton_mutlint.signature.launching import launches
 
 KERNEL = """
 def launch(x: torch.Tensor, bias: Optional[torch.Tensor] = None, causal: bool = False, alpha: float = 1.0):

@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from triton_mutlint.lowering.lower import Lowerer
-from triton_mutlint.signature.repair import repair
+from triton_mutlint.signature.repairing.repair import repair
 from triton_mutlint.source.load import load
 from triton_mutlint.types import (
     ArgType,

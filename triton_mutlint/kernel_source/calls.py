@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from triton_mutlint.kernel_source.evaluate import UNKNOWN, plain
-from triton_mutlint.kernel_source.folding import FOLDED, called, evaluated
+from triton_mutlint.kernel_source.accesses import Accesses
+from triton_mutlint.kernel_source.arguments import Env, bound_arguments, of_global
+from triton_mutlint.kernel_source.folding import folded
 from triton_mutlint.kernel_source.helpers import Helper
-from triton_mutlint.kernel_source.learning import Observer
 from triton_mutlint.kernel_source.objects import fields_of, makes_objects, may_store, member, named_and_home
+from triton_mutlint.kernel_source.observer import Observer
 from triton_mutlint.kernel_source.operations import (
     ANSWERING,
     ANY,
@@ -25,7 +26,6 @@ from triton_mutlint.kernel_source.operations import (
     NUMBERS,
     QUIET,
     SIZES,
-    TYPING,
     WHOLE,
     loaded,
     masked_off,
@@ -41,15 +41,12 @@ from triton_mutlint.kernel_source.values import (
     SOME,
     MayBe,
     Object,
-    constant,
-    decided_by,
     either,
     made,
     mixed,
 )
 from triton_mutlint.types import Site
 
-Env = dict[str, MayBe]
 BLIND = Observer()
 
 
@@ -81,26 +78,17 @@ class _Bound:
     owner: MayBe
 
 
-class Calls:
+class Calls(Accesses):
     """The part of a walk over a function's body that applies functions to values."""
 
     def __init__(self, stores: Callee, line: int) -> None:
-        self.stores, self.line = stores, line
-        self.at: tuple[int, ...] = (line,)
-        self.sites: set[tuple[str, Site]] = set()
-        self.effects = 0  # writes, and what may write, seen so far
-        self.consulted: set[str] = set()  # parameters whose constants have decided something
+        super().__init__(line)
+        self.stores = stores
         self.node: ast.Call | None = None  # the call that is followed
 
     def eval(self, node: ast.expr) -> MayBe:
         """What an expression may hold."""
         raise NotImplementedError
-
-    def consult(self, *values: MayBe) -> None:
-        """Something is decided by the constants among `values`."""
-        for value in values:
-            if value.of:
-                self.consulted |= value.of
 
     def show(self, node: ast.AST | None) -> Observer:
         """Who is to see what is done at a node, or at the last one."""
@@ -211,7 +199,7 @@ class Calls:
             target, args = target.method, [target.owner, *args]
         helper = target if isinstance(target, Helper) else self.stores.helper(target)
         if helper is not None:
-            done = self.stores.call(helper, _arguments(helper, args, named), self)
+            done = self.stores.call(helper, bound_arguments(helper, args, named), self)
             self.effects += done.writes
             self.consulted |= done.consulted
             self.sites.update((root, Site(site.kind, (self.at, *site.path))) for root, site in done.sites)
@@ -232,7 +220,7 @@ class Calls:
     def foreign(self, target: Any, args: list[MayBe], named: Mapping[str, MayBe], method: str) -> MayBe:
         """What a call of what is no jit function may touch, and what it may give."""
         name, home = named_and_home(target)
-        found = None if named else self.folded(target, args)
+        found = None if named else folded(target, args)
         if found is not None:
             return found
         everything = mixed((*args, *named.values()))
@@ -309,82 +297,3 @@ class Calls:
             self.show(node).passed(combine, (parts, parts))
             if combine.is_open or not combine.functions:
                 self.store(given)
-
-    def place(self, node: ast.expr | ast.stmt) -> tuple[int, ...]:
-        return self.line, node.lineno, node.col_offset
-
-    def keep(self, roots: frozenset[str]) -> None:
-        """It is put into memory, from where it may be loaded again."""
-        self.done("keep", roots)
-
-    def load(self, roots: frozenset[str]) -> None:
-        """It may be read from there."""
-        self.done("load", roots)
-
-    def write(self, roots: frozenset[str]) -> None:
-        """Something is certainly stored: if through no parameter, then at an address of none."""
-        self.store(roots or NO_ROOTS)
-
-    def store(self, roots: frozenset[str]) -> None:
-        """Something may be stored there."""
-        self.effects += 1
-        self.done("store", roots)
-
-    def checked(self, value: MayBe) -> None:
-        """The value is asserted when the kernel is compiled."""
-        self.done(f"assert {value.value}", NO_ROOTS)
-
-    def asked(self, name: str, args: Sequence[MayBe], given: frozenset[str]) -> None:
-        """A function may ask of what kind a value is, or how long a tuple whose length is not told."""
-        if name in TYPING or (name == "len" and given and args and not args[0].has_length):
-            self.done("type", NO_ROOTS)
-
-    def done(self, kind: str, roots: frozenset[str]) -> None:
-        """Something is done here to the memory of parameters."""
-        site = Site(kind, (self.at,))
-        self.sites.update((root, site) for root in roots)
-
-    def folded(self, target: Any, args: list[MayBe]) -> MayBe | None:
-        """What a function makes of constants, if that can be told."""
-        name, home = named_and_home(target)
-        if type(target).__name__ == "ConstexprFunction":
-            return evaluated(target, tuple(args))
-        if home.partition(".")[0] not in QUIET:
-            return None
-        if name == "arange" and args and type(args[0].value) is int:
-            return MayBe(start=args[0].value, of=args[0].of)
-        if name == "len" and len(args) == 1 and args[0].has_length:
-            return constant(len(args[0].items or ()))
-        if not args or not all(arg.is_known for arg in args):
-            return None
-        of, found = decided_by(args), called(name, tuple(arg.value for arg in args))
-        return replace(found or NOTHING, of=of) if found is not None or (of and name in FOLDED) else None
-
-
-def _arguments(helper: Helper, args: list[MayBe], named: Mapping[str, MayBe]) -> Env:
-    formal = helper.node.args
-    positional = (*formal.posonlyargs, *formal.args)
-    rest = replace(mixed(named.values()) if ANY in named else NOTHING, is_open=True)
-    told = {} if ANY in named else helper.defaults
-    env = {a.arg: of_global(told[a.arg]) if a.arg in told else rest for a in (*positional, *formal.kwonlyargs)}
-    env.update(zip((a.arg for a in positional), args, strict=False))
-    env.update((name, value) for name, value in named.items() if name in env)
-    if formal.vararg is not None:
-        left = args[len(positional):]
-        env[formal.vararg.arg] = mixed((rest, *left)) if ANY in named else MayBe(items=tuple(left))
-    if formal.kwarg is not None:
-        env[formal.kwarg.arg] = replace(mixed(named.values()), is_open=True)
-    return env
-
-
-def of_global(found: Any) -> MayBe:
-    """What a name outside of the function holds."""
-    if type(found).__name__ == "constexpr":
-        found = getattr(found, "value", found)
-    value = plain(found)
-    if isinstance(value, tuple):
-        kinds = (Object(type(value)),) if type(value) is not tuple else ()
-        return MayBe(items=tuple(of_global(v) for v in value), kinds=kinds)
-    if value is not UNKNOWN and type(value).__name__ != "dtype":
-        return constant(value)
-    return MayBe(is_open=True) if found is UNKNOWN else MayBe(functions=(Object(found),))

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.kernel_source.calls import Calls, Env, of_global
+from triton_mutlint.kernel_source.arguments import Env, of_global
+from triton_mutlint.kernel_source.calls import Calls
 from triton_mutlint.kernel_source.evaluate import UNKNOWN
 from triton_mutlint.kernel_source.folding import compared, computed
 from triton_mutlint.kernel_source.values import NO_ROOTS, NOTHING, MayBe, constant, either, mixed

@@ -13,6 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from triton_mutlint.kernel_source.evaluate import COMPARE_TWO, UNKNOWN, next_power_of_2, plain
+from triton_mutlint.kernel_source.objects import named_and_home
+from triton_mutlint.kernel_source.operations import QUIET
 from triton_mutlint.kernel_source.values import FALSE, NOTHING, TRUE, MayBe, constant, decided_by
 
 _LIMIT = 1 << 31
@@ -143,3 +145,20 @@ def _is_empty(op: ast.cmpop, left: MayBe, right: MayBe) -> bool:
     low, high = (left, right) if isinstance(op, ast.Lt) else (right, left)
     limit = high.value if isinstance(op, ast.Lt | ast.Gt) else None
     return low.start is not None and type(limit) is int and 0 <= limit <= low.start
+
+
+def folded(target: Any, args: list[MayBe]) -> MayBe | None:
+    """What a function makes of constants, if that can be told."""
+    name, home = named_and_home(target)
+    if type(target).__name__ == "ConstexprFunction":
+        return evaluated(target, tuple(args))
+    if home.partition(".")[0] not in QUIET:
+        return None
+    if name == "arange" and args and type(args[0].value) is int:
+        return MayBe(start=args[0].value, of=args[0].of)
+    if name == "len" and len(args) == 1 and args[0].has_length:
+        return constant(len(args[0].items or ()))
+    if not args or not all(arg.is_known for arg in args):
+        return None
+    of, found = decided_by(args), called(name, tuple(arg.value for arg in args))
+    return replace(found or NOTHING, of=of) if found is not None or (of and name in FOLDED) else None

@@ -203,3 +203,23 @@ def blended(traces: Iterable[Trace], dtype: Dtype = None) -> Trace:
             found = promoted(found, trace.dtype)
     dtype = dtype if dtype is not None else found
     return Trace(NONE, mixed, memory, dtype, tests=tests) if mixed or memory or tests or dtype else NO_TRACE
+
+
+def fixed(tests: Slots) -> bool:
+    """Whether a test that looks at `tests` is decided when the kernel is compiled."""
+    return bool(tests) and all(s.constexpr or s.none_test for s in tests)
+
+
+def extended(seen: tuple[Any, ...], more: tuple[Any, ...]) -> tuple[Any, ...]:
+    """`seen`, and what is new in `more`."""
+    return seen + tuple(v for v in more if not any(v is s or (type(v) is type(s) and v == s) for s in seen))
+
+
+def dtype_of(own: Trace, name: str) -> Trace:
+    if own.is_dtype:
+        return Trace(dtype=own.dtype, is_dtype=True) if own.base else own
+    if not own.base:
+        return Trace(dtype=own.dtype, is_dtype=own.dtype is not None)
+    dtype = (own.dtype[1:] or None) if isinstance(own.dtype, str) and own.points else next(iter(own.base))
+    itself = own.bare if name in ("dtype", "type") and not own.is_block else NONE
+    return Trace(itself, dtype=dtype, is_dtype=True)

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.kernel_source.calls import Calls, Done, Env, of_global
+from triton_mutlint.kernel_source.arguments import Env, of_global
+from triton_mutlint.kernel_source.calls import Calls, Done
 from triton_mutlint.kernel_source.expressions import Expressions
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.operations import runs_never

@@ -16,7 +16,7 @@ from triton_mutlint.kernel_source.names import (
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.signature.evidence import Dossier
 from triton_mutlint.signature.inferred import Inferred
-from triton_mutlint.signature.launch_reader import Evidence
+from triton_mutlint.signature.launching.launch_reader import Evidence
 from triton_mutlint.types import ArgType, ConstexprValue
 
 MAX_ALTERNATIVES = 6

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from triton_mutlint.kernel_source.calls import of_global
+from triton_mutlint.kernel_source.arguments import of_global
 from triton_mutlint.kernel_source.footprint import elements, footprint
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.kernel_source.values import MEMORY, MayBe, either
 from triton_mutlint.signature.evidence import Dossier, Evidences, gather
-from triton_mutlint.signature.passed_functions import Functions, handed_over, is_number
+from triton_mutlint.signature.launching.passed_functions import Functions, handed_over, is_number
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.types import (
     ArgType,

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from triton_mutlint.kernel_source.constraints import Constraint
 from triton_mutlint.kernel_source.helpers import Helper, Program
-from triton_mutlint.kernel_source.learned_walk import facts
+from triton_mutlint.kernel_source.learned.constraints import Constraint
+from triton_mutlint.kernel_source.learned.facts import facts
 from triton_mutlint.kernel_source.slots import Slot
-from triton_mutlint.signature import launches
-from triton_mutlint.signature.launch_reader import Evidence
+from triton_mutlint.signature.launching import launches
+from triton_mutlint.signature.launching.launch_reader import Evidence
 from triton_mutlint.source.walking import walk
 from triton_mutlint.types import Kernel, Parameter
 

@@ -12,12 +12,12 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from triton_mutlint.kernel_source.constraints import Constraint
+from triton_mutlint.kernel_source.learned.constraints import Constraint
 from triton_mutlint.signature.compile_time import candidates, compile_time, needs_constexpr
 from triton_mutlint.signature.evidence import Dossier, gather
 from triton_mutlint.signature.inferred import Inferred
+from triton_mutlint.signature.launching.passed_functions import learn
 from triton_mutlint.signature.optional import optional_by_heuristics, with_none
-from triton_mutlint.signature.passed_functions import learn
 from triton_mutlint.signature.reaching import reach, value_of
 from triton_mutlint.signature.runtime import runtime
 from triton_mutlint.signature.solving import solve

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Any
 
-from triton_mutlint.kernel_source.constraints import Constraint
 from triton_mutlint.kernel_source.dtype_names import TL_NAMES, dtype_value, short_name
 from triton_mutlint.kernel_source.evaluate import PRESENT, next_power_of_2
+from triton_mutlint.kernel_source.learned.constraints import Constraint
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.signature.inferred import Inferred
 from triton_mutlint.types import ArgType, ConstexprValue

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from triton_mutlint.kernel_source.constraints import Constraint
+from triton_mutlint.kernel_source.learned.constraints import Constraint
 
 ROUNDS = 24
 

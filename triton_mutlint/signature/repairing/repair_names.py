@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from triton_mutlint.kernel_source.dtype_names import TL_NAMES
-from triton_mutlint.signature.probe import Probed
-from triton_mutlint.signature.scene import Change, Scene, as_dtype
+from triton_mutlint.signature.repairing.probe import Probed
+from triton_mutlint.signature.repairing.scene import Change, Scene, as_dtype
 from triton_mutlint.source.walking import walk
 from triton_mutlint.types import ArgType, ConstexprValue, Kernel, PointerType, ScalarType
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from triton_mutlint.kernel_source.calls import of_global
+from triton_mutlint.kernel_source.arguments import of_global
 from triton_mutlint.kernel_source.evaluate import UNKNOWN
 from triton_mutlint.kernel_source.footprint import elements, footprint
 from triton_mutlint.kernel_source.helpers import Program

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from triton_mutlint.kernel_source import marks
 from triton_mutlint.kernel_source.dtype_names import bits
-from triton_mutlint.kernel_source.marks import note, use_dtype
+from triton_mutlint.kernel_source.learned import marks
+from triton_mutlint.kernel_source.learned.learned_memory import (
+    Call,
+    atomic_call,
+    block_pointer,
+    descriptor_address,
+    descriptor_function,
+    load_call,
+    store_call,
+)
+from triton_mutlint.kernel_source.learned.marks import note, use_dtype
 from triton_mutlint.kernel_source.slots import INT, NO_TRACE, NONE, Dtype, Slot, Trace, blended, merged
-from triton_mutlint.kernel_source.values import NOTHING, MayBe, made
+from triton_mutlint.kernel_source.values import NOTHING, made
 
 if TYPE_CHECKING:
-    from triton_mutlint.kernel_source.learning import Learning
+    pass
 
 _MEMORY = re.compile(r"\b(ld|st|atom|red|cp)\.|\b(global|flat|buffer|scratch)_\w+")
 _WHOLE = frozenset(("",))  # a constant offset of 0: that dimension is taken whole
@@ -27,128 +36,6 @@ KEYWORD_OPTIONS = frozenset(
     ("cache_modifier", "eviction_policy", "input_precision", "padding_option", "sem", "scope", "allow_tf32",
      "volatile", "max_num_imprecise_acc", "propagate_nan", "rounding_mode", "fp_downcast_rounding")
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Call:
-    """One call of a `tl` function: its arguments, the line in the kernel's own body, and what is learnt."""
-
-    name: str
-    args: tuple[MayBe, ...]
-    named: Mapping[str, MayBe]
-    line: int
-    learning: Learning
-
-    def get(self, position: int, name: str) -> MayBe:
-        return self.args[position] if position < len(self.args) else self.named.get(name, NOTHING)
-
-    def options(self) -> None:
-        for name, value in self.named.items():
-            if name in KEYWORD_OPTIONS:
-                for slot in value.made.bare:
-                    slot.keyword = slot.keyword or name
-
-
-# ------------------------------------------------------------------------------------------------ memory
-
-
-def _load(call: Call) -> Trace:
-    pointer = call.get(0, "pointer")
-    marks.address(pointer, call.line)
-    marks.mask(call.get(1, "mask"), call.line)
-    call.options()
-    note(pointer.made.base, "loaded", call.line)
-    marks.kept((call.get(2, "other"),), call.line)  # it may be what is loaded
-    return _elements(pointer.made)
-
-
-def _elements(pointer: Trace) -> Trace:
-    dtype: Dtype = next(iter(pointer.base), None)
-    if isinstance(pointer.dtype, str) and pointer.points:
-        dtype = pointer.dtype[1:]  # through a cast of the pointer
-    return Trace(memory=pointer.base, dtype=dtype)
-
-
-def _store(call: Call) -> Trace:
-    pointer, value, mask = call.get(0, "pointer"), call.get(1, "value"), call.get(2, "mask")
-    marks.address(pointer, call.line)
-    marks.mask(mask, call.line)
-    marks.matters(mask, call.line)
-    call.options()
-    marks.kept((value,), call.line)
-    if pointer.made.is_block:
-        marks.same_dtype(Trace(dtype=next(iter(pointer.made.base), None)), value.made)  # nothing is converted
-    note(pointer.made.base, "stored", call.line)
-    if value.made.points or (any(s.pointer for s in value.made.base) and not value.made.memory):
-        note(pointer.made.base, "elem_address", call.line)
-    return NO_TRACE
-
-
-def _atomic(call: Call) -> Trace:
-    pointer, value = call.get(0, "pointer"), call.get(1, "val")
-    marks.address(pointer, call.line)
-    integral = call.name in ("atomic_cas", "atomic_and", "atomic_or", "atomic_xor", "atomic_load", "atomic_poll")
-    marks.kept((value, call.get(2, "val")) if call.name == "atomic_cas" else (value,), call.line)
-    note(pointer.made.base, "loaded", call.line)
-    note(pointer.made.base, "stored", call.line)
-    if integral and not value.made.is_floating:
-        note(pointer.made.base, "elem_int", call.line)
-    call.options()
-    marks.matters(call.named.get("mask", NOTHING), call.line)
-    return _elements(pointer.made)
-
-
-def _block_pointer(call: Call) -> Trace:
-    base = call.get(0, "base")
-    marks.address(base, call.line)
-    for position, name in ((1, "shape"), (2, "strides"), (3, "offsets")):
-        marks.integer(call.get(position, name), call.line)
-    strides = call.get(2, "strides").items
-    if call.name.endswith("make_tensor_descriptor") and strides and not strides[-1].made.mixed:
-        note(strides[-1].made.base, "unit", call.line)
-    marks.shape(call.get(4 if call.name == "make_block_ptr" else 3, "block_shape"), call.line)
-    dtype = base.made.dtype if isinstance(base.made.dtype, str) else None
-    return Trace(base.made.base, dtype=dtype, is_block=True)
-
-
-def _descriptor_address(call: Call) -> Trace:
-    """A function of Triton 3.3 that takes the address of a descriptor: one that loads, stores or gives the object."""
-    base = call.get(0, "desc_ptr" if "reinterpret" in call.name else "desc_pointer")
-    marks.address(base, call.line)
-    return Trace(base.made.base, is_block=True) if "reinterpret" in call.name else NO_TRACE
-
-
-def _descriptor_function(call: Call) -> Trace:
-    return descriptor_access(call.get(0, "desc"), call.name.split("_")[0], call.args[1:], call.line)
-
-
-def descriptor_access(descriptor: MayBe, method: str, args: tuple[MayBe, ...], line: int) -> Trace:
-    """`desc.load([...])`, `desc.store(...)`, ... on a host descriptor or one made in the kernel."""
-    slots = descriptor.made.base
-    for argument in args:
-        for offset in argument.items or ():
-            marks.integer(offset, line)
-        for slot in slots if argument.items is not None else ():
-            if not slot.pointer:
-                slot.ranks = (*slot.ranks, tuple(_WHOLE if o.value == 0 else _scales(o) for o in argument.items or ()))
-    if method in ("gather", "scatter"):
-        for argument in args[1 if method == "scatter" else 0 :]:
-            if argument.items is None and argument.made.memory:
-                marks.integer(argument, line)
-        note(slots, "gathered", line)
-    value = args[1].made if len(args) > 1 else NO_TRACE
-    reads = method in ("load", "gather")
-    marks.kept(() if reads else args, line)
-    for slot in slots if method.startswith("atomic_") and isinstance(value.dtype, Slot) else ():
-        slot.unite(value.dtype)  # type: ignore[arg-type]  # a reduction converts nothing
-    note(slots if method in _INTEGRAL else (), "elem_int", line)
-    note((slot for slot in slots if not slot.pointer), "descriptor", line)
-    note(slots, "loaded" if reads else "stored", line)
-    return _elements(descriptor.made)
-
-
-def _scales(value: MayBe) -> frozenset[str]:
-    return value.made.factors
 
 
 # ------------------------------------------------------------------------------------------------ types
@@ -339,18 +226,19 @@ def _range(call: Call) -> Trace:
 
 
 _ONE_BY_ONE: dict[str, Callable[[Call], Trace]] = {
-    "load": _load, "store": _store, "atomic_store": _store, "prefetch": _load, "make_block_ptr": _block_pointer,
-    "make_tensor_descriptor": _block_pointer, "_experimental_make_tensor_descriptor": _block_pointer,
-    "_experimental_reinterpret_tensor_descriptor": _descriptor_address,
-    "_experimental_descriptor_load": _descriptor_address, "_experimental_descriptor_store": _descriptor_address,
-    "load_tensor_descriptor": _descriptor_function, "store_tensor_descriptor": _descriptor_function,
+    "load": load_call, "store": store_call, "atomic_store": store_call, "prefetch": load_call,
+    "make_block_ptr": block_pointer, "make_tensor_descriptor": block_pointer,
+    "_experimental_make_tensor_descriptor": block_pointer,
+    "_experimental_reinterpret_tensor_descriptor": descriptor_address,
+    "_experimental_descriptor_load": descriptor_address, "_experimental_descriptor_store": descriptor_address,
+    "load_tensor_descriptor": descriptor_function, "store_tensor_descriptor": descriptor_function,
     "arange": _arange, "zeros": _filled, "full": _filled, "dot": _dot, "dot_scaled": _dot_scaled, "where": _where,
     "cast": cast_call, "to": cast_call, "inline_asm_elementwise": _asm, "pointer_type": _pointer_type,
     "static_assert": _static_assert, "cdiv": _division, "range": _range, "static_range": _range,
 }  # fmt: skip
 _TOGETHER: tuple[tuple[Callable[[Call], Trace], str], ...] = (
-    (_atomic, ("atomic_add atomic_max atomic_min atomic_xchg atomic_cas atomic_and atomic_or atomic_xor atomic_load "
-               "atomic_poll")),
+    (atomic_call, ("atomic_add atomic_max atomic_min atomic_xchg atomic_cas atomic_and atomic_or atomic_xor "
+                   "atomic_load atomic_poll")),
     (_reshape, "reshape view broadcast_to expand_dims"),
     (_random, "rand randn randint rand4x randint4x randn4x philox"),
     (_same, ("trans permute ravel flip sort cumsum cumprod multiple_of max_contiguous max_constancy squeeze unsqueeze "

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from triton_mutlint.signature.launch_index import index
-from triton_mutlint.signature.launch_reader import Evidence, Reader
+from triton_mutlint.signature.launching.launch_index import index
+from triton_mutlint.signature.launching.launch_reader import Evidence, Reader
 
 _MAX_SITES = 12
 

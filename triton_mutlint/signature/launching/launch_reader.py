@@ -10,7 +10,7 @@ from typing import Any
 from triton_mutlint.kernel_source.dtype_names import TL_NAMES
 from triton_mutlint.kernel_source.dtypes import canonical_dtype
 from triton_mutlint.kernel_source.evaluate import Evaluation, SourceScope, known, own
-from triton_mutlint.signature.launch_index import Launch, LaunchIndex, assignments, name_of
+from triton_mutlint.signature.launching.launch_index import Launch, LaunchIndex, assignments, name_of
 from triton_mutlint.source.walking import walk
 
 INTEGER_METHODS = frozenset(("stride", "numel", "size", "dim", "element_size", "storage_offset", "nelement", "ndim"))

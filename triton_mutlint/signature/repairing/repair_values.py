@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from triton_mutlint.kernel_source.evaluate import next_power_of_2
 from triton_mutlint.signature.compile_time import SIZES
-from triton_mutlint.signature.probe import Probed
-from triton_mutlint.signature.scene import Change, Scene
+from triton_mutlint.signature.repairing.probe import Probed
+from triton_mutlint.signature.repairing.scene import Change, Scene
 from triton_mutlint.types import ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 
 

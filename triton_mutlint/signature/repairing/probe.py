@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import PurePath
 
-from triton_mutlint.kernel_source.learned_walk import LearningBody, facts
+from triton_mutlint.kernel_source.learned.facts import facts
+from triton_mutlint.kernel_source.learned.learned_walk import LearningBody
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.kernel_source.values import MayBe, made
 from triton_mutlint.signature.evidence import program_of

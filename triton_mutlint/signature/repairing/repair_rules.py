@@ -9,11 +9,11 @@ from typing import Any
 
 from triton_mutlint.kernel_source.dtype_names import bits
 from triton_mutlint.kernel_source.dtypes import canonical_dtype
-from triton_mutlint.signature import repair_values
-from triton_mutlint.signature.probe import Probed
-from triton_mutlint.signature.repair_pointers import as_value, one_element, one_shape, sized, together, wider
-from triton_mutlint.signature.repair_shapes import reshaped
-from triton_mutlint.signature.scene import Change, Rule, Scene, as_dtype, dtype_of, floats, integers, retyped
+from triton_mutlint.signature.repairing import repair_values
+from triton_mutlint.signature.repairing.probe import Probed
+from triton_mutlint.signature.repairing.repair_pointers import as_value, one_element, one_shape, sized, together, wider
+from triton_mutlint.signature.repairing.repair_shapes import reshaped
+from triton_mutlint.signature.repairing.scene import Change, Rule, Scene, as_dtype, dtype_of, floats, integers, retyped
 from triton_mutlint.types import ConstexprValue, DescriptorType, PointerType, ScalarType
 
 _BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift, ast.FloorDiv, ast.Mod)

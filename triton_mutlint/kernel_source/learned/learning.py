@@ -8,90 +8,26 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
-from triton_mutlint.kernel_source import marks
-from triton_mutlint.kernel_source.constraints import Constraint
 from triton_mutlint.kernel_source.dtype_names import promoted
-from triton_mutlint.kernel_source.evaluate import SourceScope
-from triton_mutlint.kernel_source.learned_calls import (
+from triton_mutlint.kernel_source.learned import marks
+from triton_mutlint.kernel_source.learned.constraints import Constraint
+from triton_mutlint.kernel_source.learned.learned_calls import HANDLERS, cast_to
+from triton_mutlint.kernel_source.learned.learned_memory import (
     DESCRIPTOR_METHODS,
-    HANDLERS,
     KEYWORD_OPTIONS,
     Call,
-    cast_to,
     descriptor_access,
 )
-from triton_mutlint.kernel_source.marks import note
-from triton_mutlint.kernel_source.slots import NO_TRACE, NONE, Slot, Slots, Trace, blended
+from triton_mutlint.kernel_source.learned.marks import note
+from triton_mutlint.kernel_source.observer import Observer, Place
+from triton_mutlint.kernel_source.slots import NO_TRACE, NONE, Slot, Slots, Trace, blended, dtype_of, extended, fixed
 from triton_mutlint.kernel_source.values import MayBe, made
 
 _BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift)
 _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-_WHOLE = ("i32", "i64")
 _SIZES = frozenset(("shape", "numel", "ndim", "primitive_bitwidth", "block_shape", "strides"))
-
-
-@dataclass
-class Place:
-    """Where in the source a walk is: the line in the kernel's own body, and the tests it stands under.
-
-    `scopes` lead from the function to the kernel; the number in a condition says which of them its test belongs to.
-    """
-
-    scopes: tuple[SourceScope, ...]
-    line: int = 0
-    node: ast.expr | None = None
-    conditions: tuple[tuple[ast.expr, bool, int], ...] = ()
-    is_repeated: bool = False  # a second pass over a loop body: nothing is said twice
-    is_asserting: bool = False  # inside an assertion: its comparisons choose nothing
-
-
-class Observer:
-    """Sees what a walk meets, and says what is to be remembered of each value; this one remembers nothing."""
-
-    is_learning = False
-    place: Place
-
-    def binary(self, node: ast.BinOp, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
-        return value
-
-    def unary(self, node: ast.UnaryOp, operand: MayBe, value: MayBe) -> MayBe:
-        return value
-
-    def chain(self, node: ast.BoolOp, values: Sequence[MayBe], value: MayBe) -> MayBe:
-        return value
-
-    def compare(self, node: ast.Compare, values: Sequence[MayBe], value: MayBe) -> MayBe:
-        return value
-
-    def choice(self, node: ast.IfExp, test: MayBe, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
-        return value
-
-    def field(self, owner: MayBe, name: str, value: MayBe) -> MayBe:
-        return value
-
-    def element(self, node: ast.Subscript, owner: MayBe, index: MayBe, value: MayBe) -> MayBe:
-        return value
-
-    def called(self, name: str, args: Sequence[MayBe], named: Mapping[str, MayBe], value: MayBe) -> MayBe:
-        """A call of a function of Triton or Python; without its name, of one that is not known."""
-        return value
-
-    def method(self, function: MayBe, owner: MayBe, name: str, args: Sequence[MayBe], named: Mapping[str, MayBe],
-               value: MayBe) -> MayBe:
-        """A call of a method of a value, or of what may be any function, if it has no name."""
-        return value
-
-    def passed(self, function: MayBe, args: Sequence[MayBe]) -> None:
-        """A function among the arguments of another is applied to values."""
-
-    def joined(self, left: MayBe, right: MayBe) -> None:
-        """One name may hold either."""
-
-    def unpacked(self, value: MayBe, count: int) -> None:
-        """A value is spread over some names."""
 
 
 class Learning(Observer):
@@ -133,7 +69,7 @@ class Learning(Observer):
     def reach(self, node: ast.expr, side: bool, tests: Slots, chosen: Slots = NONE) -> None:
         """One side of a test on compile-time values matters: what it writes, or what is `chosen` there."""
         place = self.place
-        if not place.is_repeated and len(self.reaches) < 64 and compile_time(tests):
+        if not place.is_repeated and len(self.reaches) < 64 and fixed(tests):
             conditions = ((node, side, 0), *place.conditions)
             self.reaches.append(Constraint("reach", None, place.line, place.scopes, conditions, chosen))
 
@@ -168,7 +104,7 @@ class Learning(Observer):
                 self._bitwise(op, value, other, line)
             elif not own.memory:
                 note(own.base if other.is_floating else (), "number", line)
-                note(own.base if other.dtype in _WHOLE else (), "integer", line)
+                note(own.base if other.dtype in ("i32", "i64") else (), "integer", line)
         if isinstance(op, ast.Pow | ast.LShift):
             note(right.made.takes_part, "exponent", line)
 
@@ -188,7 +124,7 @@ class Learning(Observer):
         self.distances |= bool((left.memory and right.base) or (right.memory and left.base))
         for one, other in ((left, right), (right, left)):
             note(one.base if other.is_floating and not one.memory else (), "number", line)
-            note((s for s in one.base if s.constexpr and other.dtype in _WHOLE), "integer", line)
+            note((s for s in one.base if s.constexpr and other.dtype in ("i32", "i64")), "integer", line)
         base, extra = marks.base_and_offset(left, right)
         pointed = next((t.dtype for t in (left, right) if t.points), None)
         return Trace(base, left.mixed | right.mixed | extra, left.memory | right.memory,
@@ -238,11 +174,11 @@ class Learning(Observer):
         literals = tuple(v.value for v in (other.items if other.items is not None else (other,)) if v.is_known)
         for slot in own.bare if literals else ():
             fact = "bounds" if isinstance(op, _ORDER) else "literals"
-            setattr(slot, fact, _extended(getattr(slot, fact), literals))
+            setattr(slot, fact, extended(getattr(slot, fact), literals))
         if beside.dtype is not None:
             note(own.bare if own.dtype is None else (), "scalar", line)
             note(own.bare if own.dtype is None else (), "direct", line)
-        if beside.dtype in _WHOLE and not own.memory:
+        if beside.dtype in ("i32", "i64") and not own.memory:
             note(own.base, "integer", line)
 
     def choice(self, node: ast.IfExp, test: MayBe, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
@@ -270,7 +206,7 @@ class Learning(Observer):
     def field(self, owner: MayBe, name: str, value: MayBe) -> MayBe:
         own = owner.made
         if name in ("dtype", "element_ty", "scalar", "type"):
-            return replace(value, trace=self._dtype(own, name))
+            return replace(value, trace=dtype_of(own, name))
         if name in ("T", "value", "handle"):
             return replace(value, trace=own)
         self.typed |= own.is_dtype
@@ -279,16 +215,6 @@ class Learning(Observer):
         if owner.items is not None or value.functions:
             return value
         return replace(value, trace=NO_TRACE if own.mixed or own.memory else own.child(name))
-
-    @staticmethod
-    def _dtype(own: Trace, name: str) -> Trace:
-        if own.is_dtype:
-            return Trace(dtype=own.dtype, is_dtype=True) if own.base else own
-        if not own.base:
-            return Trace(dtype=own.dtype, is_dtype=own.dtype is not None)
-        dtype = (own.dtype[1:] or None) if isinstance(own.dtype, str) and own.points else next(iter(own.base))
-        itself = own.bare if name in ("dtype", "type") and not own.is_block else NONE
-        return Trace(itself, dtype=dtype, is_dtype=True)
 
     def element(self, node: ast.Subscript, owner: MayBe, index: MayBe, value: MayBe) -> MayBe:
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -372,12 +298,3 @@ class Learning(Observer):
             note((slot,), "models", line)
             slot.models_loaded = slot.models_loaded or (line if source.memory else 0)
         return found
-
-
-def compile_time(tests: Slots) -> bool:
-    """Whether a test that looks at `tests` is decided when the kernel is compiled."""
-    return bool(tests) and all(s.constexpr or s.none_test for s in tests)
-
-
-def _extended(seen: tuple[Any, ...], more: tuple[Any, ...]) -> tuple[Any, ...]:
-    return seen + tuple(v for v in more if not any(v is s or (type(v) is type(s) and v == s) for s in seen))

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from triton_mutlint.kernel_source.dtype_names import bits
 from triton_mutlint.kernel_source.dtypes import canonical_dtype
-from triton_mutlint.signature.probe import Probed
-from triton_mutlint.signature.scene import Change, Scene, as_dtype, dtype_of
+from triton_mutlint.signature.repairing.probe import Probed
+from triton_mutlint.signature.repairing.scene import Change, Scene, as_dtype, dtype_of
 from triton_mutlint.types import DescriptorType, PointerType
 
 BLOCKS = (16, 32, 128, 256, 8, 64, 512, 1024)

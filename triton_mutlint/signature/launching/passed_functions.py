@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from triton_mutlint.kernel_source.helpers import Helper
-from triton_mutlint.kernel_source.learned_walk import teach
+from triton_mutlint.kernel_source.learned.facts import teach
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.kernel_source.values import MayBe
 from triton_mutlint.kernel_source.walk import Walk

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.signature.probe import Probed, probe
-from triton_mutlint.signature.repair_names import undefined
-from triton_mutlint.signature.repair_rules import RULES, fallback
-from triton_mutlint.signature.scene import Change, Scene
+from triton_mutlint.signature.repairing.probe import Probed, probe
+from triton_mutlint.signature.repairing.repair_names import undefined
+from triton_mutlint.signature.repairing.repair_rules import RULES, fallback
+from triton_mutlint.signature.repairing.scene import Change, Scene
 from triton_mutlint.types import ArgType, Failure, Kernel, TupleType
 
 _MLIR_PLACE = re.compile(r"(\S+\.py):(\d+):\d+: error:")

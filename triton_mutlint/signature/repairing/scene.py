@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from triton_mutlint.kernel_source.dtype_names import FLOATING
-from triton_mutlint.signature.probe import Probed, ProbePart
+from triton_mutlint.signature.repairing.probe import Probed, ProbePart
 from triton_mutlint.types import ArgType, DescriptorType, PointerType, ScalarType, TupleType
 
 Change = Mapping[Probed, ArgType]

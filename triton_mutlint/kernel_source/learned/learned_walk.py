@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
-from triton_mutlint.kernel_source import marks
-from triton_mutlint.kernel_source.calls import Calls, Env
+from triton_mutlint.kernel_source.arguments import Env
+from triton_mutlint.kernel_source.calls import Calls
 from triton_mutlint.kernel_source.evaluate import SourceScope
 from triton_mutlint.kernel_source.helpers import Helper, Program
-from triton_mutlint.kernel_source.learning import Learning, Observer, Place, compile_time
-from triton_mutlint.kernel_source.slots import NONE, Slot, Slots, Trace
+from triton_mutlint.kernel_source.learned import marks
+from triton_mutlint.kernel_source.learned.learning import Learning
+from triton_mutlint.kernel_source.observer import Observer, Place
+from triton_mutlint.kernel_source.slots import NONE, Slots, fixed
 from triton_mutlint.kernel_source.values import NOTHING, MayBe, Object, either
 from triton_mutlint.kernel_source.walk import Walk, WalkedBody
-from triton_mutlint.types import Kernel
 
 NO_PLACE = Place((SourceScope({}),))
 
@@ -25,48 +26,6 @@ class Watch(Protocol):
     """Sees the statements of a walk."""
 
     def statement(self, body: LearningBody, node: ast.stmt) -> None: ...
-
-
-@dataclass(frozen=True, eq=False)
-class Facts:
-    """What the source tells about each parameter, and about the kernel as a whole."""
-
-    slots: Mapping[str, Slot]
-    learnt: Learning
-
-
-def facts(kernel: Kernel, program: Program, watch: Watch | None = None) -> Facts:
-    """Walk the body of `kernel`, of whose parameters nothing is known."""
-    slots = {p.name: Slot(p.name, constexpr=p.is_constexpr) for p in kernel.parameters}
-    learnt = Learning(NO_PLACE)
-    walk = LearningWalk(program, learnt, watch)
-    walk.of(Helper.of(kernel), {name: _bare(name, slot) for name, slot in slots.items()})
-    everything = list(_with_children(slots.values()))
-    marks.spread(everything)
-    marks.settle(everything)
-    for slot in everything:
-        if slot.models and slot.pointer:
-            learnt.pointers = True
-            learnt.loaded = learnt.loaded or slot.models_loaded
-    return Facts(slots, learnt)
-
-
-def teach(program: Program, helper: Helper, slots: Mapping[str, Slot], line: int) -> None:
-    """Notes on slots what a function does with them, as some of its arguments; `line` is that of the call."""
-    walk = LearningWalk(program, Learning(NO_PLACE), None, line)
-    walk.of(helper, {a.arg: _bare(a.arg, slots.get(a.arg))
-                     for a in (*helper.node.args.posonlyargs, *helper.node.args.args, *helper.node.args.kwonlyargs)})
-
-
-def _bare(name: str, slot: Slot | None) -> MayBe:
-    trace = Trace() if slot is None else Trace(frozenset((slot,)))
-    return MayBe(frozenset((name,)), is_open=True, trace=trace)
-
-
-def _with_children(slots: Iterable[Slot]) -> Iterator[Slot]:
-    for slot in slots:
-        yield slot
-        yield from _with_children(slot.children.values())
 
 
 class LearningWalk(Walk):
@@ -206,7 +165,7 @@ class LearningBody(WalkedBody):
             left_other = self.block(node.orelse)
         self.decides(node, test, then, entry, self.effects > effects or left or left_other)
         tests = test.made.decided
-        if (left or left_other) and compile_time(tests):
+        if (left or left_other) and fixed(tests):
             self.here.conditions = (*self.here.conditions, (node.test, left_other, 0))
         if left_other:
             self.env = then
@@ -267,7 +226,7 @@ class LearningBody(WalkedBody):
         bounds = (trips.left, trips.comparators[0]) if trips is not None else ()
         tests = NONE.union(*(self.eval(bound).made.decided for bound in bounds))
         effects = self.effects
-        if trips is None or not compile_time(tests):
+        if trips is None or not fixed(tests):
             super().loop(node)
             return
         with self.under(trips, True):

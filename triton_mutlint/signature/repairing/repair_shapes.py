@@ -10,9 +10,9 @@ from itertools import combinations_with_replacement, zip_longest
 from math import prod
 
 from triton_mutlint.kernel_source.evaluate import next_power_of_2
-from triton_mutlint.signature.probe import Probed
-from triton_mutlint.signature.repair_values import constants
-from triton_mutlint.signature.scene import Change, Scene
+from triton_mutlint.signature.repairing.probe import Probed
+from triton_mutlint.signature.repairing.repair_values import constants
+from triton_mutlint.signature.repairing.scene import Change, Scene
 from triton_mutlint.types import ConstexprValue, DescriptorType
 
 _RESHAPES = ("reshape", "view")

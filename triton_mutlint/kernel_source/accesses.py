@@ -1,0 +1,66 @@
+"""What a walk over a kernel's source notes of what is done to memory."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from triton_mutlint.kernel_source.operations import (
+    TYPING,
+)
+from triton_mutlint.kernel_source.values import (
+    NO_ROOTS,
+    MayBe,
+)
+from triton_mutlint.types import Site
+
+
+class Accesses:
+    """The accesses seen so far, by the roots that they go through, each with its place."""
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+        self.at: tuple[int, ...] = (line,)
+        self.sites: set[tuple[str, Site]] = set()
+        self.effects = 0  # writes, and what may write, seen so far
+        self.consulted: set[str] = set()  # parameters whose constants have decided something
+
+    def consult(self, *values: MayBe) -> None:
+        """Something is decided by the constants among `values`."""
+        for value in values:
+            if value.of:
+                self.consulted |= value.of
+
+    def place(self, node: ast.expr | ast.stmt) -> tuple[int, ...]:
+        return self.line, node.lineno, node.col_offset
+
+    def keep(self, roots: frozenset[str]) -> None:
+        """It is put into memory, from where it may be loaded again."""
+        self.done("keep", roots)
+
+    def load(self, roots: frozenset[str]) -> None:
+        """It may be read from there."""
+        self.done("load", roots)
+
+    def write(self, roots: frozenset[str]) -> None:
+        """Something is certainly stored: if through no parameter, then at an address of none."""
+        self.store(roots or NO_ROOTS)
+
+    def store(self, roots: frozenset[str]) -> None:
+        """Something may be stored there."""
+        self.effects += 1
+        self.done("store", roots)
+
+    def checked(self, value: MayBe) -> None:
+        """The value is asserted when the kernel is compiled."""
+        self.done(f"assert {value.value}", NO_ROOTS)
+
+    def asked(self, name: str, args: Sequence[MayBe], given: frozenset[str]) -> None:
+        """A function may ask of what kind a value is, or how long a tuple whose length is not told."""
+        if name in TYPING or (name == "len" and given and args and not args[0].has_length):
+            self.done("type", NO_ROOTS)
+
+    def done(self, kind: str, roots: frozenset[str]) -> None:
+        """Something is done here to the memory of parameters."""
+        site = Site(kind, (self.at,))
+        self.sites.update((root, site) for root in roots)

@@ -1,0 +1,1 @@
+"""What the walk tells about a kernel's parameters."""

@@ -1,0 +1,71 @@
+"""Who sees what a walk over a kernel's source meets, and where the walk is."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from triton_mutlint.kernel_source.evaluate import SourceScope
+from triton_mutlint.kernel_source.values import MayBe
+
+
+@dataclass
+class Place:
+    """Where in the source a walk is: the line in the kernel's own body, and the tests it stands under.
+
+    `scopes` lead from the function to the kernel; the number in a condition says which of them its test belongs to.
+    """
+
+    scopes: tuple[SourceScope, ...]
+    line: int = 0
+    node: ast.expr | None = None
+    conditions: tuple[tuple[ast.expr, bool, int], ...] = ()
+    is_repeated: bool = False  # a second pass over a loop body: nothing is said twice
+    is_asserting: bool = False  # inside an assertion: its comparisons choose nothing
+
+
+class Observer:
+    """Sees what a walk meets, and says what is to be remembered of each value; this one remembers nothing."""
+
+    is_learning = False
+    place: Place
+
+    def binary(self, node: ast.BinOp, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
+        return value
+
+    def unary(self, node: ast.UnaryOp, operand: MayBe, value: MayBe) -> MayBe:
+        return value
+
+    def chain(self, node: ast.BoolOp, values: Sequence[MayBe], value: MayBe) -> MayBe:
+        return value
+
+    def compare(self, node: ast.Compare, values: Sequence[MayBe], value: MayBe) -> MayBe:
+        return value
+
+    def choice(self, node: ast.IfExp, test: MayBe, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
+        return value
+
+    def field(self, owner: MayBe, name: str, value: MayBe) -> MayBe:
+        return value
+
+    def element(self, node: ast.Subscript, owner: MayBe, index: MayBe, value: MayBe) -> MayBe:
+        return value
+
+    def called(self, name: str, args: Sequence[MayBe], named: Mapping[str, MayBe], value: MayBe) -> MayBe:
+        """A call of a function of Triton or Python; without its name, of one that is not known."""
+        return value
+
+    def method(self, function: MayBe, owner: MayBe, name: str, args: Sequence[MayBe], named: Mapping[str, MayBe],
+               value: MayBe) -> MayBe:
+        """A call of a method of a value, or of what may be any function, if it has no name."""
+        return value
+
+    def passed(self, function: MayBe, args: Sequence[MayBe]) -> None:
+        """A function among the arguments of another is applied to values."""
+
+    def joined(self, left: MayBe, right: MayBe) -> None:
+        """One name may hold either."""
+
+    def unpacked(self, value: MayBe, count: int) -> None:
+        """A value is spread over some names."""

@@ -1,0 +1,1 @@
+"""Other guesses, where Triton refuses those that were made."""
