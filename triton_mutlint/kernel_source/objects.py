@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 from types import ModuleType
 from typing import Any
 
@@ -26,11 +27,21 @@ def named_and_home(target: Any) -> tuple[str, str]:
 
 
 def fields_of(kind: Any) -> tuple[str, ...]:
-    """The names of the elements of a namedtuple, by its class or by its type as an argument."""
+    """The names of a namedtuple's elements, by its class or its type as an argument, or of an aggregate's fields."""
     if isinstance(kind, TupleType):
         return kind.fields
     names = member(kind, "_fields")
-    return names if isinstance(names, tuple) else tuple(getattr(kind, "__annotations__", ()))
+    if isinstance(names, tuple):
+        return names
+    return tuple(getattr(kind, "__annotations__", ())) or _set_by_constructor(kind)
+
+
+def _set_by_constructor(cls: Any) -> tuple[str, ...]:
+    """The attributes that the constructor of an aggregate sets: up to Triton 3.7 nothing else tells its fields."""
+    start = next(iter(getattr(cls, "hash_attrs", ())), None)
+    code = getattr(getattr(start, "fn", start), "__code__", None)
+    steps = dis.get_instructions(code) if code is not None else ()
+    return tuple(dict.fromkeys(str(step.argval) for step in steps if step.opname == "STORE_ATTR"))
 
 
 def may_store(cls: type) -> bool:

@@ -14,6 +14,7 @@ from triton_mutlint.kernel_source.evaluate import SourceScope
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.learned import marks
 from triton_mutlint.kernel_source.learned.learning import Learning
+from triton_mutlint.kernel_source.objects import fields_of
 from triton_mutlint.kernel_source.observer import Observer, Place
 from triton_mutlint.kernel_source.slots import NONE, Slots, fixed
 from triton_mutlint.kernel_source.values import NOTHING, MayBe, Object, either
@@ -96,7 +97,7 @@ class LearningBody(WalkedBody):
 
     def instance(self, cls: type, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> MayBe | None:
         """An instance of an aggregate: its fields by position, as its constructor sets them from its parameters."""
-        names = list(getattr(cls, "__annotations__", {}))
+        names = list(fields_of(cls))
         if not names:
             return None
         given = {**dict(zip(names, args, strict=False)), **named, **self.stores.initialised(cls, args, named)}
