@@ -41,7 +41,7 @@ newest: $(NEWEST)/.installed
 # Those that take seconds each: many processes, ops run by torch, random input. CI runs them too.
 # The two that take longest do not depend on Triton's version or on torch: each is run in one environment.
 IN_UNIT := tests/cache
-IN_NEWEST := tests/signature/test_siblings.py::test_reports_on_many_random_kernels_do_not_change
+IN_NEWEST := tests/signature/test_siblings.py::test_verdicts_on_many_random_kernels_do_not_change
 slow:
 	$(MAKE) $(VENV)/.installed $(NEWEST)/.installed
 	$(MAKE) -j2 --output-sync=target newest-slow unit-slow
