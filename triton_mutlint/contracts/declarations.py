@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from triton_mutlint.contracts.comments import MUTATES, CommentProblem, Comments, Directive, read_comments
-from triton_mutlint.contracts.spans import FunctionNode, Span, functions, header, parse
+from triton_mutlint.contracts.spans import FunctionNode, Span, functions, header, tree_of
 from triton_mutlint.types import Change, Kernel, ListKind, Location, SourceFile
 
 if TYPE_CHECKING:  # reading YAML is slow to import, and rules need no spec
@@ -94,7 +94,7 @@ def read_declarations(source: SourceFile) -> DeclarationComments:
     wanted = [d for d in comments.directives if d.kind == MUTATES]
     if not wanted:
         return DeclarationComments(problems=tuple(problems))
-    owned = [_Place(node, header(node)) for node in reversed(functions(parse(source.text)))]
+    owned = [_Place(node, header(node)) for node in reversed(functions(tree_of(source)))]
     found: dict[int, list[Directive]] = {}
     for directive in wanted:
         owner = next((place.node for place in owned if _belongs(directive, place, comments)), None)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from triton_mutlint.source.walking import first_line
+from triton_mutlint.types import SourceFile, StageError
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -23,11 +24,14 @@ class Span:
 
 def parse(text: str) -> ast.Module:
     """The syntax tree of `text`; an empty one if it does not parse (the loader reports that)."""
+    return tree_of(SourceFile(Path(), "", text))
+
+
+def tree_of(source: SourceFile) -> ast.Module:
+    """The syntax tree of a file, parsed once; as that of `parse`."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return source.tree
+    except StageError:
         return ast.Module([], [])
 
 

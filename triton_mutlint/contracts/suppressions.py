@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from triton_mutlint.basics import nearest_rule
 from triton_mutlint.contracts.comments import IGNORE, CommentProblem, Comments, Directive, read_comments
-from triton_mutlint.contracts.spans import Span, covered, multi_line, parse
+from triton_mutlint.contracts.spans import Span, covered, multi_line, tree_of
 from triton_mutlint.types import Location, SourceFile
 
 
@@ -45,7 +45,7 @@ def read_suppressions(source: SourceFile, known: Mapping[str, str]) -> Suppressi
     wanted = [d for d in comments.directives if d.kind == IGNORE]
     if not wanted:
         return Suppressions((), tuple(problems))
-    spans = multi_line(parse(source.text))
+    spans = multi_line(tree_of(source))
     lines = source.text.split("\n")
     items: list[Suppression] = []
     for directive in wanted:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-from triton_mutlint.contracts.spans import parse
+from triton_mutlint.contracts.spans import tree_of
 from triton_mutlint.rules.subject import KernelSubject
 from triton_mutlint.signature.launching.launch_index import Function, Launch, LaunchIndex, assignments, index
 from triton_mutlint.signature.launching.launches import bound
@@ -62,7 +61,7 @@ def absence(subject: KernelSubject, parameter: str) -> Absence | None:
 def _launches(kernel: Kernel, subject: KernelSubject) -> Iterator[tuple[LaunchIndex, Location, Launch]]:
     """The launches in the kernel's own file, and in the files of the run that import it by its name."""
     others = (s for s in subject.sources if s.path != kernel.path and _imports(s, kernel))
-    trees = [(subject.report.location.file, kernel.tree), *((s.display, parse(s.text)) for s in others)]
+    trees = [(subject.report.location.file, kernel.tree), *((s.display, tree_of(s)) for s in others)]
     for display, tree in trees:
         for launch in index(tree).launches.get(kernel.name, ()):
             if not (isinstance(launch.call.func, ast.Attribute) and launch.call.func.attr == "warmup"):
@@ -73,13 +72,9 @@ def _launches(kernel: Kernel, subject: KernelSubject) -> Iterator[tuple[LaunchIn
 def _imports(source: SourceFile, kernel: Kernel) -> bool:
     if f"{kernel.name}[" not in source.text:
         return False
-    try:
-        tree = parse(source.text)
-    except SyntaxError:
-        return False
-    module = Path(kernel.path).stem
+    module = kernel.path.stem
     return any(isinstance(n, ast.ImportFrom) and (n.module or "").rpartition(".")[2] == module
-               and any(a.name == kernel.name and not a.asname for a in n.names) for n in ast.walk(tree))
+               and any(a.name == kernel.name and not a.asname for a in n.names) for n in ast.walk(tree_of(source)))
 
 
 class _Reader:
