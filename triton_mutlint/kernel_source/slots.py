@@ -162,6 +162,11 @@ class Trace:
         return isinstance(self.dtype, str) and self.dtype not in FLOATING
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it is an integer as Python's are passed."""
+        return self.dtype in ("i32", "i64")
+
+    @property
     def is_wide(self) -> bool:
         """Whether it is an integer that may hold an address."""
         return self.dtype in ("i64", "u64")

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from triton_mutlint.kernel_source.learned import marks
 from triton_mutlint.kernel_source.learned.marks import note
 from triton_mutlint.kernel_source.slots import NO_TRACE, Dtype, Slot, Trace
 from triton_mutlint.kernel_source.values import NOTHING, MayBe
-
-if TYPE_CHECKING:
-    from triton_mutlint.kernel_source.learned.learning import Learning
 
 _MEMORY = re.compile(r"\b(ld|st|atom|red|cp)\.|\b(global|flat|buffer|scratch)_\w+")
 _WHOLE = frozenset(("",))  # a constant offset of 0: that dimension is taken whole
@@ -28,6 +25,18 @@ KEYWORD_OPTIONS = frozenset(
 )  # fmt: skip
 
 
+class Learner(Protocol):
+    """Takes what a call tells of the kernel as a whole."""
+
+    pointers: bool
+
+    def cast(self, value: MayBe, kind: MayBe, line: int, bitcast: bool) -> Trace: ...
+
+    def constrain(self, kind: str) -> None: ...
+
+    def factors(self, trace: Trace) -> frozenset[str]: ...
+
+
 @dataclass(frozen=True)
 class Call:
     """One call of a `tl` function: its arguments, the line in the kernel's own body, and what is learnt."""
@@ -36,7 +45,7 @@ class Call:
     args: tuple[MayBe, ...]
     named: Mapping[str, MayBe]
     line: int
-    learning: Learning
+    learning: Learner
 
     def get(self, position: int, name: str) -> MayBe:
         return self.args[position] if position < len(self.args) else self.named.get(name, NOTHING)
@@ -46,9 +55,6 @@ class Call:
             if name in KEYWORD_OPTIONS:
                 for slot in value.made.bare:
                     slot.keyword = slot.keyword or name
-
-
-# ------------------------------------------------------------------------------------------------ memory
 
 
 def load_call(call: Call) -> Trace:

@@ -104,7 +104,7 @@ class Learning(Observer):
                 self._bitwise(op, value, other, line)
             elif not own.memory:
                 note(own.base if other.is_floating else (), "number", line)
-                note(own.base if other.dtype in ("i32", "i64") else (), "integer", line)
+                note(own.base if other.is_whole else (), "integer", line)
         if isinstance(op, ast.Pow | ast.LShift):
             note(right.made.takes_part, "exponent", line)
 
@@ -124,7 +124,7 @@ class Learning(Observer):
         self.distances |= bool((left.memory and right.base) or (right.memory and left.base))
         for one, other in ((left, right), (right, left)):
             note(one.base if other.is_floating and not one.memory else (), "number", line)
-            note((s for s in one.base if s.constexpr and other.dtype in ("i32", "i64")), "integer", line)
+            note((s for s in one.base if s.constexpr and other.is_whole), "integer", line)
         base, extra = marks.base_and_offset(left, right)
         pointed = next((t.dtype for t in (left, right) if t.points), None)
         return Trace(base, left.mixed | right.mixed | extra, left.memory | right.memory,
@@ -178,7 +178,7 @@ class Learning(Observer):
         if beside.dtype is not None:
             note(own.bare if own.dtype is None else (), "scalar", line)
             note(own.bare if own.dtype is None else (), "direct", line)
-        if beside.dtype in ("i32", "i64") and not own.memory:
+        if beside.is_whole and not own.memory:
             note(own.base, "integer", line)
 
     def choice(self, node: ast.IfExp, test: MayBe, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
