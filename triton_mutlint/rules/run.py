@@ -154,8 +154,7 @@ class _Comments:
     """The suppressions of every linted file, and which of them were needed."""
 
     def __init__(self, run: RunSubject) -> None:
-        known = NAMES
-        self._by_file = {s.display: read_suppressions(s, known).items for s in run.sources}
+        self._by_file = {s.display: read_suppressions(s, NAMES).items for s in run.sources}
         self.matched: set[tuple[Suppression, str]] = set()
 
     def suppress(self, finding: Finding, subject: KernelSubject | None) -> bool:

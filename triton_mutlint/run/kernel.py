@@ -129,8 +129,8 @@ def _analyze_variants(kernel: Kernel, plan: Plan, target: Target, tools: Tools, 
         current = _patched(variant, plan.inferred, outcome)
         is_planned = _choices(current, variant) == variant.choices
         effects = family.told(index) if is_planned else None
-        if effects is not None and not (_is_tuned(kernel) and _updated(effects)):
-            found[index] = current, effects, {} if _is_tuned(kernel) else None
+        if effects is not None and not (kernel.is_tuned and _updated(effects)):
+            found[index] = current, effects, {} if kernel.is_tuned else None
         elif is_planned and (failure := family.bound_to_fail(index)):
             outcome.failures.append((variant, failure))
         elif lowered := _analyze_variant(kernel, plan, variant, current, target, tools, outcome):
@@ -166,7 +166,7 @@ def _analyze_variant(kernel: Kernel, plan: Plan, variant: Variant, current: Vari
         try:
             lowered = tools.lowerer.lower(kernel, current, target)
             effects = analyze_text(lowered, tools)
-            reruns = _reruns(lowered, effects, tools) if _is_tuned(kernel) else None
+            reruns = _reruns(lowered, effects, tools) if kernel.is_tuned else None
             break
         except StageError as error:
             first = first or error.failure
@@ -213,10 +213,6 @@ def _limits() -> Iterator[None]:
         message = f"{type(error).__name__}: {error}" if not isinstance(error, ParseError) else str(error)
         hint = "this is a limit of triton-mutlint: please report it with the kernel"
         raise StageError(Failure(Stage.ANALYZE, message, None, hint)) from error
-
-
-def _is_tuned(kernel: Kernel) -> bool:
-    return kernel.autotune is not None and len(kernel.autotune.configs) > 1
 
 
 def _reruns(lowered: Lowered, effects: VariantEffects, tools: Tools) -> dict[str, Rerun]:

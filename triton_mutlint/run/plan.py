@@ -30,6 +30,7 @@ from triton_mutlint.types import (
     Plan,
     SourceFile,
     Stage,
+    parse_target,
 )
 
 
@@ -103,8 +104,6 @@ def _device(spec: Spec | None, request: Request) -> str:
     named = list(request.targets[:1]) or list({target.name for entry in entries for target in entry.targets})
     if len(named) != 1:
         return DEFAULT_TARGET
-    from triton_mutlint.types import parse_target  # what only lists kernels lowers none
-
     target = parse_target(named[0])
     return f"{target.backend}:{target.arch}"
 
@@ -127,9 +126,10 @@ def plan_kernel(
         return infer(asked, known, helpers=helpers) if len(known) < len(asked.parameters) else {}
 
     plan = build_plan(kernel, entry, spec, inferred=guess, max_variants=max_variants)
-    evidence = gather(kernel, helpers, ())
-    if len(plan.variants) > 1 and not evidence.pointers:  # else numbers become addresses, which no name tells apart
-        plan = replace(plan, footprints=footprints(kernel, evidence.program, plan.variants))
+    if len(plan.variants) > 1:
+        evidence = gather(kernel, helpers, ())
+        if not evidence.pointers:  # else numbers become addresses, which no name tells apart
+            plan = replace(plan, footprints=footprints(kernel, evidence.program, plan.variants))
     if not plan.inferred | plan.assumed and len(plan.variants) == plan.total and not differ_in_options(kernel):
         return plan
     return replace(plan, doubts=doubts(kernel, plan, helpers))

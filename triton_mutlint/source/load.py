@@ -81,13 +81,13 @@ def load(
 
 def _lacks_nested(imported: FileResult, file: Outline) -> bool:
     """Whether functions of the file would still make jit functions when they are called."""
-    lines = {k.location.line for k in (*imported.kernels, *imported.helpers)}
+    lines = {k.location.line for k in imported.functions}
     return bool(lines) and any(found.parents and found.node.lineno not in lines for found in file.jits)
 
 
 def _with_nested(imported: FileResult, sliced: FileResult, file: Outline) -> FileResult:
     """What an import gave, and from the slice what stands in functions and classes."""
-    lines = {k.location.line for k in (*imported.kernels, *imported.helpers)}
+    lines = {k.location.line for k in imported.functions}
     note = "it stands in a function or class: the import does not show it, so it was sliced"
 
     def together(ours: tuple[Kernel, ...], others: tuple[Kernel, ...]) -> tuple[Kernel, ...]:

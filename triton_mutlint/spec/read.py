@@ -13,7 +13,7 @@ from triton_mutlint.spec.model import ArgSpec, Declared, GlobalSpec, KernelSpec,
 from triton_mutlint.spec.nodes import Entry, Node, parse_yaml
 from triton_mutlint.spec.notation import DOTTED, TypeTextError, parse_type
 from triton_mutlint.spec.verify_key import check_verify
-from triton_mutlint.types import Location, UsageError
+from triton_mutlint.types import Location, UsageError, parse_target
 
 VERSION = 1
 _TOP = ("version", "defaults", "kernels", "globals")
@@ -183,8 +183,6 @@ def _check_target(node: Node) -> str | None:
         return f"{node.shown} is not a target; write cuda:90 or hip:gfx942"
     if match[1] not in _BACKENDS:
         return f"unknown backend {match[1]!r}{did_you_mean(match[1], _BACKENDS) or '; known: cuda, hip'}"
-    from triton_mutlint.types import parse_target  # here: most specs name no target
-
     try:
         parse_target(match[0])
     except UsageError as error:
