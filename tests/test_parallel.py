@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.config.request import Request
-from triton_mutlint.process.workers import Lost, in_processes
+from triton_mutlint.process.forked import Lost, in_processes
 from triton_mutlint.run import run as engine
 
 CASES = Path(__file__).parents[1] / "fixtures" / "cases"

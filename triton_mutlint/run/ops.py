@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from triton_mutlint.host.op.run import OP_SECONDS, Followed, Following, OpStep, OpTask, Reading, Unread
-from triton_mutlint.process.workers import Lost, in_processes
+from triton_mutlint.process.forked import Lost, in_processes
 from triton_mutlint.types import OpReport, SourceFile, Target
 
 _GRACE = 5.0  # seconds beyond the limit after which a step is ended from outside

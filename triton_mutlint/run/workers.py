@@ -11,8 +11,8 @@ from typing import Union
 from triton_mutlint.cache.files import FileCache, Reads
 from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.lowering.triton_api import preload
+from triton_mutlint.process.forked import Lost, in_processes
 from triton_mutlint.process.stamps import Look
-from triton_mutlint.process.workers import Lost, in_processes
 from triton_mutlint.run.kernel import failed
 from triton_mutlint.types import (
     Failure,
