@@ -1,0 +1,132 @@
+"""A process that gives up what reaches beyond it: it may read and compute, and answer through what is open, no more.
+
+Linux filters its system calls (seccomp, see syscalls.py): no file is opened for writing, made, renamed or removed, no
+socket is opened, no program or process is started, nobody else is signalled. Limits of its memory, of the size of what
+it writes and of core dumps hold on other systems, too. docs/security.md says what is claimed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import os
+import platform
+import resource
+import struct
+import sys
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from triton_mutlint.process import syscalls
+
+MEMORY = 8 << 30  # bytes of data that a process may have
+WRITTEN = 64 << 20  # bytes of any file that it has open for writing: what it prints
+_NO_NEW_PRIVILEGES, _DIE_WITH_PARENT, _SECCOMP, _FILTER = 38, 1, 22, 2  # of prctl(2)
+_KILL = 9
+
+
+class ConfinementError(Exception):
+    """Why this process could not be confined."""
+
+
+def confine(keep: Iterable[int]) -> None:
+    """Confine this process, which is never undone; of its open files, `keep` and the standard ones stay open.
+
+    Raises ConfinementError where the system cannot filter system calls; what the system has no filter for is limited.
+    """
+    _close_all_but({0, 1, 2, *keep})
+    for limit, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_DATA, MEMORY), (resource.RLIMIT_FSIZE, WRITTEN)):
+        _, hard = resource.getrlimit(limit)
+        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        with contextlib.suppress(ValueError, OSError):  # macOS refuses some
+            resource.setrlimit(limit, (least, least))
+    why = unavailable()
+    if why:
+        raise ConfinementError(why)
+    _filter_calls(_program(os.getpid()))
+
+
+@functools.cache
+def unavailable() -> str:
+    """Why processes of this machine cannot be confined, or nothing; asked of a process made for it."""
+    if not sys.platform.startswith("linux"):
+        return f"{platform.system()} has no filter of system calls that an ordinary process can set"
+    if platform.machine() not in syscalls.MACHINES or sys.byteorder != "little" or sys.maxsize < 1 << 32:
+        return f"the system calls of {platform.machine()} are not known"
+    pid = os.fork()
+    if not pid:
+        try:
+            _filter_calls(_program(os.getpid()))
+            os._exit(0)
+        except BaseException:  # noqa: BLE001 - whatever it was, the process must not go on
+            os._exit(1)
+    return "" if os.waitpid(pid, 0)[1] == 0 else "the system refuses to filter system calls (seccomp)"
+
+
+def _close_all_but(keep: set[int]) -> None:
+    for name in os.listdir("/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"):
+        if int(name) not in keep:
+            with contextlib.suppress(OSError):  # the folder's own, closed since
+                os.close(int(name))
+
+
+def _filter_calls(program: bytes) -> None:
+    """Raises ConfinementError if the system refuses."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_DIE_WITH_PARENT, _KILL, 0, 0, 0)
+    text = ctypes.create_string_buffer(program, len(program))
+    filter_ = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(text))
+    if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) or libc.prctl(_SECCOMP, _FILTER, filter_, 0, 0):
+        raise ConfinementError(f"the system refuses to filter system calls: {os.strerror(ctypes.get_errno())}")
+
+
+# ------------------------------------------------------- the program that the kernel runs for each call (seccomp(2))
+
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_ALLOWED, _REFUSED, _MISSING, _ENDED = 0x7FFF0000, 0x00050000 | 1, 0x00050000 | 38, 0x80000000  # EPERM, ENOSYS
+_NUMBER, _MACHINE = 0, 4  # where in the call's data they stand
+
+
+class _Step(NamedTuple):
+    code: int
+    value: int
+    if_true: int = 0
+    if_false: int = 0
+
+
+def _program(pid: int) -> bytes:
+    machine = syscalls.MACHINES.index(platform.machine())
+    steps = [_Step(_LOAD, _MACHINE), _Step(_EQUAL, syscalls.AUDIT[machine], 1, 0), _Step(_RETURN, _ENDED),
+             _Step(_LOAD, _NUMBER), _Step(_AT_LEAST, syscalls.UNKNOWN, 0, 1), _Step(_RETURN, _MISSING)]
+    for names, result in ((syscalls.REFUSED, _REFUSED), (syscalls.MISSING, _MISSING)):
+        for name in names:
+            steps += _when(syscalls.number(name, machine), [_Step(_RETURN, result)])
+    for name, argument, bits in syscalls.REFUSED_WITH_BITS:
+        steps += _when(syscalls.number(name, machine), [
+            _Step(_LOAD, _place(argument)), _Step(_ANY_BIT, bits, 0, 1), _Step(_RETURN, _REFUSED)])
+    for name, bits in syscalls.REFUSED_WITHOUT_BITS:
+        steps += _when(syscalls.number(name, machine), [
+            _Step(_LOAD, _place(0)), _Step(_ANY_BIT, bits, 1, 0), _Step(_RETURN, _REFUSED)])
+    for name, values in syscalls.REFUSED_WITH:
+        tests = [_Step(_EQUAL, value, len(values) - i - 1, 0 if i + 1 < len(values) else 1)
+                 for i, value in enumerate(values)]
+        steps += _when(syscalls.number(name, machine), [_Step(_LOAD, _place(1)), *tests, _Step(_RETURN, _REFUSED)])
+    for name, others in syscalls.FOR_ITSELF:
+        values = (pid, *others)
+        tests = [_Step(_EQUAL, value, len(values) - i, 0) for i, value in enumerate(values)]
+        steps += _when(syscalls.number(name, machine), [_Step(_LOAD, _place(0)), *tests, _Step(_RETURN, _REFUSED)])
+    steps.append(_Step(_RETURN, _ALLOWED))
+    return b"".join(struct.pack("HBBI", step.code, step.if_true, step.if_false, step.value) for step in steps)
+
+
+def _place(argument: int) -> int:
+    """Where the lower half of an argument stands."""
+    return 16 + 8 * argument
+
+
+def _when(number: int | None, then: list[_Step]) -> list[_Step]:
+    """`then` for the call of this number, after which another one is not looked for."""
+    if number is None:
+        return []
+    return [_Step(_EQUAL, number, 0, len(then) + 1), *then, _Step(_RETURN, _ALLOWED)]
