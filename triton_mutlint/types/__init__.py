@@ -74,7 +74,7 @@ from triton_mutlint.types.report import (
     UnanalyzableOp,
     VariantUse,
 )
-from triton_mutlint.types.result import FileResult
+from triton_mutlint.types.result import FileResult, Reads
 from triton_mutlint.types.source import SourceFile, parse_source, split_lines
 from triton_mutlint.types.target import Target, parse_target
 
@@ -120,6 +120,7 @@ __all__ = [
     "Plan",
     "PointerType",
     "Problem",
+    "Reads",
     "Related",
     "Report",
     "Rerun",

@@ -5,13 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from triton_mutlint.types.failure import Failure
 from triton_mutlint.types.kernel import Kernel
 from triton_mutlint.types.report import KernelReport
 from triton_mutlint.types.source import SourceFile
 
-Reads = tuple[tuple[str, ...], tuple[tuple[str, str], ...], bool]
+
+class Reads(NamedTuple):
+    """The files that an answer comes from, where names were looked for, and whether that is all that it depends on."""
+
+    files: tuple[str, ...] = ()
+    looks: tuple[tuple[str, str], ...] = ()
+    is_all: bool = True
+
+    def joined(self, other: Reads) -> Reads:
+        """What both of two answers come from."""
+        files, looks = dict.fromkeys((*self.files, *other.files)), dict.fromkeys((*self.looks, *other.looks))
+        return Reads(tuple(files), tuple(looks), self.is_all and other.is_all)
 
 
 @dataclass(frozen=True)
@@ -19,8 +31,7 @@ class FileResult:
     """One file: its kernels and helpers in line order, failures by name, and a report on each kernel.
 
     Loading gives all but the `reports`, which say which kernel each is on (None: one that did not load).
-    `sources` are the files whose text took part (the file itself first); `reads` gives the files that
-    were read so far, where names were looked for, and whether that is all that the result depends on;
+    `sources` are the files whose text took part (the file itself first); `reads` gives the parts of its `Reads` so far;
     `notes` say what else of the file is not analysed.
     """
 
@@ -29,7 +40,7 @@ class FileResult:
     helpers: tuple[Kernel, ...] = ()
     failures: tuple[tuple[str, Failure], ...] = ()  # (kernel name or "", why)
     sources: tuple[Path, ...] = ()
-    reads: Callable[[], Reads] | None = field(default=None, compare=False)
+    reads: Callable[[], tuple[Any, ...]] | None = field(default=None, compare=False)
     notes: tuple[str, ...] = ()
     calls: tuple[tuple[str, int], ...] = ()  # jit functions of other files that its own reach: file, line
     launched: frozenset[str] = frozenset()  # names that its host code may launch, as they are defined
