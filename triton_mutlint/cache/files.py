@@ -17,10 +17,9 @@ from triton_mutlint.cache.store import Store
 from triton_mutlint.config.request import Request
 from triton_mutlint.process.inputs import Inputs, current, take_in, variable_digest
 from triton_mutlint.process.stamps import Look, Stamp, digest_of, is_loose, looks_still, still
-from triton_mutlint.types import FileResult, SourceFile
+from triton_mutlint.types import FileResult, Reads, SourceFile
 
 _KIND = "files"
-Reads = tuple[tuple[str, ...], tuple[Look, ...]]  # files, and where names were looked for
 
 
 @dataclass(frozen=True)
@@ -65,15 +64,16 @@ class FileCache:
     def keep(self, result: FileResult, reads: Reads) -> None:
         """Keep what a run gave of a file, having read what `reads` names."""
         inputs, source = current(), result.source
-        if inputs is None or inputs.torn:
+        if inputs is None or inputs.torn or not reads.is_all:
             return
         own = str(source.path)
-        names = dict.fromkeys((*reads[0], *inputs.data))
+        names = dict.fromkeys((*reads.files, *inputs.data))
         files = {name: inputs.files[name] for name in names if name != own and name in inputs.files}
         loose = (look for look in inputs.looks if is_loose(look))
-        looks = {look: inputs.looks[look] for look in (*reads[1], *loose) if look in inputs.looks}
+        looks = {look: inputs.looks[look] for look in (*reads.looks, *loose) if look in inputs.looks}
         folders = {folder: inputs.folders[folder] for folder in dict.fromkeys(folder for folder, _ in looks)}
-        if not looks.keys() >= set(reads[1]) or any(n != own and n not in files and not _is_folder(n) for n in names):
+        unknown = [n for n in names if n != own and n not in files and not _is_folder(n)]
+        if unknown or not looks.keys() >= set(reads.looks):
             return  # it was not noted what was there
         self._store.put(_KIND, self._name(source), pack(_Entry(
             _digest(source), self._spec_of(source), files, folders, looks, inputs.variables, self._shown_of(files),

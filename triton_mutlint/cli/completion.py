@@ -7,13 +7,14 @@ import os
 import click
 from click.shell_completion import get_completion_class, shell_complete
 
+from triton_mutlint.cli.shell.command import CONTEXT
 from triton_mutlint.cli.shell.output import write_stdout
 
 PROGRAM = "triton-mutlint"
 VARIABLE = "_TRITON_MUTLINT_COMPLETE"  # the script asks through it, and boundary looks for it
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(context_settings=CONTEXT)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]), metavar="SHELL")
 def command(shell: str) -> int:
     """Print the completion script for SHELL: bash, zsh or fish.

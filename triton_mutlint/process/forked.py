@@ -66,11 +66,13 @@ def in_processes(tasks: Iterable[T], jobs: int, work: Callable[[T], Iterator[Ite
 
     `received` is given each item that `work` yields, which must be picklable, as it comes. After an item, `seconds` of
     it may pass until the next one, after the beginning those of None; then the process is ended. Of a task that is lost
-    `lost` is told, and gives what to do in its place. Raises what `work` raises. Where a process cannot be forked,
-    all work is done in this one, and nothing is ended.
+    `lost` is told, and gives what to do in its place. Raises what `work` raises. Without `jobs`, and where a process
+    cannot be forked, all work is done in this one, and nothing is ended.
     """
-    if not hasattr(os, "fork"):
-        _do_here(tasks, work, received)
+    if not jobs or not hasattr(os, "fork"):
+        for task in tasks:
+            for item in work(task):
+                received(task, item)
         return
     pending = list(reversed(list(tasks)))
     workers: list[_Worker[T]] = []
@@ -97,12 +99,6 @@ def in_processes(tasks: Iterable[T], jobs: int, work: Callable[[T], Iterator[Ite
     finally:
         for worker in workers:
             _stop(worker)
-
-
-def _do_here(tasks: Iterable[T], work: Callable[[T], Iterator[Item]], received: Callable[[T, Item], None]) -> None:
-    for task in tasks:
-        for item in work(task):
-            received(task, item)
 
 
 def _give(worker: _Worker[T], task: T, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""From reports and declarations to findings."""
+"""From the results of files to the report of a run: the ops, and what the rules say."""
 
 from __future__ import annotations
 
@@ -11,28 +11,61 @@ from triton_mutlint.contracts.baseline import Baseline
 from triton_mutlint.contracts.baseline_file import read_baseline
 from triton_mutlint.contracts.declarations import declaration_of, read_declarations
 from triton_mutlint.contracts.snapshot import Snapshot, read_snapshot
+from triton_mutlint.lowering.triton_api import newer_than_tested, triton_version
 from triton_mutlint.rules.run import judge
 from triton_mutlint.rules.subject import KernelSubject, RunSubject
+from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import Specs
 from triton_mutlint.source.discover import display_path
-from triton_mutlint.source.text import read_source
+from triton_mutlint.source.text import has_ops, read_source
 from triton_mutlint.spec.model import KernelSpec, Spec
 from triton_mutlint.spec.stale import elsewhere, stale_entries, stale_globals
 from triton_mutlint.types import (
+    Environment,
     Failure,
     FileResult,
     Finding,
     KernelReport,
     Location,
     OpReport,
+    Report,
     SourceFile,
     StageError,
 )
 
 
-def findings_of(
+def report_on(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[str, Failure]]) -> Report:
+    """The report of a run: what `files` gave, the torch ops that they register, and what the rules say of it all."""
+    reports = sorted((r for f in files for _, r in f.reports), key=lambda r: (r.location, r.name))
+    ops, op_notes = _ops(run, files)
+    helpers = sorted((h.location, h.qualname) for f in files for h in f.helpers if h.is_helper)
+    listed = helpers if run.request.helpers else []
+    notes = [f"helper, analysed where it is called: {at.file}:{at.line} {name}" for at, name in listed]
+    newer = newer_than_tested() if reports else ""
+    return Report(
+        Environment(triton_version() if reports else None, tuple(dict.fromkeys(t for r in reports for t in r.targets))),
+        tuple(reports), _findings(files, failures, run.request, run.specs, ops),
+        files=sum(bool(f.reports or f.helpers or f.failures) for f in files), helpers=len(helpers),
+        notes=(*([newer] if newer else []), *notes, *(n for f in files for n in f.notes), *op_notes), ops=ops,
+    )
+
+
+def _ops(run: Run, files: Sequence[FileResult]) -> tuple[tuple[OpReport, ...], tuple[str, ...]]:
+    """The torch ops that the files register, and notes; of a file of which some kernels are named, nobody asked."""
+    registrars = run.request.config.registrars
+    holding = [f.source for f in files if not f.source.kernels and has_ops(f.source.text, registrars)]
+    if not holding:
+        return (), ()
+    from triton_mutlint.run.ops import follow  # here: few files register ops
+
+    run.progress(0, 0, "following torch ops")
+    found = follow(run, files, holding)
+    return found.ordered(), found.notes()
+
+
+def _findings(
     files: Sequence[FileResult], failures: Sequence[tuple[str, Failure]], request: Request, specs: Specs,
-    ops: Sequence[OpReport] = (),
+    ops: Sequence[OpReport],
 ) -> tuple[Finding, ...]:
     """What the rules say of the linted files, and of the arguments that could not be read."""
     subjects = []

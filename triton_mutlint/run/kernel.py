@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Protocol
 
 from triton_mutlint.analysis import Places, VariantEffects, analyze_module
 from triton_mutlint.analysis.static import may_simplify
 from triton_mutlint.analysis.verdict import AnalyzedVariant, judge
 from triton_mutlint.lowering.arguments import flat_names
+from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.rules.autotune.rerun import reruns_of
 from triton_mutlint.run.doubting import Addresses, doubted
 from triton_mutlint.run.family import Family
+from triton_mutlint.signature.repairing.repair import repair
 from triton_mutlint.ttir.ir import ParseError
 from triton_mutlint.ttir.parser import parse
 from triton_mutlint.types import (
@@ -39,33 +40,16 @@ _CASTS = ("tt.int_to_ptr", "tt.ptr_to_int")
 Types = Mapping[str, ArgType]
 _Found = tuple[Variant, VariantEffects, Mapping[str, Rerun] | None]  # as it was lowered
 Observe = Callable[[Kernel, Variant, VariantEffects], None]
-Repair = Callable[[Kernel, Types, frozenset[str], Failure, set[str]], "Types | None"]
-
-
-class Lowers(Protocol):
-    def lower(self, kernel: Kernel, variant: Variant, target: Target) -> Lowered:
-        """The TTIR of one variant; raises StageError."""
-
-    def simplify(self, lowered: Lowered) -> Lowered:
-        """The same kernel with constants folded and calls inlined."""
-
-
-def ignore(kernel: Kernel, variant: Variant, effects: VariantEffects) -> None:
-    """Nobody wants to know of the variants."""
 
 
 @dataclass(frozen=True)
 class Tools:
-    """What the pipeline works with; `repair` proposes other types for inferred parameters.
+    """What the pipeline works with; `observe` is told of each variant that was analysed, as it was lowered."""
 
-    `observe` is told of each variant that was analysed, with the arguments as they were lowered.
-    """
-
-    lowerer: Lowers
+    lowerer: Lowerer
     places: Places
-    repair: Repair
     opaque_asm: bool = False
-    observe: Observe = ignore
+    observe: Observe | None = None
 
 
 @dataclass
@@ -143,7 +127,8 @@ def _analyze_variants(kernel: Kernel, plan: Plan, target: Target, tools: Tools, 
             family.fail(index, outcome.failures[-1][1])
     own = (("target", str(target)),) if named else ()
     for _, (current, effects, reruns) in sorted(found.items(), key=lambda item: item[0]):
-        tools.observe(kernel, current, effects)
+        if tools.observe is not None:
+            tools.observe(kernel, current, effects)
         choices = (*own, *_choices(current, current))
         outcome.analyzed.append(AnalyzedVariant(_flat(current.args), choices, effects, reruns))
 
@@ -172,7 +157,7 @@ def _analyze_variant(kernel: Kernel, plan: Plan, variant: Variant, current: Vari
             first = first or error.failure
             proposal = None
             if plan.inferred and error.failure.stage is Stage.LOWER and outcome.may_repair(attempt):
-                proposal = tools.repair(kernel, current.args, plan.inferred, error.failure, tried)
+                proposal = repair(kernel, current.args, plan.inferred, error.failure, tried)
             if proposal is None:
                 # Repairs that got no further only obscure what the kernel was first lowered with.
                 stuck = (first.message, first.location) == (error.failure.message, error.failure.location)
