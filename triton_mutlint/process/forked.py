@@ -1,11 +1,16 @@
-"""Doing tasks in forked processes: what a process that dies was at is lost, and nothing else."""
+"""Each task in a process of its own, which can answer and do nothing else: what becomes of it concerns no other task.
+
+A process answers in lines of JSON (types/packing.py), which cannot run code where they are read.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import faulthandler
-import multiprocessing
+import gc
+import json
 import os
+import select
 import signal
 import sys
 import time
@@ -13,17 +18,21 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, NoReturn, TypeVar
 
+from triton_mutlint.basics import UsageError
 from triton_mutlint.process import capture
-from triton_mutlint.process.inputs import apart, spoil, take_in
+from triton_mutlint.process.confined import confine
+from triton_mutlint.process.inputs import Inputs, apart, spoil, take_in
+from triton_mutlint.types.packing import pack, unpack
 
 T = TypeVar("T")
 Item = TypeVar("Item")
 
 _SHOWN = 5  # lines of what a process printed before it died
 _DYING = 2.0  # seconds that a process may take to end once it has closed its pipe
+_ANSWER = 256 << 20  # bytes of one answer
+_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -35,39 +44,69 @@ class Lost:
 
 
 class RemoteError(Exception):
-    """Shows where in another process an error was raised: it stands as the error's cause."""
+    """What went wrong in another process, with its traceback."""
 
 
-@dataclass(frozen=True)
-class _End:
-    """The last answer to a task: nothing, or what it raised, and where."""
-
-    error: Exception | None = None
-    trace: str = ""
+class _LostError(Exception):
+    """Why nothing more is expected of a process."""
 
 
 @dataclass
 class _Worker(Generic[T]):
+    task: T
     pid: int
-    pipe: Connection
+    pipe: int  # where its answers are read
     printed: int  # the open file that it prints into
-    tasks: list[T]  # the one at work, if any
-    seconds: float = 0.0  # until the next answer is due
-    deadline: float = 0.0
+    seconds: float  # until the next answer is due
+    deadline: float
+    begun: bytes = b""  # of an answer
 
     def expect(self, seconds: float) -> None:
         self.seconds, self.deadline = seconds, time.monotonic() + seconds
 
+    def answers(self) -> Iterator[list[Any]]:
+        """What has arrived. Raises _LostError once nothing more will, or too much has."""
+        data = os.read(self.pipe, _CHUNK)
+        if not data:
+            printed = _printed(self.printed)
+            raise _LostError(_how_it_ended(self.end(_DYING)), printed)
+        *lines, self.begun = (self.begun + data).split(b"\n")
+        for line in lines:
+            yield json.loads(line)
+        if len(self.begun) > _ANSWER:
+            raise _LostError("its answer has no end")
 
-def in_processes(tasks: Iterable[T], jobs: int, work: Callable[[T], Iterator[Item]],
-                 seconds: Callable[[Item | None], float],
-                 received: Callable[[T, Item], None], lost: Callable[[T, Lost], Iterable[T]]) -> None:
-    """Run `work(task)` for each of `tasks`, in `jobs` processes forked from this one, the first ones first.
+    def end(self, patience: float = 0.0) -> int | None:
+        """End the process; how it ended, if it does so by itself within `patience` seconds."""
+        end = time.monotonic() + patience
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            while patience:
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+                if pid:
+                    return status
+                if time.monotonic() > end:
+                    break
+                time.sleep(0.005)
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        return None
 
-    `received` is given each item that `work` yields, which must be picklable, as it comes. After an item, `seconds` of
-    it may pass until the next one, after the beginning those of None; then the process is ended. Of a task that is lost
-    `lost` is told, and gives what to do in its place. Raises what `work` raises. Without `jobs`, and where a process
-    cannot be forked, all work is done in this one, and nothing is ended.
+    def close(self) -> None:
+        os.close(self.pipe)
+        os.close(self.printed)
+
+
+def in_processes(tasks: Iterable[T], jobs: int, kind: Any, work: Callable[[T], Iterator[Item]],
+                 seconds: Callable[[Item | None], float], received: Callable[[T, Item], None],
+                 lost: Callable[[T, Lost], Iterable[T]], *, confined: bool = True) -> None:
+    """Run `work(task)` for each of `tasks`, each in a process forked from this one, `jobs` of them at a time.
+
+    `received` is given each item that `work` yields, which must be of the type `kind`, as it comes. After an item,
+    `seconds` of it may pass until the next one, after the beginning those of None; then the process is ended. Of a task
+    that is lost `lost` is told, and gives what to do in its place. Without `jobs`, and where a process cannot be forked,
+    all work is done in this one, and nothing is ended.
+
+    Raises UsageError if `work` does, and RemoteError for what else it raises.
     """
     if not jobs or not hasattr(os, "fork"):
         for task in tasks:
@@ -76,59 +115,61 @@ def in_processes(tasks: Iterable[T], jobs: int, work: Callable[[T], Iterator[Ite
         return
     pending = list(reversed(list(tasks)))
     workers: list[_Worker[T]] = []
+    gc.freeze()  # what is there now is no garbage, and a child need not copy it to look
     try:
-        while pending or any(w.tasks for w in workers):
-            while pending and len(workers) < jobs and all(w.tasks for w in workers):
-                workers.append(_start(work, workers))
-                _give(workers[-1], pending.pop(), seconds(None))
-            for worker in [w for w in workers if not w.tasks][: len(pending)]:
-                _give(worker, pending.pop(), seconds(None))
+        while pending or workers:
+            while pending and len(workers) < jobs:
+                workers.append(_start(pending.pop(), work, seconds(None), confined))
             for worker in _ready(workers):
-                answer = _answer(worker)
-                if isinstance(answer, Lost):
-                    workers.remove(worker)
+                try:
+                    is_done = _take(worker, kind, seconds, received)
+                except _LostError as error:
                     spoil()  # the next run may have better luck
-                    pending.extend(lost(worker.tasks[0], answer))
-                elif not isinstance(answer, _End):
-                    worker.expect(seconds(answer))
-                    received(worker.tasks[0], answer)
-                elif answer.error is not None:
-                    raise answer.error from RemoteError(f"\n{answer.trace}")
-                else:
-                    worker.tasks.clear()
+                    pending.extend(lost(worker.task, Lost(*error.args)))
+                    is_done = True
+                if is_done:
+                    workers.remove(worker)
+                    worker.end()
+                    worker.close()
     finally:
+        gc.unfreeze()
         for worker in workers:
-            _stop(worker)
-
-
-def _give(worker: _Worker[T], task: T, seconds: float) -> None:
-    worker.tasks.append(task)
-    worker.expect(seconds)
-    with contextlib.suppress(OSError):  # it has died: that is found when its answer is waited for
-        worker.pipe.send(task)
+            worker.end()
+            worker.close()
 
 
 def _ready(workers: list[_Worker[T]]) -> list[_Worker[T]]:
     """Workers that have answered, have died, or are over their time."""
-    busy = [w for w in workers if w.tasks]
-    left = max(0.0, min((w.deadline for w in busy), default=0.0) - time.monotonic())
-    answered = wait([w.pipe for w in busy], left)
+    left = max(0.0, min(w.deadline for w in workers) - time.monotonic())
+    poll = select.poll()
+    for worker in workers:
+        poll.register(worker.pipe, select.POLLIN)
+    answered = {pipe for pipe, _ in poll.poll(left * 1000)}
     now = time.monotonic()
-    return [w for w in busy if w.pipe in answered or w.deadline <= now]
+    return [w for w in workers if w.pipe in answered or w.deadline <= now]
 
 
-def _answer(worker: _Worker[T]) -> Any:
-    """The next answer of a worker; one that is lost is ended."""
-    if not worker.pipe.poll():
-        _stop(worker)
-        return Lost(f"still running after {worker.seconds:g} s")
+def _take(worker: _Worker[T], kind: Any, seconds: Callable[[Item | None], float],
+          received: Callable[[T, Item], None]) -> bool:
+    """Take what a process has answered; whether it is done. Raises _LostError where it is lost."""
+    if worker.deadline <= time.monotonic():
+        worker.end()
+        raise _LostError(f"still running after {worker.seconds:g} s")
     try:
-        answer, inputs = worker.pipe.recv()
-    except (EOFError, OSError):
-        printed = _printed(worker.printed)
-        return Lost(_how_it_ended(_stop(worker, _DYING)), printed)
-    take_in(inputs)
-    return answer
+        for word, answer in worker.answers():
+            if word == "done":
+                take_in(unpack(answer, Inputs) if answer else None)
+                return True
+            if word == "usage":
+                raise UsageError(answer)
+            if word == "error":
+                raise RemoteError(f"\n{answer}")
+            item = unpack(answer, kind)
+            worker.expect(seconds(item))
+            received(worker.task, item)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise _LostError(f"its process answered what cannot be read ({error})") from error
+    return False
 
 
 def _how_it_ended(status: int | None) -> str:
@@ -152,8 +193,8 @@ def _printed(place: int) -> tuple[str, ...]:
     return tuple(line.rstrip() for line in text.splitlines() if line.strip())[-_SHOWN:]
 
 
-def _start(work: Callable[[T], Iterator[Item]], others: list[_Worker[T]]) -> _Worker[T]:
-    ours, theirs = multiprocessing.Pipe()
+def _start(task: T, work: Callable[[T], Iterator[Item]], seconds: float, confined: bool) -> _Worker[T]:
+    ours, theirs = os.pipe()
     printed = capture.unnamed_file()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(ValueError, OSError, AttributeError):
@@ -167,49 +208,35 @@ def _start(work: Callable[[T], Iterator[Item]], others: list[_Worker[T]]) -> _Wo
     if pid == 0:
         try:
             capture.print_into(printed)
-            for pipe in (ours, *(worker.pipe for worker in others)):
-                pipe.close()
-            _serve(work, theirs)
+            if confined:
+                confine({theirs, printed})
+            _answer(task, work, theirs)
         finally:
             os._exit(1)
-    theirs.close()
-    return _Worker(pid, ours, printed, [])
+    os.close(theirs)
+    return _Worker(task, pid, ours, printed, seconds, time.monotonic() + seconds)
 
 
-def _serve(work: Callable[[T], Iterator[Item]], pipe: Connection) -> NoReturn:
-    """Answer until the other end is closed; never return into the code that forked."""
+def _answer(task: T, work: Callable[[T], Iterator[Item]], pipe: int) -> NoReturn:
+    """Do the task; never return into the code that forked."""
+    leave = os._exit
     try:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends with its parent, and says nothing
         faulthandler.disable()  # the parent says what happened
         with apart() as inputs:
-            while True:
-                task = pipe.recv()
-                end = _End()
-                try:
-                    for item in work(task):
-                        pipe.send((item, None))
-                except Exception as error:  # raised again where the task was given
-                    end = _End(error, traceback.format_exc())
-                pipe.send((end, None if inputs is None else inputs.news()))
-    except (EOFError, OSError):
-        pass
+            try:
+                for item in work(task):
+                    _send(pipe, "item", pack(item))
+                _send(pipe, "done", "" if inputs is None else pack(inputs))
+            except UsageError as error:
+                _send(pipe, "usage", str(error))
+            except Exception:  # told where the task was given
+                _send(pipe, "error", traceback.format_exc())
     finally:
-        os._exit(0)
+        leave(0)
 
 
-def _stop(worker: _Worker[T], patience: float = 0.0) -> int | None:
-    """End a process and let go of it; how it ended, if it did so by itself within `patience` seconds."""
-    worker.pipe.close()
-    os.close(worker.printed)
-    with contextlib.suppress(ProcessLookupError, ChildProcessError):
-        end = time.monotonic() + patience
-        while patience:
-            pid, status = os.waitpid(worker.pid, os.WNOHANG)
-            if pid:
-                return status
-            if time.monotonic() > end:
-                break
-            time.sleep(0.005)
-        os.kill(worker.pid, signal.SIGKILL)
-        os.waitpid(worker.pid, 0)
-    return None
+def _send(pipe: int, word: str, answer: str) -> None:
+    data = memoryview(json.dumps([word, answer]).encode() + b"\n")
+    while data:
+        data = data[os.write(pipe, data):]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from triton_mutlint.cache.files import FileCache
@@ -95,7 +96,7 @@ class Run:
                 yield At(index, self._targets(entry))
                 yield Reported(index, self.analyze(file, kernel, entry))
         reads = Reads(*file.reads()) if file.reads else Reads((str(source.path),))
-        yield reads if spoils() == before else reads._replace(is_all=False)
+        yield reads if spoils() == before else replace(reads, is_all=False)
 
     def load(self, source: SourceFile) -> FileResult:
         return load_file(source, self.specs.of(source), self.request)

@@ -84,7 +84,7 @@ def follow(run: Run, files: Sequence[FileResult], holding: Sequence[SourceFile])
             return request.timeout + _GRACE
         return min(request.timeout, OP_SECONDS) + _GRACE if isinstance(step, Following) else _STARTING
 
-    in_processes([OpTask()], 1, ops.steps, seconds, found.take, found.lose)
+    in_processes([OpTask()], 1, OpStep, ops.steps, seconds, found.take, found.lose)
     return found
 
 

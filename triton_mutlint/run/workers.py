@@ -90,7 +90,7 @@ class _File:
     def lose(self, part: Part, lost: Lost) -> Part | None:
         """Give up the kernel that a lost process was at, or the file where it was not at one; what is left to do."""
         at = self.at.pop(part.first, None)
-        self.reads = self.reads._replace(is_all=False)
+        self.reads = replace(self.reads, is_all=False)
         said = "".join(f"\n{line}" for line in lost.printed)
         if self.result is None or at is None:
             location = Location(self.source.display, 1)
@@ -141,7 +141,7 @@ def lint_files(sources: Sequence[SourceFile], work: Work, jobs: int, timeout: fl
         rest = files[part.file].lose(part, lost)
         return [] if rest is None else [rest]
 
-    in_processes(parts, jobs, does, lambda step: timeout + _GRACE if isinstance(step, At) else _LOADING, take, lose)
+    in_processes(parts, jobs, Step, does, lambda step: timeout + _GRACE if isinstance(step, At) else _LOADING, take, lose)
     if cache is not None:
         for file in pending.values():
             cache.keep(file.outcome(), file.reads)

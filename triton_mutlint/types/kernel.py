@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from triton_mutlint.basics import EMPTY
 from triton_mutlint.types.report import KernelReport
@@ -105,7 +105,8 @@ class Kernel:
                 for c in self.autotune.configs)))
 
 
-class Reads(NamedTuple):
+@dataclass(frozen=True)
+class Reads:
     """The files that an answer comes from, where names were looked for, and whether that is all that it depends on."""
 
     files: tuple[str, ...] = ()
