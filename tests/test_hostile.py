@@ -1,0 +1,107 @@
+"""Files that try to do harm (fixtures/hostile): none succeeds, and no other file's verdict changes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from triton_mutlint.process.confined import unavailable
+
+BOOK = Path(__file__).parents[1] / "fixtures" / "hostile"
+VICTIM = '''import triton
+import triton.language as tl
+
+
+@triton.jit
+def copy(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y_ptr + at, tl.load(x_ptr + at, mask=at < n), mask=at < n)
+'''
+VICTIMS = ("a_victim.py", "victim.py", "z_victim.py")  # before, among and after the others
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(unavailable()), reason=unavailable())]
+
+
+@contextlib.contextmanager
+def _listening() -> Iterator[tuple[int, list[str]]]:
+    """A port of this machine, and what reaches it."""
+    reached: list[str] = []
+    servers = [socket.socket(), socket.socket(type=socket.SOCK_DGRAM)]
+    servers[0].bind(("127.0.0.1", 0))
+    port = servers[0].getsockname()[1]
+    servers[1].bind(("127.0.0.1", port))
+    servers[0].listen()
+
+    def accept() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                reached.append(str(servers[0].accept()))
+
+    def receive() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                reached.append(str(servers[1].recvfrom(64)))
+
+    for waits in (accept, receive):
+        threading.Thread(target=waits, daemon=True).start()
+    try:
+        yield port, reached
+    finally:
+        for server in servers:
+            server.close()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_no_payload_succeeds(tmp_path: Path, jobs: int) -> None:
+    folder, marks = tmp_path / "files", tmp_path / "marks"
+    shutil.copytree(BOOK, folder)
+    marks.mkdir()
+    for name in VICTIMS:
+        (folder / name).write_text(VICTIM)
+    before = {path.name: (path.read_bytes(), path.stat()) for path in folder.iterdir()}
+    with _listening() as (port, reached):
+        environment = {**os.environ, "HOSTILE_MARKS": str(marks), "HOSTILE_PORT": str(port),
+                       "HOSTILE_FOLDER": str(folder)}
+        for _ in ("cold", "from the cache"):
+            run = subprocess.run(
+                [sys.executable, "-m", "triton_mutlint", "check", "--format", "json", "--confine", "require", "--jobs",
+                 str(jobs), "--timeout", "2", "--target", "cuda:90", "--cache-dir", str(tmp_path / "cache"), str(folder)],
+                env=environment, capture_output=True, text=True, timeout=900, stdin=subprocess.PIPE, check=False)
+            assert run.returncode == 1, run.stderr
+            assert "Traceback" not in run.stderr
+            report = json.loads(run.stdout)
+            assert not [path.name for path in marks.iterdir()]
+            assert not reached
+            after = {path.name: (path.read_bytes(), path.stat()) for path in folder.iterdir()}
+            assert {name for name in after if not _same(before.get(name), after[name])} == set()
+            assert after.keys() == before.keys()
+            _victims_hold(report)
+            _all_accounted_for(report, before.keys() - set(VICTIMS))
+
+
+def _same(before: tuple[bytes, os.stat_result] | None, after: tuple[bytes, os.stat_result]) -> bool:
+    if before is None or before[0] != after[0]:
+        return False
+    kept = ("st_mode", "st_uid", "st_mtime_ns", "st_nlink", "st_size")
+    return all(getattr(before[1], name) == getattr(after[1], name) for name in kept)
+
+
+def _victims_hold(report: dict[str, list[dict[str, object]]]) -> None:
+    for name in VICTIMS:
+        (kernel,) = [k for k in report["kernels"] if str(k["file"]).endswith(f"/{name}")]
+        assert (kernel["status"], kernel["mutated"]) == ("analyzed", ["y_ptr"]), name
+
+
+def _all_accounted_for(report: dict[str, list[dict[str, object]]], names: set[str]) -> None:
+    told = {str(place.get("file")).rpartition("/")[2] for kind in ("kernels", "findings") for place in report[kind]}
+    assert names <= told
