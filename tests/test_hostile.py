@@ -75,7 +75,8 @@ def test_no_payload_succeeds(tmp_path: Path, jobs: int) -> None:
         for _ in ("cold", "from the cache"):
             run = subprocess.run(
                 [sys.executable, "-m", "triton_mutlint", "check", "--format", "json", "--confine", "require", "--jobs",
-                 str(jobs), "--timeout", "2", "--target", "cuda:90", "--cache-dir", str(tmp_path / "cache"), str(folder)],
+                 str(jobs), "--timeout", "2", "--target", "cuda:90", "--cache-dir", str(tmp_path / "cache"),
+                 str(folder)],
                 env=environment, capture_output=True, text=True, timeout=900, stdin=subprocess.PIPE, check=False)
             assert run.returncode == 1, run.stderr
             assert "Traceback" not in run.stderr

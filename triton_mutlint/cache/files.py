@@ -7,17 +7,16 @@ whatever name, its text stands in one of them.
 from __future__ import annotations
 
 import os
-import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from triton_mutlint.cache.identity import identity
-from triton_mutlint.cache.packing import pack, unpack
 from triton_mutlint.cache.store import Store
 from triton_mutlint.config.request import Request
 from triton_mutlint.process.inputs import Inputs, current, take_in, variable_digest
 from triton_mutlint.process.stamps import Look, Stamp, digest_of, is_loose, looks_still, still
 from triton_mutlint.types import FileResult, Reads, SourceFile
+from triton_mutlint.types.packing import pack, unpack
 
 _KIND = "files"
 
@@ -54,10 +53,10 @@ class FileCache:
         """What holds of a file, if anything."""
         data = self._store.get(_KIND, self._name(source))
         try:
-            entry = None if data is None else unpack(data)
-        except (pickle.UnpicklingError, AttributeError, ImportError, TypeError, ValueError, EOFError, IndexError):
+            entry: _Entry | None = None if data is None else unpack(data, _Entry)
+        except ValueError:
             entry = None  # another version's, or nobody's
-        if not isinstance(entry, _Entry) or (entry.text, entry.spec) != (_digest(source), self._spec_of(source)):
+        if entry is None or (entry.text, entry.spec) != (_digest(source), self._spec_of(source)):
             return None
         return entry.result.of(source) if self._holds(entry) else None
 
@@ -77,7 +76,7 @@ class FileCache:
             return  # it was not noted what was there
         self._store.put(_KIND, self._name(source), pack(_Entry(
             _digest(source), self._spec_of(source), files, folders, looks, inputs.variables, self._shown_of(files),
-            result.detached())))
+            result.detached())).encode())
 
     def trim(self) -> None:
         """Keep the store within its limit."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 
@@ -41,7 +43,9 @@ class Store:
         self._limit, self._grown = limit, False
 
     def get(self, kind: str, name: str) -> bytes | None:
-        """What was kept under a name; None where nothing is, or it is damaged."""
+        """What was kept under a name; None where nothing is, or it is damaged, or others could have put it there."""
+        if self._foreign:
+            return None
         path = self.folder / kind / name
         try:
             data = path.read_bytes() if path.is_file() else b""  # a pipe would be waited for
@@ -57,6 +61,7 @@ class Store:
 
     def put(self, kind: str, name: str, content: bytes) -> None:
         """Keep something under a name, in place of what was."""
+        self.problem = self.problem or self._foreign
         if self.problem:
             return
         try:
@@ -117,6 +122,21 @@ class Store:
                     about = path.stat()
                     found.append(Stored(path, about.st_size, about.st_mtime))
         return found
+
+    @cached_property
+    def _foreign(self) -> str:
+        """Why what the folder holds may be somebody else's, or nothing."""
+        for folder in (self.folder, *(self.folder / kind for kind in _KINDS)):
+            with contextlib.suppress(OSError):  # not there yet
+                about = folder.stat()
+                if os.name == "posix" and about.st_uid != os.geteuid():
+                    return "it belongs to another user"
+                if os.name == "posix" and about.st_mode & stat.S_IWOTH:
+                    return "everybody may write to it"
+        with contextlib.suppress(OSError):
+            if not self.is_own() and any(self.folder.iterdir()):
+                return "it holds other things: give the cache a folder of its own"
+        return ""
 
     def is_own(self) -> bool:
         """Whether the folder was made by a store, and can be searched."""

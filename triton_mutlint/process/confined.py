@@ -16,6 +16,7 @@ import resource
 import struct
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import NamedTuple
 
 from triton_mutlint.process import syscalls
@@ -59,16 +60,16 @@ def unavailable() -> str:
         try:
             _filter_calls(_program(os.getpid()))
             os._exit(0)
-        except BaseException:  # noqa: BLE001 - whatever it was, the process must not go on
+        except BaseException:
             os._exit(1)
     return "" if os.waitpid(pid, 0)[1] == 0 else "the system refuses to filter system calls (seccomp)"
 
 
 def _close_all_but(keep: set[int]) -> None:
-    for name in os.listdir("/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"):
-        if int(name) not in keep:
+    for number in [int(path.name) for path in Path("/dev/fd").iterdir()]:
+        if number not in keep:
             with contextlib.suppress(OSError):  # the folder's own, closed since
-                os.close(int(name))
+                os.close(number)
 
 
 def _filter_calls(program: bytes) -> None:

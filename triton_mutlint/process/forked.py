@@ -103,8 +103,8 @@ def in_processes(tasks: Iterable[T], jobs: int, kind: Any, work: Callable[[T], I
 
     `received` is given each item that `work` yields, which must be of the type `kind`, as it comes. After an item,
     `seconds` of it may pass until the next one, after the beginning those of None; then the process is ended. Of a task
-    that is lost `lost` is told, and gives what to do in its place. Without `jobs`, and where a process cannot be forked,
-    all work is done in this one, and nothing is ended.
+    that is lost `lost` is told, and gives what to do in its place. Without `jobs`, and where a process cannot be
+    forked, all work is done in this one, and nothing is ended.
 
     Raises UsageError if `work` does, and RemoteError for what else it raises.
     """
@@ -227,7 +227,7 @@ def _answer(task: T, work: Callable[[T], Iterator[Item]], pipe: int) -> NoReturn
             try:
                 for item in work(task):
                     _send(pipe, "item", pack(item))
-                _send(pipe, "done", "" if inputs is None else pack(inputs))
+                _send(pipe, "done", "" if inputs is None else pack(inputs.news()))
             except UsageError as error:
                 _send(pipe, "usage", str(error))
             except Exception:  # told where the task was given

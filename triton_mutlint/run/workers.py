@@ -141,7 +141,10 @@ def lint_files(sources: Sequence[SourceFile], work: Work, jobs: int, timeout: fl
         rest = files[part.file].lose(part, lost)
         return [] if rest is None else [rest]
 
-    in_processes(parts, jobs, Step, does, lambda step: timeout + _GRACE if isinstance(step, At) else _LOADING, take, lose)
+    def seconds(step: Step | None) -> float:
+        return timeout + _GRACE if isinstance(step, At) else _LOADING
+
+    in_processes(parts, jobs, Step, does, seconds, take, lose)
     if cache is not None:
         for file in pending.values():
             cache.keep(file.outcome(), file.reads)

@@ -58,7 +58,7 @@ class _Packer:
             return [self.plain(item) for item in value]
         if isinstance(value, Enum):
             return value.name
-        if dataclasses.is_dataclass(value):
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
             if id(value) not in self._numbers:
                 fields = [self.plain(getattr(value, name)) for name in _names(type(value))]
                 self._numbers[id(value)] = len(self._pool)
