@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from report_samples import ADD_KERNEL, BROKEN_KERNEL, FINDINGS, NORM_KERNEL, SIMPLE, TEXTS, parameter
 
-from triton_mutlint.fixes.offers import Offer
+from triton_mutlint.fixes.plan import Offer
 from triton_mutlint.report import render as render_as
 from triton_mutlint.report.groups import grouped
 from triton_mutlint.report.options import RenderOptions

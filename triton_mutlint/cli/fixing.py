@@ -30,7 +30,7 @@ def fix(outcome: FixOutcome) -> Report:
     """
     from triton_mutlint.fixes.write import write_document
 
-    for document in outcome.changed:
+    for _, document in outcome.changed:
         write_document(document)
     for done in outcome.fixed:
         tell(f"fixed {_place(done.findings)}: {done.message}")
@@ -42,10 +42,10 @@ def fix(outcome: FixOutcome) -> Report:
 
 def show(outcome: FixOutcome) -> bool:
     """Print what fixing would change; whether that is anything."""
-    from triton_mutlint.fixes.diff import unified
+    from triton_mutlint.fixes.write import unified
 
-    write_stdout("".join(unified(outcome.original(document), document) for document in outcome.changed))
-    _refusals(outcome, outcome.first or outcome.report)
+    write_stdout("".join(unified(before, after) for before, after in outcome.changed))
+    _refusals(outcome, outcome.first)
     if outcome.changed:
         tell(f"{_count(outcome)} would be fixed in {plural(len(outcome.changed), 'file')}")
     else:
