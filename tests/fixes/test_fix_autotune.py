@@ -41,7 +41,7 @@ def fix(decorator: str, *asked: tuple[ListKind, tuple[str, ...], tuple[str, ...]
      '@triton.autotune([\n    A,\n    B,\n], key=([]), restore_value=["x", "y"])'),
     ("@triton.autotune(C, restore_value=['z'])", "@triton.autotune(C, restore_value=['x', 'y', 'z'])"),
     ("@triton.autotune(C, restore_value=('x',))", "@triton.autotune(C, restore_value=('x', \"y\"))"),
-    ("@triton.autotune(C, restore_value=())", '@triton.autotune(C, restore_value=["x", "y"])'),
+    ("@triton.autotune(C, restore_value=())", '@triton.autotune(C, restore_value=("x", "y"))'),
     ("@triton.autotune(C, restore_value=None, key=[])", '@triton.autotune(C, restore_value=["x", "y"], key=[])'),
     ("@triton.autotune(C, restore_value=[\n    'z',\n])",
      "@triton.autotune(C, restore_value=[\n    'x',\n    'y',\n    'z',\n])"),

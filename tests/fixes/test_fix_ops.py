@@ -37,9 +37,9 @@ def test_after_a_fix_nothing_is_left_to_fix(
 @pytest.mark.parametrize(
     ("written", "fixed"),
     [
-        ("()", '["x", "y"]'),
+        ("()", '("x", "y")'),
         ("[]", '["x", "y"]'),
-        ("{}", '["x", "y"]'),
+        ("{}", '{"x", "y"}'),
         ("set()", '["x", "y"]'),
         ("None", '["x", "y"]'),
         ("('y',)", "('x', 'y')"),

@@ -60,18 +60,17 @@ def _is_list(node: ast.expr) -> bool:
 
 
 def _edit(document: Document, node: ast.expr, changes: Sequence[Change]) -> tuple[Edit, ...]:
-    """The edit of a list of names; one that was empty, however it was written, becomes `[...]`."""
+    """The edit of a list of names; `None` and `set()` become `[...]`, and a set that is left empty does."""
     start, end = document.span(node)
     written = {e.value: document.span(e) for e in getattr(node, "elts", [])}
     names = changed(written, changes)
     items = [document.text[slice(*written[name])] if name in written else _quoted(document, node, [name])[0]
              for name in names]
-    if not written:
-        return replaced(document.text, start, end, f"[{', '.join(items)}]") if items else ()
-    if document.text[start] + document.text[end - 1] not in ("[]", "()", "{}"):
+    is_bracketed = document.text[start] + document.text[end - 1] in ("[]", "()", "{}")
+    if written and not is_bracketed:
         raise CannotFixError("the list stands without brackets")
-    if isinstance(node, ast.Set) and not items:
-        return replaced(document.text, start, end, "[]")
+    if not is_bracketed or (isinstance(node, ast.Set) and not items):
+        return replaced(document.text, start, end, f"[{', '.join(items)}]")
     return rewritten(document.text, (start + 1, end - 1), [*written.values()], items, isinstance(node, ast.Tuple))
 
 
