@@ -37,7 +37,7 @@ MAX_REPAIRS = 12
 MAX_REPAIRS_PER_KERNEL = 48
 _CASTS = ("tt.int_to_ptr", "tt.ptr_to_int")
 Types = Mapping[str, ArgType]
-_Found = tuple[Variant, VariantEffects, Mapping[str, Rerun] | None]  # as it was lowered
+_Found = tuple[Variant, VariantEffects, Mapping[str, Rerun]]  # as it was lowered
 Observe = Callable[[Kernel, Variant, VariantEffects], None]
 Repair = Callable[[Kernel, Types, frozenset[str], Failure, set[str]], "Types | None"]
 
@@ -130,7 +130,7 @@ def _analyze_variants(kernel: Kernel, plan: Plan, target: Target, tools: Tools, 
         is_planned = _choices(current, variant) == variant.choices
         effects = family.told(index) if is_planned else None
         if effects is not None and not (kernel.is_tuned and _updated(effects)):
-            found[index] = current, effects, {} if kernel.is_tuned else None
+            found[index] = current, effects, {}
         elif is_planned and (failure := family.bound_to_fail(index)):
             outcome.failures.append((variant, failure))
         elif lowered := _analyze_variant(kernel, plan, variant, current, target, tools, outcome):
@@ -166,7 +166,7 @@ def _analyze_variant(kernel: Kernel, plan: Plan, variant: Variant, current: Vari
         try:
             lowered = tools.lowerer.lower(kernel, current, target)
             effects = analyze_text(lowered, tools)
-            reruns = _reruns(lowered, effects, tools) if kernel.is_tuned else None
+            reruns = _reruns(lowered, effects, tools) if kernel.is_tuned else {}
             break
         except StageError as error:
             first = first or error.failure

@@ -72,7 +72,6 @@ from triton_mutlint.types.report import (
     Rerun,
     Status,
     UnanalyzableOp,
-    VariantUse,
 )
 from triton_mutlint.types.result import FileResult
 from triton_mutlint.types.source import SourceFile, parse_source, split_lines
@@ -135,7 +134,6 @@ __all__ = [
     "UnanalyzableOp",
     "UsageError",
     "Variant",
-    "VariantUse",
     "parse_source",
     "parse_target",
     "split_lines",

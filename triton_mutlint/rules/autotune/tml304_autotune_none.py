@@ -4,8 +4,8 @@
 
 Reports a name in `restore_value` or `reset_to_zero` of a kernel with more than one autotune config for which
 a launch passes None, or which a launch leaves out because its default is None. Launches are looked for in
-the kernel's file and in the linted files that import the kernel. A launch under a test that the argument is
-there (`if state is not None:`) is no such launch.
+the kernel's file and in the linted files that import the kernel. Where the launching function tests the argument
+before (`if state is not None:`), nothing is reported.
 
 ## Why
 
