@@ -8,7 +8,7 @@ import pytest
 from rule_samples import TWO, subject_of
 
 from triton_mutlint.rules import RULES
-from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.rules.rule import KernelSubject
 from triton_mutlint.types import (
     Autotune,
     AutotuneConfig,

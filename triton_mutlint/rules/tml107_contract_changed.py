@@ -18,10 +18,9 @@ helper that stores through another pointer is enough.
 
 ```python
 @triton.jit
-def scale(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(x_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2, mask=i < n)
-    tl.store(out_ptr + i, 1.0, mask=i < n)
+def scale(x_ptr, out_ptr):
+    i = tl.program_id(0) * 128 + tl.arange(0, 128)
+    tl.store(x_ptr + i, tl.load(x_ptr + i) * 2)
 ```
 
 ```snapshot
@@ -33,9 +32,9 @@ kernel kernels.py::scale
 
 ```python
 @triton.jit
-def scale(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2, mask=i < n)
+def scale(x_ptr, out_ptr):
+    i = tl.program_id(0) * 128 + tl.arange(0, 128)
+    tl.store(out_ptr + i, tl.load(x_ptr + i) * 2)
 ```
 
 ```snapshot
@@ -68,8 +67,7 @@ from triton_mutlint.contracts.contract import (
 )
 from triton_mutlint.contracts.snapshot import SnapshotEntry
 from triton_mutlint.rules.ops.op_effects import steps
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import WRITING, KernelSubject, RunSubject, places
+from triton_mutlint.rules.rule import WRITING, KernelSubject, Rule, RunSubject, places
 from triton_mutlint.types import Finding, KernelReport, Location, OpReport, Related, Severity
 
 _UPDATE = "if this is meant, update the snapshot: `triton-mutlint snapshot` with the same paths"

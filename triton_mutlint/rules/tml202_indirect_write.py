@@ -16,19 +16,17 @@ and autotuning cannot restore it.
 
 ```python
 @triton.jit
-def fill_all(table_ptr, n, BLOCK: tl.constexpr):
+def fill_all(table_ptr):
     target = tl.load(table_ptr + tl.program_id(0)).to(tl.pointer_type(tl.float32))
-    i = tl.arange(0, BLOCK)
-    tl.store(target + i, 0.0, mask=i < n)
+    tl.store(target + tl.arange(0, 128), 0.0)
 ```
 
 ## Good
 
 ```python
 @triton.jit
-def fill_one(out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, 0.0, mask=i < n)
+def fill_one(out_ptr):
+    tl.store(out_ptr + tl.program_id(0) * 128 + tl.arange(0, 128), 0.0)
 ```
 
 ## How to fix
@@ -41,8 +39,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.rules.rule import KernelSubject, Rule
 from triton_mutlint.types import Finding, IndirectWrite, Related, Severity
 
 

@@ -14,22 +14,18 @@ loops and branches. With a store in it, the store happens once instead of many t
 
 ```python
 @triton.jit
-def mark(x_ptr, flag_ptr):
-    addr = flag_ptr.to(tl.int64, bitcast=True)
-    tl.inline_asm_elementwise("st.global.u32 [$1], 1; mov.u32 $0, 0;", "=r,l", [addr],
+def mark(flag_ptr):
+    tl.inline_asm_elementwise("st.global.u32 [$1], 1; mov.u32 $0, 0;", "=r,l", [flag_ptr.to(tl.int64, bitcast=True)],
                               dtype=tl.int32, is_pure=True, pack=1)
-    tl.store(x_ptr, 1.0)
 ```
 
 ## Good
 
 ```python
 @triton.jit
-def mark(x_ptr, flag_ptr):
-    addr = flag_ptr.to(tl.int64, bitcast=True)
-    tl.inline_asm_elementwise("st.global.u32 [$1], 1; mov.u32 $0, 0;", "=r,l", [addr],
+def mark(flag_ptr):
+    tl.inline_asm_elementwise("st.global.u32 [$1], 1; mov.u32 $0, 0;", "=r,l", [flag_ptr.to(tl.int64, bitcast=True)],
                               dtype=tl.int32, is_pure=False, pack=1)
-    tl.store(x_ptr, 1.0)
 ```
 
 ## How to fix
@@ -41,8 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.rules.rule import KernelSubject, Rule
 from triton_mutlint.types import Finding, OpaqueOp, Related, Severity
 
 

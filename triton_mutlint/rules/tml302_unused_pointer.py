@@ -15,18 +15,18 @@ went wrong. It costs a register, and an alignment check at every launch.
 
 ```python
 @triton.jit
-def copy(x_ptr, bias_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
+def copy(x_ptr, bias_ptr, out_ptr):
+    i = tl.program_id(0) * 128 + tl.arange(0, 128)
+    tl.store(out_ptr + i, tl.load(x_ptr + i))
 ```
 
 ## Good
 
 ```python
 @triton.jit
-def copy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
+def copy(x_ptr, out_ptr):
+    i = tl.program_id(0) * 128 + tl.arange(0, 128)
+    tl.store(out_ptr + i, tl.load(x_ptr + i))
 ```
 
 ## How to fix
@@ -39,8 +39,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.rules.rule import KernelSubject, Rule
 from triton_mutlint.types import Finding, Mutation, ParameterKind, ParameterReport, Severity
 
 _ADDRESSES = (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)

@@ -14,18 +14,18 @@ checked at every launch and visible in the signature.
 
 ```python
 @triton.jit
-def copy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
+def copy(x_ptr, out_ptr):
+    i = tl.program_id(0) * 128 + tl.arange(0, 128)
+    tl.store(out_ptr + i, tl.load(x_ptr + i))
 ```
 
 ## Good
 
 ```python
 @triton.jit
-def copy(x_ptr: tl.const, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
+def copy(x_ptr: tl.const, out_ptr):
+    i = tl.program_id(0) * 128 + tl.arange(0, 128)
+    tl.store(out_ptr + i, tl.load(x_ptr + i))
 ```
 
 ## How to fix
@@ -37,8 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject, places
+from triton_mutlint.rules.rule import KernelSubject, Rule, places
 from triton_mutlint.types import AccessKind, Finding, Mutation, ParameterKind, ParameterReport, Severity
 
 

@@ -18,8 +18,8 @@ A kernel that was not analysed must not pass as clean.
 
 ```python
 @triton.jit
-def copy(x_ptr, out_ptr, BLOCK: tl.constexpr):
-    i = tl.arange(0, BLOCK)
+def copy(x_ptr, out_ptr):
+    i = tl.arange(0, 128)
     tl.store(out_ptr + i, tl.load(x_ptr + i) + OFFSET)  # OFFSET is not defined in this file
 ```
 
@@ -29,8 +29,8 @@ def copy(x_ptr, out_ptr, BLOCK: tl.constexpr):
 OFFSET = tl.constexpr(1)
 
 @triton.jit
-def copy(x_ptr, out_ptr, BLOCK: tl.constexpr):
-    i = tl.arange(0, BLOCK)
+def copy(x_ptr, out_ptr):
+    i = tl.arange(0, 128)
     tl.store(out_ptr + i, tl.load(x_ptr + i) + OFFSET)
 ```
 
@@ -44,8 +44,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import RunSubject
+from triton_mutlint.rules.rule import Rule, RunSubject
 from triton_mutlint.types import Failure, Finding, KernelReport, Location, Severity, Stage
 
 

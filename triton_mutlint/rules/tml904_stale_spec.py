@@ -15,9 +15,8 @@ A gate with a misspelt name is open: nothing is checked, and nobody is told.
 ```python
 # triton-mutlint: mutates=ouptut_ptr
 @triton.jit
-def fill(output_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(output_ptr + i, 0.0, mask=i < n)
+def fill(output_ptr):
+    tl.store(output_ptr + tl.arange(0, 128), 0.0)
 ```
 
 ## Good
@@ -25,9 +24,8 @@ def fill(output_ptr, n, BLOCK: tl.constexpr):
 ```python
 # triton-mutlint: mutates=output_ptr
 @triton.jit
-def fill(output_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(output_ptr + i, 0.0, mask=i < n)
+def fill(output_ptr):
+    tl.store(output_ptr + tl.arange(0, 128), 0.0)
 ```
 
 ## How to fix
@@ -41,8 +39,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from triton_mutlint.contracts.declarations import COMMENT, KernelDeclaration, change_of, covers, read_declarations
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject, RunSubject
+from triton_mutlint.rules.rule import KernelSubject, Rule, RunSubject
 from triton_mutlint.types import Finding, Related, Severity, SourceFile, Status
 
 

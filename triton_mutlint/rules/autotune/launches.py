@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from triton_mutlint.contracts.spans import tree_of
-from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.rules.rule import KernelSubject
 from triton_mutlint.signature.launching.launch_index import Function, Launch, LaunchIndex, assignments, index
 from triton_mutlint.signature.launching.launches import bound
 from triton_mutlint.types import Kernel, Location, ParameterReport, SourceFile

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.rules.rule import KernelSubject
 from triton_mutlint.types import Autotune, Kernel, ListKind, ParameterKind, Rerun
 
 METHODS = {"restore_value": "clone()", "reset_to_zero": "zero_()"}  # what tuning calls on each argument that is listed

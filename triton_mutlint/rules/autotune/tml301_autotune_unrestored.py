@@ -30,7 +30,9 @@ call gives wrong numbers, later ones do not, so tests that run twice pass.
 ## Bad
 
 ```python
-@triton.autotune([triton.Config({"BLOCK": 128}), triton.Config({"BLOCK": 256})], key=["n"])
+CONFIGS = [triton.Config({"BLOCK": block}) for block in (128, 256)]
+
+@triton.autotune(CONFIGS, key=["n"])
 @triton.jit
 def double(x_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -40,8 +42,9 @@ def double(x_ptr, n, BLOCK: tl.constexpr):
 ## Good
 
 ```python
-@triton.autotune([triton.Config({"BLOCK": 128}), triton.Config({"BLOCK": 256})], key=["n"],
-                 restore_value=["x_ptr"])
+CONFIGS = [triton.Config({"BLOCK": block}) for block in (128, 256)]
+
+@triton.autotune(CONFIGS, key=["n"], restore_value=["x_ptr"])
 @triton.jit
 def double(x_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -62,8 +65,7 @@ from collections.abc import Iterator
 
 from triton_mutlint.rules.autotune.launches import NOT_TAKEN, may_be_none
 from triton_mutlint.rules.autotune.lists import faults, is_hooked, protects
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject, condition, places
+from triton_mutlint.rules.rule import KernelSubject, Rule, condition, places
 from triton_mutlint.types import (
     Autotune,
     Change,

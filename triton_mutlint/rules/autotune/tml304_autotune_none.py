@@ -18,34 +18,35 @@ A launch whose key was tuned before goes well, so tests may miss it.
 ## Bad
 
 ```python
-@triton.autotune([triton.Config({"BLOCK": 128}), triton.Config({"BLOCK": 256})], key=["n"],
-                 restore_value=["state_ptr"])
+CONFIGS = [triton.Config({"BLOCK": block}) for block in (128, 256)]
+
+@triton.autotune(CONFIGS, key=["n"], restore_value=["state_ptr"])
 @triton.jit
-def average(x_ptr, state_ptr, n, BLOCK: tl.constexpr):
+def add_to(x_ptr, state_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + i, mask=i < n)
     if state_ptr is not None:
-        tl.store(state_ptr + i, x + tl.load(state_ptr + i, mask=i < n), mask=i < n)
+        tl.atomic_add(state_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
 
 
-def first(x):
-    average[(1,)](x, None, x.numel())
+def step(x):
+    add_to[(1,)](x, None, x.numel())
 ```
 
 ## Good
 
 ```python
-@triton.autotune([triton.Config({"BLOCK": 128}), triton.Config({"BLOCK": 256})], key=["n"],
-                 restore_value=["state_ptr"])
+CONFIGS = [triton.Config({"BLOCK": block}) for block in (128, 256)]
+
+@triton.autotune(CONFIGS, key=["n"], restore_value=["state_ptr"])
 @triton.jit
-def average(x_ptr, state_ptr, n, BLOCK: tl.constexpr):
+def add_to(x_ptr, state_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + i, mask=i < n)
-    tl.store(state_ptr + i, x + tl.load(state_ptr + i, mask=i < n), mask=i < n)
+    if state_ptr is not None:
+        tl.atomic_add(state_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
 
 
 def step(x, state):
-    average[(1,)](x, state, x.numel())
+    add_to[(1,)](x, state, x.numel())
 ```
 
 ## How to fix
@@ -61,8 +62,7 @@ from collections.abc import Iterator
 
 from triton_mutlint.rules.autotune.launches import Absence, absence
 from triton_mutlint.rules.autotune.lists import METHODS, replaced
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.rules.rule import KernelSubject, Rule
 from triton_mutlint.types import Finding, Location, Related, Severity
 
 

@@ -22,17 +22,9 @@ be reused or read too early. Nothing fails; the numbers are wrong.
 import torch
 
 
-@triton.jit
-def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    total = tl.load(x_ptr + i, mask=i < n) + tl.load(y_ptr + i, mask=i < n)
-    tl.store(out_ptr + i, total, mask=i < n)
-
-
-@torch.library.custom_op("lib::add_into", mutates_args=())
-def add_into(x: torch.Tensor, y: torch.Tensor, out: torch.Tensor) -> None:
-    n = out.numel()
-    add_kernel[(triton.cdiv(n, 128),)](x, y, out, n, BLOCK=128)
+@torch.library.custom_op("lib::scale_into", mutates_args=())
+def scale_into(x: torch.Tensor, out: torch.Tensor) -> None:
+    torch.mul(x, 2, out=out)
 ```
 
 ## Good
@@ -41,17 +33,9 @@ def add_into(x: torch.Tensor, y: torch.Tensor, out: torch.Tensor) -> None:
 import torch
 
 
-@triton.jit
-def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    total = tl.load(x_ptr + i, mask=i < n) + tl.load(y_ptr + i, mask=i < n)
-    tl.store(out_ptr + i, total, mask=i < n)
-
-
-@torch.library.custom_op("lib::add_into", mutates_args=("out",))
-def add_into(x: torch.Tensor, y: torch.Tensor, out: torch.Tensor) -> None:
-    n = out.numel()
-    add_kernel[(triton.cdiv(n, 128),)](x, y, out, n, BLOCK=128)
+@torch.library.custom_op("lib::scale_into", mutates_args=("out",))
+def scale_into(x: torch.Tensor, out: torch.Tensor) -> None:
+    torch.mul(x, 2, out=out)
 ```
 
 ## How to fix
@@ -67,8 +51,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_mutlint.rules.ops.op_effects import declares, related, unfixed
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import RunSubject
+from triton_mutlint.rules.rule import Rule, RunSubject
 from triton_mutlint.types import Change, Finding, ListKind, OpArgument, OpMutation, OpReport, Severity
 
 

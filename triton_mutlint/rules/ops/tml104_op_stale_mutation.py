@@ -18,17 +18,9 @@ have crashed functionalisation.
 import torch
 
 
-@triton.jit
-def scale_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2, mask=i < n)
-
-
 @torch.library.custom_op("lib::scaled", mutates_args=("x",))
 def scaled(x: torch.Tensor) -> torch.Tensor:
-    out = torch.empty_like(x)
-    scale_kernel[(1,)](x, out, x.numel(), BLOCK=128)
-    return out
+    return x * 2
 ```
 
 ## Good
@@ -37,17 +29,9 @@ def scaled(x: torch.Tensor) -> torch.Tensor:
 import torch
 
 
-@triton.jit
-def scale_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2, mask=i < n)
-
-
 @torch.library.custom_op("lib::scaled", mutates_args=())
 def scaled(x: torch.Tensor) -> torch.Tensor:
-    out = torch.empty_like(x)
-    scale_kernel[(1,)](x, out, x.numel(), BLOCK=128)
-    return out
+    return x * 2
 ```
 
 ## How to fix
@@ -60,8 +44,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_mutlint.rules.ops.op_effects import declares, unfixed
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import RunSubject
+from triton_mutlint.rules.rule import Rule, RunSubject
 from triton_mutlint.types import Change, Finding, ListKind, OpMutation, OpReport, Severity
 
 
