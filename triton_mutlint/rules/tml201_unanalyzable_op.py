@@ -50,8 +50,7 @@ _SHOWN = 60  # characters of asm in a message
 
 
 def check(subject: KernelSubject) -> Iterator[Finding]:
-    for op in subject.report.unanalyzable_ops:
-        yield _undecided(subject, op)
+    return (_undecided(subject, op) for op in subject.report.unanalyzable_ops)
 
 
 def _undecided(subject: KernelSubject, op: UnanalyzableOp) -> Finding:

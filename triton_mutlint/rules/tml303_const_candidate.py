@@ -46,7 +46,11 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
     const = {p.name for p in subject.kernel.parameters if p.is_const or p.annotation} if subject.kernel else set()
     for parameter in subject.report.parameters:
         if _is_candidate(parameter) and parameter.name not in const | through:
-            yield _candidate(subject, parameter)
+            yield RULE.finding(
+                f"`{subject.report.name}` only reads `{parameter.name}`", subject.place_of(parameter.name),
+                kernel=subject.report, parameter=parameter.name, related=places(parameter, [AccessKind.READ]),
+                help=f"annotate `{parameter.name}` as `tl.const`", subject=subject.report.location,
+            )
 
 
 def _is_candidate(parameter: ParameterReport) -> bool:
@@ -54,15 +58,6 @@ def _is_candidate(parameter: ParameterReport) -> bool:
     plain = parameter.kind is ParameterKind.POINTER and "." not in parameter.name
     reads_only = parameter.reads and parameter.mutation is Mutation.UNWRITTEN
     return plain and reads_only and not parameter.type.startswith("*k")
-
-
-def _candidate(subject: KernelSubject, parameter: ParameterReport) -> Finding:
-    return RULE.finding(
-        f"`{subject.report.name}` only reads `{parameter.name}`", subject.place_of(parameter.name),
-        kernel=subject.report, parameter=parameter.name,
-        related=places(parameter, [AccessKind.READ]),
-        help=f"annotate `{parameter.name}` as `tl.const`", subject=subject.report.location,
-    )
 
 
 RULE = Rule("TML303", "const-candidate", Severity.OFF, __doc__ or "", check=check)

@@ -61,10 +61,11 @@ a `triton.Config` is run besides `restore_value`, not in place of it.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from difflib import get_close_matches
 
 from triton_mutlint.rules.autotune.launches import NOT_TAKEN, may_be_none
-from triton_mutlint.rules.autotune.lists import faults, is_hooked, protects
 from triton_mutlint.rules.rule import KernelSubject, Rule, condition, places
 from triton_mutlint.types import (
     Autotune,
@@ -79,6 +80,8 @@ from triton_mutlint.types import (
     Severity,
 )
 
+METHODS = {"restore_value": "clone()", "reset_to_zero": "zero_()"}  # what tuning calls on each argument that is listed
+_KINDS = {"restore_value": ListKind.RESTORE_VALUE, "reset_to_zero": ListKind.RESET_TO_ZERO}
 _WHAT = {
     Rerun.ACCUMULATES: "accumulates into",
     Rerun.SIGNALS: "waits for what other programs write to",
@@ -92,18 +95,98 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
     if kernel is None or autotune is None:
         return
     place = Location(subject.report.location.file, autotune.line or subject.report.location.line)
-    for fault in faults(subject, kernel, autotune):
-        changes = [Change(fault.redundant, fault.parameter or "", False, place)] if fault.redundant else []
-        yield RULE.finding(fault.message, place, kernel=subject.report, parameter=fault.parameter, help=fault.help,
-                           changes=changes, unfixed=fault.unfixed, subject=place)
+    for argument in METHODS:
+        names: tuple[str, ...] = getattr(autotune, argument)
+        for name in names:
+            yield from _wrong_name(subject, kernel, argument, name, names, place)
+    for argument, names in replaced(autotune).items():
+        if names:
+            yield _replaced(subject, autotune, argument, names, place)
     for parameter in subject.report.parameters if len(autotune.configs) > 1 else ():
-        base, rerun = parameter.name.partition(".")[0], parameter.rerun
-        if rerun is not Rerun.SAFE and not protects(kernel, autotune, base, rerun):
-            yield _finding(subject, kernel, autotune, parameter, place)
+        base = parameter.name.partition(".")[0]
+        if parameter.rerun is not Rerun.SAFE and not _is_protected(kernel, autotune, base, parameter.rerun):
+            yield _unrestored(subject, kernel, autotune, parameter, place)
 
 
-def _finding(subject: KernelSubject, kernel: Kernel, autotune: Autotune, parameter: ParameterReport,
-             place: Location) -> Finding:
+def _wrong_name(subject: KernelSubject, kernel: Kernel, argument: str, name: str, listed: tuple[str, ...],
+                place: Location) -> Iterator[Finding]:
+    known, parameter = kernel.parameter_names, subject.parameter(name)
+    what, unfixed = f"it has no {METHODS[argument]}", ""
+    if name not in known:
+        close = get_close_matches(name, known, 1, 0.5)
+        meant = close[0] if close and close[0] not in listed else ""
+        what = f"which is no parameter of `{kernel.name}`"
+        remedy = f"did you mean `{meant}`?" if meant else f"remove `{name}`; the parameters are {', '.join(known)}"
+        unfixed = f"`{meant}` may be meant" if meant else ""
+    elif kernel.parameters[known.index(name)].is_constexpr:
+        what, remedy = f"a constexpr: {what}", f"remove `{name}`"
+    elif parameter is not None and parameter.kind is ParameterKind.DESCRIPTOR:
+        what, remedy = f"a tensor descriptor: {what}", "handle `desc.base` in hooks, or pass a pointer"
+        unfixed = "only hooks can restore it"
+    elif any(p.name.startswith(f"{name}.") for p in subject.report.parameters):
+        what, remedy = f"a tuple: {what}", "pass the pointers by themselves, or use hooks"
+        unfixed = "only hooks can restore it"
+    else:
+        return
+    yield RULE.finding(
+        f"`{argument}` names `{name}`, {what}", place, kernel=subject.report, parameter=name, help=remedy,
+        changes=[] if unfixed else [Change(_KINDS[argument], name, False, place)], unfixed=unfixed, subject=place)
+
+
+def replaced(autotune: Autotune) -> dict[str, tuple[str, ...]]:
+    """By argument, the names that it lists in vain because a hook stands in its place.
+
+    From `triton/runtime/autotuner.py` of Triton 3.6 to 3.9: `Autotuner.__init__` installs the hook that zeroes and
+    copies only when no `pre_hook` is given, and the one that puts copies back only when no `post_hook` is.
+    """
+    if len(autotune.configs) < 2:
+        return {}  # one config is never benchmarked: neither hook runs
+    if autotune.has_pre_hook:
+        return {"restore_value": autotune.restore_value, "reset_to_zero": autotune.reset_to_zero}
+    if autotune.has_post_hook:
+        still_reset = autotune.reset_to_zero  # zeroing is the other hook's work
+        return {"restore_value": tuple(n for n in autotune.restore_value if n not in still_reset)}
+    return {}
+
+
+def _replaced(subject: KernelSubject, autotune: Autotune, argument: str, names: tuple[str, ...],
+              place: Location) -> Finding:
+    hook = "pre_hook" if autotune.has_pre_hook else "post_hook"
+    listed = ", ".join(f"`{name}`" for name in names)
+    remedy = f"remove the `{hook}`, or put the copies back in it and make them in a `pre_hook`"
+    if hook == "pre_hook":
+        remedy = f"give the `{hook}` to the configs instead, where it runs besides `{argument}`"
+    return RULE.finding(
+        f"the `{hook}` of `@triton.autotune` replaces the one that carries out `{argument}`: "
+        f"{listed} of `{subject.report.name}` {'is' if len(names) == 1 else 'are'} not protected while tuning",
+        place, kernel=subject.report, parameter=names[0] if len(names) == 1 else None, help=remedy,
+        unfixed="hooks are not edited", subject=place)
+
+
+def _is_protected(kernel: Kernel, autotune: Autotune, name: str, rerun: Rerun) -> bool:
+    """Whether tuning leaves no trace in `name`, or nobody can tell: what a hook does and what was not evaluated may do.
+
+    A name in both lists is zeroed first, and the zeros are what is kept and put back: also a hook cannot undo that.
+    """
+    if any(name in names for names in replaced(autotune).values()):
+        return True  # which is a fault of its own
+    if name in autotune.reset_to_zero:
+        return rerun is not Rerun.UPDATES
+    return name in autotune.restore_value or _is_hooked(kernel, autotune) or "restore_value" in autotune.undecided or \
+        ("reset_to_zero" in autotune.undecided and rerun is not Rerun.UPDATES)
+
+
+def _is_hooked(kernel: Kernel, autotune: Autotune) -> bool:
+    """Whether hooks run while tuning: the decorator's, those of configs, or of configs that a pruner makes."""
+    if autotune.has_pre_hook or autotune.has_post_hook or any(c.has_pre_hook for c in autotune.configs):
+        return True
+    given = {node.arg for d in kernel.node.decorator_list for node in ast.walk(d) if isinstance(node, ast.keyword)}
+    return "prune_configs_by" in given and any(
+        isinstance(node, ast.keyword) and node.arg == "pre_hook" for node in ast.walk(kernel.tree))
+
+
+def _unrestored(subject: KernelSubject, kernel: Kernel, autotune: Autotune, parameter: ParameterReport,
+                place: Location) -> Finding:
     name = parameter.name
     outcome = f"and tuning over {len(autotune.configs)} configs runs it again and again on what the run before left"
     if name in autotune.reset_to_zero:
@@ -123,7 +206,7 @@ def _finding(subject: KernelSubject, kernel: Kernel, autotune: Autotune, paramet
     elif name in autotune.reset_to_zero:
         remedy += ", and not in `reset_to_zero`"
         moved = [*changes, Change(ListKind.RESET_TO_ZERO, name, False, place)]
-        changes = [] if is_hooked(kernel, autotune) else moved
+        changes = [] if _is_hooked(kernel, autotune) else moved
     elif parameter.rerun is not Rerun.UPDATES:
         remedy += ", or in `reset_to_zero` if callers always pass zeros"
     return RULE.finding(

@@ -45,7 +45,7 @@ from collections.abc import Iterator
 
 from triton_mutlint.rules.ops.op_effects import declares, unfixed
 from triton_mutlint.rules.rule import Rule, RunSubject
-from triton_mutlint.types import Change, Finding, ListKind, OpMutation, OpReport, Severity
+from triton_mutlint.types import Change, Finding, ListKind, Location, OpMutation, OpReport, Severity
 
 
 def check_run(run: RunSubject) -> Iterator[Finding]:
@@ -54,24 +54,18 @@ def check_run(run: RunSubject) -> Iterator[Finding]:
             untouched = {a.name for a in op.arguments if a.mutation is OpMutation.UNWRITTEN}
             for name in dict.fromkeys(op.declaration.names):
                 if name in untouched:
-                    yield _stale(op, name)
+                    yield _stale(op, name, op.declaration.place)
 
 
-def _stale(op: OpReport, name: str) -> Finding:
-    order = tuple(a.name for a in op.arguments)
+def _stale(op: OpReport, name: str, place: Location) -> Finding:
     why = unfixed(op)
+    remedy = f"remove `{name}` from the declaration"
     return RULE.finding(
-        f"{declares(op)} says that `{op.name}` writes `{name}`, but nothing in its code does", op.declaration.place,
-        op=op, parameter=name, help=_advice(op, name),
-        changes=[Change(ListKind.MUTATES_ARGS, name, False, op.declaration.place, order)] if not why else (),
-        unfixed=why, subject=op.declaration.place,
+        f"{declares(op)} says that `{op.name}` writes `{name}`, but nothing in its code does", place, op=op,
+        parameter=name, subject=place, unfixed=why,
+        help=f"write `{name}`, as callers of torch's own op expect" if op.declaration.of_torch else remedy,
+        changes=() if why else [Change(ListKind.MUTATES_ARGS, name, False, place, tuple(a.name for a in op.arguments))],
     )
-
-
-def _advice(op: OpReport, name: str) -> str:
-    if op.declaration.of_torch:
-        return f"write `{name}`, as callers of torch's own op expect"
-    return f"remove `{name}` from the declaration"
 
 
 RULE = Rule("TML104", "op-stale-mutation", Severity.WARNING, __doc__ or "", check_run=check_run)
