@@ -4,7 +4,7 @@ import pytest
 
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.sources import SourceLines
-from triton_mutlint.report.terminal.accesses import stands
+from triton_mutlint.report.terminal.source import stands
 from triton_mutlint.types.place import Location
 
 

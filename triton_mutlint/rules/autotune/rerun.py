@@ -19,7 +19,7 @@ from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.opaque import EXTERN, INLINE_ASM, OpaqueReader
 from triton_mutlint.analysis.solver import Solver
 from triton_mutlint.analysis.values import bits
-from triton_mutlint.rules.autotune.sites import Place, Site, Sites
+from triton_mutlint.rules.autotune.sites import Place, OpSite, OpSites
 from triton_mutlint.ttir.ir import Module, Op
 from triton_mutlint.ttir.ops import lookup
 from triton_mutlint.types import ArgOwner, ArgRole, Rerun
@@ -32,7 +32,7 @@ _CHOOSING = {*_CASTS, "arith.select", "arith.maximumf", "arith.maxnumf", "arith.
 _ADDING = {*_CASTS, "arith.addf", "arith.addi", "arith.subf", "arith.subi", "arith.select", "tt.dot"}
 _ADDED_TO = {"tt.dot": 2, "arith.subf": 0, "arith.subi": 0}  # the operand to which the others are added
 
-Access = tuple[Site, Place]
+Access = tuple[OpSite, Place]
 
 
 def reruns_of(module: Module, owners: Sequence[ArgOwner], backend: str, wanted: Collection[str]) -> dict[str, Rerun]:
@@ -43,9 +43,9 @@ def reruns_of(module: Module, owners: Sequence[ArgOwner], backend: str, wanted: 
     addresses = [i for i, owner in enumerate(owners) if owner.role is ArgRole.ADDRESS]
     initial = [lattice.param(i) if i in addresses else lattice.number for i in range(entry.n_args)]
     values = Solver(module, lattice, initial, opaque).solve().values
-    sites = Sites(entry)
+    sites = OpSites(entry)
 
-    def accessed(site: Site, operands: Iterable[int], found: dict[int, list[Access]]) -> None:
+    def accessed(site: OpSite, operands: Iterable[int], found: dict[int, list[Access]]) -> None:
         for index in operands:
             if index < len(site.op.operands):
                 roots = lattice.as_address(values[site.op.operands[index]])
@@ -85,7 +85,7 @@ def _address(op: Op, index: int) -> Sequence[int]:
 class _Memory:
     """What a kernel does with the memory of one argument."""
 
-    def __init__(self, sites: Sites, fetches: Sequence[Access], changes: Sequence[Access]) -> None:
+    def __init__(self, sites: OpSites, fetches: Sequence[Access], changes: Sequence[Access]) -> None:
         self._sites = sites
         updating = {id(site) for site, _ in fetches} & {id(site) for site, _ in changes}
         blind = {id(site): _kind(site.op) for site, _ in changes

@@ -12,7 +12,7 @@ Place = tuple[int, ...]  # the values that make an address, each the first that 
 
 
 @dataclass(frozen=True, eq=False)
-class Site:
+class OpSite:
     """An op and where it stands.
 
     `path` gives region, block and position from the outermost inwards; `branches` the conditions that decide whether it
@@ -24,7 +24,7 @@ class Site:
     branches: frozenset[tuple[int, int]]
     loops: tuple[Op, ...]
 
-    def precedes(self, other: Site) -> bool:
+    def precedes(self, other: OpSite) -> bool:
         """Whether this op ran before `other` in every run that reaches `other`; loops count as executed."""
         for (region, block, at), (other_region, other_block, other_at) in zip(self.path, other.path, strict=False):
             if region is not other_region:
@@ -34,11 +34,11 @@ class Site:
         return False
 
 
-class Sites:
+class OpSites:
     """The ops of a function in text order; `sources` are the values that a value is computed from or passed on from."""
 
     def __init__(self, function: Function) -> None:
-        self.all: list[Site] = []
+        self.all: list[OpSite] = []
         self.producers: dict[int, Op] = {}
         self.sources: dict[int, list[int]] = {}
         self._used: set[int] = set()
@@ -66,7 +66,7 @@ class Sites:
                 pending.extend(parts(value))
         return found
 
-    def is_polled(self, site: Site, place: Place) -> bool:
+    def is_polled(self, site: OpSite, place: Place) -> bool:
         """Whether a load waits for somebody else: a loop reads one place until it ends by what is there."""
         return site.op.name == "tt.atomic_poll" or any(self._polls(loop, site.op, place) for loop in site.loops)
 
@@ -83,7 +83,7 @@ class Sites:
                 branches: frozenset[tuple[int, int]], loops: tuple[Op, ...]) -> None:
         for number, block in enumerate(region.blocks):
             for index, op in enumerate(block.ops):
-                site = Site(op, (*path, (region, number, index)), branches, loops)
+                site = OpSite(op, (*path, (region, number, index)), branches, loops)
                 self.all.append(site)
                 self.producers.update(dict.fromkeys(op.results, op))
                 self._used.update(op.operands)
