@@ -19,7 +19,7 @@ from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.opaque import EXTERN, INLINE_ASM, OpaqueReader
 from triton_mutlint.analysis.solver import Solver
 from triton_mutlint.analysis.values import bits
-from triton_mutlint.rules.autotune.sites import Place, OpSite, OpSites
+from triton_mutlint.rules.autotune.sites import OpSite, OpSites, Place
 from triton_mutlint.ttir.ir import Module, Op
 from triton_mutlint.ttir.ops import lookup
 from triton_mutlint.types import ArgOwner, ArgRole, Rerun
