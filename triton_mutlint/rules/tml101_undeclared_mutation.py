@@ -54,7 +54,12 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
             if subject.declaration is not None and not subject.declaration.names(parameter.name):
                 yield _undeclared(subject, parameter)
             elif subject.declaration is None and _is_const(subject, parameter):
-                yield _const(subject, parameter)
+                what = f"`{subject.report.name}` writes `{parameter.name}`{condition(parameter)}"
+                yield RULE.finding(
+                    f"{what}, which is annotated `tl.const`", subject.place_of(parameter.name), kernel=subject.report,
+                    parameter=parameter.name, related=places(parameter, WRITING),
+                    help="remove the annotation or the write", subject=subject.report.location,
+                )
 
 
 def _undeclared(subject: KernelSubject, parameter: ParameterReport) -> Finding:
@@ -83,15 +88,6 @@ def _complete(subject: KernelSubject, declared: KernelDeclaration) -> list[str]:
     order = {p.name: i for i, p in enumerate(report.parameters)}
     first = {n: min(i for p, i in order.items() if covers(n, p)) for n in (*kept, *added)}
     return sorted(first, key=first.__getitem__)
-
-
-def _const(subject: KernelSubject, parameter: ParameterReport) -> Finding:
-    return RULE.finding(
-        f"`{subject.report.name}` writes `{parameter.name}`{condition(parameter)}, which is annotated `tl.const`",
-        subject.place_of(parameter.name), kernel=subject.report, parameter=parameter.name,
-        related=places(parameter, WRITING), help="remove the annotation or the write",
-        subject=subject.report.location,
-    )
 
 
 def _is_const(subject: KernelSubject, parameter: ParameterReport) -> bool:

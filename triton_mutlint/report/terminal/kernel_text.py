@@ -27,7 +27,7 @@ from triton_mutlint.report.terminal.style import (
     words,
 )
 from triton_mutlint.report.terminal.table import parameter_table
-from triton_mutlint.types import Failure, Finding, KernelReport, Mutation, Origin, Stage, Status
+from triton_mutlint.types import Failure, Finding, KernelReport, Mutation, Origin, Stage
 
 _ORIGINS = {
     Origin.SPEC: "signature from the spec",
@@ -50,16 +50,17 @@ def kernel_lines(kernel: KernelReport, finding: Finding | None, options: RenderO
     """
     title = Text.assemble((f"{clean(kernel.location.file)}:{kernel.location.line}", PLACE),
                           f"{' ' if kernel.name else ''}", (clean(kernel.name), STRONG))
-    if kernel.status is Status.FAILED:
+    if kernel.failure is not None:
         lines = titled(title, [*failure_words(kernel), *_code(finding)], options.width)
-        lines += prose(f"for the same reason as {like.name}", options.width) if like else _reason(kernel, options)
+        same = f"for the same reason as {like.name}" if like else ""
+        lines += prose(same, options.width) if like else failure_lines(kernel.failure, options)
     else:
         lines = titled(title, written_words(kernel), options.width)  # what an author wants first
         lines += [*_circumstances(kernel, options.width), Text()]
         lines += parameter_table(kernel, options) or [Text("  no parameters", DIM)]
         lines += access_lines(kernel, options) + opaque_lines(kernel, options)
         lines += [Text()] if kernel.notes else []
-    return lines + [line for note in kernel.notes for line in note_lines(note, options.width, 2)]
+    return lines + [line for note in kernel.notes for line in noted("note", note, options.width, 2)]
 
 
 def written_words(kernel: KernelReport, limit: int = 0) -> list[Text]:
@@ -98,11 +99,6 @@ def failure_words(kernel: KernelReport) -> list[Text]:
     return words(_STAGES[kernel.failure.stage], FAILED) if kernel.failure else []
 
 
-def _reason(kernel: KernelReport, options: RenderOptions) -> Lines:
-    assert kernel.failure is not None, "a failed kernel carries its failure"
-    return failure_lines(kernel.failure, options)
-
-
 def failure_lines(failure: Failure, options: RenderOptions) -> Lines:
     """The message as it came (Triton's has its own caret), the place, and what can be done."""
     message = failure.message.strip("\n")
@@ -112,7 +108,3 @@ def failure_lines(failure: Failure, options: RenderOptions) -> Lines:
         has_caret = any(line.strip() == "^" for line in message.splitlines())
         lines += [] if has_caret else quote(failure.location, options)
     return lines + (noted("help", failure.hint, options.width, 2) if failure.hint else [])
-
-
-def note_lines(note: str, width: int, indent: int = 0) -> Lines:
-    return noted("note", note, width, indent)

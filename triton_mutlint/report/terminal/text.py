@@ -12,10 +12,10 @@ from rich.text import Text
 from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.terminal.findings_text import group_lines, grouped
-from triton_mutlint.report.terminal.kernel_text import kernel_lines, note_lines
+from triton_mutlint.report.terminal.kernel_text import kernel_lines
 from triton_mutlint.report.terminal.op_text import op_lines
 from triton_mutlint.report.terminal.overview import overview
-from triton_mutlint.report.terminal.style import DIM, FAILED, SEVERITY, STRONG, Lines, flow, prose, to_ascii
+from triton_mutlint.report.terminal.style import DIM, FAILED, SEVERITY, STRONG, Lines, flow, noted, prose, to_ascii
 from triton_mutlint.report.terminal.summary import advice, sentence
 from triton_mutlint.types import Finding, KernelReport, Location, Report, Severity, Stage, Status
 
@@ -61,7 +61,7 @@ def _blocks(report: Report, options: RenderOptions) -> list[Lines]:
 
 def _tail(report: Report, options: RenderOptions) -> Lines:
     """Notes, the summary, and what can be done."""
-    notes = [line for note in (*report.notes, *_assumed(report)) for line in note_lines(note, options.width)]
+    notes = [line for note in (*report.notes, *_assumed(report)) for line in noted("note", note, options.width)]
     fixable = sum(finding in options.fixes for finding in report.findings)
     rest = [line for text in advice(report, fixable) for line in prose(text, options.width, "", 4)]
     return [*notes, *_summary_lines(report, options.width), *rest]
@@ -101,10 +101,8 @@ def _alike(kernels: Iterable[KernelReport]) -> Iterator[tuple[KernelReport, Kern
 
 
 def _tells_of(finding: Finding, kernel: KernelReport) -> bool:
-    places = {(kernel.location.file, kernel.location.line)}
-    if kernel.failure is not None and kernel.failure.location is not None:
-        places.add((kernel.failure.location.file, kernel.failure.location.line))
-    here = (finding.location.file, finding.location.line) in places
+    places = (kernel.location, kernel.failure.location if kernel.failure else None)
+    here = any(p and (p.file, p.line) == (finding.location.file, finding.location.line) for p in places)
     return finding.rule in _FAILURE_RULES and (finding.kernel or "") == kernel.name and here
 
 

@@ -22,14 +22,10 @@ _MAX_STEPS = 8
 
 @dataclass(frozen=True)
 class Absence:
-    """A launch that passes None for a parameter, or one that leaves it to its default, which is None.
-
-    `place` is the kernel's own parameter where no launch is known, and only the default says so.
-    """
+    """A launch that passes None for a parameter, or one that leaves it to its default, which is None."""
 
     place: Location
-    is_left_out: bool = False
-    is_launch: bool = True
+    is_left_out: bool
 
 
 def may_be_none(subject: KernelSubject, parameter: ParameterReport) -> bool:
@@ -44,16 +40,13 @@ def absence(subject: KernelSubject, parameter: str) -> Absence | None:
         return None
     declared = kernel.parameters[kernel.parameter_names.index(parameter)]
     defaults_to_none = declared.has_default and declared.default is None
-    launches = list(_launches(kernel, subject))
-    for file, place, launch in launches:
+    for file, place, launch in _launches(kernel, subject):
         passed = dict(bound(launch.call, kernel.parameter_names)).get(parameter)
         is_open = any(isinstance(a, ast.Starred) for a in launch.call.args) or \
             any(k.arg is None for k in launch.call.keywords)
         left_out = passed is None and defaults_to_none and not is_open
         if left_out or (passed is not None and _is_none(passed, launch, file)):
             return Absence(place, left_out)
-    if defaults_to_none and not launches:
-        return Absence(subject.place_of(parameter), is_left_out=True, is_launch=False)
     return None
 
 

@@ -80,17 +80,12 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
 
 
 def _finding(subject: KernelSubject, argument: str, name: str, found: Absence, place: Location) -> Finding:
+    how = "passes as None: before Triton 3.8, tuning ends with an AttributeError, as None has no " + METHODS[argument]
     if found.is_left_out:
-        how = "a launch leaves out" if found.is_launch else "a launch may leave out"
-        how = f"{how}, as its default is None"
-        outcome = "tuning such a launch ends with a KeyError"
-    else:
-        how = "a launch passes as None"
-        outcome = f"before Triton 3.8, tuning ends with an AttributeError, as None has no {METHODS[argument]}"
-    said = f"`{argument}` of `{subject.report.name}` names `{name}`, which {how}: {outcome}"
-    note = Related("launched here" if found.is_launch else "declared here", found.place)
+        how = "leaves out, as its default is None: tuning such a launch ends with a KeyError"
     return RULE.finding(
-        said, place, kernel=subject.report, parameter=name, related=[note],
+        f"`{argument}` of `{subject.report.name}` names `{name}`, which a launch {how}", place, kernel=subject.report,
+        parameter=name, related=[Related("launched here", found.place)],
         help=f"pass a tensor in place of None, or take `{name}` out of `{argument}` and handle it in hooks that ask "
              "for None",
         unfixed="what launches should pass in place of None is not known",

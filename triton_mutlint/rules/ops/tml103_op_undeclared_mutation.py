@@ -76,27 +76,20 @@ def _undeclared(op: OpReport, argument: OpArgument) -> Finding:
     name, certain = argument.name, argument.mutation is OpMutation.WRITTEN
     first = argument.effects[0].text if argument.effects else ""
     left_out = f"{declares(op)} leaves out" if op.declaration.stated else "nothing declares"
-    if certain:
-        message = f"`{op.name}` writes `{name}`, which {left_out}: {first}"
-    else:
-        message = f"`{op.name}` writes `{name}`, which {left_out}, unless it was copied on the way: {first}"
-    order = tuple(a.name for a in op.arguments)
-    changes = [Change(ListKind.MUTATES_ARGS, name, True, op.declaration.place, order)]
+    remedy, doubt = f"declare `{name}`", ""
+    if not certain:
+        remedy += ", or write to a new tensor: a caller whose tensor was copied would not see the write"
+        doubt = ", unless it was copied on the way"
+    if op.declaration.of_torch:
+        remedy = "write to a new tensor: the schema is that of torch's own op, and callers rely on it"
+    change = Change(ListKind.MUTATES_ARGS, name, True, op.declaration.place, tuple(a.name for a in op.arguments))
     return RULE.finding(
-        message, op.location, op=op, parameter=name, related=related(op, argument),
-        severity=None if certain else Severity.WARNING, help=_advice(op, name, certain),
-        changes=changes if certain and not unfixed(op) else (),
+        f"`{op.name}` writes `{name}`, which {left_out}{doubt}: {first}", op.location, op=op, parameter=name,
+        related=related(op, argument), severity=None if certain else Severity.WARNING, help=remedy,
+        changes=[change] if certain and not unfixed(op) else (),
         unfixed=unfixed(op) if certain else "whether the caller's own tensor is written is not certain",
         subject=op.location,
     )
-
-
-def _advice(op: OpReport, name: str, certain: bool) -> str:
-    if op.declaration.of_torch:
-        return "write to a new tensor: the schema is that of torch's own op, and callers rely on it"
-    if certain:
-        return f"declare `{name}`"
-    return f"declare `{name}`, or write to a new tensor: a caller whose tensor was copied would not see the write"
 
 
 RULE = Rule("TML103", "op-undeclared-mutation", Severity.ERROR, __doc__ or "", check_run=check_run)
