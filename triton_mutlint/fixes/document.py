@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from triton_mutlint.basics import character_at
 from triton_mutlint.config.request import Request
 from triton_mutlint.contracts.spans import parse
 from triton_mutlint.fixes.edit import CannotFixError
@@ -45,8 +46,7 @@ class Document:
         if not 1 <= line <= len(self._starts):
             raise CannotFixError("the place is not in the file any more")
         start = self._starts[line - 1]
-        before = self.text[start : self.line_end(start)].encode("utf-8", "surrogatepass")[: column - 1]
-        return start + len(before.decode("utf-8", "ignore"))
+        return start + character_at(self.text[start : self.line_end(start)], column)
 
     def position(self, offset: int) -> tuple[int, int]:
         """The 1-based line and column (in characters) of an index into `text`."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from triton_mutlint.contracts.allowed import Allowed
@@ -145,6 +146,12 @@ def places(parameter: ParameterReport, kinds: Collection[AccessKind] = tuple(Acc
     """Where a parameter is accessed in one of these ways."""
     found = sorted({(a.location, _VERBS[a.kind], a.op) for a in parameter.accesses if a.kind in kinds})
     return [Related(f"{verb} here by {op}", place) for place, verb, op in found]
+
+
+def misnamed(name: str, known: Sequence[str], listed: Collection[str]) -> tuple[str, str]:
+    """Which of the parameters `known` a name in a list may mean, or "", and what to do about it."""
+    meant = next((close for close in get_close_matches(name, known, 1, 0.5) if close not in listed), "")
+    return meant, f"did you mean `{meant}`?" if meant else f"remove `{name}`; the parameters are {', '.join(known)}"
 
 
 def condition(parameter: ParameterReport) -> str:

@@ -63,10 +63,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from triton_mutlint.rules.autotune.launches import NOT_TAKEN, may_be_none
-from triton_mutlint.rules.rule import KernelSubject, Rule, condition, places
+from triton_mutlint.rules.rule import KernelSubject, Rule, condition, misnamed, places
 from triton_mutlint.types import (
     Autotune,
     Change,
@@ -113,10 +112,8 @@ def _wrong_name(subject: KernelSubject, kernel: Kernel, argument: str, name: str
     known, parameter = kernel.parameter_names, subject.parameter(name)
     what, unfixed = f"it has no {METHODS[argument]}", ""
     if name not in known:
-        close = get_close_matches(name, known, 1, 0.5)
-        meant = close[0] if close and close[0] not in listed else ""
+        meant, remedy = misnamed(name, known, listed)
         what = f"which is no parameter of `{kernel.name}`"
-        remedy = f"did you mean `{meant}`?" if meant else f"remove `{name}`; the parameters are {', '.join(known)}"
         unfixed = f"`{meant}` may be meant" if meant else ""
     elif kernel.parameters[known.index(name)].is_constexpr:
         what, remedy = f"a constexpr: {what}", f"remove `{name}`"
