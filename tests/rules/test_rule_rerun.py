@@ -97,6 +97,9 @@ ACCUMULATES = {
     "a maximum that is used": "tl.store(y + i, tl.atomic_max(m + i, n))",
     "an exchange that is used": "tl.store(y + i, tl.atomic_xchg(x + i, 1.0))",
     "in a function of its own": "far(x)",
+    "asm stores to it, too": "tl.atomic_add(x + i, 1.0)\ntl.inline_asm_elementwise(\n"
+                             "    'st.global.b32 [$1], 7; mov.b32 $0, 0;', '=r,l', [x + i], dtype=tl.int32,\n"
+                             "    is_pure=False, pack=1)",
 }
 SIGNALS = {
     "a signal": "while tl.load(x, volatile=True) == 0.0:\n    pass\ntl.store(x + 1, 1.0)",

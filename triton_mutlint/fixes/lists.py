@@ -40,8 +40,9 @@ def rewritten(text: str, inside: Span, spans: Sequence[Span], items: Sequence[st
     `inside` is what stands between the brackets. Raises CannotFixError where there is more than items and commas.
     """
     start, end = inside
+    spans = spans or [(start, start)]
     starts, ends = [*(first for first, _ in spans), end], [start, *(last for _, last in spans)]
-    lead, *gaps, tail = (text[before:after] for before, after in zip(ends, starts, strict=True)) if spans else ("", "")
+    lead, *gaps, tail = (text[before:after] for before, after in zip(ends, starts, strict=True))
     if lead.strip() or tail.strip() not in ("", ",") or any(gap.strip() != "," for gap in gaps):
         raise CannotFixError("more than commas stands between the names")
     comma = (len(items) == 1 or "\n" in tail) if is_tuple else "," in tail

@@ -115,17 +115,18 @@ class _Memory:
 
     def _is_set_back(self) -> bool:
         """A lock that is always freed, or a counter that the kernel itself sets back to zero."""
-        start = {self._constant(s.op, 1) if s.op.name == "tt.atomic_cas" else 0 for s, _ in self._updates}
-        return None not in start and start == {self._constant(s.op, 1) for s, _ in self._stores}
+        start = {self._constant(s.op) if s.op.name == "tt.atomic_cas" else 0 for s, _ in self._updates}
+        return None not in start and start == {self._constant(s.op) for s, _ in self._stores}
 
-    def _constant(self, op: Op, index: int) -> int | None:
-        return constant_behind(op.operands[index], self._sites.producers.get) if lookup(op.name) else None
+    def _constant(self, op: Op) -> int | None:
+        """The number that an op stores or compares with, if it is one."""
+        value = _value(op)
+        return None if value is None else constant_behind(value, self._sites.producers.get)
 
     def _stores_from(self, load: Op, store: Op, parts: Callable[[int], Iterable[int]]) -> bool:
         """Whether an op stores what was loaded, or what that is a part of."""
-        info = lookup(store.name)
-        plain = info is not None and info.touches_memory and "atomic" not in store.name
-        return plain and not self._sites.reached(store.operands[1], parts).isdisjoint(load.results)
+        value = None if "atomic" in store.name else _value(store)
+        return value is not None and not self._sites.reached(value, parts).isdisjoint(load.results)
 
     def _chosen(self, value: int) -> Iterable[int]:
         """Of what a value is one: a limit, or one side of a choice."""
@@ -141,6 +142,12 @@ class _Memory:
             return self._sites.sources.get(value, ())
         own = _ADDED_TO.get(made.name)
         return () if made.name not in _ADDING else made.operands if own is None else (made.operands[own],)
+
+
+def _value(op: Op) -> int | None:
+    """What an op stores, which stands after the address; None for asm and calls."""
+    info = lookup(op.name)
+    return op.operands[1] if info is not None and info.touches_memory and len(op.operands) > 1 else None
 
 
 def _kind(op: Op) -> str:
