@@ -20,7 +20,7 @@ from triton_mutlint.process.inputs import (
     spoil,
     take_in,
 )
-from triton_mutlint.process.stamps import Stamp, looks_still, still
+from triton_mutlint.process.stamps import Stamp, found_at, still
 
 
 def age(path: Path) -> None:
@@ -35,7 +35,7 @@ def test_nothing_is_noted_unasked(tmp_path: Path) -> None:
     note_folder(tmp_path)
     with recording() as found:
         pass
-    assert (found.files, found.folders, found.variables) == ({}, {}, {})
+    assert (found.files, found.looks, found.variables) == ({}, {}, {})
 
 
 def test_a_file_that_has_not_changed_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,26 +100,25 @@ def test_a_file_that_is_not_there_is_noted(tmp_path: Path) -> None:
 def test_a_folder_is_told_by_the_sources_and_folders_in_it(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("")
     with recording() as found:
-        note_folder(tmp_path / "missing" / "deeper")
-    assert list(found.folders) == [str(tmp_path)]
-    stamp = found.folders[str(tmp_path)]
+        note_folder(tmp_path)
+        note_folder(tmp_path / "missing")
 
     def holds() -> bool:
-        return still(str(tmp_path), stamp, folder=True) is not None
+        return all(found_at(look) == there for look, there in found.looks.items())
 
     for harmless in ("notes.txt", ".hidden.txt", "a.pyc"):
         (tmp_path / harmless).write_text("")
         assert holds(), harmless
     (tmp_path / "__pycache__").mkdir()
     assert holds()
-    for made in ("b.py", "pyproject.toml", "triton-mutlint.yaml", "pyvenv.cfg"):
-        (tmp_path / made).write_text("")
-        assert not holds(), made
-        (tmp_path / made).unlink()
-        assert holds(), made
-    (tmp_path / "package").mkdir()
+    (tmp_path / "b.py").write_text("")
     assert not holds()
-    (tmp_path / "package").rmdir()
+    (tmp_path / "b.py").unlink()
+    assert holds()
+    for made in ("package", "missing"):
+        (tmp_path / made).mkdir()
+        assert not holds(), made
+        (tmp_path / made).rmdir()
     (tmp_path / "a.py").unlink()
     assert not holds()
     (tmp_path / "a.py").symlink_to("elsewhere.py")
@@ -193,6 +192,6 @@ def test_in_a_folder_that_changed_during_the_run_what_was_looked_for_decides(tmp
             news = inner.news()
         take_in(news)
     assert not outer.torn
-    assert looks_still(outer.looks, outer.folders) is not None
+    assert outer.now() is not None
     (tmp_path / "b.py").write_text("")
-    assert looks_still(outer.looks, outer.folders) is None
+    assert outer.now() is None

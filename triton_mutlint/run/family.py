@@ -10,7 +10,7 @@ from triton_mutlint.types import Access, ArgType, ConstexprValue, Failure, Origi
 
 MAX_FAILURES = 3  # of variants, for one reason, before others are taken to fail for it as well
 NO_PARAMETER = ""  # whose accesses are those of nothing that is told
-Choices = set[tuple[str, str]]
+Choices = tuple[tuple[str, str], ...]
 
 
 class Family:
@@ -30,14 +30,14 @@ class Family:
         return sorted(range(len(self._plan.variants)), key=lambda i: not self._is_first(i))
 
     def learn(self, index: int, effects: VariantEffects) -> None:
-        self._lowered.append(set(self._plan.variants[index].choices))
+        self._lowered.append(self._plan.variants[index].choices)
         self._is_plain &= not (effects.indirect_writes or effects.unanalyzable_ops)
         for key in self._alike[index].items() if self._alike else ():
             self._effects.setdefault(key, effects)
 
     def fail(self, index: int, failure: Failure) -> None:
         failed = self._failed.setdefault((failure.message, failure.location), (failure, []))[1]
-        failed.append(set(self._plan.variants[index].choices))
+        failed.append(self._plan.variants[index].choices)
 
     def told(self, index: int) -> VariantEffects | None:
         """What a variant does, by its siblings; None if they do not tell, or not all of what it may store through."""
@@ -60,8 +60,8 @@ class Family:
             return None
         mine = set(self._plan.variants[index].choices)
         for failure, failed in self._failed.values():
-            common = set.intersection(*failed)
-            if len(failed) >= MAX_FAILURES and common <= mine and not any(common <= done for done in self._lowered):
+            common = set.intersection(*map(set, failed))
+            if len(failed) >= MAX_FAILURES and common <= mine and not any(common <= set(d) for d in self._lowered):
                 return failure
         return None
 
