@@ -62,43 +62,74 @@ class _Worker(Generic[T]):
 def in_processes(tasks: Iterable[T], jobs: int, work: Callable[[T], Iterator[Item]],
                  seconds: Callable[[Item | None], float],
                  received: Callable[[T, Item], None], lost: Callable[[T, Lost], Iterable[T]]) -> None:
-    """Run `work(task)` for each of `tasks`, in `jobs` processes forked from this one, the first ones first.
+    """Do all the tasks, as `Processes` does them."""
+    with Processes(tasks, jobs, work, seconds, received, lost) as processes:
+        processes.finish()
+
+
+class Processes(Generic[T, Item]):
+    """Runs `work(task)` for each of `tasks`, in `jobs` processes forked from this one, the first ones first.
 
     `received` is given each item that `work` yields, which must be picklable, as it comes. After an item, `seconds` of
     it may pass until the next one, after the beginning those of None; then the process is ended. Of a task that is lost
-    `lost` is told, and gives what to do in its place. Raises what `work` raises. Without `jobs`, and where a process
-    cannot be forked, all work is done in this one, and nothing is ended.
+    `lost` is told, and gives what to do in its place. Without `jobs`, and where a process cannot be forked, all work is
+    done in this one, and nothing is ended.
+
+    In a `with` block the first task is begun, and `finish` does the rest; all processes are ended with the block.
     """
-    if not jobs or not hasattr(os, "fork"):
-        for task in tasks:
-            for item in work(task):
-                received(task, item)
-        return
-    pending = list(reversed(list(tasks)))
-    workers: list[_Worker[T]] = []
-    try:
-        while pending or any(w.tasks for w in workers):
-            while pending and len(workers) < jobs and all(w.tasks for w in workers):
-                workers.append(_start(work, workers))
-                _give(workers[-1], pending.pop(), seconds(None))
-            for worker in [w for w in workers if not w.tasks][: len(pending)]:
-                _give(worker, pending.pop(), seconds(None))
-            for worker in _ready(workers):
-                answer = _answer(worker)
-                if isinstance(answer, Lost):
-                    workers.remove(worker)
-                    spoil()  # the next run may have better luck
-                    pending.extend(lost(worker.tasks[0], answer))
-                elif not isinstance(answer, _End):
-                    worker.expect(seconds(answer))
-                    received(worker.tasks[0], answer)
-                elif answer.error is not None:
-                    raise answer.error from RemoteError(f"\n{answer.trace}")
-                else:
-                    worker.tasks.clear()
-    finally:
-        for worker in workers:
+
+    def __init__(self, tasks: Iterable[T], jobs: int, work: Callable[[T], Iterator[Item]],
+                 seconds: Callable[[Item | None], float],
+                 received: Callable[[T, Item], None], lost: Callable[[T, Lost], Iterable[T]]) -> None:
+        self._pending, self._jobs, self._work = list(reversed(list(tasks))), jobs, work
+        self._seconds, self._received, self._lost = seconds, received, lost
+        self._workers: list[_Worker[T]] = []
+        self._are_apart = jobs > 0 and hasattr(os, "fork")
+
+    def __enter__(self) -> Processes[T, Item]:
+        if self._are_apart:
+            self._begin()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self._workers:
             _stop(worker)
+
+    def finish(self) -> None:
+        """Raises what `work` raises. The time for the first items counts from now."""
+        if not self._are_apart:
+            while self._pending:
+                task = self._pending.pop()
+                for item in self._work(task):
+                    self._received(task, item)
+        for worker in self._workers:
+            worker.expect(worker.seconds)
+        while self._pending or any(w.tasks for w in self._workers):
+            self._begin()
+            for worker in _ready(self._workers):
+                self._take(worker)
+
+    def _begin(self) -> None:
+        workers, pending = self._workers, self._pending
+        while pending and len(workers) < self._jobs and all(w.tasks for w in workers):
+            workers.append(_start(self._work, workers))
+            _give(workers[-1], pending.pop(), self._seconds(None))
+        for worker in [w for w in workers if not w.tasks][: len(pending)]:
+            _give(worker, pending.pop(), self._seconds(None))
+
+    def _take(self, worker: _Worker[T]) -> None:
+        answer = _answer(worker)
+        if isinstance(answer, Lost):
+            self._workers.remove(worker)
+            spoil()  # the next run may have better luck
+            self._pending.extend(self._lost(worker.tasks[0], answer))
+        elif not isinstance(answer, _End):
+            worker.expect(self._seconds(answer))
+            self._received(worker.tasks[0], answer)
+        elif answer.error is not None:
+            raise answer.error from RemoteError(f"\n{answer.trace}")
+        else:
+            worker.tasks.clear()
 
 
 def _give(worker: _Worker[T], task: T, seconds: float) -> None:

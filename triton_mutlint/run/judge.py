@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from triton_mutlint.config.request import Request
@@ -33,11 +34,42 @@ from triton_mutlint.types import (
     StageError,
 )
 
+OpsOfRun = Callable[[Sequence[FileResult]], tuple[tuple[OpReport, ...], tuple[str, ...]]]
 
-def report_on(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[str, Failure]]) -> Report:
-    """The report of a run: what `files` gave, the torch ops that they register, and what the rules say of it all."""
+
+@contextmanager
+def ops_of(run: Run, sources: Sequence[SourceFile]) -> Iterator[OpsOfRun]:
+    """The torch ops that the files register, given what the files came to, and notes on them.
+
+    Of a file of which some kernels are named, nobody asked for the ops.
+    """
+    registrars = run.request.config.registrars
+    holding = [source for source in sources if not source.kernels and has_ops(source.text, registrars)]
+    if not holding:
+        yield lambda files: ((), ())
+        return
+    from triton_mutlint.run.ops import follow  # here: few files register ops
+
+    def followed(files: Sequence[FileResult]) -> tuple[tuple[OpReport, ...], tuple[str, ...]]:
+        found = finish(files)
+        return found.ordered(), found.notes()
+
+    with follow(run, sources, holding) as finish:
+        yield followed
+
+
+def report_on(run: Run, sources: Sequence[SourceFile], failures: Sequence[tuple[str, Failure]],
+              jobs: int = 0) -> Report:
+    """The report of a run, stage by stage."""
+    run.check(sources)
+    with ops_of(run, sources) as found:
+        files = run.files(sources, jobs)
+        return _reported(run, files, failures, *found(files))
+
+
+def _reported(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[str, Failure]],
+              ops: tuple[OpReport, ...], op_notes: tuple[str, ...]) -> Report:
     reports = sorted((r for f in files for _, r in f.reports), key=lambda r: (r.location, r.name))
-    ops, op_notes = _ops(run, files)
     helpers = sorted((h.location, h.qualname) for f in files for h in f.helpers if h.is_helper)
     listed = helpers if run.request.helpers else []
     notes = [f"helper, analysed where it is called: {at.file}:{at.line} {name}" for at, name in listed]
@@ -48,19 +80,6 @@ def report_on(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[st
         files=sum(bool(f.reports or f.helpers or f.failures) for f in files), helpers=len(helpers),
         notes=(*([newer] if newer else []), *notes, *(n for f in files for n in f.notes), *op_notes), ops=ops,
     )
-
-
-def _ops(run: Run, files: Sequence[FileResult]) -> tuple[tuple[OpReport, ...], tuple[str, ...]]:
-    """The torch ops that the files register, and notes; of a file of which some kernels are named, nobody asked."""
-    registrars = run.request.config.registrars
-    holding = [f.source for f in files if not f.source.kernels and has_ops(f.source.text, registrars)]
-    if not holding:
-        return (), ()
-    from triton_mutlint.run.ops import follow  # here: few files register ops
-
-    run.progress(0, 0, "following torch ops")
-    found = follow(run, files, holding)
-    return found.ordered(), found.notes()
 
 
 def _findings(

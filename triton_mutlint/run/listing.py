@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from triton_mutlint.config.request import Request
 from triton_mutlint.process.harmless import harmless
 from triton_mutlint.run.helpers import settled
-from triton_mutlint.run.lint import Run
-from triton_mutlint.run.plan import unexpected
+from triton_mutlint.run.plan import Specs, load_file, plan_kernel, unexpected
 from triton_mutlint.run.run import compiling, sources_of
 from triton_mutlint.spec.bind import tuned_parameters
 from triton_mutlint.spec.model import KernelSpec, Spec
@@ -67,12 +66,11 @@ def list_kernels(request: Request) -> tuple[ListedKernel, ...]:
     Raises UsageError for a spec that cannot be used; other failures are rows.
     """
     with compiling():
-        run = Run(request, lambda done, total, label: None)
         sources, failures = sources_of(request)
-        for source in sources:
-            run.specs.of(source)  # a wrong spec ends the run before any work
-        files = settled([run.load(source) for source in sources], request, run.specs)
-        rows = [_row(run, file, kernel)
+        specs = Specs(request)
+        given = [(source, specs.of(source)) for source in sources]  # a wrong spec ends the run before any work
+        files = settled([load_file(source, spec, request) for source, spec in given], request, specs)
+        rows = [_row(specs, file, kernel)
                 for file in files for kernel in (*file.kernels, *(file.helpers if request.helpers else ()))]
     unloaded = [(file.source.display, name, f) for file in files for name, f in file.failures]
     rows += [ListedKernel(name, f.location or Location(file, 1), failure=f)
@@ -80,12 +78,12 @@ def list_kernels(request: Request) -> tuple[ListedKernel, ...]:
     return tuple(sorted(rows, key=lambda row: (row.location, row.name)))
 
 
-def _row(run: Run, file: FileResult, kernel: Kernel) -> ListedKernel:
-    entry, spec = run.specs.entry(kernel), run.specs.of(kernel.source)
+def _row(specs: Specs, file: FileResult, kernel: Kernel) -> ListedKernel:
+    entry, spec = specs.entry(kernel), specs.of(kernel.source)
     row = ListedKernel(kernel.qualname or kernel.name, kernel.location, kernel.is_helper)
     try:
         with harmless():
-            plan = run.plan(file, kernel, entry)
+            plan = plan_kernel(kernel, entry, spec, file, specs.request.max_variants)
     except StageError as error:
         return replace(row, failure=error.failure)
     except Exception as error:  # the kernel's own heuristics and globals run in there

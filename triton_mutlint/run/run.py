@@ -43,7 +43,7 @@ def run(request: Request, progress: Progress | None = None) -> Report:
             from triton_mutlint.run.lint import Run
 
             linted = Run(request, progress or _silent)
-            return report_on(linted, linted.files(sources, request.jobs), failures)
+            return report_on(linted, sources, failures, request.jobs)
 
 
 @contextlib.contextmanager
