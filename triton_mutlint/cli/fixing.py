@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from triton_mutlint.basics import plural
-from triton_mutlint.cli.shell.output import tell, write_stdout
-from triton_mutlint.cli.shell.progress import Progress
+from triton_mutlint.cli.shell.output import Progress, tell, write_stdout
 from triton_mutlint.config.request import Request
 from triton_mutlint.fixes.diff import unified
 from triton_mutlint.fixes.session import FixOutcome, located, settle

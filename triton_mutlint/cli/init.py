@@ -11,8 +11,7 @@ import click
 
 from triton_mutlint.cli.shell.asked import asked, config_in_force
 from triton_mutlint.cli.shell.command import CONTEXT, shared
-from triton_mutlint.cli.shell.output import check_writable, fitted, tell, write_stdout
-from triton_mutlint.cli.shell.progress import Progress
+from triton_mutlint.cli.shell.output import Progress, check_writable, fitted, tell, write_stdout
 from triton_mutlint.process.files import write_file
 
 if TYPE_CHECKING:  # analysing is slow to import, and `--help` does without

@@ -235,13 +235,12 @@ class _Reader:
         return read
 
     def _registrars(self, key: str, value: Any) -> Mapping[str, Registrar]:
-        from triton_mutlint.config.registrars import RegistrarError, read_registrars  # here: few projects have any
+        from triton_mutlint.config.registrars import read_registrars  # here: few projects have any
 
-        try:
-            return read_registrars(value)
-        except RegistrarError as error:
-            known = error.key if error.key and self.text.count(error.key) == 1 else error.owner
-            raise self._error(known, f"{key}: {error.message}") from error
+        def refuse(message: str, owner: str, inner: str) -> UsageError:
+            return self._error(inner if inner and self.text.count(inner) == 1 else owner, f"{key}: {message}")
+
+        return read_registrars(value, refuse)
 
 
 def _kind(value: object) -> str:

@@ -59,14 +59,6 @@ class _Worker(Generic[T]):
         self.seconds, self.deadline = seconds, time.monotonic() + seconds
 
 
-def in_processes(tasks: Iterable[T], jobs: int, work: Callable[[T], Iterator[Item]],
-                 seconds: Callable[[Item | None], float],
-                 received: Callable[[T, Item], None], lost: Callable[[T, Lost], Iterable[T]]) -> None:
-    """Do all the tasks, as `Processes` does them."""
-    with Processes(tasks, jobs, work, seconds, received, lost) as processes:
-        processes.finish()
-
-
 class Processes(Generic[T, Item]):
     """Runs `work(task)` for each of `tasks`, in `jobs` processes forked from this one, the first ones first.
 
@@ -75,7 +67,8 @@ class Processes(Generic[T, Item]):
     `lost` is told, and gives what to do in its place. Without `jobs`, and where a process cannot be forked, all work is
     done in this one, and nothing is ended.
 
-    In a `with` block the first task is begun, and `finish` does the rest; all processes are ended with the block.
+    `run` does it all. In a `with` block, the first task is begun, and `finish` does the rest; all processes are ended
+    with the block.
     """
 
     def __init__(self, tasks: Iterable[T], jobs: int, work: Callable[[T], Iterator[Item]],
@@ -85,6 +78,11 @@ class Processes(Generic[T, Item]):
         self._seconds, self._received, self._lost = seconds, received, lost
         self._workers: list[_Worker[T]] = []
         self._are_apart = jobs > 0 and hasattr(os, "fork")
+
+    def run(self) -> None:
+        """Raises what `work` raises."""
+        with self:
+            self.finish()
 
     def __enter__(self) -> Processes[T, Item]:
         if self._are_apart:
@@ -212,16 +210,16 @@ def _serve(work: Callable[[T], Iterator[Item]], pipe: Connection) -> NoReturn:
     try:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends with its parent, and says nothing
         faulthandler.disable()  # the parent says what happened
-        with apart() as inputs:
-            while True:
-                task = pipe.recv()
-                end = _End()
+        while True:
+            task = pipe.recv()
+            end = _End()
+            with apart() as inputs:
                 try:
                     for item in work(task):
                         pipe.send((item, None))
                 except Exception as error:  # raised again where the task was given
                     end = _End(error, traceback.format_exc())
-                pipe.send((end, None if inputs is None else inputs.news()))
+            pipe.send((end, inputs))
     except (EOFError, OSError):
         pass
     finally:

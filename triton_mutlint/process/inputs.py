@@ -10,7 +10,6 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +70,10 @@ class Inputs(Noted):
     torn: bool = False
     spoiled: int = 0
     environment: dict[Any, Any] = field(default_factory=lambda: dict(environment()), repr=False)  # at first
-    _told: tuple[int, ...] = (0, 0, 0, 0)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without the environment, whose values are secrets for all that is known."""
+        return Inputs, (self.files, self.looks, self.variables, self.data, self.torn, self.spoiled, {})
 
     def add(self, other: Noted) -> None:
         """Take in what another process noted for the same run."""
@@ -85,15 +87,6 @@ class Inputs(Noted):
             self.torn |= other.torn
             self.spoiled += other.spoiled
             self.data.update(other.data)
-
-    def news(self) -> Inputs:
-        """What was added since this was asked last."""
-        noted: tuple[dict[Any, Any], ...] = (self.files, self.looks, self.variables, self.data)
-        told, self._told = self._told, tuple(map(len, noted))
-        spoiled, self.spoiled = self.spoiled, 0
-        files, looks, variables, data = (
-            dict(islice(found.items(), start, None)) for found, start in zip(noted, told, strict=True))
-        return Inputs(files, looks, variables, data, self.torn, spoiled, {})
 
 
 _current: Inputs | None = None

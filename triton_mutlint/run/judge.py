@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from triton_mutlint.config.request import Request
@@ -34,41 +33,28 @@ from triton_mutlint.types import (
     StageError,
 )
 
-OpsOfRun = Callable[[Sequence[FileResult]], tuple[tuple[OpReport, ...], tuple[str, ...]]]
-
-
-@contextmanager
-def ops_of(run: Run, sources: Sequence[SourceFile]) -> Iterator[OpsOfRun]:
-    """The torch ops that the files register, given what the files came to, and notes on them.
-
-    Of a file of which some kernels are named, nobody asked for the ops.
-    """
-    registrars = run.request.config.registrars
-    holding = [source for source in sources if not source.kernels and has_ops(source.text, registrars)]
-    if not holding:
-        yield lambda files: ((), ())
-        return
-    from triton_mutlint.run.ops import follow  # here: few files register ops
-
-    def followed(files: Sequence[FileResult]) -> tuple[tuple[OpReport, ...], tuple[str, ...]]:
-        found = finish(files)
-        return found.ordered(), found.notes()
-
-    with follow(run, sources, holding) as finish:
-        yield followed
-
 
 def report_on(run: Run, sources: Sequence[SourceFile], failures: Sequence[tuple[str, Failure]],
               jobs: int = 0) -> Report:
-    """The report of a run, stage by stage."""
+    """The report of a run, stage by stage: files and kernels, torch ops, findings.
+
+    Of a file of which some kernels are named, nobody asked for the ops.
+    """
     run.check(sources)
-    with ops_of(run, sources) as found:
+    registrars = run.request.config.registrars
+    holding = [source for source in sources if not source.kernels and has_ops(source.text, registrars)]
+    if not holding:
+        return _reported(run, run.files(sources, jobs), failures)
+    from triton_mutlint.run.ops import follow  # here: few files register ops
+
+    with follow(run, sources, holding) as finish:
         files = run.files(sources, jobs)
-        return _reported(run, files, failures, *found(files))
+        ops = finish(files)
+    return _reported(run, files, failures, ops.ordered(), ops.notes())
 
 
 def _reported(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[str, Failure]],
-              ops: tuple[OpReport, ...], op_notes: tuple[str, ...]) -> Report:
+              ops: tuple[OpReport, ...] = (), op_notes: tuple[str, ...] = ()) -> Report:
     reports = sorted((r for f in files for _, r in f.reports), key=lambda r: (r.location, r.name))
     helpers = sorted((h.location, h.qualname) for f in files for h in f.helpers if h.is_helper)
     listed = helpers if run.request.helpers else []
@@ -76,18 +62,16 @@ def _reported(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[st
     newer = newer_than_tested() if reports else ""
     return Report(
         Environment(triton_version() if reports else None, tuple(dict.fromkeys(t for r in reports for t in r.targets))),
-        tuple(reports), _findings(files, failures, run.request, run.specs, ops),
+        tuple(reports), _findings(run, files, failures, ops),
         files=sum(bool(f.reports or f.helpers or f.failures) for f in files), helpers=len(helpers),
         notes=(*([newer] if newer else []), *notes, *(n for f in files for n in f.notes), *op_notes), ops=ops,
     )
 
 
-def _findings(
-    files: Sequence[FileResult], failures: Sequence[tuple[str, Failure]], request: Request, specs: Specs,
-    ops: Sequence[OpReport],
-) -> tuple[Finding, ...]:
+def _findings(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[str, Failure]],
+              ops: tuple[OpReport, ...]) -> tuple[Finding, ...]:
     """What the rules say of the linted files, and of the arguments that could not be read."""
-    subjects = []
+    request, specs, subjects = run.request, run.specs, []
     linted = tuple(file.source for file in files)
     for file in files:
         helped = (*linted, *_helping(file, linted, request.cwd)) if any(k.is_tuned for k in file.kernels) else linted
@@ -105,7 +89,7 @@ def _findings(
         tuple(subjects), linted, (*failures, *unnamed),
         tuple(_stale(files, request, specs)), request.cwd, request.arguments, snapshot_of(request),
         baseline_of(request),
-        lambda allowed: _may_be_elsewhere(allowed, files, request, specs), ops=tuple(ops),
+        lambda allowed: _may_be_elsewhere(allowed, files, request, specs), ops=ops,
     ), request.config)
 
 

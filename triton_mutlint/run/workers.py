@@ -10,7 +10,7 @@ from typing import Union
 from triton_mutlint.cache.files import FileCache
 from triton_mutlint.config.request import Progress
 from triton_mutlint.lowering.triton_api import preload
-from triton_mutlint.process.forked import Lost, in_processes
+from triton_mutlint.process.forked import Lost, Processes
 from triton_mutlint.run.kernel import failed
 from triton_mutlint.types import (
     Failure,
@@ -141,7 +141,10 @@ def lint_files(sources: Sequence[SourceFile], work: Work, jobs: int, timeout: fl
         rest = files[part.file].lose(part, lost)
         return [] if rest is None else [rest]
 
-    in_processes(parts, jobs, does, lambda step: timeout + _GRACE if isinstance(step, At) else _LOADING, take, lose)
+    def seconds(step: Step | None) -> float:
+        return timeout + _GRACE if isinstance(step, At) else _LOADING
+
+    Processes(parts, jobs, does, seconds, take, lose).run()
     if cache is not None:
         for file in pending.values():
             cache.keep(file.outcome(), file.reads)
