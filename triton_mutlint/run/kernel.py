@@ -14,7 +14,7 @@ from triton_mutlint.lowering.arguments import flat_names
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.rules.autotune.rerun import reruns_of
 from triton_mutlint.run.doubting import doubted, written_addresses
-from triton_mutlint.run.family import Choices, Family
+from triton_mutlint.run.family import Family
 from triton_mutlint.signature.repairing.repair import repair
 from triton_mutlint.ttir.ir import ParseError
 from triton_mutlint.ttir.parser import parse
@@ -119,16 +119,12 @@ class _Variants:
             effects = family.told(index) if is_planned else None
             if effects is not None and not (self.kernel.is_tuned and _updated(effects)):
                 found[index] = _Found(current, effects, {} if self.kernel.is_tuned else None)
-            elif is_planned and (failure := family.bound_to_fail(index)):
-                self.failures.append((variant, failure))
             elif lowered := self._lowered(variant, current, target):
                 is_planned = _choices(lowered.variant, variant) == variant.choices
                 if is_planned:
                     family.learn(index, lowered.effects)
                 found[index if is_planned else index + len(plan.variants)] = lowered  # or repaired into another one
                 self._is_lowered = True
-            else:
-                family.fail(index, self.failures[-1][1])
         own = (("target", str(target)),) if named else ()
         for _, one in sorted(found.items(), key=lambda item: item[0]):
             if self.tools.observe is not None:
@@ -201,7 +197,7 @@ class _Variants:
         return [f"{len(self.failures)} variant(s) did not lower and are left out; the first: {first}"]
 
 
-def _choices(variant: Variant, planned: Variant) -> Choices:
+def _choices(variant: Variant, planned: Variant) -> tuple[tuple[str, str], ...]:
     """What tells a variant from its siblings, as it was lowered."""
     return tuple((name, str(variant.args[name])) for name, _ in planned.choices)
 
