@@ -13,17 +13,7 @@ from triton_mutlint.run.run import compiling, sources_of
 from triton_mutlint.spec.bind import tuned_parameters
 from triton_mutlint.spec.model import KernelSpec, Spec
 from triton_mutlint.spec.values import argument_key
-from triton_mutlint.types import (
-    ArgType,
-    Failure,
-    FileResult,
-    Kernel,
-    Location,
-    Origin,
-    Plan,
-    Stage,
-    StageError,
-)
+from triton_mutlint.types import ArgType, Failure, FileResult, Kernel, Location, Origin, Plan, Stage, StageError
 
 # What begins the reason of a guess -> where it comes from; what is not here comes from the body.
 _ORIGINS = (

@@ -12,17 +12,7 @@ from triton_mutlint.config.request import Progress
 from triton_mutlint.lowering.triton_api import preload
 from triton_mutlint.process.forked import Lost, Processes
 from triton_mutlint.run.kernel import failed
-from triton_mutlint.types import (
-    Failure,
-    FileResult,
-    KernelReport,
-    Location,
-    Reads,
-    SourceFile,
-    Stage,
-    Status,
-    Target,
-)
+from triton_mutlint.types import Failure, FileResult, KernelReport, Location, Reads, SourceFile, Stage, Status, Target
 
 _DEFINES = re.compile(r"^\s*@.*jit\b|\bjit\(", re.MULTILINE)  # a kernel, where others mention the word
 _WORTHWHILE = 6  # jit functions: fewer of them take less than what a second process costs
