@@ -7,7 +7,6 @@ import faulthandler
 import multiprocessing
 import os
 import signal
-import sys
 import time
 import traceback
 import warnings
@@ -184,9 +183,7 @@ def _printed(place: int) -> tuple[str, ...]:
 def _start(work: Callable[[T], Iterator[Item]], others: list[_Worker[T]]) -> _Worker[T]:
     ours, theirs = multiprocessing.Pipe()
     printed = capture.unnamed_file()
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(ValueError, OSError, AttributeError):
-            stream.flush()  # or the child would print it again
+    capture.flush()  # or the child would print it again
     with warnings.catch_warnings():
         # Python 3.12 warns where another thread may hold a lock. This tool starts none in a process that forks; where
         # it is used as a library, the child takes no lock that a thread of the caller's could hold but the allocator's,
