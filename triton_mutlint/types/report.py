@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
-from triton_mutlint.types.failure import Failure
-from triton_mutlint.types.place import Frame, Location
 from triton_mutlint.types.plan import Origin
+from triton_mutlint.types.source import Failure, Frame, Location
 from triton_mutlint.types.target import Target
 
 
