@@ -10,8 +10,7 @@ from triton_mutlint.host.calls.objects import ObjectsMixin
 from triton_mutlint.host.launches.launches import LaunchesMixin
 from triton_mutlint.host.library.library import LibraryMixin
 from triton_mutlint.host.modules.module import External, HostModule
-from triton_mutlint.host.state.core import Activation, text_of
-from triton_mutlint.host.state.state import State
+from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.torch.calls import TorchCallsMixin
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.values import (
@@ -36,26 +35,26 @@ from triton_mutlint.host.values.values import (
 class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, ObjectsMixin):
     """Interprets host functions abstractly; `effects` holds what they were seen to do."""
 
-    def _call(self, node: ast.Call, state: State, here: Activation) -> Value:
+    def _call(self, node: ast.Call) -> Value:
         if isinstance(node.func, ast.Name) and node.func.id == "super":
-            return self.super_of(state, here)
-        callee = self.evaluate(node.func, state, here)
-        return self.call(callee, self._arguments(node, state, here), node, state, here)
+            return self.super_of()
+        callee = self.evaluate(node.func)
+        return self.call(callee, self._arguments(node), node)
 
-    def _arguments(self, node: ast.Call, state: State, here: Activation) -> Arguments:
+    def _arguments(self, node: ast.Call) -> Arguments:
         positional: list[Value] = []
         star: Value | None = None
         for part in node.args:
             if isinstance(part, ast.Starred):
-                given = self.evaluate(part.value, state, here)
-                contents = state.contents(given)
+                given = self.evaluate(part.value)
+                contents = self.state.contents(given)
                 if star is None and len(contents) == 1 and contents[0].size is not None and not given.roots:
                     positional.extend(contents[0].get(i) or contents[0].rest for i in range(contents[0].size))
                     continue
-                every = self.iterate(given, part, state, here)
+                every = self.iterate(given, part)
                 star = every if star is None else join(star, every)
                 continue
-            value = self.evaluate(part, state, here)
+            value = self.evaluate(part)
             if star is None:
                 positional.append(value)
             else:
@@ -63,12 +62,12 @@ class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, ObjectsMixin):
         named: dict[str, Value] = {}
         double_star: Value | None = None
         for keyword in node.keywords:
-            value = self.evaluate(keyword.value, state, here)
+            value = self.evaluate(keyword.value)
             if keyword.arg is not None:
                 named[keyword.arg] = value
                 continue
             rest = value if not value.cells else replace(value, cells=frozenset())
-            for content in state.contents(value):
+            for content in self.state.contents(value):
                 for key, item in content.fields.items():
                     named[str(key)] = join(named[str(key)], item) if str(key) in named else item
                 rest = join(rest, content.rest)
@@ -76,31 +75,34 @@ class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, ObjectsMixin):
                 double_star = rest if double_star is None else join(double_star, rest)
         return Arguments(tuple(positional), named, star, double_star)
 
-    def call(self, callee: Value, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def call(self, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
         """The result of calling whatever `callee` may be."""
-        objects, others = self._callable_objects(callee, state)
+        objects, others = self._callable_objects(callee)
         things = sorted(_once({*callee.things, *objects}), key=_order)
         uncertain = bool(callee.kind & (Sort.TENSOR | Sort.OTHER) or callee.roots or others)
         if not things:
-            return self.not_known(callee, arguments, node, state, here)
+            return self.not_known(callee, arguments, node)
         results: list[Value] = []
+        state = self.state
         before = state.copy() if len(things) > 1 or uncertain else state
         for i, thing in enumerate(things):
-            one = state if i == 0 else before.copy()
-            results.append(self._one(thing, arguments, node, one, here))
-            state.join(one)
+            self.state = state if i == 0 else before.copy()
+            results.append(self._one(thing, arguments, node))
+            state.join(self.state)
         if uncertain:
+            self.state = before
             rest = replace(callee, things=frozenset(), cells=others, constant=None)
-            results.append(self.not_known(rest, arguments, node, before, here))
+            results.append(self.not_known(rest, arguments, node))
             state.join(before)
+        self.state = state
         return join(*results)
 
-    def _callable_objects(self, callee: Value, state: State) -> tuple[list[Thing], frozenset[CellId]]:
+    def _callable_objects(self, callee: Value) -> tuple[list[Thing], frozenset[CellId]]:
         """What calling the objects among `callee` runs: `__call__`, or the `forward` of a module; and the others."""
         found: list[Thing] = []
         others: set[CellId] = set()
         for cell in callee.cells:
-            content = state.cell(cell)
+            content = self.state.cell(cell)
             owner = content.owner if content is not None else None
             member = owner and (self.class_member(owner, "__call__") or self.class_member(owner, "forward"))
             if member:
@@ -109,15 +111,15 @@ class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, ObjectsMixin):
                 others.add(cell)
         return found, frozenset(others)
 
-    def _one(self, thing: Thing, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def _one(self, thing: Thing, arguments: Arguments, node: ast.AST) -> Value:
         if isinstance(thing, FunctionValue):
-            return self.invoke(thing, arguments, node, state, here)
+            return self.invoke(thing, arguments, node)
         if isinstance(thing, BoundMethod):
-            return self.invoke(thing.function, arguments.before(thing.owner), node, state, here)
+            return self.invoke(thing.function, arguments.before(thing.owner), node)
         if isinstance(thing, ClassValue):
-            return self.instance(thing, arguments, node, state, here)
+            return self.instance(thing, arguments, node)
         if isinstance(thing, KernelMethod):
-            return self.launch(thing, arguments, node, state, here)
+            return self.launch(thing, arguments, node)
         if isinstance(thing, Partial):
             named = {**dict(thing.keywords), **arguments.named}
             positional, star = (*thing.positional, *arguments.positional), arguments.star
@@ -125,29 +127,29 @@ class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, ObjectsMixin):
                 star = join(thing.star, *arguments.positional, star or Value())
                 positional = thing.positional
             full = replace(arguments, positional=positional, named=named, star=star)
-            return self.call(thing.function, full, node, state, here)
+            return self.call(thing.function, full, node)
         if isinstance(thing, Resumed):
-            return self.resumed(thing, join(UNSEEN, *arguments), node, state, here)
+            return self.resumed(thing, join(UNSEEN, *arguments), node)
         if isinstance(thing, External):
-            return self.external(thing.name, arguments, node, state, here)
+            return self.external(thing.name, arguments, node)
         if isinstance(thing, Attribute):
-            return self.method(thing, arguments, node, state, here)
+            return self.method(thing, arguments, node)
         if isinstance(thing, (KernelValue, HostModule, Super)):
-            return self.not_known(UNSEEN, arguments, node, state, here)
+            return self.not_known(UNSEEN, arguments, node)
         raise AssertionError(thing)
 
-    def not_known(self, owner: Value, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def not_known(self, owner: Value, arguments: Arguments, node: ast.AST) -> Value:
         """A call of something of which nothing is known: all that reaches it may be written."""
         what = text_of(node.func) if isinstance(node, ast.Call) else text_of(node)
         reached = [owner, *arguments]
-        self.effects.gap(self.effect(f"`{what}` is not known", node, here), state, reached)
-        same, maybe = state.reach(reached)
+        self.effects.gap(self.effect(f"`{what}` is not known", node), self.state, reached)
+        same, maybe = self.state.reach(reached)
         leaked = replace(UNSEEN, unsure=same | maybe)
         for value in reached:
             if value.cells:
-                self.escaped.append((self.effect(f"`{what}` is not known", node, here), value))
+                self.escaped.append((self.effect(f"`{what}` is not known", node), value))
                 if leaked.unsure:
-                    state.change(value, None, leaked)
+                    self.state.change(value, None, leaked)
         return leaked
 
 

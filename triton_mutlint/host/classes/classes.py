@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from triton_mutlint.host.classes.names import NamesMixin
 from triton_mutlint.host.modules.module import Definition, External
-from triton_mutlint.host.state.core import Activation, text_of
+from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.values import (
@@ -62,9 +62,9 @@ class ClassesMixin(NamesMixin):
         bases = self.bases(owner) if depth < 8 else []
         return [owner, *_merged([*(self.order(base, depth + 1) for base in bases), bases])]
 
-    def after(self, owner: Value, of: ClassValue, state: State) -> list[ClassValue]:
+    def after(self, owner: Value, of: ClassValue) -> list[ClassValue]:
         """The classes that `super()` looks in, in a method of `of` on `owner`."""
-        own = [content.owner for content in state.contents(owner) if content.owner is not None]
+        own = [content.owner for content in self.state.contents(owner) if content.owner is not None]
         own.extend(t for t in owner.things if isinstance(t, ClassValue))
         for one in own:
             order = self.order(one)
@@ -80,45 +80,44 @@ class ClassesMixin(NamesMixin):
     def bases(self, owner: ClassValue) -> list[ClassValue]:
         found: list[ClassValue] = []
         for node in owner.node.bases:
-            value = self.evaluate(node, State(), self.top(owner.module))
+            value = self.evaluate_in(node, State(), self.top(owner.module))
             found.extend(t for t in value.things if isinstance(t, ClassValue) and t != owner)
         return found
 
     # ------------------------------------------------------------------ members as they are given
 
-    def bound(self, one: Value, member: Value, node: ast.AST, state: State, here: Activation) -> Value:
+    def bound(self, one: Value, member: Value, node: ast.AST) -> Value:
         """A class's member as an instance gives it."""
         found: list[Value] = []
         for item in member.things:
             if isinstance(item, FunctionValue):
-                found.extend(self._method(one, item, node, state, here))
+                found.extend(self._method(one, item, node))
             elif made_by(item):
-                found.append(self._made(one, item, node, state, here))
+                found.append(self._made(one, item, node))
             else:
                 found.append(thing(item))
-        got = self.special(Value(cells=member.cells), "__get__", (one, UNSEEN), node, state, here)
+        got = self.special(Value(cells=member.cells), "__get__", (one, UNSEEN), node)
         rest = replace(member, things=frozenset(), cells=frozenset() if got is not None else member.cells)
         return join(*found, rest, got or Value())
 
-    def _method(self, one: Value, item: FunctionValue, node: ast.AST, state: State,
-                here: Activation) -> Iterator[Value]:
+    def _method(self, one: Value, item: FunctionValue, node: ast.AST) -> Iterator[Value]:
         kinds = kinds_of(item)
         if "staticmethod" in kinds:
             yield thing(item)
         elif "classmethod" in kinds:
             yield thing(BoundMethod(thing(item.owner) if item.owner else one, item))
         elif kinds & _PROPERTIES:
-            yield self.call(thing(BoundMethod(one, item)), Arguments(), node, state, here)
+            yield self.call(thing(BoundMethod(one, item)), Arguments(), node)
         elif not kinds & _SETTERS:
             yield thing(BoundMethod(one, item))
 
-    def _made(self, one: Value, item: Thing, node: ast.AST, state: State, here: Activation) -> Value:
+    def _made(self, one: Value, item: Thing, node: ast.AST) -> Value:
         """A member made by a call of `property`, `staticmethod`, ..."""
         name = made_by(item)
         assert isinstance(item, Partial)
         first = item.positional[0] if item.positional else dict(item.keywords).get("fget", UNSEEN)
         if name in ("builtins.property", "functools.cached_property"):
-            return self.call(first, Arguments((one,)), node, state, here)
+            return self.call(first, Arguments((one,)), node)
         if name == "builtins.staticmethod":
             return first
         if name == "builtins.classmethod":
@@ -139,43 +138,42 @@ class ClassesMixin(NamesMixin):
                 found.append(thing(item))
         return join(*found, replace(member, things=frozenset()))
 
-    def set_member(self, one: Value, owner: ClassValue, name: str, value: Value, node: ast.AST, state: State,
-                   here: Activation) -> bool:
+    def set_member(self, one: Value, owner: ClassValue, name: str, value: Value, node: ast.AST) -> bool:
         """Assignment to an attribute that the class handles: a property's setter, a descriptor, `__setattr__`."""
         handler = self.class_member(owner, "__setattr__")
         if handler is not None:
-            method = self.bound(one, handler, node, state, here)
-            self.call(method, Arguments((constant(name), value)), node, state, here)
+            method = self.bound(one, handler, node)
+            self.call(method, Arguments((constant(name), value)), node)
             return True
         member = self.class_member(owner, name)
         if member is None:
             return False
         setters = [t for t in member.things if isinstance(t, FunctionValue) and "setter" in kinds_of(t)]
         for item in setters:
-            self.call(thing(BoundMethod(one, item)), Arguments((value,)), node, state, here)
+            self.call(thing(BoundMethod(one, item)), Arguments((value,)), node)
         made = [t for t in member.things if made_by(t) == "builtins.property" and isinstance(t, Partial)]
         for partial in made:
             setter = (*partial.positional[1:2], dict(partial.keywords).get("fset", UNSEEN))[0]
-            self.call(setter, Arguments((one, value)), node, state, here)
-        handled = self.special(Value(cells=member.cells), "__set__", (one, value), node, state, here) is not None
+            self.call(setter, Arguments((one, value)), node)
+        handled = self.special(Value(cells=member.cells), "__set__", (one, value), node) is not None
         return bool(setters) or bool(made) or handled
 
     # ------------------------------------------------------------------ special methods
 
-    def special(self, value: Value, names: str | Iterable[str], given: tuple[Value, ...], node: ast.AST, state: State,
-                here: Activation) -> Value | None:
+    def special(self, value: Value, names: str | Iterable[str], given: tuple[Value, ...],
+                node: ast.AST) -> Value | None:
         """What special methods of first-party objects among `value` give; the first of `names` that a class has."""
         found: list[Value] = []
         for cell in value.cells:
-            content = state.cell(cell)
+            content = self.state.cell(cell)
             if content is None or content.owner is None:
                 continue
             for name in (names,) if isinstance(names, str) else names:
                 member = self.class_member(content.owner, name)
                 if member is not None:
                     one = Value(cells=frozenset([cell]))
-                    method = self.bound(one, member, node, state, here)
-                    found.append(self.call(method, Arguments(given), node, state, here))
+                    method = self.bound(one, member, node)
+                    found.append(self.call(method, Arguments(given), node))
                     break
         return join(*found) if found else None
 

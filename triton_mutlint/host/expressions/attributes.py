@@ -8,7 +8,6 @@ from dataclasses import replace
 from triton_mutlint.host.classes.classes import kinds_of, made_by
 from triton_mutlint.host.expressions.isinstance import InstancesMixin
 from triton_mutlint.host.modules.module import External, HostModule
-from triton_mutlint.host.state.core import Activation
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.table import Result, TorchEffect
@@ -49,20 +48,20 @@ CONTAINER = frozenset({
 class AttributesMixin(InstancesMixin):
     """Takes values apart."""
 
-    def attribute(self, owner: Value, name: str, node: ast.AST, state: State, here: Activation) -> Value:
+    def attribute(self, owner: Value, name: str, node: ast.AST) -> Value:
         """`owner.name`; `node` is the expression it stands in."""
         owner = present(owner)
-        found: list[Value] = [self._of_thing(thing_, name, node, state, here) for thing_ in owner.things]
+        found: list[Value] = [self._of_thing(thing_, name, node) for thing_ in owner.things]
         for cell in owner.cells:
-            content = state.cell(cell)
+            content = self.state.cell(cell)
             if content is not None:
                 one = Value(cells=frozenset([cell]))
-                found.append(self._of_cell(one, content, name, node, state, here))
+                found.append(self._of_cell(one, content, name, node))
         if owner.kind or owner.roots or not found:
             found.append(self._of_tensor(_rest(owner), name))
         return join(*found)
 
-    def _of_thing(self, owner: Thing, name: str, node: ast.AST, state: State, here: Activation) -> Value:
+    def _of_thing(self, owner: Thing, name: str, node: ast.AST) -> Value:
         if isinstance(owner, External):
             return thing(External(f"{owner.name}.{name}"))
         if isinstance(owner, HostModule):
@@ -72,19 +71,19 @@ class AttributesMixin(InstancesMixin):
             if member is None:
                 return thing(Attribute(thing(owner), name))
             if self.is_enum(owner) and not member.things:
-                return self.make(node, Cell({"value": member}, kind="object", owner=owner), state, here, name)
+                return self.make(node, Cell({"value": member}, kind="object", owner=owner), name)
             return self.of_class(owner, member)
         if isinstance(owner, Super):
-            for base in self.after(owner.owner, owner.of, state):
+            for base in self.after(owner.owner, owner.of):
                 member = self._own_member(base, name)
                 if member is not None:
-                    return self.bound(owner.owner, member, node, state, here)
+                    return self.bound(owner.owner, member, node)
             return thing(Attribute(owner.owner, "<base init>" if name == "__init__" else name))
         if isinstance(owner, KernelValue):
             return thing(owner if name == "fn" else KernelMethod(owner, name))
         return thing(attribute_of(owner, name))
 
-    def _of_cell(self, one: Value, content: Cell, name: str, node: ast.AST, state: State, here: Activation) -> Value:
+    def _of_cell(self, one: Value, content: Cell, name: str, node: ast.AST) -> Value:
         if name in ("__dict__", "__class__"):
             found = thing(content.owner) if content.owner is not None else UNSEEN
             return thing(Attribute(one, name)) if name == "__dict__" else found
@@ -93,9 +92,9 @@ class AttributesMixin(InstancesMixin):
         if field is not None and not (member is not None and _is_property(member)):
             return join(field, content.rest) if content.many else field
         if member is not None:
-            return join(self.bound(one, member, node, state, here), content.rest, field or Value())
+            return join(self.bound(one, member, node), content.rest, field or Value())
         if content.owner is not None:
-            got = self.special(one, ("__getattribute__", "__getattr__"), (constant(name),), node, state, here)
+            got = self.special(one, ("__getattribute__", "__getattr__"), (constant(name),), node)
             if got is not None:
                 return join(got, content.rest)
         if content.kind == "context" and name in ("saved_tensors", "saved_variables"):
@@ -125,52 +124,51 @@ class AttributesMixin(InstancesMixin):
 
     # ------------------------------------------------------------------ elements
 
-    def subscript(self, owner: Value, node: ast.Subscript, state: State, here: Activation) -> Value:
+    def subscript(self, owner: Value, node: ast.Subscript) -> Value:
         """`owner[...]`."""
-        owner, index = present(owner), self.evaluate(node.slice, state, here)
+        owner, index = present(owner), self.evaluate(node.slice)
         found: list[Value] = []
         for item in owner.things:
             if isinstance(item, KernelValue):
-                self.grid(index, node, state, here)
+                self.grid(index, node)
                 found.append(thing(KernelMethod(item, "launch")))
             elif isinstance(item, Attribute) and item.name == "__dict__":
-                found.append(self._keyed(item.owner, index, state))
+                found.append(self._keyed(item.owner, index))
             elif isinstance(item, (ClassValue, External)):
                 found.append(thing(item))  # a generic alias
             else:
                 found.append(thing(attribute_of(item, "__getitem__")))
         if owner.cells:
-            found.append(self._element(owner, node, index, state, here))
+            found.append(self._element(owner, node, index))
         if owner.roots or owner.kind or not found:
-            found.append(self._indexed(_rest(owner), node.slice, index, state))
+            found.append(self._indexed(_rest(owner), node.slice, index))
         return join(*found)
 
-    @staticmethod
-    def _keyed(owner: Value, index: Value, state: State) -> Value:
+    def _keyed(self, owner: Value, index: Value) -> Value:
         if index.constant is not None:
-            return state.element(owner, index.constant[1])
-        by_name = all(content.kind == "dict" for content in state.contents(owner))
-        return picked(state.elements(owner)) if by_name else state.elements(owner)
+            return self.state.element(owner, index.constant[1])
+        by_name = all(content.kind == "dict" for content in self.state.contents(owner))
+        return picked(self.state.elements(owner)) if by_name else self.state.elements(owner)
 
-    def grid(self, grid: Value, node: ast.AST, state: State, here: Activation) -> None:
+    def grid(self, grid: Value, node: ast.AST) -> None:
         """A launch calls its grid, where that is a function."""
         if grid.things:
-            self.call(grid, Arguments((UNSEEN,)), node, state, here)
+            self.call(grid, Arguments((UNSEEN,)), node)
 
-    def _element(self, owner: Value, node: ast.Subscript, index: Value, state: State, here: Activation) -> Value:
-        got = self.special(owner, "__getitem__", (index,), node, state, here)
+    def _element(self, owner: Value, node: ast.Subscript, index: Value) -> Value:
+        got = self.special(owner, "__getitem__", (index,), node)
         if got is not None:
-            return join(got, self._keyed(owner, index, state)) if len(owner.cells) > 1 else got
+            return join(got, self._keyed(owner, index)) if len(owner.cells) > 1 else got
         if isinstance(node.slice, ast.Slice):
-            contents = state.contents(owner)
+            contents = self.state.contents(owner)
             bounds = [self.literal_bound(part) for part in (node.slice.lower, node.slice.upper, node.slice.step)]
             if len(contents) == 1 and contents[0].size is not None and all(known for known, _ in bounds):
                 content = contents[0]
                 chosen = range(content.size or 0)[slice(*(value for _, value in bounds))]
                 fields = {i: content.get(j) or content.rest for i, j in enumerate(chosen)}
-                return self.make(node, Cell(fields, size=len(fields), kind=content.kind), state, here)
-            return self.make(node, Cell(rest=state.elements(owner)), state, here)
-        return self._keyed(owner, index, state)
+                return self.make(node, Cell(fields, size=len(fields), kind=content.kind))
+            return self.make(node, Cell(rest=self.state.elements(owner)))
+        return self._keyed(owner, index)
 
     @staticmethod
     def literal_bound(node: ast.expr | None) -> tuple[bool, int | None]:
@@ -182,17 +180,17 @@ class AttributesMixin(InstancesMixin):
             return False, None
         return isinstance(value, int), value if isinstance(value, int) else None
 
-    def _indexed(self, tensor: Value, node: ast.expr, index: Value, state: State) -> Value:
+    def _indexed(self, tensor: Value, node: ast.expr, index: Value) -> Value:
         """A tensor indexed: a view by numbers and slices, a copy by tensors and lists."""
         if is_plain(tensor) and not tensor.roots:
             return PLAIN
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
-        values = [state.element(index, i) for i in range(len(parts))] if isinstance(node, ast.Tuple) else [index]
+        values = [self.state.element(index, i) for i in range(len(parts))] if isinstance(node, ast.Tuple) else [index]
         view = replace(tensor, constant=None, wide=False, some=True)
         copied = False
         for part, value in zip(parts, values, strict=True):
             mask = value.constant is not None and isinstance(value.constant[1], bool)
-            if isinstance(part, ast.List) or mask or value.wide or (value.cells and _listed(value, state)):
+            if isinstance(part, ast.List) or mask or value.wide or (value.cells and _listed(value, self.state)):
                 return replace(TENSOR, carried=tensor.carried)
             if isinstance(part, (ast.Slice, ast.Constant)) or is_plain(value):
                 continue

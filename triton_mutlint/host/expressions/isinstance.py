@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from triton_mutlint.host.expressions.iteration import IterationMixin
 from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import ClassValue, Thing, Value, given_tensor
 
@@ -33,39 +32,39 @@ class InstancesMixin(IterationMixin):
         """Whether it is an argument that is a tensor in every call."""
         return any(value == given_tensor(name) for name in value.same & self.given)
 
-    def never(self, value: Value, classes: Value, state: State) -> bool:
+    def never(self, value: Value, classes: Value) -> bool:
         """Whether `isinstance(value, classes)` is certainly false."""
-        names = self._listed_classes(classes, state)
+        names = self._listed_classes(classes)
         if names is None or not value.cells or value.roots or value.kind or value.things:
             return False
-        return all(_excluded(content, names) for content in state.contents(value))
+        return all(_excluded(content, names) for content in self.state.contents(value))
 
-    def narrowed(self, value: Value, classes: Value, holds: bool, state: State) -> Value:
+    def narrowed(self, value: Value, classes: Value, holds: bool) -> Value:
         """The value where `isinstance(value, classes)` is true, or is not."""
-        names = self._listed_classes(classes, state)
+        names = self._listed_classes(classes)
         if names is None or not value.cells:
             return value
         kept = set(value.cells)
         for cell in value.cells:
-            content = state.cell(cell)
+            content = self.state.cell(cell)
             if content is not None and (_excluded(content, names) if holds else _certain(content, names)):
                 kept.discard(cell)
         return replace(value, cells=frozenset(kept))
 
-    def _listed_classes(self, classes: Value, state: State) -> list[str] | None:
+    def _listed_classes(self, classes: Value) -> list[str] | None:
         """The classes by name, where all are known; first-party ones are ""."""
-        found = list(self._names(classes, state))
+        found = list(self._names(classes))
         return None if None in found or not found else [name for name in found if name is not None]
 
-    def _names(self, classes: Value, state: State) -> Iterator[str | None]:
+    def _names(self, classes: Value) -> Iterator[str | None]:
         if classes.kind or classes.roots:
             yield None
-        for content in state.contents(classes):
+        for content in self.state.contents(classes):
             listed = content.listed()
             if listed is None:
                 yield None
             for one in listed or ():
-                yield from self._names(one, state)
+                yield from self._names(one)
         yield from map(_class_name, classes.things)
 
     def narrows(self, test: ast.expr) -> bool:

@@ -6,8 +6,6 @@ import ast
 import copy
 
 from triton_mutlint.host.classes.classes import ClassesMixin
-from triton_mutlint.host.state.core import Activation
-from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import KEYS, Cell
 from triton_mutlint.host.values.values import PLAIN, UNSEEN, CellId, FunctionValue, Sort, Value, join, thing, truth
@@ -16,31 +14,31 @@ from triton_mutlint.host.values.values import PLAIN, UNSEEN, CellId, FunctionVal
 class IterationMixin(ClassesMixin):
     """Takes elements one by one."""
 
-    def condition(self, test: ast.expr, state: State, here: Activation) -> bool | None:
+    def condition(self, test: ast.expr) -> bool | None:
         """Whether `test` is true, where that is certain; what it does is noted."""
         if isinstance(test, ast.BoolOp):
             stops_at = isinstance(test.op, ast.Or)
             answers: set[bool | None] = set()
             for operand in test.values:
-                answers.add(self.condition(operand, state, here))
+                answers.add(self.condition(operand))
                 if stops_at in answers:
                     return stops_at
             return None if None in answers else not stops_at
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            certain = self.condition(test.operand, state, here)
+            certain = self.condition(test.operand)
             return None if certain is None else not certain
-        return self.tested(self.evaluate(test, state, here), test, state, here)
+        return self.tested(self.evaluate(test), test)
 
-    def tested(self, value: Value, node: ast.AST, state: State, here: Activation) -> bool | None:
+    def tested(self, value: Value, node: ast.AST) -> bool | None:
         if value.cells:
-            self.special(value, ("__bool__", "__len__"), (), node, state, here)
+            self.special(value, ("__bool__", "__len__"), (), node)
         return truth(value)
 
-    def iterate(self, value: Value, node: ast.AST, state: State, here: Activation) -> Value:
+    def iterate(self, value: Value, node: ast.AST) -> Value:
         """Any of what a loop over `value` gives."""
         found: list[Value] = []
         for cell in value.cells:
-            content = state.cell(cell)
+            content = self.state.cell(cell)
             if content is None:
                 continue
             if content.kind == "dict" and content.owner is None:
@@ -48,7 +46,7 @@ class IterationMixin(ClassesMixin):
             else:
                 found.append(content.every())
             if cell not in self.resuming:
-                found.append(self._given_by(cell, content, node, state, here))
+                found.append(self._given_by(cell, content, node))
         if value.roots or value.kind & Sort.TENSOR:
             kept = Value(value.same, value.maybe, value.unsure, value.carried, kind=value.kind)
             found.append(kept)
@@ -58,7 +56,7 @@ class IterationMixin(ClassesMixin):
             found.append(PLAIN)
         return join(*found) if found else UNSEEN
 
-    def _given_by(self, cell: CellId, content: Cell, node: ast.AST, state: State, here: Activation) -> Value:
+    def _given_by(self, cell: CellId, content: Cell, node: ast.AST) -> Value:
         """What an iterator gives that is run only now.
 
         Its rows are made where it was made itself, not where they are taken: an iterator over another one makes its
@@ -70,26 +68,26 @@ class IterationMixin(ClassesMixin):
             if content.source != Value():
                 again = copy.copy(node)
                 again.maker = cell  # type: ignore[attr-defined]  # read by `Core.cell`
-                found.append(state.elements(self.call(content.source, Arguments(), again, state, here)))
+                found.append(self.state.elements(self.call(content.source, Arguments(), again)))
             if content.owner is not None:
                 one = Value(cells=frozenset([cell]))
-                iterator = self.special(one, ("__iter__", "__aiter__"), (), node, state, here)
+                iterator = self.special(one, ("__iter__", "__aiter__"), (), node)
                 if iterator is not None:
-                    found.append(self.iterate(iterator, node, state, here))
-                got = self.special(one, ("__next__", "__anext__"), (), node, state, here)
+                    found.append(self.iterate(iterator, node))
+                got = self.special(one, ("__next__", "__anext__"), (), node)
                 if got is None and iterator is None:
-                    got = self.special(one, "__getitem__", (PLAIN,), node, state, here)
+                    got = self.special(one, "__getitem__", (PLAIN,), node)
                 found.append(got or Value())
             return join(*found)
         finally:
             self.resuming.discard(cell)
 
-    def within(self, value: Value, state: State) -> Value:
+    def within(self, value: Value) -> Value:
         """Whatever `value` is or holds, at any depth."""
         found, seen = [value], set(value.cells)
         pending = list(value.cells)
         while pending:
-            content = state.cell(pending.pop())
+            content = self.state.cell(pending.pop())
             if content is not None:
                 every = join(content.every(), content.get(KEYS) or Value())
                 found.append(every)
@@ -99,15 +97,16 @@ class IterationMixin(ClassesMixin):
 
     # ------------------------------------------------------------------ generator expressions
 
-    def generator(self, node: ast.GeneratorExp, state: State, here: Activation) -> Value:
+    def generator(self, node: ast.GeneratorExp) -> Value:
         """A generator expression is a generator function that is called with its first iterable."""
-        first = self.evaluate(node.generators[0].iter, state, here)
-        here.captured = True
+        first = self.evaluate(node.generators[0].iter)
+        self.here.captured = True
         made = self.world.shared.generators
         if id(node) not in made:
             made[id(node)] = _generator_function(node)
-        function = FunctionValue(here.module, made[id(node)], None if here.name == "<module>" else here.scope)
-        return self.call(thing(function), Arguments((first,)), node, state, here)
+        function = FunctionValue(self.here.module, made[id(node)],
+                                 None if self.here.name == "<module>" else self.here.scope)
+        return self.call(thing(function), Arguments((first,)), node)
 
 
 def _generator_function(node: ast.GeneratorExp) -> ast.FunctionDef:

@@ -14,8 +14,6 @@ from triton_mutlint.host.launches.launch_values import (
     told,
     without_what_heuristics_set,
 )
-from triton_mutlint.host.state.core import Activation
-from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments, bind, parameters
 from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import NONE, UNSEEN, FunctionValue, KernelMethod, KernelValue, Sort, Value, join
@@ -42,129 +40,123 @@ _IDLE = frozenset({"warmup", "cache_clear", "preload", "add_pre_run_hook", "get_
 class LaunchesMixin(ObjectsMixin):
     """Follows tensors into kernels."""
 
-    def launch(self, method: KernelMethod, arguments: Arguments, node: ast.AST, state: State,
-               here: Activation) -> Value:
+    def launch(self, method: KernelMethod, arguments: Arguments, node: ast.AST) -> Value:
         """`kernel[grid](...)` and `kernel.run(...)`; other methods launch nothing."""
         kernel = method.kernel
         if method.name in _IDLE or (method.name == "run" and _warms_up(arguments)):
             return UNSEEN
         if method.name not in ("launch", "run"):
-            return self.not_known(UNSEEN, arguments, node, state, here)
-        self.grid(arguments.named.get("grid", Value()) if method.name == "run" else Value(), node, state, here)
+            return self.not_known(UNSEEN, arguments, node)
+        self.grid(arguments.named.get("grid", Value()) if method.name == "run" else Value(), node)
         verdicts = self.world.kernels.verdicts(kernel.module, kernel.node, kernel.names)
         if isinstance(verdicts, str):
             name = min(kernel.names, default=kernel.node.name)
-            self._any_launch(name, kernel, arguments, node, state, here)
-            self.effects.gap(self.effect(f"launch of `{name}`: {verdicts}", node, here, name), state, arguments)
+            self._any_launch(name, kernel, arguments, node)
+            self.effects.gap(self.effect(f"launch of `{name}`: {verdicts}", node, name), self.state, arguments)
             return NONE
         for verdict in verdicts:  # it may be any of these
             name = verdict.name
-            self._any_launch(name, kernel, arguments, node, state, here)
+            self._any_launch(name, kernel, arguments, node)
             if verdict.status is Status.FAILED:
                 text = f"launch of `{name}`: {_reason(verdict)}"
-                self.effects.gap(self.effect(text, node, here, name), state, arguments)
+                self.effects.gap(self.effect(text, node, name), self.state, arguments)
                 continue
-            self._launched(verdict, kernel, arguments, node, state, here)
+            self._launched(verdict, kernel, arguments, node)
         return NONE
 
-    def _any_launch(self, name: str, kernel: KernelValue, arguments: Arguments, node: ast.AST, state: State,
-                    here: Activation) -> None:
+    def _any_launch(self, name: str, kernel: KernelValue, arguments: Arguments, node: ast.AST) -> None:
         """What is noted of a launch whatever the kernel does."""
         self.effects.kernels[name] = None
-        if not kernel.wrapped and not (self.untraced and not any(state.reach(arguments))):
-            self.effects.unwrapped[name, self.place(node, here)] = None
+        if not kernel.wrapped and not (self.untraced and not any(self.state.reach(arguments))):
+            self.effects.unwrapped[name, self.place(node)] = None
 
-    def _launched(self, verdict: KernelReport, kernel: KernelValue, arguments: Arguments, node: ast.AST, state: State,
-                  here: Activation) -> None:
+    def _launched(self, verdict: KernelReport, kernel: KernelValue, arguments: Arguments, node: ast.AST) -> None:
         names, keyword_only = parameters(kernel.node.args)
         bound = bind(names, keyword_only, without_what_heuristics_set(kernel.node, arguments))
-        self._tuning(kernel, bound.values, node, state, here)
+        self._tuning(kernel, bound.values, node)
         held = fixed(verdict, bound.values, lambda name: self.module_name(kernel.module, name, settled=True))
         off = {p.name for p in verdict.parameters if switched_off(p, held)}
         ruled_out = off
         if bound.extra_rest is None and bound.spare_rest is None and fixes_a_branch(kernel.node, bound.values):
             ruled_out = {*ruled_out, *(p.name for p in verdict.parameters if p.mutation in _WRITTEN)}
-        found = self._beyond(verdict, kernel, bound.values, ruled_out, state)
+        found = self._beyond(verdict, kernel, bound.values, ruled_out)
         written = set[str]()
         for parameter in verdict.parameters:
             base, *fields = parameter.name.split(".")
             if base not in bound.values:
                 continue
-            value = self._part(bound.values[base], fields, state)
+            value = self._part(bound.values[base], fields)
             is_left = found is None or parameter.name not in ruled_out or found.of({base})
             if parameter.name not in off and is_left:
-                self._passed(verdict, parameter, value, node, state, here)
+                self._passed(verdict, parameter, value, node)
                 written |= {parameter.name} if parameter.mutation in _WRITTEN else set()
-            self._behind(verdict, parameter, value, node, here)
-        self._otherwise(verdict, bound.values, found, written, node, state, here)
+            self._behind(verdict, parameter, value, node)
+        self._otherwise(verdict, bound.values, found, written, node)
         if bound.extra_rest is not None or kernel.node.args.vararg is not None:
             spare = [v for v in (*bound.spare, bound.extra_rest) if v is not None]
             what = f"launch of `{kernel.node.name}`: which argument falls to which parameter is not known"
-            self.effects.gap(self.effect(what, node, here, kernel.node.name), state, spare)
+            self.effects.gap(self.effect(what, node, kernel.node.name), self.state, spare)
 
-    def _beyond(self, verdict: KernelReport, kernel: KernelValue, given: Mapping[str, Value], ruled_out: Set[str],
-                state: State) -> Beyond | None:
+    def _beyond(self, verdict: KernelReport, kernel: KernelValue, given: Mapping[str, Value],
+                ruled_out: Set[str]) -> Beyond | None:
         """What a launch may do that the verdict does not say, and what of `ruled_out` it may write all the same."""
-        if not any(state.reach(given.values())):
+        if not any(self.state.reach(given.values())):
             return Beyond(stores=frozenset(ruled_out))
-        arguments = {name: told(value, state) for name, value in given.items()}
+        arguments = {name: told(value, self.state) for name, value in given.items()}
         return self.world.kernels.beyond(kernel.module, verdict, arguments, ruled_out)
 
     def _otherwise(self, verdict: KernelReport, given: Mapping[str, Value], found: Beyond | None, written: Set[str],
-                   node: ast.AST, state: State, here: Activation) -> None:
+                   node: ast.AST) -> None:
         """Note what a launch may do that no analysed variant does."""
         if found is None:
             text = f"launch of `{verdict.name}`: with which of the analysed variants it goes is not known"
-            self.effects.gap(self.effect(text, node, here, verdict.name), state, given.values())
+            self.effects.gap(self.effect(text, node, verdict.name), self.state, given.values())
             return
         as_here = f"when it is launched with {found.values}" if found.values else "as it is launched here"
         for label in sorted(found.stores - written):
             base, *fields = label.split(".")
             if base in given:
                 text = f"`{verdict.name}` may write `{label}` {as_here}: no analysed variant has that"
-                value = self._part(given[base], fields, state) if fields else given[base]
-                self.effects.gap(self.effect(text, node, here, verdict.name), state, [value])
+                value = self._part(given[base], fields) if fields else given[base]
+                self.effects.gap(self.effect(text, node, verdict.name), self.state, [value])
         if found.behind and not verdict.indirect_writes:
             text = f"`{verdict.name}` may write through addresses in memory {as_here}: no analysed variant has that"
-            self.effects.lost(self.effect(text, node, here, verdict.name))
+            self.effects.lost(self.effect(text, node, verdict.name))
 
-    def _part(self, value: Value, fields: list[str], state: State) -> Value:
+    def _part(self, value: Value, fields: list[str]) -> Value:
         """The element of a tuple argument that a parameter such as `ptrs.0` stands for."""
         for field in fields:
-            value = join(*self._fields(value, field, state)) if value.cells else value
+            value = join(*self._fields(value, field)) if value.cells else value
         if value.cells:  # a descriptor or a tuple as a whole
-            return join(value, state.elements(value))
+            return join(value, self.state.elements(value))
         return value
 
-    @staticmethod
-    def _fields(value: Value, field: str, state: State) -> Iterator[Value]:
-        for content in state.contents(value):
+    def _fields(self, value: Value, field: str) -> Iterator[Value]:
+        for content in self.state.contents(value):
             found = content.get(int(field) if field.isdigit() else field)
             yield content.every() if found is None else found
 
-    def _passed(self, verdict: KernelReport, parameter: ParameterReport, value: Value, node: ast.AST, state: State,
-                here: Activation) -> None:
+    def _passed(self, verdict: KernelReport, parameter: ParameterReport, value: Value, node: ast.AST) -> None:
         """One argument of a launch."""
         kernel, name = verdict.name, parameter.name
         if parameter.mutation in _WRITTEN:
             access = next((a for a in parameter.accesses if a.kind in _WRITES), None)
-            found = self.effect(f"`{kernel}` writes `{name}`", node, here, kernel, access)
+            found = self.effect(f"`{kernel}` writes `{name}`", node, kernel, access)
             self.effects.write(value, found)
             if parameter.kind is ParameterKind.POINTER:
                 self._by_address(value, Sort.PLAIN, found)
         elif parameter.mutation is Mutation.UNKNOWN:
             text = f"`{kernel}` may write `{name}`: its analysis could not tell"
-            self.effects.gap(self.effect(text, node, here, kernel), state, [value])
+            self.effects.gap(self.effect(text, node, kernel), self.state, [value])
 
-    def _behind(self, verdict: KernelReport, parameter: ParameterReport, value: Value, node: ast.AST,
-                here: Activation) -> None:
+    def _behind(self, verdict: KernelReport, parameter: ParameterReport, value: Value, node: ast.AST) -> None:
         """What the kernel writes through the addresses in one argument."""
         kernel, name = verdict.name, parameter.name
         for indirect in verdict.indirect_writes:
             if indirect.through == name:
                 access = Access(AccessKind.WRITE, indirect.op, indirect.location)
                 text = f"`{kernel}` writes through the addresses in `{name}`"
-                found = self.effect(text, node, here, kernel, access)
+                found = self.effect(text, node, kernel, access)
                 if indirect.via == "integer":  # which may as well be passed the tensor whose address it is to be
                     self.effects.write(value, found)
                     self._by_address(value, Sort.PLAIN | Sort.OTHER, found)
@@ -182,8 +174,7 @@ class LaunchesMixin(ObjectsMixin):
 
     # ------------------------------------------------------------------ what tuning does
 
-    def _tuning(self, kernel: KernelValue, given: Mapping[str, Value], node: ast.AST, state: State,
-                here: Activation) -> None:
+    def _tuning(self, kernel: KernelValue, given: Mapping[str, Value], node: ast.AST) -> None:
         """Autotuning zeroes what `reset_to_zero` names, and calls hooks with the kernel's arguments; so do heuristics.
 
         Of functions that are not first-party it is taken that they write nothing.
@@ -192,38 +183,37 @@ class LaunchesMixin(ObjectsMixin):
             if isinstance(decorator, ast.Call) and dotted(decorator.func)[-1:] in (("autotune",), ("heuristics",)):
                 for keyword in decorator.keywords:
                     if keyword.arg == "reset_to_zero":
-                        self._reset(keyword.value, given, kernel.node.name, node, here)
+                        self._reset(keyword.value, given, kernel.node.name, node)
                 hooks = self._hooks(decorator, kernel)
                 if hooks != Value():
                     content = Cell(dict(given), kind="dict")
-                    arguments = self.make(node, content, state, here, "nargs")
-                    self.call(hooks, Arguments((arguments, UNSEEN)), node, state, here)
+                    arguments = self.make(node, content, "nargs")
+                    self.call(hooks, Arguments((arguments, UNSEEN)), node)
 
-    def _reset(self, names: ast.expr, given: Mapping[str, Value], kernel: str, node: ast.AST, here: Activation) -> None:
+    def _reset(self, names: ast.expr, given: Mapping[str, Value], kernel: str, node: ast.AST) -> None:
         listed = {n.value for n in ast.walk(names) if isinstance(n, ast.Constant)}
         for name, value in given.items():
             if name in listed:
                 text = f"tuning `{kernel}` sets `{name}` to zero"
-                self.effects.write(value, self.effect(text, node, here, kernel))
+                self.effects.write(value, self.effect(text, node, kernel))
 
     def _hooks(self, decorator: ast.Call, kernel: KernelValue) -> Value:
         """The functions that autotuning calls: its own hooks, and those of its configs; and heuristics."""
         known = self.world.shared.hooks
         if id(decorator) not in known:
-            known[id(decorator)], _ = self.apart(
-                lambda own: self._found_hooks(decorator, own, self.top(kernel.module)))
+            known[id(decorator)], _ = self.apart(lambda: self._found_hooks(decorator), self.top(kernel.module))
         return known[id(decorator)]
 
-    def _found_hooks(self, decorator: ast.Call, state: State, outside: Activation) -> Value:
+    def _found_hooks(self, decorator: ast.Call) -> Value:
         if dotted(decorator.func)[-1:] == ("heuristics",):
             written = (*decorator.args, *(k.value for k in decorator.keywords))
-            things = state.elements(join(*(self.evaluate(values, state, outside) for values in written))).things
+            things = self.state.elements(join(*(self.evaluate(values) for values in written))).things
             return Value(things=frozenset(t for t in things if isinstance(t, FunctionValue)))
-        given = {k.arg: self.evaluate(k.value, state, outside) for k in decorator.keywords
+        given = {k.arg: self.evaluate(k.value) for k in decorator.keywords
                  if k.arg in ("configs", "pre_hook", "post_hook")}
-        configs = self.evaluate(decorator.args[0], state, outside) if decorator.args else given.get("configs", Value())
+        configs = self.evaluate(decorator.args[0]) if decorator.args else given.get("configs", Value())
         found = [given.get("pre_hook", Value()), given.get("post_hook", Value())]
-        for content in state.contents(self.iterate(configs, decorator, state, outside) if configs.cells else configs):
+        for content in self.state.contents(self.iterate(configs, decorator) if configs.cells else configs):
             found.append(content.get("pre_hook") or Value())
         called = join(*found)
         return replace(called, kind=called.kind & ~(Sort.PLAIN | Sort.NONE), constant=None)

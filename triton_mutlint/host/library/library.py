@@ -10,8 +10,6 @@ from triton_mutlint.host.classes.classes import MADE
 from triton_mutlint.host.classes.names import is_tuner
 from triton_mutlint.host.library.standard import StandardMixin
 from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.state.core import Activation
-from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import (
@@ -46,7 +44,7 @@ _HARMLESS = frozenset({
 class LibraryMixin(StandardMixin):
     """Calls of what is not first-party."""
 
-    def external(self, name: str, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def external(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         """Call something by its full dotted name."""
         top, _, rest = name.partition(".")
         last = name.rpartition(".")[2]
@@ -55,24 +53,24 @@ class LibraryMixin(StandardMixin):
         if self.tracing and last in ("is_compiling", "is_dynamo_compiling", "is_exporting"):
             return constant(True)
         if top == "torch":
-            return self.torch_function(name, arguments, node, state, here)
+            return self.torch_function(name, arguments, node)
         if top == "builtins":
-            return self.builtin(rest, arguments, node, state, here)
+            return self.builtin(rest, arguments, node)
         if is_tuner(External(name)):
             return self._tuned(last, arguments, _kernels(arguments))
         if top == "triton":
-            return self._triton(name, arguments, node, state, here)
+            return self._triton(name, arguments, node)
         if name in ("typing.cast", "typing_extensions.cast") and len(arguments.positional) == 2:
             return arguments.positional[1]
         if name in MADE:
             return thing(Partial(thing(External(name)), arguments.positional, tuple(sorted(arguments.named.items()))))
         if name in _REARRANGE and arguments.positional:
-            return replace(weakened(self.within(arguments.positional[0], state)), cells=frozenset(), kind=Sort.TENSOR)
+            return replace(weakened(self.within(arguments.positional[0])), cells=frozenset(), kind=Sort.TENSOR)
         if top in sys.stdlib_module_names:
-            return self.standard(name, arguments, node, state, here)
+            return self.standard(name, arguments, node)
         if top in HEAVY and not any(v.roots or v.cells for v in arguments):
             return UNSEEN
-        return self.not_known(UNSEEN, arguments, node, state, here)
+        return self.not_known(UNSEEN, arguments, node)
 
     @staticmethod
     def _wrapped(value: Value) -> Value:
@@ -90,7 +88,7 @@ class LibraryMixin(StandardMixin):
             return Value(things=frozenset(found))
         return thing(Attribute(PLAIN, "<tuner>"))
 
-    def _triton(self, name: str, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def _triton(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         last = name.rpartition(".")[2]
         if last in ("TensorDescriptor", "from_tensor", "TensorWrapper", "reinterpret"):
             tensor = next((v for k in ("base", "tensor") if (v := arguments.get(0, k)) is not None), UNSEEN)
@@ -98,75 +96,71 @@ class LibraryMixin(StandardMixin):
         if last == "Config":
             hook = arguments.get(5, "pre_hook")
             fields = {"pre_hook": hook} if hook is not None else {}
-            return self.make(node, Cell(fields, kind="object"), state, here)
+            return self.make(node, Cell(fields, kind="object"))
         if last == "set_allocator" and arguments.positional:
-            self.call(arguments.positional[0], Arguments((PLAIN, PLAIN, UNSEEN)), node, state, here)
+            self.call(arguments.positional[0], Arguments((PLAIN, PLAIN, UNSEEN)), node)
             return NONE
         if name.startswith("triton.language.") or last in ("cdiv", "next_power_of_2"):
             return PLAIN
-        same, maybe = state.reach(arguments)
-        return self.not_known(UNSEEN, arguments, node, state, here) if same or maybe else PLAIN
+        same, maybe = self.state.reach(arguments)
+        return self.not_known(UNSEEN, arguments, node) if same or maybe else PLAIN
 
     # ------------------------------------------------------------------ methods
 
-    def method(self, attribute: Attribute, arguments: Arguments, node: ast.AST, state: State,
-               here: Activation) -> Value:
+    def method(self, attribute: Attribute, arguments: Arguments, node: ast.AST) -> Value:
         """`owner.name(...)` of a container, a tensor, a class or something unknown."""
         owner, name = attribute.owner, attribute.name
         if name == "<tuner>":
             return self._tuned("autotune", arguments, _kernels(arguments))
         classes = [t for t in owner.things if isinstance(t, ClassValue)]
         if name == "apply" and classes and self.is_autograd(classes[0]):
-            return self.apply_autograd(classes[0], arguments, node, state, here)
+            return self.apply_autograd(classes[0], arguments, node)
         if name == "<base init>":
             if owner.cells and tuple(arguments):
-                state.change(owner, None, join(*arguments))
+                self.state.change(owner, None, join(*arguments))
             return NONE
         if name == "__new__" and classes:
-            return self.make(node, Cell(owner=classes[0], kind="object"), state, here, "new")
+            return self.make(node, Cell(owner=classes[0], kind="object"), "new")
         if owner.cells:
-            return self._of_objects(owner, name, arguments, node, state, here)
+            return self._of_objects(owner, name, arguments, node)
         if name in _HARMLESS or (is_plain(owner) and not owner.roots):
             return PLAIN
-        return self.tensor_method(attribute, arguments, node, state, here)
+        return self.tensor_method(attribute, arguments, node)
 
-    def _of_objects(self, owner: Value, name: str, arguments: Arguments, node: ast.AST, state: State,
-                    here: Activation) -> Value:
-        kinds = {content.kind for content in state.contents(owner)}
+    def _of_objects(self, owner: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
+        kinds = {content.kind for content in self.state.contents(owner)}
         if kinds <= {"context"}:
-            return self._context_method(owner, name, arguments, node, state, here)
+            return self._context_method(owner, name, arguments, node)
         if kinds <= {"object"}:
-            return self._object_method(owner, name, arguments, node, state, here)
-        return self.container_method(owner, name, arguments, node, state, here)
+            return self._object_method(owner, name, arguments, node)
+        return self.container_method(owner, name, arguments, node)
 
-    def _context_method(self, owner: Value, name: str, arguments: Arguments, node: ast.AST, state: State,
-                        here: Activation) -> Value:
+    def _context_method(self, owner: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
         """Methods of the context that `autograd.Function.forward` is given."""
         if name in ("save_for_backward", "save_for_forward"):
             saved = Cell(dict(enumerate(arguments.positional)), arguments.star or Value(), kind="tuple")
-            state.change(owner, "saved_tensors", self.make(node, saved, state, here))
+            self.state.change(owner, "saved_tensors", self.make(node, saved))
         elif name == "mark_dirty":
-            state.change(owner, "<dirty>", join(*arguments.positional) if arguments.positional else Value())
+            self.state.change(owner, "<dirty>", join(*arguments.positional) if arguments.positional else Value())
         elif name not in ("mark_non_differentiable", "set_materialize_grads", "needs_input_grad"):
             return PLAIN
         return NONE
 
-    def _object_method(self, owner: Value, name: str, arguments: Arguments, node: ast.AST, state: State,
-                       here: Activation) -> Value:
+    def _object_method(self, owner: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
         """A method that the object's class does not define: of a base that is not first-party."""
         if name == "__setattr__" and len(arguments.positional) == 2:
-            state.change(owner, _key(arguments.positional[0]), arguments.positional[1])
+            self.state.change(owner, _key(arguments.positional[0]), arguments.positional[1])
             return NONE
         if name in ("__getattr__", "__getattribute__") and len(arguments.positional) == 1:
             key = _key(arguments.positional[0])
-            return state.elements(owner) if key is None else state.element(owner, key)
-        callers = [content.owner for content in state.contents(owner) if content.owner is not None]
+            return self.state.elements(owner) if key is None else self.state.element(owner, key)
+        callers = [content.owner for content in self.state.contents(owner) if content.owner is not None]
         for called in ("forward", "__call__"):
             members = [self.class_member(c, called) for c in callers] if name == "__call__" else []
             if any(members):
                 bound = join(*(self._bind_all(owner, m) for m in members if m is not None))
-                return self.call(bound, arguments, node, state, here)
-        return self.not_known(owner, arguments, node, state, here)
+                return self.call(bound, arguments, node)
+        return self.not_known(owner, arguments, node)
 
 
 def _key(value: Value) -> object | None:

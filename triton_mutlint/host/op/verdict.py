@@ -144,17 +144,19 @@ def _call(op: OpRegistration, module: HostModule, function: HostFunction, interp
     here = Activation(module, getattr(function, "name", "<lambda>"), scope, None, function, chain=scope)
     interpreter.steps = 0
     interpreter.active[:] = [here]
+    interpreter.state, interpreter.here = state, here
     here.entry.update(entry(op, function, scope, state))
     here.entry.update({name: value for name, value in held.items() if name in here.entry})
-    decorated = _decorated(module, function, interpreter)
+    with interpreter.at(interpreter.module_state, interpreter.top(module)):
+        decorated = _decorated(module, function, interpreter)
     if decorated == thing(FunctionValue(module, function)):
-        result = interpreter.run(here, state)
+        result = interpreter.run(here)
     else:
         named = {a.arg: here.entry[a.arg] for a in function.args.kwonlyargs}
         given = tuple(here.entry[a.arg] for a in positional(function))
-        top = replace(interpreter.top(module), chain=scope)
+        interpreter.here = replace(interpreter.top(module), chain=scope)
         interpreter.active.clear()
-        result = interpreter.call(decorated, Arguments(given, named), function, state, top)
+        result = interpreter.call(decorated, Arguments(given, named), function)
     for effect, value in interpreter.escaped:
         interpreter.effects.gap(effect, state, [value])
     interpreter.escaped.clear()
@@ -167,7 +169,7 @@ def _decorated(module: HostModule, function: HostFunction, interpreter: Interpre
     value = thing(FunctionValue(module, function))
     for decorator in reversed(getattr(function, "decorator_list", [])):
         if not REGISTERS.search(last_name(decorator)):
-            value = interpreter.decorated(decorator, value, interpreter.module_state, interpreter.top(module))
+            value = interpreter.decorated(decorator, value)
     return value
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import time
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -116,7 +117,13 @@ class Activation:
 
 
 class Core:
-    """The interpreter's state that no part owns alone."""
+    """The interpreter's state that no part owns alone.
+
+    Expressions are evaluated in `state`, which they change in place, and in the call `here`.
+    """
+
+    state: State
+    here: Activation
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -134,12 +141,26 @@ class Core:
         self.untraced = 0  # blocks around this one that switch tracing off
 
     # What the parts ask of each other; each is defined in one of them.
-    call: Callable[[Value, Arguments, ast.AST, State, Activation], Value]
-    not_known: Callable[[Value, Arguments, ast.AST, State, Activation], Value]
-    evaluate: Callable[[ast.expr, State, Activation], Value]
-    block: Callable[[Sequence[ast.stmt], State, Activation], State | None]
+    call: Callable[[Value, Arguments, ast.AST], Value]
+    not_known: Callable[[Value, Arguments, ast.AST], Value]
+    evaluate: Callable[[ast.expr], Value]
+    block: Callable[[Sequence[ast.stmt], State], State | None]
 
-    def apart(self, work: Callable[[State], Value]) -> tuple[Value, Effects]:
+    @contextmanager
+    def at(self, state: State, here: Activation) -> Iterator[None]:
+        """Interpret code in another state and call for a while."""
+        before = self.state, self.here
+        self.state, self.here = state, here
+        try:
+            yield
+        finally:
+            self.state, self.here = before
+
+    def evaluate_in(self, node: ast.expr, state: State, here: Activation) -> Value:
+        with self.at(state, here):
+            return self.evaluate(node)
+
+    def apart(self, work: Callable[[], Value], here: Activation) -> tuple[Value, Effects]:
         """Do work that no op argument reaches, within limits of its own; what exceeds them is not known.
 
         Its state holds what it makes and changes itself: copies of all that a run's module-level code
@@ -149,7 +170,8 @@ class Core:
         steps, effects, active, watch = self.steps, self.effects, self.active, self.watch
         self.steps, self.effects, self.active, self.watch = STEPS - APART, Effects(), active[-1:], []
         try:
-            return work(own), self.effects
+            with self.at(own, here):
+                return work(), self.effects
         except (TooLargeError, RecursionError):
             return UNSEEN, self.effects
         finally:
@@ -162,31 +184,30 @@ class Core:
         if self.steps > STEPS:
             raise TooLargeError
 
-    def escape(self, value: Value, text: str, node: ast.AST, state: State, here: Activation) -> None:
+    def escape(self, value: Value, text: str, node: ast.AST) -> None:
         """`value` is put where it is not followed: whatever is not known may write it, now or later."""
-        same, maybe = state.reach([value])
+        same, maybe = self.state.reach([value])
         if same or maybe or value.cells:
-            effect = self.effect(text, node, here)
-            self.effects.gap(effect, state, [value])
+            effect = self.effect(text, node)
+            self.effects.gap(effect, self.state, [value])
             self.escaped.append((effect, value))
 
-    def place(self, node: ast.AST, here: Activation) -> Location:
-        return Location(here.module.display, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+    def place(self, node: ast.AST) -> Location:
+        return Location(self.here.module.display, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
 
-    def effect(self, text: str, node: ast.AST, here: Activation, kernel: str = "",
-               access: Access | None = None) -> HostEffect:
-        return HostEffect(self.place(node, here), text, here.path, kernel, access)
+    def effect(self, text: str, node: ast.AST, kernel: str = "", access: Access | None = None) -> HostEffect:
+        return HostEffect(self.place(node), text, self.here.path, kernel, access)
 
-    def cell(self, node: ast.AST, here: Activation, what: str = "") -> CellId:
+    def cell(self, node: ast.AST, what: str = "") -> CellId:
         """The name of the container made at `node` in this call, or of one that an iterator makes when it is run."""
         maker: CellId | None = getattr(node, "maker", None)
         if maker is not None:
             return (*maker[:-2], what, maker[-1])
         place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0), getattr(node, "end_col_offset", 0))
-        return (here.module.display, *place, what, here.chain, *self.rounds)
+        return (self.here.module.display, *place, what, self.here.chain, *self.rounds)
 
-    def make(self, node: ast.AST, content: Cell, state: State, here: Activation, what: str = "") -> Value:
-        return state.make(self.cell(node, here, what), content)
+    def make(self, node: ast.AST, content: Cell, what: str = "") -> Value:
+        return self.state.make(self.cell(node, what), content)
 
 
 def text_of(node: ast.AST, limit: int = 48) -> str:
