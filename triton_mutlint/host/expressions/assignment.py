@@ -111,30 +111,10 @@ class AssignmentMixin(AttributesMixin):
         if self.special(owner, "__setitem__", (index, value), node) is not None and len(owner.cells) == 1:
             return
         if isinstance(at, ast.Slice):
-            self._put_slice(owner, at, value, node)
+            self.state.mix(owner, self.iterate(value, node))
             return
         self.state.change(owner, index.constant[1] if index.constant is not None else None, value)
         self.key(owner, index)
-
-    def _put_slice(self, owner: Value, at: ast.Slice, value: Value, node: ast.AST) -> None:
-        bounds = [self.literal_bound(part) for part in (at.lower, at.upper)]
-        contents = self.state.contents(value)
-        new = contents[0].listed() if len(contents) == 1 and not value.roots else None
-        if new is None or at.step is not None or not all(known for known, _ in bounds):
-            every = self.iterate(value, node)
-            self.state.mix(owner)
-            self.state.grow(owner, every)
-            return
-
-        def put(listed: list[Value]) -> list[Value]:
-            listed[slice(bounds[0][1], bounds[1][1])] = new
-            return listed
-
-        if any(content.listed() is None for content in self.state.contents(owner)) or len(owner.cells) > 1:
-            self.state.mix(owner)
-            self.state.grow(owner, join(*new, Value()))
-        else:
-            self.state.rearrange(owner, put)
 
     def key(self, owner: Value, index: Value) -> None:
         """Note a dict's key that is no constant: it may be an argument."""

@@ -12,7 +12,7 @@ from triton_mutlint.host.state.state import State
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.table import Result, TorchEffect
 from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import Cell
+from triton_mutlint.host.values.cells import Cell, is_container_method
 from triton_mutlint.host.values.values import (
     NOTHING,
     PLAIN,
@@ -36,13 +36,6 @@ from triton_mutlint.host.values.values import (
     thing,
     weakened,
 )
-
-# Methods of containers; those of a first-party class come before them.
-CONTAINER = frozenset({
-    "append", "extend", "insert", "pop", "remove", "clear", "copy", "get", "items", "keys", "values", "update",
-    "setdefault", "popitem", "index", "count", "sort", "reverse", "add", "appendleft", "popleft", "_replace",
-    "_asdict", "discard", "union",
-})  # fmt: skip
 
 
 class AttributesMixin(InstancesMixin):
@@ -99,7 +92,7 @@ class AttributesMixin(InstancesMixin):
                 return join(got, content.rest)
         if content.kind == "context" and name in ("saved_tensors", "saved_variables"):
             return content.get("saved_tensors") or UNSEEN
-        if content.kind not in ("object", "context") and name in CONTAINER:
+        if content.kind not in ("object", "context") and is_container_method(name):
             return thing(Attribute(one, name))
         if content.kind in ("object", "context") and content.rest == Value() and content.owner is not None:
             return thing(Attribute(one, name))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from triton_mutlint.host.values.cells import Cell, merged
 from triton_mutlint.host.values.values import (
+    NO_VALUE,
     Attribute,
     BoundMethod,
     CellId,
@@ -157,25 +158,13 @@ class State:
             self.kept |= cell in self.base
             self.store(cell, (self.cell(cell) or Cell()).add(new))
 
-    def mix(self, value: Value) -> None:
-        """Forget the positions in every container that `value` may be."""
+    def mix(self, value: Value, new: Value = NO_VALUE) -> None:
+        """Forget the positions in every container that `value` may be, which takes `new` in; a dict has none."""
         for cell in value.cells:
             content = self.cell(cell)
-            if content is not None:
+            if content is not None and not (content.kind == "dict" and new == NO_VALUE):
                 self.kept |= cell in self.base
-                self.store(cell, content.mixed())
-
-    def rearrange(self, value: Value, change: Callable[[list[Value]], list[Value]]) -> None:
-        """Put a list's elements in another order, or others in their place; where they are not known, mix them."""
-        contents = self.contents(value)
-        listed = contents[0].listed() if len(contents) == 1 and not value.roots else None
-        if listed is None:
-            self.mix(value)
-            return
-        after = change(listed)
-        (cell,) = value.cells
-        self.kept |= cell in self.base
-        self.store(cell, replace(contents[0], fields=dict(enumerate(after)), size=len(after), rest=Value()))
+                self.store(cell, content.mixed(new))
 
     def element(self, value: Value, key: object) -> Value:
         """What `value[key]` may be, for containers with that key."""

@@ -56,18 +56,8 @@ class StatementsMixin(ExitsMixin):
                 owner = self.evaluate(target.value)
                 index = self.evaluate(target.slice)
                 if self.special(owner, "__delitem__", (index,), node) is None:
-                    at = index.constant[1] if index.constant is not None else None
-                    self.removed(owner, at)
+                    self.state.mix(owner)
         return self.state
-
-    def removed(self, owner: Value, index: object) -> None:
-        """An element was taken out of a list, and what follows moves up."""
-        if not any(content.kind != "dict" for content in self.state.contents(owner)):
-            return
-        if isinstance(index, int):
-            self.state.rearrange(owner, lambda was: [v for i, v in enumerate(was) if i - index not in (0, len(was))])
-        else:
-            self.state.mix(owner)
 
     def _s_assign(self, node: ast.Assign) -> State:
         if len(node.targets) == 1 and self._pairwise(node.targets[0], node.value):
