@@ -21,24 +21,20 @@ from triton_mutlint.host.values.values import (
     join,
 )
 
-_FOLDED: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod, ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
-    ast.Gt: operator.gt, ast.GtE: operator.ge, ast.BitAnd: operator.and_, ast.BitOr: operator.or_,
+# What each operator does to values that are known; its name is that of the special methods, too.
+OPERATORS: dict[type, Callable[..., Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.MatMult: operator.matmul,
+    ast.Div: operator.truediv, ast.Mod: operator.mod, ast.FloorDiv: operator.floordiv, ast.Pow: operator.pow,
+    ast.LShift: operator.lshift, ast.RShift: operator.rshift, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
+    ast.BitAnd: operator.and_, ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt,
+    ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.USub: operator.neg, ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
 }  # fmt: skip
+_SWAPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "ne": "eq", "eq": "eq"}
+_GROW = (ast.Pow, ast.LShift)
 _NUMBERS = (int, float, bool)
 _LARGE = 1 << 64  # of numbers that are folded
 _LONG = 1 << 12  # of strings, in characters
-OPERATORS: dict[type, str] = {
-    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.MatMult: "matmul", ast.Div: "truediv", ast.Mod: "mod",
-    ast.FloorDiv: "floordiv", ast.Pow: "pow", ast.LShift: "lshift", ast.RShift: "rshift", ast.BitOr: "or",
-    ast.BitXor: "xor", ast.BitAnd: "and",
-}  # fmt: skip
-UNARY: dict[type, str] = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}
-_COMPARING: dict[type, tuple[str, str]] = {
-    ast.Eq: ("__eq__", "__eq__"), ast.NotEq: ("__ne__", "__eq__"), ast.Lt: ("__lt__", "__gt__"),
-    ast.LtE: ("__le__", "__ge__"), ast.Gt: ("__gt__", "__lt__"), ast.GtE: ("__ge__", "__le__"),
-}  # fmt: skip
 
 
 class OperatorsMixin(AssignmentMixin):
@@ -64,9 +60,8 @@ class OperatorsMixin(AssignmentMixin):
             if got is None and right.cells:
                 self.iterate(right, node)
             return got
-        names = _COMPARING.get(type(op))
-        if names is None:
-            return None
+        name = method_name(op)
+        names = f"__{name}__", f"__{_SWAPPED.get(name)}__"
         ours = self.special(left, names, (right,), node)
         theirs = self.special(right, names[::-1], (left,), node)
         return join(ours or Value(), theirs or Value()) if ours or theirs else None
@@ -118,7 +113,7 @@ class OperatorsMixin(AssignmentMixin):
         """What the special methods of first-party objects give for an operator; in place first."""
         if not left.cells and not right.cells:
             return None
-        name = OPERATORS.get(type(op), "")
+        name = method_name(op)
         before = (f"__i{name}__",) if isinstance(node, ast.AugAssign) else ()
         ours = self.special(left, (*before, f"__{name}__"), (right,), node)
         theirs = self.special(right, f"__r{name}__", (left,), node)
@@ -144,19 +139,25 @@ class OperatorsMixin(AssignmentMixin):
             return PLAIN if certain is None else constant(not certain)
         if value.constant is not None and isinstance(value.constant[1], _NUMBERS) and isinstance(node.op, ast.USub):
             return constant(-value.constant[1])
-        got = self.special(value, UNARY[type(node.op)], (), node)
+        got = self.special(value, f"__{method_name(node.op)}__", (), node)
         return got if got is not None else replace(_result([value]), carried=value.carried, wide=value.wide)
+
+
+def method_name(op: ast.AST) -> str:
+    """The name of an operator in those of its special methods."""
+    function = OPERATORS.get(type(op))
+    return function.__name__.strip("_") if function is not None else ""
 
 
 def _folded(op: ast.operator | ast.cmpop, left: Value, right: Value) -> Value | None:
     """The constant that two constants give, where it is cheap and certain."""
-    function = _FOLDED.get(type(op))
-    if function is None or left.constant is None or right.constant is None:
+    function = OPERATORS.get(type(op))
+    if function is None or left.constant is None or right.constant is None or isinstance(op, _GROW):
         return None
     a, b = left.constant[1], right.constant[1]
-    equality = isinstance(op, (ast.Eq, ast.NotEq))
-    both = isinstance(a, str) and isinstance(b, str) and isinstance(op, ast.Add)
-    if not (equality or both or (isinstance(a, _NUMBERS) and isinstance(b, _NUMBERS))):
+    texts = isinstance(a, str) and isinstance(b, str) and isinstance(op, ast.Add)
+    numbers = isinstance(a, _NUMBERS) and isinstance(b, _NUMBERS)
+    if not (texts or numbers or isinstance(op, (ast.Eq, ast.NotEq))):
         return None
     try:
         result = function(a, b)
