@@ -11,7 +11,7 @@ from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.state.core import STEPS, Activation, TooLargeError
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.statements.statements import StatementsMixin
+from triton_mutlint.host.statements.statements import Statements
 from triton_mutlint.host.values.arguments import Arguments, bind, defaults, parameters
 from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import (
@@ -32,14 +32,8 @@ DEPTH = 28  # calls in calls, at most
 _ROUNDS = 8  # of one recursive function
 
 
-class FunctionsMixin(StatementsMixin):
+class Functions(Statements):
     """Calls host functions."""
-
-    def call(self, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
-        raise NotImplementedError
-
-    def not_known(self, owner: Value, arguments: Arguments, node: ast.AST) -> Value:
-        raise NotImplementedError
 
     def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
         """The result of calling a first-party function; what it does is noted."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from triton_mutlint.host.classes.names import NamesMixin
+from triton_mutlint.host.classes.names import NameLookup
 from triton_mutlint.host.modules.module import Definition, External
 from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import State
@@ -34,7 +34,7 @@ MADE = frozenset({
 })  # fmt: skip
 
 
-class ClassesMixin(NamesMixin):
+class Classes(NameLookup):
     """Looks members of classes up."""
 
     def class_member(self, owner: ClassValue, name: str) -> Value | None:

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved
-from triton_mutlint.host.state.core import Activation
-from triton_mutlint.host.state.module_state import ModuleStateMixin
+from triton_mutlint.host.state.core import Activation, Core
 from triton_mutlint.host.values.values import (
     UNSEEN,
     BoundMethod,
@@ -29,7 +28,7 @@ from triton_mutlint.source.walking import dotted
 _BUILTINS = frozenset(vars(builtins))
 _KNOWN = {"True": True, "False": False, "None": None, "__debug__": True}
 
-class NamesMixin(ModuleStateMixin):
+class NameLookup(Core):
     """Looks names up."""
 
     def name(self, node: ast.expr, name: str) -> Value:
@@ -136,13 +135,6 @@ class NamesMixin(ModuleStateMixin):
                 isinstance(t, (FunctionValue, ClassValue, BoundMethod, Partial)) or is_tuner(t) for t in maker.things):
             return self.decorate(decorator, value)
         return value
-
-    def defaults_of(self, takes: ast.arguments) -> tuple[tuple[str, Value], ...]:
-        raise NotImplementedError
-
-    def decorate(self, decorator: ast.expr, value: Value) -> Value:
-        """`decorator` applied to `value`."""
-        raise NotImplementedError
 
     def bind_import(self, node: ast.Import | ast.ImportFrom) -> None:
         for name, found in self.world.modules.imported(self.here.module, node):

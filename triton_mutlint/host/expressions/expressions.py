@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.host.expressions.operators import OperatorsMixin
+from triton_mutlint.host.expressions.operators import Operators
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import defaults
 from triton_mutlint.host.values.cells import KEYS, Cell, sequence
@@ -24,7 +24,7 @@ from triton_mutlint.host.values.values import (
 )
 
 
-class ExpressionsMixin(OperatorsMixin):
+class Expressions(Operators):
     """Evaluates expressions; what they do on the way is noted."""
 
     def evaluate(self, node: ast.expr) -> Value:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.host.expressions.assignment import AssignmentMixin
+from triton_mutlint.host.expressions.attributes import Elements
 from triton_mutlint.host.values.cells import Cell, sequence
 from triton_mutlint.host.values.values import (
     PLAIN,
@@ -37,7 +37,7 @@ _LARGE = 1 << 64  # of numbers that are folded
 _LONG = 1 << 12  # of strings, in characters
 
 
-class OperatorsMixin(AssignmentMixin):
+class Operators(Elements):
     """Evaluates operators."""
 
     def _compare(self, node: ast.Compare) -> Value:

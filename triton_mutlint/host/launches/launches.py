@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
-from triton_mutlint.host.calls.objects import ObjectsMixin
-from triton_mutlint.host.launches.launch_values import (
-    fixed,
-    fixes_a_branch,
-    switched_off,
-    told,
-    without_what_heuristics_set,
-)
-from triton_mutlint.host.values.arguments import Arguments, bind, parameters
+from triton_mutlint.host.calls.objects import Calls
+from triton_mutlint.host.state.state import State
+from triton_mutlint.host.values.arguments import Arguments, bind, defaults, parameters
 from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import NONE, UNSEEN, FunctionValue, KernelMethod, KernelValue, Sort, Value, join
 from triton_mutlint.source.walking import dotted
@@ -22,8 +16,10 @@ from triton_mutlint.types import (
     Access,
     AccessKind,
     Beyond,
+    ConstexprValue,
     HostEffect,
     KernelReport,
+    LaunchArgument,
     Mutation,
     ParameterKind,
     ParameterReport,
@@ -37,7 +33,7 @@ _IDLE = frozenset({"warmup", "cache_clear", "preload", "add_pre_run_hook", "get_
                    "compile", "prepare", "arg_names", "cache", "device_caches", "repr"})  # fmt: skip
 
 
-class LaunchesMixin(ObjectsMixin):
+class Launches(Calls):
     """Follows tensors into kernels."""
 
     def launch(self, method: KernelMethod, arguments: Arguments, node: ast.AST) -> Value:
@@ -227,3 +223,74 @@ def _reason(verdict: KernelReport) -> str:
 def _warms_up(arguments: Arguments) -> bool:
     flag = arguments.named.get("warmup")
     return flag is not None and flag.is_constant(True)
+
+
+def fixed(verdict: KernelReport, given: Mapping[str, Value], meaning: Callable[[str], Value]) -> dict[str, str]:
+    """The compile-time values that the launch itself fixes, as reports print them, where they were analysed.
+
+    `meaning` says what a name stands for in the kernel's file.
+    """
+    values = {p.name: p.type.split(" | ") for p in verdict.parameters if p.kind is ParameterKind.CONSTEXPR}
+    if any(", " in value for several in values.values() if len(several) > 1 for value in several):
+        return {}  # conditions are not told apart then
+    texts = {name: _text(given[name], several, meaning) for name, several in values.items() if name in given}
+    return {name: text for name, text in texts.items() if text in values[name]}
+
+
+def _text(value: Value, several: Sequence[str], meaning: Callable[[str], Value]) -> str:
+    """How reports print a value, if it is one of several: a jit function by a name of it."""
+    if value.constant is not None:
+        return str(ConstexprValue(value.constant[1]))
+    is_function = len(value.things) == 1 and all(isinstance(t, KernelValue) for t in value.things)
+    return next((text for text in several if is_function and meaning(text) == value), "")
+
+
+def switched_off(parameter: ParameterReport, fixed: Mapping[str, str]) -> bool:
+    """Whether no analysed variant with the values that the launch fixes writes the parameter."""
+    if parameter.mutation is not Mutation.CONDITIONAL:
+        return False
+    conditions = [dict(part.split("=", 1) for part in when.split(", ") if "=" in part) for when in parameter.when]
+    return all(any(needed.get(name, text) != text for name, text in fixed.items()) for needed in conditions)
+
+
+def fixes_a_branch(kernel: ast.FunctionDef, given: Mapping[str, Value]) -> bool:
+    """Whether a launch passes, or leaves at its default, a flag or number that the kernel tests."""
+    left = {name: default.value for name, default in defaults(kernel.args).items()
+            if name not in given and isinstance(default, ast.Constant)}
+    passed = {name: value.constant[1] for name, value in given.items() if value.constant is not None}
+    known = {name for name, value in {**left, **passed}.items() if isinstance(value, (bool, int))}
+    run_time = known - {a.arg for a in (*kernel.args.posonlyargs, *kernel.args.args,
+                                        *kernel.args.kwonlyargs) if a.annotation is not None and "constexpr" in
+                        ast.unparse(a.annotation)}
+    tests = (node.test for node in ast.walk(kernel) if isinstance(node, (ast.If, ast.IfExp)))
+    return bool(run_time) and any(
+        isinstance(name, ast.Name) and name.id in run_time for test in tests for name in ast.walk(test))
+
+
+def without_what_heuristics_set(kernel: ast.FunctionDef, arguments: Arguments) -> Arguments:
+    """The arguments of a launch without those by name that a heuristic gives another value."""
+    written = (e for d in kernel.decorator_list if isinstance(d, ast.Call) and dotted(d.func)[-1:] == ("heuristics",)
+               for e in (*d.args, *(k.value for k in d.keywords)) if isinstance(e, ast.Dict))
+    names = {key.value for values in written for key in values.keys if isinstance(key, ast.Constant)}
+    return replace(arguments, named={n: v for n, v in arguments.named.items() if n not in names})
+
+
+def told(value: Value, state: State) -> LaunchArgument:
+    """What is known of an argument."""
+    if value.constant is not None:
+        return LaunchArgument(constant=value.constant)
+    alone = not value.kind and not value.roots
+    if alone and not value.cells and len(value.things) == 1:
+        (one,) = value.things
+        if isinstance(one, KernelValue) and one.node in one.module.tree.body:  # a factory's products share a `def`
+            return LaunchArgument(function=(str(one.module.path), one.node.name, one.node.lineno))
+    contents = state.contents(value)
+    if alone and not value.things and len(value.cells) == len(contents) == 1 and contents[0].kind == "tuple":
+        listed = contents[0].listed() if contents[0].owner is None else None
+        if listed is not None:
+            return LaunchArgument(items=tuple(told(element, state) for element in listed))
+    simple = not value.things and not value.cells
+    return LaunchArgument(
+        is_tensor=simple and value.kind == Sort.TENSOR, is_present=simple and value.some,
+        is_number=simple and value.kind == Sort.PLAIN and not value.roots,
+    )

@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Callable
 from dataclasses import replace
 
-from triton_mutlint.host.library.containers import ContainersMixin
+from triton_mutlint.host.library.containers import Containers
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import Cell
@@ -39,7 +39,7 @@ _SEES_ALL = frozenset({"exec", "eval", "vars", "locals", "globals", "__import__"
 _SHARES = frozenset({"memoryview", "bytearray", "super", "type"})  # and what gives something of another kind
 
 
-class BuiltinsMixin(ContainersMixin):
+class Builtins(Containers):
     """Calls of builtins."""
 
     def builtin(self, name: str, arguments: Arguments, node: ast.AST) -> Value:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from triton_mutlint.host.torch import table as torch_table
-from triton_mutlint.host.torch.calls import TorchCallsMixin
+from triton_mutlint.host.torch.calls import TorchCalls
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import FIXED, KEYS, Cell, is_container_method
 from triton_mutlint.host.values.values import (
@@ -28,7 +28,7 @@ _LOOKS = frozenset({"index", "count", "issubset", "issuperset", "isdisjoint", "_
 _EXTENDS = frozenset({"extend", "update", "__iadd__", "__ior__"})
 
 
-class ContainersMixin(TorchCallsMixin):
+class Containers(TorchCalls):
     """Calls methods of containers."""
 
     def container_method(self, owner: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from triton_mutlint.host.calls.calls import Interpreter
+from triton_mutlint.host.library.library import Interpreter
 from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.registrations.things import (
     AT_RUN_TIME,

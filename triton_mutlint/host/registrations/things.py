@@ -10,7 +10,6 @@ from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.registrations.events import OpEvent
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.cells import KEYS, Cell
-from triton_mutlint.host.values.hashing import hashed_once
 from triton_mutlint.host.values.texts import Spot, Text, Written
 from triton_mutlint.host.values.values import (
     NO_VALUE,
@@ -25,6 +24,7 @@ from triton_mutlint.host.values.values import (
     Thing,
     Value,
     constant,
+    hashed_once,
     thing,
     told,
 )

@@ -8,14 +8,14 @@ from dataclasses import replace
 
 from triton_mutlint.host.state.core import TooLargeError, text_of
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.statements.exits import ExitsMixin, either
+from triton_mutlint.host.statements.exits import Exits, either
 from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import ClassValue, Sort, Value, is_plain, join, picked, thing
 
 _ROUNDS = 12  # of one loop: what names may hold grows by what few arguments there are, and stops
 
 
-class StatementsMixin(ExitsMixin):
+class Statements(Exits):
     """Each statement takes the state before it and gives the state after it; None where nothing follows."""
 
     def block(self, body: Sequence[ast.stmt], state: State) -> State | None:
@@ -111,10 +111,6 @@ class StatementsMixin(ExitsMixin):
         if isinstance(target, (ast.Name, ast.Attribute)) or is_plain(old) or got is not None:
             self.assign(target, new)
         return self.state
-
-    def extended(self, owner: Value, value: Value, node: ast.AST) -> None:
-        """`owner += value`, `owner.extend(value)`, `owner |= value` of lists, sets and dicts."""
-        raise NotImplementedError
 
     def _s_return(self, node: ast.Return) -> None:
         value = self.evaluate(node.value) if node.value is not None else Value()

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from triton_mutlint.host.calls.objects import ObjectsMixin
+from triton_mutlint.host.calls.objects import Calls
 from triton_mutlint.host.expressions.attributes import applied, is_array
 from triton_mutlint.host.model import OpRegistration
 from triton_mutlint.host.state.core import text_of
@@ -43,7 +43,7 @@ _MAKERS = ("torch.empty", "torch.zeros", "torch.ones", "torch.full", "torch.rand
 _OVERRIDES = ("__torch_function__", "__torch_dispatch__")
 
 
-class TorchCallsMixin(ObjectsMixin):
+class TorchCalls(Calls):
     """Applies torch's functions."""
 
     def torch_function(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
