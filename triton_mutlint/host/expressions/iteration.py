@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from triton_mutlint.host.classes.classes import Classes
@@ -22,6 +22,7 @@ from triton_mutlint.host.values.values import (
     Value,
     given_tensor,
     join,
+    picked,
     thing,
     truth,
 )
@@ -110,6 +111,12 @@ class Iteration(Classes):
                 pending.extend(every.cells - seen)
                 seen |= every.cells
         return join(*found)
+
+    def one_of(self, values: Iterable[Value]) -> Value:
+        """Anything that `values` are or hold, and it is not known which."""
+        every = join(Value(), *map(self.within, values))
+        objects = frozenset(c for c in every.cells if (content := self.state.cell(c)) is not None and content.owner)
+        return picked(replace(every, cells=objects))
 
     # ------------------------------------------------------------------ generator expressions
 

@@ -82,9 +82,7 @@ class Operators(Elements):
                 return constant(isinstance(op, ast.IsNot))
         if isinstance(op, (ast.Is, ast.IsNot)) and is_callable(left) and is_callable(right):
             (one, *more), (other, *others) = left.things, right.things
-            apart = getattr(one, "node", None) is not getattr(other, "node", None)
-            traced = self.tracing and getattr(one, "wrapped", False) != getattr(other, "wrapped", False)
-            if not more and not others and (apart or traced):
+            if not more and not others and getattr(one, "node", None) is not getattr(other, "node", None):
                 return constant(isinstance(op, ast.IsNot))
         return _folded(op, left, right)
 

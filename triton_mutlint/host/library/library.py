@@ -26,7 +26,6 @@ from triton_mutlint.host.values.values import (
     Partial,
     Sort,
     Value,
-    constant,
     is_plain,
     join,
     picked,
@@ -54,8 +53,6 @@ class Interpreter(Builtins, Launches):
         last = name.rpartition(".")[2]
         if last in _WRAPPERS and arguments.positional:
             return self._wrapped(arguments.positional[0])
-        if self.tracing and last in ("is_compiling", "is_dynamo_compiling", "is_exporting"):
-            return constant(True)
         if top == "torch":
             return self.torch_function(name, arguments, node)
         if top == "builtins":
@@ -190,7 +187,7 @@ class Interpreter(Builtins, Launches):
     def _may_call(self, name: str, arguments: Arguments, given: list[Value], node: ast.AST) -> Value:
         """A function of which nothing is known but that it does nothing to tensors itself."""
         others = [v for v in given if not v.things]
-        every = self._one_of([*others, *(self.iterate(v, node) for v in others)])
+        every = join(UNSEEN, self.one_of([*others, *(self.iterate(v, node) for v in others)]))
         results = [self.call(v, Arguments((), {}, every), node) for v in given if v.things]
         if name.startswith(_MAKES):
             made = self.make(node, Cell(rest=picked(join(every, *results)), kind="given"), "given")
@@ -202,15 +199,9 @@ class Interpreter(Builtins, Launches):
 
     def _handed_on(self, given: list[Value], node: ast.AST) -> Value:
         """What may be any of `given`, or a container of it, or a copy."""
-        every = self._one_of(given)
+        every = self.one_of(given)
         copied = self.make(node, Cell(rest=every, kind="given"), "given")  # an element, or a container
         return weakened(picked(join(*given, copied, UNSEEN)))
-
-    def _one_of(self, values: list[Value]) -> Value:
-        """Anything that `values` are or hold, and it is not known which."""
-        every = join(UNSEEN, *map(self.within, values))
-        objects = frozenset(c for c in every.cells if (content := self.state.cell(c)) is not None and content.owner)
-        return picked(replace(every, cells=objects))
 
     # ------------------------------------------------------------------ single functions
 

@@ -62,7 +62,7 @@ def _followed(op: OpRegistration, names: Sequence[str], world: World) -> tuple[E
     """What the code does. Where that is less than what it declares, it is followed again with more held fast.
 
     Once for each choice of its flags, as one flag may decide on what a kernel is given and on whether
-    the kernel writes it; and for bare launches as when it is traced, which is when they matter.
+    the kernel writes it.
     """
     merged, returned, steps = _effects(op, names, world, {})
     declared = op.declaration.names
@@ -77,9 +77,6 @@ def _followed(op: OpRegistration, names: Sequence[str], world: World) -> tuple[E
                 merged = refined
             else:
                 merged.narrow(refined)
-    if op.form is Form.TRITON_OP and merged.unwrapped:
-        traced, _, _ = _effects(op, names, world.traced(), {}, tracing=True)
-        merged.unwrapped = traced.unwrapped
     return merged, returned
 
 
@@ -101,14 +98,14 @@ def _is_flag(argument: ast.arg) -> bool:
 
 
 def _effects(op: OpRegistration, names: Sequence[str], world: World, held: Mapping[str, Value],
-             merged: Effects | None = None, tracing: bool = False) -> tuple[Effects, set[str], int]:
+             merged: Effects | None = None) -> tuple[Effects, set[str], int]:
     """What the implementations do, the arguments that they may return, and the statements it took."""
     merged = merged if merged is not None else Effects()
     returned: set[str] = set()
     steps = 0
     for module, function in op.functions:
         interpreter = Interpreter(world)
-        interpreter.effects, interpreter.tracing, interpreter.given = merged, tracing, frozenset(op.given)
+        interpreter.effects, interpreter.given = merged, frozenset(op.given)
         returned |= _run(op, module, function, names, interpreter, held)
         steps += interpreter.steps
     return merged, returned, steps

@@ -75,7 +75,6 @@ class Shared:
     opened: set[ScopeId] = field(default_factory=set)  # scopes whose names were looked through for that
     endless: set[ast.AST] = field(default_factory=set)  # functions that one op spent most of its steps on in vain
     state: State = field(default_factory=lambda: State(importing=True))
-    traced: list[Shared] = field(default_factory=list)  # the same where torch.compile runs the code, once asked for
 
     def __post_init__(self) -> None:
         self.state.base = self.state.heap
@@ -90,12 +89,6 @@ class World:
     ops: Mapping[str, Sequence[OpRegistration]]
     shared: Shared = field(default_factory=Shared)
     compiled: CompiledOps = field(default_factory=CompiledOps)
-
-    def traced(self) -> World:
-        """The same, as code sees it that torch.compile runs."""
-        if not self.shared.traced:
-            self.shared.traced.append(Shared())
-        return replace(self, shared=self.shared.traced[0])
 
 
 @dataclass(eq=False)
@@ -148,7 +141,6 @@ class Core:
         self.watch: list[State] = []  # of each `try` and `with` that runs: its state after any of its statements
         self.escaped: list[tuple[HostEffect, Value]] = []  # what code that is not understood may hold on to
         self.resuming: set[CellId] = set()
-        self.tracing = False  # whether torch.compile runs the code, so far as the code asks
         self.given: frozenset[str] = frozenset()  # arguments of the op that are tensors in every call
         self.rounds: tuple[int, ...] = ()  # of loops that are followed round by round
         self.untraced = 0  # blocks around this one that switch tracing off

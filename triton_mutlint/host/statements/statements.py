@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from triton_mutlint.host.state.core import TooLargeError, text_of
 from triton_mutlint.host.state.state import State
@@ -161,29 +160,24 @@ class Statements(Exits):
         return either(self.block(node.body, holds), self.block(node.orelse, fails))
 
     def _s_match(self, node: ast.Match) -> State | None:
+        """Any part of the subject, or an attribute of it, may be what a pattern binds to a name."""
         whole = self.evaluate(node.subject)
-        subject = replace(self.within(whole), cells=frozenset(), things=frozenset())
-        for content in self.state.contents(whole):
-            subject = join(subject, self.within(content.every()))
-        for case in node.cases:
-            for pattern in ast.walk(case.pattern):
-                for attribute in pattern.kwd_attrs if isinstance(pattern, ast.MatchClass) else ():
-                    subject = join(subject, self.attribute(subject, attribute, pattern))
+        patterns = [pattern for case in node.cases for pattern in ast.walk(case.pattern)]
+        part = self.one_of([whole])
+        for name in {name for pattern in patterns for name in getattr(pattern, "kwd_attrs", ())}:
+            part = picked(join(part, self.attribute(join(whole, part), name, node)))
+        part = join(part, self.make(node, Cell(rest=part)))
         state = self.state
         after: State | None = state.copy()
         for case in node.cases:
-            self.state = inner = state.copy()
+            self.state = state.copy()
             for pattern in ast.walk(case.pattern):
-                name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
-                if isinstance(name, str):
-                    bound = whole if pattern is case.pattern else picked(subject)
-                    if isinstance(pattern, (ast.MatchStar, ast.MatchMapping)):
-                        kind = "list" if isinstance(pattern, ast.MatchStar) else "dict"
-                        bound = self.make(pattern, Cell(rest=bound, kind=kind))
-                    inner.put(self.scope_of(name), name, bound)
+                bound = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
+                if isinstance(bound, str):
+                    self.state.put(self.scope_of(bound), bound, whole if pattern is case.pattern else part)
             if case.guard is not None:
                 self.condition(case.guard)
-            after = either(after, self.block(case.body, inner))
+            after = either(after, self.block(case.body, self.state))
         return after
 
     # ------------------------------------------------------------------ loops
