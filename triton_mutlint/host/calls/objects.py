@@ -134,9 +134,9 @@ class Calls(Functions):
         for part in node.args:
             if isinstance(part, ast.Starred):
                 given = self.evaluate(part.value)
-                contents = self.state.contents(given)
-                if star is None and len(contents) == 1 and contents[0].size is not None and not given.roots:
-                    positional.extend(contents[0].get(i) or contents[0].rest for i in range(contents[0].size))
+                listed = self.state.listed(given)
+                if star is None and listed is not None:
+                    positional.extend(listed)
                     continue
                 every = self.iterate(given, part)
                 star = every if star is None else join(star, every)

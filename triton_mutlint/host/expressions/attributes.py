@@ -38,6 +38,8 @@ from triton_mutlint.host.values.values import (
     weakened,
 )
 
+_COPYING = frozenset({"real", "imag", "flat"})  # assignment copies into the tensor, or into the array
+
 
 class Elements(Iteration):
     """Takes values apart."""
@@ -154,13 +156,11 @@ class Elements(Iteration):
         if got is not None:
             return join(got, self._keyed(owner, index)) if len(owner.cells) > 1 else got
         if isinstance(node.slice, ast.Slice):
-            contents = self.state.contents(owner)
+            listed = self.state.listed(owner)
             bounds = [self.literal_bound(part) for part in (node.slice.lower, node.slice.upper, node.slice.step)]
-            if len(contents) == 1 and contents[0].size is not None and all(known for known, _ in bounds):
-                content = contents[0]
-                chosen = range(content.size or 0)[slice(*(value for _, value in bounds))]
-                fields = {i: content.get(j) or content.rest for i, j in enumerate(chosen)}
-                return self.make(node, Cell(fields, size=len(fields), kind=content.kind))
+            if listed is not None and all(known for known, _ in bounds):
+                kind = self.state.contents(owner)[0].kind
+                return self.make(node, sequence(listed[slice(*(value for _, value in bounds))], kind))
             return self.make(node, Cell(rest=self.state.elements(owner)))
         return self._keyed(owner, index)
 
@@ -191,6 +191,8 @@ class Elements(Iteration):
             copied = True
         return weakened(view) if copied else view
 
+    # ------------------------------------------------------------------ assignment
+
     def assign(self, target: ast.expr, value: Value) -> None:
         """`target = value`."""
         if isinstance(target, ast.Name):
@@ -205,34 +207,20 @@ class Elements(Iteration):
             self._set_element(target, value)
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Value) -> None:
-        stars = [i for i, element in enumerate(target.elts) if isinstance(element, ast.Starred)]
-        every: Value | None = None
-        contents = self.state.contents(value)
-        if stars and len(contents) == 1 and contents[0].size is not None and not value.roots and not contents[0].many:
-            self._unpack_star(target, contents[0], stars[0])
+        star = next((i for i, part in enumerate(target.elts) if isinstance(part, ast.Starred)), None)
+        listed = self.state.listed(value)
+        if star is not None and listed is not None:
+            end = len(listed) - (len(target.elts) - star - 1)
+            listed[star:end] = [self.make(target, sequence(listed[star:end], "list"))]
+            for part, element in zip(target.elts, listed, strict=False):
+                self.assign(part.value if isinstance(part, ast.Starred) else part, element)
             return
-        for i, element in enumerate(target.elts):
-            lazy = any(content.source != Value() or (
-                content.owner is not None and self.class_member(content.owner, "__iter__")) for content in contents)
-            if value.cells and not value.roots and not stars and not lazy:
-                part = self.state.element(value, i)
-            else:
-                every = every or self.iterate(value, target)
-                part = self.state.element(value, i) if value.cells and stars and i < stars[0] else every
-            self.assign(element, part)
-
-    def _unpack_star(self, target: ast.Tuple | ast.List, content: Cell, star: int) -> None:
-        """`a, *rest = values`, where there is a known number of values."""
-        values = [content.get(i) or content.rest for i in range(content.size or 0)]
-        after = len(target.elts) - star - 1
-        middle = values[star : len(values) - after]
-        for element, value in zip(target.elts[:star], values, strict=False):
-            self.assign(element, value)
-        starred = target.elts[star]
-        assert isinstance(starred, ast.Starred)
-        self.assign(starred.value, self.make(target, sequence(middle, "list")))
-        for element, value in zip(target.elts[star + 1 :], values[len(values) - after :], strict=False):
-            self.assign(element, value)
+        lazy = any(content.source != Value() or (content.owner is not None and self.class_member(
+            content.owner, "__iter__")) for content in self.state.contents(value))
+        exact = value.cells and not value.roots and not lazy
+        every = Value() if exact and star is None else self.iterate(value, target)
+        for i, part in enumerate(target.elts):
+            self.assign(part, self.state.element(value, i) if exact and (star is None or i < star) else every)
 
     def _set_attribute(self, target: ast.Attribute, owner: Value, value: Value) -> None:
         self.put_attribute(owner, target.attr, value, target)
@@ -287,6 +275,7 @@ class Elements(Iteration):
         if index.roots or index.cells or index.things:
             self.state.change(owner, KEYS, join(self.state.element(owner, KEYS), index))
 
+
 def _rest(value: Value) -> Value:
     """What a value may be, containers and what can be called aside."""
     return replace(value, things=frozenset(), cells=frozenset()) if value.things or value.cells else value
@@ -324,6 +313,3 @@ def _is_property(member: Value) -> bool:
 def _listed(value: Value, state: State) -> bool:
     """Whether an index is a list, which copies, and not a tuple."""
     return all(content.kind == "list" for content in state.contents(value))
-
-
-_COPYING = frozenset({"real", "imag", "flat"})  # assignment copies into the tensor, or into the array

@@ -161,9 +161,9 @@ class Expressions(Operators):
         for element in node.elts:
             if isinstance(element, ast.Starred):
                 value = self.evaluate(element.value)
-                contents = self.state.contents(value)
-                if rest is None and len(contents) == 1 and contents[0].size is not None and contents[0].kind != "dict":
-                    parts.extend(contents[0].get(i) or contents[0].rest for i in range(contents[0].size))
+                listed = self.state.listed(value)
+                if rest is None and listed is not None:
+                    parts.extend(listed)
                     continue
                 every = self.iterate(value, element)
                 rest = every if rest is None else join(rest, every)

@@ -120,11 +120,9 @@ class Operators(Elements):
     def _joined_containers(self, node: ast.BinOp, left: Value, right: Value) -> Value:
         """`a + b`, `a * n`, `a | b` of tuples, lists and dicts."""
         ours, theirs = self.state.contents(left), self.state.contents(right)
-        if isinstance(node.op, ast.Add) and len(ours) == len(theirs) == 1:
-            one, other = ours[0], theirs[0]
-            if one.size is not None and other.size is not None:
-                parts = [c.get(i) or c.rest for c in (one, other) for i in range(c.size or 0)]
-                return self.make(node, sequence(parts, one.kind))
+        one, other = self.state.listed(left), self.state.listed(right)
+        if isinstance(node.op, ast.Add) and one is not None and other is not None:
+            return self.make(node, sequence([*one, *other], ours[0].kind))
         fields = {k: v for c in (*ours, *theirs) if c.kind == "dict" for k, v in c.fields.items()}
         rest = join(*(c.rest if c.kind == "dict" else c.every() for c in (*ours, *theirs)))
         rest = join(rest, *(self.iterate(v, node) for v in (left, right) if v.roots))

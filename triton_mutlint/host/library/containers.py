@@ -118,9 +118,10 @@ class Containers(TorchCalls):
         """`owner += value`, `owner.extend(value)`, `owner |= value` of lists, sets and dicts."""
         contents = self.state.contents(value)
         plain = not value.roots and not value.kind and all(c.source == Value() and c.owner is None for c in contents)
-        if plain and len(contents) == 1 and contents[0].size is not None and contents[0].kind != "dict":
-            for i in range(contents[0].size):
-                self._appended(owner, contents[0].get(i) or contents[0].rest)
+        listed = self.state.listed(value)
+        if plain and listed is not None:
+            for element in listed:
+                self._appended(owner, element)
             return
         into_dict = any(content.kind == "dict" for content in self.state.contents(owner))
         for content in contents:

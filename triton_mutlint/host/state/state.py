@@ -180,6 +180,11 @@ class State:
                 found.append(content.rest)
         return join(*found) if found else Value()
 
+    def listed(self, value: Value) -> list[Value] | None:
+        """The elements in order, where the value is one list or tuple of known length."""
+        contents = self.contents(value)
+        return contents[0].listed() if len(contents) == 1 and not value.roots else None
+
     def elements(self, value: Value) -> Value:
         """Any element of the containers that `value` may be."""
         contents = self.contents(value)

@@ -70,7 +70,7 @@ class Cell:
 
     def listed(self) -> list[Value] | None:
         """The elements in order, where they are known."""
-        if self.size is None or self.many or self.kind not in ("list", "tuple"):
+        if self.size is None or self.kind not in ("list", "tuple"):
             return None
         return [self.fields.get(i, self.rest) for i in range(self.size)]
 
