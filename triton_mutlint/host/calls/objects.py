@@ -16,11 +16,9 @@ from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import (
     UNSEEN,
     Attribute,
-    BoundMethod,
     CellId,
     ClassValue,
     FunctionValue,
-    KernelMethod,
     KernelValue,
     Partial,
     Resumed,
@@ -29,6 +27,7 @@ from triton_mutlint.host.values.values import (
     Super,
     Thing,
     Value,
+    bound_to,
     join,
     thing,
 )
@@ -69,7 +68,7 @@ class Calls(Functions):
 
     @staticmethod
     def _bind_all(owner: Value, member: Value) -> Value:
-        found = [thing(BoundMethod(owner, t)) for t in member.things if isinstance(t, FunctionValue)]
+        found = [bound_to(owner, t) for t in member.things if isinstance(t, FunctionValue)]
         return join(*found) if found else member
 
     def apply_autograd(self, owner: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
@@ -201,12 +200,8 @@ class Calls(Functions):
     def _one(self, thing: Thing, arguments: Arguments, node: ast.AST) -> Value:
         if isinstance(thing, FunctionValue):
             return self.invoke(thing, arguments, node)
-        if isinstance(thing, BoundMethod):
-            return self.invoke(thing.function, arguments.before(thing.owner), node)
         if isinstance(thing, ClassValue):
             return self.instance(thing, arguments, node)
-        if isinstance(thing, KernelMethod):
-            return self.launch(thing, arguments, node)
         if isinstance(thing, Partial):
             named = {**dict(thing.keywords), **arguments.named}
             positional, star = (*thing.positional, *arguments.positional), arguments.star
@@ -256,14 +251,19 @@ def declared_elsewhere(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[as
 
 def _once(things: set[Thing]) -> Iterator[Thing]:
     """Without a launch of a bare kernel beside one of the same kernel wrapped: it does the same to its arguments."""
-    wrapped = {t.kernel for t in things if isinstance(t, KernelMethod) and t.kernel.wrapped}
-    for one in things:
-        if not (isinstance(one, KernelMethod) and not one.kernel.wrapped
-                and replace(one.kernel, wrapped=True) in wrapped):
+    kernels = {one: launched(one) for one in things}
+    for one, kernel in kernels.items():
+        if kernel is None or kernel.wrapped or replace(kernel, wrapped=True) not in kernels.values():
             yield one
 
 
+def launched(one: Thing) -> KernelValue | None:
+    """The kernel that something is a method of."""
+    owner = next(iter(one.owner.things), None) if isinstance(one, Attribute) else None
+    return owner if isinstance(owner, KernelValue) else None
+
+
 def _order(thing: Thing) -> tuple[str, ...]:
-    made = thing.kernel if isinstance(thing, KernelMethod) else thing
+    made = launched(thing) or (next(iter(thing.function.things), None) if isinstance(thing, Partial) else thing)
     node, names = getattr(made, "node", None), getattr(made, "names", ())
     return (type(thing).__name__, str(getattr(thing, "name", "")), str(getattr(node, "lineno", "")), *sorted(names))

@@ -13,12 +13,12 @@ from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.values import (
     UNSEEN,
-    BoundMethod,
     ClassValue,
     FunctionValue,
     Partial,
     Thing,
     Value,
+    bound_to,
     constant,
     join,
     thing,
@@ -105,11 +105,11 @@ class Classes(NameLookup):
         if "staticmethod" in kinds:
             yield thing(item)
         elif "classmethod" in kinds:
-            yield thing(BoundMethod(thing(item.owner) if item.owner else one, item))
+            yield bound_to(thing(item.owner) if item.owner else one, item)
         elif kinds & _PROPERTIES:
-            yield self.call(thing(BoundMethod(one, item)), Arguments(), node)
+            yield self.call(bound_to(one, item), Arguments(), node)
         elif not kinds & _SETTERS:
-            yield thing(BoundMethod(one, item))
+            yield bound_to(one, item)
 
     def _made(self, one: Value, item: Thing, node: ast.AST) -> Value:
         """A member made by a call of `property`, `staticmethod`, ..."""
@@ -130,7 +130,7 @@ class Classes(NameLookup):
         found: list[Value] = []
         for item in member.things:
             if isinstance(item, FunctionValue) and "classmethod" in kinds_of(item):
-                found.append(thing(BoundMethod(thing(owner), item)))
+                found.append(bound_to(thing(owner), item))
             elif made_by(item) in ("builtins.staticmethod", "builtins.classmethod") and isinstance(item, Partial):
                 taken = (thing(owner),) if made_by(item) == "builtins.classmethod" else ()
                 found.append(thing(Partial(item.positional[0] if item.positional else UNSEEN, taken, ())))
@@ -150,7 +150,7 @@ class Classes(NameLookup):
             return False
         setters = [t for t in member.things if isinstance(t, FunctionValue) and "setter" in kinds_of(t)]
         for item in setters:
-            self.call(thing(BoundMethod(one, item)), Arguments((value,)), node)
+            self.call(bound_to(one, item), Arguments((value,)), node)
         made = [t for t in member.things if made_by(t) == "builtins.property" and isinstance(t, Partial)]
         for partial in made:
             setter = (*partial.positional[1:2], dict(partial.keywords).get("fset", UNSEEN))[0]

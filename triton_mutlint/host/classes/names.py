@@ -11,7 +11,6 @@ from triton_mutlint.host.modules.module import Definition, External, HostModule,
 from triton_mutlint.host.state.core import Activation, Core
 from triton_mutlint.host.values.values import (
     UNSEEN,
-    BoundMethod,
     ClassValue,
     FunctionValue,
     KernelValue,
@@ -132,7 +131,7 @@ class NameLookup(Core):
             return join(value, UNSEEN)
         partial = External("functools.partial") in maker.things
         if partial or maker.cells or any(
-                isinstance(t, (FunctionValue, ClassValue, BoundMethod, Partial)) or is_tuner(t) for t in maker.things):
+                isinstance(t, (FunctionValue, ClassValue, Partial)) or is_tuner(t) for t in maker.things):
             return self.decorate(decorator, value)
         return value
 

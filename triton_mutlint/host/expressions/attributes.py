@@ -22,7 +22,6 @@ from triton_mutlint.host.values.values import (
     Attribute,
     ClassValue,
     FunctionValue,
-    KernelMethod,
     KernelValue,
     Sort,
     Super,
@@ -75,8 +74,8 @@ class Elements(Iteration):
                 if member is not None:
                     return self.bound(owner.owner, member, node)
             return thing(Attribute(owner.owner, "<base init>" if name == "__init__" else name))
-        if isinstance(owner, KernelValue):
-            return thing(owner if name == "fn" else KernelMethod(owner, name))
+        if isinstance(owner, KernelValue) and name == "fn":
+            return thing(owner)
         return thing(attribute_of(owner, name))
 
     def _of_cell(self, one: Value, content: Cell, name: str, node: ast.AST) -> Value:
@@ -127,7 +126,7 @@ class Elements(Iteration):
         for item in owner.things:
             if isinstance(item, KernelValue):
                 self.grid(index, node)
-                found.append(thing(KernelMethod(item, "launch")))
+                found.append(thing(attribute_of(item, "launch")))
             elif isinstance(item, Attribute) and item.name == "__dict__":
                 found.append(self._keyed(item.owner, index))
             elif isinstance(item, (ClassValue, External)):

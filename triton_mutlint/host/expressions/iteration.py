@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -26,6 +28,10 @@ from triton_mutlint.host.values.values import (
     thing,
     truth,
 )
+
+# By the kind of a container, the classes that it may be of.
+_CLASSES = {"tuple": (tuple,), "dict": (dict,), "list": (list, set, frozenset, deque)}
+_NO_CONTAINERS = ("torch.", "numpy.")  # no container that Python made is of one of their classes
 
 
 class Iteration(Classes):
@@ -140,7 +146,7 @@ class Iteration(Classes):
         names = self._listed_classes(classes)
         if names is None or not value.cells or value.roots or value.kind or value.things:
             return False
-        return all(_excluded(content, names) for content in self.state.contents(value))
+        return all(_is_instance(content, names) is False for content in self.state.contents(value))
 
     def narrowed(self, value: Value, classes: Value, holds: bool) -> Value:
         """The value where `isinstance(value, classes)` is true, or is not."""
@@ -150,7 +156,7 @@ class Iteration(Classes):
         kept = set(value.cells)
         for cell in value.cells:
             content = self.state.cell(cell)
-            if content is not None and (_excluded(content, names) if holds else _certain(content, names)):
+            if content is not None and _is_instance(content, names) is (not holds):
                 kept.discard(cell)
         return replace(value, cells=frozenset(kept))
 
@@ -193,37 +199,15 @@ def _generator_function(node: ast.GeneratorExp) -> ast.FunctionDef:
     return made
 
 
-# By the kind of a container, the builtin classes that it may be of. A "list" may be a set or a deque, too.
-_CLASSES = {
-    "tuple": ("builtins.tuple",),
-    "dict": ("builtins.dict",),
-    "list": ("builtins.list", "builtins.set", "builtins.frozenset"),
-}
-# Classes of which no builtin container is.
-_OTHERS = frozenset({
-    "builtins.str", "builtins.bytes", "builtins.int", "builtins.float", "builtins.bool", "builtins.complex",
-    "torch.Tensor", "torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Module", "torch.dtype",
-    "torch.device", "numpy.ndarray",
-})  # fmt: skip
-
-
 def _class_name(item: Thing) -> str | None:
     if isinstance(item, ClassValue):
         return None if item.node.bases or item.node.keywords else ""  # it may be an abstract class of containers
-    if isinstance(item, External) and (item.name in _OTHERS or any(item.name in names for names in _CLASSES.values())):
-        return item.name
-    return None
+    return item.name if isinstance(item, External) and item.name.startswith(("builtins.", *_NO_CONTAINERS)) else None
 
 
-def _excluded(content: Cell, names: list[str]) -> bool:
-    """Whether a container is of none of the classes."""
-    possible = _CLASSES.get(content.kind)
-    if possible is None or content.owner is not None:
-        return False
-    return not any(name in possible for name in names)
-
-
-def _certain(content: Cell, names: list[str]) -> bool:
-    """Whether a container is of one of the classes."""
-    return content.owner is None and content.kind in ("tuple", "dict") and any(
-        name in _CLASSES[content.kind] for name in names)
+def _is_instance(content: Cell, names: list[str]) -> bool | None:
+    """Whether a container is of one of the classes, where that is certain."""
+    found = (getattr(builtins, name.removeprefix("builtins."), None) for name in names)
+    classes = tuple(one for one in found if isinstance(one, type))
+    answers = {issubclass(kind, classes) for kind in _CLASSES.get(content.kind, ()) if content.owner is None}
+    return answers.pop() if len(answers) == 1 else None

@@ -10,7 +10,7 @@ from triton_mutlint.host.calls.objects import Calls
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments, bind, defaults, parameters
 from triton_mutlint.host.values.cells import Cell
-from triton_mutlint.host.values.values import NONE, UNSEEN, FunctionValue, KernelMethod, KernelValue, Sort, Value, join
+from triton_mutlint.host.values.values import NONE, UNSEEN, FunctionValue, KernelValue, Sort, Value, join
 from triton_mutlint.source.walking import dotted
 from triton_mutlint.types import (
     Access,
@@ -36,14 +36,13 @@ _IDLE = frozenset({"warmup", "cache_clear", "preload", "add_pre_run_hook", "get_
 class Launches(Calls):
     """Follows tensors into kernels."""
 
-    def launch(self, method: KernelMethod, arguments: Arguments, node: ast.AST) -> Value:
+    def launch(self, kernel: KernelValue, name: str, arguments: Arguments, node: ast.AST) -> Value:
         """`kernel[grid](...)` and `kernel.run(...)`; other methods launch nothing."""
-        kernel = method.kernel
-        if method.name in _IDLE or (method.name == "run" and _warms_up(arguments)):
+        if name in _IDLE or (name == "run" and _warms_up(arguments)):
             return UNSEEN
-        if method.name not in ("launch", "run"):
+        if name not in ("launch", "run"):
             return self.not_known(UNSEEN, arguments, node)
-        self.grid(arguments.named.get("grid", Value()) if method.name == "run" else Value(), node)
+        self.grid(arguments.named.get("grid", Value()) if name == "run" else Value(), node)
         verdicts = self.world.kernels.verdicts(kernel.module, kernel.node, kernel.names)
         if isinstance(verdicts, str):
             name = min(kernel.names, default=kernel.node.name)

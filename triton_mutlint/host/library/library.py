@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 
+from triton_mutlint.host.calls.objects import launched
 from triton_mutlint.host.classes.classes import MADE
 from triton_mutlint.host.classes.names import is_tuner
 from triton_mutlint.host.launches.launches import Launches
@@ -111,6 +112,9 @@ class Interpreter(Builtins, Launches):
     def method(self, attribute: Attribute, arguments: Arguments, node: ast.AST) -> Value:
         """`owner.name(...)` of a container, a tensor, a class or something unknown."""
         owner, name = attribute.owner, attribute.name
+        kernel = launched(attribute)
+        if kernel is not None:
+            return self.launch(kernel, name, arguments, node)
         if name == "<tuner>":
             return self._tuned("autotune", arguments, _kernels(arguments))
         classes = [t for t in owner.things if isinstance(t, ClassValue)]

@@ -32,7 +32,7 @@ from triton_mutlint.host.values.values import (
     Attribute,
     ClassValue,
     FunctionValue,
-    KernelMethod,
+    KernelValue,
     Observed,
     Sort,
     Thing,
@@ -187,7 +187,7 @@ class Registering(RegisteringNames):
     def not_known(self, owner: Value, arguments: Arguments, node: ast.AST) -> Value:
         return opaque(f"it is made by `{_shown(node)}`", passed_in([owner, *arguments], self.state))
 
-    def launch(self, method: KernelMethod, arguments: Arguments, node: ast.AST) -> Value:
+    def launch(self, kernel: KernelValue, name: str, arguments: Arguments, node: ast.AST) -> Value:
         return UNSEEN
 
     def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:

@@ -20,11 +20,10 @@ from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import (
     UNSEEN,
     Attribute,
-    BoundMethod,
     CellId,
     ClassValue,
     FunctionValue,
-    KernelMethod,
+    KernelValue,
     Partial,
     ScopeId,
     Thing,
@@ -152,7 +151,7 @@ class Core:
     not_known: Callable[[Value, Arguments, ast.AST], Value]
     external: Callable[[str, Arguments, ast.AST], Value]
     method: Callable[[Attribute, Arguments, ast.AST], Value]
-    launch: Callable[[KernelMethod, Arguments, ast.AST], Value]
+    launch: Callable[[KernelValue, str, Arguments, ast.AST], Value]
     defaults_of: Callable[[ast.arguments], tuple[tuple[str, Value], ...]]
     decorate: Callable[[ast.expr, Value], Value]
     scope_of: Callable[[str], ScopeId]
@@ -259,18 +258,17 @@ class Core:
             for held in (item.function, *item.positional, *(value for _, value in item.keywords)):
                 for inner in held.things:
                     yield from self._around_it(inner)
-        function = item.function if isinstance(item, BoundMethod) else item
-        scope = function.scope if isinstance(function, FunctionValue) else None
+        scope = item.scope if isinstance(item, FunctionValue) else None
         state = self.module_state
-        while isinstance(function, FunctionValue) and scope is not None and scope not in self.world.shared.opened:
+        while isinstance(item, FunctionValue) and scope is not None and scope not in self.world.shared.opened:
             self.world.shared.opened.add(scope)
             names = state.names.get(scope, {})
             for name, value in names.items():
-                altered = name in function.module.changed
+                altered = name in item.module.changed
                 yield from ((cell, altered) for cell in state.holds(value))
                 for inner in value.things:
                     yield from self._around_it(inner)
-            again = {name: join(value, UNSEEN) for name, value in names.items() if name in function.module.nonlocals}
+            again = {name: join(value, UNSEEN) for name, value in names.items() if name in item.module.nonlocals}
             if again:
                 state.names[scope] = {**names, **again}
             scope = self.scopes.get(scope)

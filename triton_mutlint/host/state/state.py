@@ -10,7 +10,6 @@ from triton_mutlint.host.values.cells import Cell, merged
 from triton_mutlint.host.values.values import (
     NO_VALUE,
     Attribute,
-    BoundMethod,
     CellId,
     ClassValue,
     FunctionValue,
@@ -215,13 +214,13 @@ class State:
 
     def _captured(self, thing: Thing) -> Iterator[Value]:
         """Values that something callable holds, and those of the names that a function in a function reads."""
-        if isinstance(thing, (BoundMethod, Super, Attribute)):
+        if isinstance(thing, (Super, Attribute)):
             yield thing.owner
         if isinstance(thing, Partial):
             yield from (thing.function, *thing.positional, *(held for _, held in thing.keywords), thing.star or Value())
         if isinstance(thing, Resumed):
             yield from (held for _, held in thing.given)
-        function = thing.function if isinstance(thing, (BoundMethod, Resumed)) else thing
+        function = thing.function if isinstance(thing, Resumed) else thing
         if isinstance(function, FunctionValue):
             yield from (held for _, held in function.defaults)
             if self.kept:

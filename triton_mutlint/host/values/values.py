@@ -216,28 +216,10 @@ class KernelValue:
 
 @hashed_once
 @dataclass(frozen=True)
-class KernelMethod:
-    """`kernel[grid]` ("launch"), `kernel.run`, `kernel.warmup`, ..."""
-
-    kernel: KernelValue
-    name: str
-
-
-@hashed_once
-@dataclass(frozen=True)
 class ClassValue:
     module: HostModule
     node: ast.ClassDef
     scope: ScopeId | None = None
-
-
-@hashed_once
-@dataclass(frozen=True)
-class BoundMethod:
-    """A method of a first-party class with its first argument."""
-
-    owner: Value
-    function: FunctionValue
 
 
 @hashed_once
@@ -252,7 +234,7 @@ class Super:
 @hashed_once
 @dataclass(frozen=True)
 class Attribute:
-    """A method of a tensor, a container or something unknown, by name.
+    """A method of a tensor, a container, a kernel or something unknown, by name; `kernel[grid]` is "launch".
 
     Of attributes of attributes, `MAX_CHAIN` are told apart: a loop over `x.parent`, or several functions that each
     ask for two or three of them, would make ever more.
@@ -299,10 +281,15 @@ class Observed:
 
 # Union, not `|`: evaluated at run time.
 Thing = Union[  # noqa: UP007
-    FunctionValue, KernelValue, KernelMethod, ClassValue, BoundMethod, Super, Attribute, Partial, Resumed, External,
+    FunctionValue, KernelValue, ClassValue, Super, Attribute, Partial, Resumed, External,
     HostModule, Observed
 ]
 
 
 def thing(value: Thing) -> Value:
     return Value(things=frozenset([value]))
+
+
+def bound_to(owner: Value, function: Thing) -> Value:
+    """A function with its first argument: a method."""
+    return thing(Partial(thing(function), (owner,), ()))
