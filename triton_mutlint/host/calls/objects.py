@@ -27,9 +27,9 @@ from triton_mutlint.host.values.values import (
     Super,
     Thing,
     Value,
-    bound_to,
     join,
     thing,
+    with_first,
 )
 
 
@@ -68,7 +68,7 @@ class Calls(Functions):
 
     @staticmethod
     def _bind_all(owner: Value, member: Value) -> Value:
-        found = [bound_to(owner, t) for t in member.things if isinstance(t, FunctionValue)]
+        found = [with_first(thing(t), owner) for t in member.things if isinstance(t, FunctionValue)]
         return join(*found) if found else member
 
     def apply_autograd(self, owner: ClassValue, arguments: Arguments, node: ast.AST) -> Value:

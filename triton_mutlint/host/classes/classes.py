@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 from triton_mutlint.host.classes.names import NameLookup
 from triton_mutlint.host.modules.module import Definition, External
-from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.values import (
@@ -18,15 +17,14 @@ from triton_mutlint.host.values.values import (
     Partial,
     Thing,
     Value,
-    bound_to,
     constant,
     join,
     thing,
+    with_first,
 )
 from triton_mutlint.source.walking import dotted
 
-_PROPERTIES = frozenset({"property", "cached_property"})
-_SETTERS = frozenset({"setter", "deleter"})
+_ROLES = ("staticmethod", "classmethod", "property", "cached_property", "setter", "deleter")  # by decorators
 # What the calls give that stand for the decorators: `size = property(_size)`.
 MADE = frozenset({
     "builtins.property", "functools.cached_property", "builtins.staticmethod", "builtins.classmethod",
@@ -88,54 +86,32 @@ class Classes(NameLookup):
 
     def bound(self, one: Value, member: Value, node: ast.AST) -> Value:
         """A class's member as an instance gives it."""
-        found: list[Value] = []
-        for item in member.things:
-            if isinstance(item, FunctionValue):
-                found.extend(self._method(one, item, node))
-            elif made_by(item):
-                found.append(self._made(one, item, node))
-            else:
-                found.append(thing(item))
+        found = [self._of_instance(one, item, node) for item in member.things]
         got = self.special(Value(cells=member.cells), "__get__", (one, UNSEEN), node)
         rest = replace(member, things=frozenset(), cells=frozenset() if got is not None else member.cells)
         return join(*found, rest, got or Value())
 
-    def _method(self, one: Value, item: FunctionValue, node: ast.AST) -> Iterator[Value]:
-        kinds = kinds_of(item)
-        if "staticmethod" in kinds:
-            yield thing(item)
-        elif "classmethod" in kinds:
-            yield bound_to(thing(item.owner) if item.owner else one, item)
-        elif kinds & _PROPERTIES:
-            yield self.call(bound_to(one, item), Arguments(), node)
-        elif not kinds & _SETTERS:
-            yield bound_to(one, item)
-
-    def _made(self, one: Value, item: Thing, node: ast.AST) -> Value:
-        """A member made by a call of `property`, `staticmethod`, ..."""
-        name = made_by(item)
-        assert isinstance(item, Partial)
-        first = item.positional[0] if item.positional else dict(item.keywords).get("fget", UNSEEN)
-        if name in ("builtins.property", "functools.cached_property"):
-            return self.call(first, Arguments((one,)), node)
-        if name == "builtins.staticmethod":
-            return first
-        if name == "builtins.classmethod":
-            return thing(Partial(first, (UNSEEN,), ()))
-        return thing(Partial(first, (one, *item.positional[1:]), item.keywords))
+    def _of_instance(self, one: Value, item: Thing, node: ast.AST) -> Value:
+        role, function = role_of(item)
+        if role in ("property", "cached_property"):
+            return self.call(function, Arguments((one,)), node)
+        if role in ("setter", "deleter"):
+            return Value()
+        if role == "classmethod":
+            owner = getattr(item, "owner", None)
+            return with_first(function, thing(owner) if owner is not None else one)
+        if role == "partialmethod" and isinstance(item, Partial):
+            return thing(Partial(function, (one, *item.positional[1:]), item.keywords))
+        return with_first(function, one) if role == "method" else function
 
     @staticmethod
     def of_class(owner: ClassValue, member: Value) -> Value:
         """A class's member as the class gives it: class methods take the class."""
         found: list[Value] = []
         for item in member.things:
-            if isinstance(item, FunctionValue) and "classmethod" in kinds_of(item):
-                found.append(bound_to(thing(owner), item))
-            elif made_by(item) in ("builtins.staticmethod", "builtins.classmethod") and isinstance(item, Partial):
-                taken = (thing(owner),) if made_by(item) == "builtins.classmethod" else ()
-                found.append(thing(Partial(item.positional[0] if item.positional else UNSEEN, taken, ())))
-            else:
-                found.append(thing(item))
+            role, function = role_of(item)
+            found.append(with_first(function, thing(owner)) if role == "classmethod" else
+                         function if role == "staticmethod" else thing(item))
         return join(*found, replace(member, things=frozenset()))
 
     def set_member(self, one: Value, owner: ClassValue, name: str, value: Value, node: ast.AST) -> bool:
@@ -148,15 +124,11 @@ class Classes(NameLookup):
         member = self.class_member(owner, name)
         if member is None:
             return False
-        setters = [t for t in member.things if isinstance(t, FunctionValue) and "setter" in kinds_of(t)]
-        for item in setters:
-            self.call(bound_to(one, item), Arguments((value,)), node)
-        made = [t for t in member.things if made_by(t) == "builtins.property" and isinstance(t, Partial)]
-        for partial in made:
-            setter = (*partial.positional[1:2], dict(partial.keywords).get("fset", UNSEEN))[0]
+        setters = [setter for item in member.things if (setter := _setter(item)) is not None]
+        for setter in setters:
             self.call(setter, Arguments((one, value)), node)
         handled = self.special(Value(cells=member.cells), "__set__", (one, value), node) is not None
-        return bool(setters) or bool(made) or handled
+        return bool(setters) or handled
 
     # ------------------------------------------------------------------ special methods
 
@@ -198,17 +170,20 @@ def _reads_members(node: ast.AST, owner: ast.ClassDef) -> bool:
     return any(isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef)) and s.name in names for s in owner.body)
 
 
-def made_by(item: object) -> str:
-    """Which of `MADE` gave this class member; "" for others."""
+def role_of(item: Thing) -> tuple[str, Value]:
+    """What a class takes a member for ("property", "method", ...; "" is anything else), and the function it is."""
+    if isinstance(item, FunctionValue):
+        kinds = [name for decorator in getattr(item.node, "decorator_list", ()) for name in dotted(decorator)[-1:]]
+        return next((role for role in _ROLES if role in kinds), "method"), thing(item)
     if isinstance(item, Partial):
-        for function in item.function.things:
-            if isinstance(function, External) and function.name in MADE:
-                return function.name
-    return ""
+        made = next((t.name for t in item.function.things if isinstance(t, External) and t.name in MADE), "")
+        first = item.positional[0] if item.positional else dict(item.keywords).get("fget", UNSEEN)
+        return (made.rpartition(".")[2], first) if made else ("", thing(item))
+    return "", thing(item)
 
 
-def kinds_of(function: FunctionValue) -> set[str]:
-    """The last names of a function's decorators."""
-    if isinstance(function.node, ast.Lambda):
-        return set()
-    return {text_of(decorator).rpartition(".")[2] for decorator in function.node.decorator_list}
+def _setter(item: Thing) -> Value | None:
+    role, function = role_of(item)
+    if role == "property" and isinstance(item, Partial):
+        return (*item.positional[1:2], dict(item.keywords).get("fset", UNSEEN))[0]
+    return function if role == "setter" else None

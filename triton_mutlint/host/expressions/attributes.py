@@ -5,23 +5,21 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from triton_mutlint.host.classes.classes import kinds_of, made_by
+from triton_mutlint.host.classes.classes import role_of
 from triton_mutlint.host.expressions.iteration import Iteration
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.torch import table as torch_table
-from triton_mutlint.host.torch.table import Result, TorchEffect
+from triton_mutlint.host.torch.table import applied
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import KEYS, Cell, is_container_method, sequence
 from triton_mutlint.host.values.values import (
-    NOTHING,
     PLAIN,
     TENSOR,
     UNSEEN,
     Attribute,
     ClassValue,
-    FunctionValue,
     KernelValue,
     Sort,
     Super,
@@ -280,33 +278,13 @@ def _rest(value: Value) -> Value:
     return replace(value, things=frozenset(), cells=frozenset()) if value.things or value.cells else value
 
 
-def applied(effect: TorchEffect, arguments: list[Value | None]) -> Value:
-    """The result of a torch function, given its arguments by position (None: left out)."""
-    given = {i: value for i, value in enumerate(arguments) if value is not None}
-    carried = frozenset[str]().union(*(given[i].carried for i in given))
-    if effect.carries:
-        carried = carried.union(*(given[i].roots for i in effect.carries if i in given))
-    if effect.result is Result.PLAIN:
-        return Value(carried=carried, kind=Sort.PLAIN)
-    same = [given[i] for i in effect.same if i in given]
-    maybe = [given[i] for i in effect.maybe if i in given]
-    return Value(
-        NOTHING.union(*(v.same for v in same)),
-        NOTHING.union(*(v.maybe for v in same), *(v.same | v.maybe for v in maybe)),
-        NOTHING.union(*(v.unsure for v in (*same, *maybe))), carried, kind=Sort.TENSOR,
-    )  # fmt: skip
-
-
 def is_array(value: Value) -> bool:
     """Whether a value with an argument's storage is no tensor but something like a numpy array."""
     return bool(value.same or value.maybe) and value.kind == Sort.OTHER
 
 
 def _is_property(member: Value) -> bool:
-    functions = (t for t in member.things if hasattr(t, "node"))
-    made = any(made_by(t) == "builtins.property" for t in member.things)
-    return made or bool(member.cells) or any(
-        isinstance(t, FunctionValue) and "property" in kinds_of(t) for t in functions)
+    return bool(member.cells) or any(role_of(item)[0] == "property" for item in member.things)
 
 
 def _listed(value: Value, state: State) -> bool:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from triton_mutlint.host.calls.objects import Calls
-from triton_mutlint.host.expressions.attributes import applied, is_array
+from triton_mutlint.host.expressions.attributes import is_array
 from triton_mutlint.host.model import OpRegistration
 from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.schema import Schema
-from triton_mutlint.host.torch.table import TorchEffect
+from triton_mutlint.host.torch.table import TorchEffect, applied
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.values import (
     NOTHING,

@@ -290,6 +290,6 @@ def thing(value: Thing) -> Value:
     return Value(things=frozenset([value]))
 
 
-def bound_to(owner: Value, function: Thing) -> Value:
+def with_first(function: Value, first: Value) -> Value:
     """A function with its first argument: a method."""
-    return thing(Partial(thing(function), (owner,), ()))
+    return thing(Partial(function, (first,), ()))
