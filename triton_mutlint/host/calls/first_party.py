@@ -156,8 +156,8 @@ class Functions(Statements):
         """What a call gives: what it returns, or for a function with `yield` a generator."""
         if inner.yielded is None:
             return returned
-        if returned != NONE:  # `yield from` gives it, and StopIteration carries it
-            self.throw(returned)
+        if returned != NONE and inner.node is not None:  # `yield from` gives it, and StopIteration carries it
+            self.escape(returned, "StopIteration carries it", inner.node)
         source = thing(Resumed(function, tuple(sorted(given.items()))))
         assert inner.node is not None
         content = Cell(rest=join(inner.yielded, returned), kind="generator", source=source)

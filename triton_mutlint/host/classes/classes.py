@@ -57,8 +57,13 @@ class Classes(NameLookup):
 
     def order(self, owner: ClassValue, depth: int = 0) -> list[ClassValue]:
         """The class and its first-party bases, in the order in which members are looked up."""
+        if owner in self.orders:
+            return self.orders[owner]
         bases = self.bases(owner) if depth < 8 else []
-        return [owner, *_merged([*(self.order(base, depth + 1) for base in bases), bases])]
+        found = [owner, *_merged([*(self.order(base, depth + 1) for base in bases), bases])]
+        if not depth:
+            self.orders[owner] = found
+        return found
 
     def after(self, owner: Value, of: ClassValue) -> list[ClassValue]:
         """The classes that `super()` looks in, in a method of `of` on `owner`."""

@@ -88,7 +88,7 @@ class Containers(TorchCalls):
     def _generator_method(self, owner: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
         """`send`, `throw`, `close` and `__next__` run the generator on."""
         if name == "throw":
-            self.throw(join(*arguments))
+            self.escape(join(*arguments), "it is raised", node)
         found = [self.state.elements(owner)]
         for content in self.state.contents(owner):
             if content.source != Value():

@@ -47,7 +47,6 @@ class RegisteringNames(TorchRegistering):
         self.stack: list[ast.AST] = []
         self.defined: list[FunctionValue] = []
         self._meanings: dict[tuple[int, str], Value] = {}
-        self._orders: dict[ClassValue, list[ClassValue]] = {}
         self._classes: dict[int, dict[str, Value]] = {}
         self._configured: dict[int, tuple[str, Registrar]] | None = None
 
@@ -168,11 +167,6 @@ class RegisteringNames(TorchRegistering):
 
             self.apart(work, self.top(owner.module))
         return self._classes[id(owner.node)]
-
-    def order(self, owner: ClassValue, depth: int = 0) -> list[ClassValue]:
-        if owner not in self._orders:
-            self._orders[owner] = super().order(owner, depth)
-        return self._orders[owner]
 
     def class_member(self, owner: ClassValue, name: str) -> Value | None:
         return next((found for one in self.order(owner) if (found := self._own_member(one, name)) is not None), None)

@@ -140,6 +140,7 @@ class Core:
         self.watch: list[State] = []  # of each `try` and `with` that runs: its state after any of its statements
         self.escaped: list[tuple[HostEffect, Value]] = []  # what code that is not understood may hold on to
         self.resuming: set[CellId] = set()
+        self.orders: dict[ClassValue, list[ClassValue]] = {}  # in which members of classes are looked up
         self.given: frozenset[str] = frozenset()  # arguments of the op that are tensors in every call
         self.rounds: tuple[int, ...] = ()  # of loops that are followed round by round
         self.untraced = 0  # blocks around this one that switch tracing off

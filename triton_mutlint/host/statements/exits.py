@@ -12,7 +12,6 @@ from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.values import UNSEEN, Sort, Value, join
 from triton_mutlint.source.walking import dotted
 
-_THROWN = ("thrown",)  # the scope that holds, as one name, whatever was raised
 _UNTRACED = (("_disable_current_modes",), ("unset_fake_temporarily",), ("no_dispatch",))  # of torch
 _Work = Callable[[], State | None]
 _Leave = Callable[[State], State | None]
@@ -60,21 +59,14 @@ class Exits(Expressions):
         for handler in node.handlers:
             start = self.state = anywhere.copy()
             if handler.name:
-                start.put(self.scope_of(handler.name), handler.name, join(UNSEEN, self.thrown()))
+                start.put(self.scope_of(handler.name), handler.name, UNSEEN)
             after = either(after, self.block(handler.body, start))
         return after
-
-    def thrown(self) -> Value:
-        """What an exception may be that is caught now."""
-        return self.state.get(_THROWN, "exception") or Value()
-
-    def throw(self, value: Value) -> None:
-        self.state.put(_THROWN, "exception", join(self.thrown(), value))
 
     def _s_raise(self, node: ast.Raise) -> None:
         for part in (node.exc, node.cause):
             if part is not None:
-                self.throw(self.evaluate(part))
+                self.escape(self.evaluate(part), "it is raised", node)  # what is caught is not followed
 
     # ------------------------------------------------------------------ with
 
