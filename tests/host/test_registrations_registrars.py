@@ -178,7 +178,7 @@ def test_what_callers_in_other_files_pass(tmp_path: Path) -> None:
     """
     (vague,) = register(tmp_path, factory)
     assert shown((vague,)) == [("<a::{backend}_attention>", "custom_op", None, ["attention"])]
-    assert vague.declaration.reason == "the list is what a caller passes"
+    assert vague.declaration.reason == "it is what a caller passes"
     ops = register(tmp_path, factory.rstrip() + '\n        make("fast", ["x"])\n        make("slow", ())\n')
     assert shown(ops) == [("a::fast_attention", "registrar", ("x",), ["attention"]),
                           ("a::slow_attention", "registrar", (), ["attention"])]

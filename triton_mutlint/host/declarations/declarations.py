@@ -16,7 +16,6 @@ from triton_mutlint.host.registrations.things import (
     Opaque,
     each_in,
     is_whole,
-    passed_in,
     string,
     strings,
 )
@@ -45,7 +44,7 @@ def declaration_of(event: OpEvent, functions: Sequence[Found], positional: Seque
             problems.extend(_disagreement(listed, schema))
         return replace(declared, problems=tuple(problems)), tuple(schema.arguments)
     if event.schema is not None and not any(isinstance(one, InferredSchema) for one in event.schema.things):
-        reason = "its schema is malformed" if problems else _reason(event.schema, "its schema", event)
+        reason = "its schema is malformed" if problems else _reason(event.schema)
         return Declaration(None, place, problems=tuple(problems), reason=reason), ()
     listed, wrong = _listed(event, functions, event.step.site.location)
     return replace(listed, problems=(*problems, *wrong)), ()
@@ -118,18 +117,18 @@ def _listed(event: OpEvent, functions: Sequence[Found], default_place: Location)
                           "write `mutates_args=()` for an op that mutates nothing")
         return replace(base, names=()), [problem] if at.stated or event.required else []
     lists = [each_in(content) for content in event.state.contents(value)]
-    if len(lists) != 1 or value.kind or value.things or value.roots:
+    if len(lists) != 1 or value.kind or value.things:
         agreed = _agreed(value, lists, event)
         if agreed is None:
             otherwise = "it is decided at run time" if lists else ""
-            return replace(base, reason=_reason(value, "the list", event, otherwise)), []
+            return replace(base, reason=_reason(value, otherwise)), []
         lists = [list(agreed)]
     items = lists[0]
     if items is None:
-        return replace(base, reason=_reason(value, "the list", event)), []
+        return replace(base, reason=_reason(value)), []
     names, problems = _names(items, functions, event, at)
     if names is None or not all(map(is_whole, event.state.contents(value))):
-        reason = next((_reason(v, "a name in it", event) for v in items if string(v) is None), AT_RUN_TIME)
+        reason = next((_reason(v) for v in items if string(v) is None), AT_RUN_TIME)
         return replace(base, reason=reason), problems
     return replace(base, names=names, span=at.span), problems
 
@@ -185,7 +184,7 @@ def _from_string(value: Value, base: Declaration, functions: Sequence[Found], ev
                  ) -> tuple[Declaration, list[Problem]]:
     text = string(value)
     if text is None:
-        return replace(base, span=None, reason=_reason(value, "it", event)), []
+        return replace(base, span=None, reason=_reason(value)), []
     if text == ANY:
         return replace(base, any_may=True, reason="it is declared as unknown"), []
     problem = Problem(f"`mutates_args` is the string {str(text)!r}, not a list of names", base.place,
@@ -263,14 +262,12 @@ def shown_name(event: OpEvent) -> str:
 
 def _agreed(value: Value, lists: Sequence[Sequence[Value] | None], event: OpEvent) -> Sequence[Value] | None:
     """One of several lists, where all hold the same names."""
-    if value.kind or value.things or value.roots or not all(map(is_whole, event.state.contents(value))):
+    if value.kind or value.things or not all(map(is_whole, event.state.contents(value))):
         return None
     held = [{string(item) for item in items} if items is not None else {None} for items in lists]
     return lists[0] if held and None not in held[0] and all(one == held[0] for one in held) else None
 
 
-def _reason(value: Value, what: str, event: OpEvent, otherwise: str = "") -> str:
-    if passed_in([value], event.state):
-        return f"{what} is what a caller passes"
+def _reason(value: Value, otherwise: str = "") -> str:
     reasons = sorted(one.reason for one in value.things if isinstance(one, Opaque))
     return otherwise or (reasons[0] if reasons else AT_RUN_TIME)

@@ -25,15 +25,11 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class _Event:
-    """`state` is what containers held then. `passed` says that a caller of the code that is read passes what decides
-    on the function, or all that is known of the op; `depends` that one passes anything that tells ops apart.
-    """
+    """`state` is what containers held then."""
 
     name: Value
     step: Step
     state: State
-    passed: bool
-    depends: bool
 
 
 @dataclass(frozen=True, eq=False)

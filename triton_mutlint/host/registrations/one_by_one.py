@@ -20,7 +20,6 @@ from triton_mutlint.host.registrations.things import (
     each_in,
     is_whole,
     opaque,
-    passed_in,
     written,
 )
 from triton_mutlint.host.state.core import Activation
@@ -60,7 +59,7 @@ class OneByOne(Interpreter):
 
     def each(self, value: Value, state: State) -> list[Value] | None:
         """What a loop over `value` may be given, one after the other; None where there may be more."""
-        if value.kind or value.roots or value.things or not value.cells:
+        if value.kind or value.things or not value.cells:
             return None
         found: list[Value] = []
         for content in state.contents(value):
@@ -88,8 +87,7 @@ class OneByOne(Interpreter):
         items = self.each(source, state)
         if items is not None and len(items) <= MAX_UNROLLED:
             return self._rounds(node, items, None, state, here)
-        unknown = opaque("it is computed in a loop", passed_in([source], state))
-        return self._rounds(node, [unknown], state.copy(), state, here)
+        return self._rounds(node, [opaque("it is computed in a loop")], state.copy(), state, here)
 
     _s_asyncfor = _s_for
 
@@ -194,7 +192,7 @@ class OneByOne(Interpreter):
 
     def tested(self, value: Value, node: ast.AST, state: State, here: Activation) -> bool | None:
         certain = super().tested(value, node, state, here)
-        if certain is not None or value.kind or value.roots:
+        if certain is not None or value.kind:
             return certain
         answers: set[bool | None] = {True if isinstance(one, _SURE) else None for one in value.things}
         for content in state.contents(value):

@@ -15,7 +15,6 @@ from triton_mutlint.host.registrations.things import (
     as_text,
     joined,
     opaque,
-    passed_in,
     string,
     strings,
     text_value,
@@ -57,10 +56,9 @@ class OneByOneLibrary(OneByOne):
                 parts.append(as_text(values[-1], shown) if plain else Text(f"{{{shown}}}", False))
             elif isinstance(part, ast.Constant):
                 parts.append(Text(str(part.value)))
-        return text_value(_placeless(joined(parts)), self.spot(node, here), passed_in(values, state))
+        return text_value(_placeless(joined(parts)), self.spot(node, here))
 
     def binary(self, node: ast.BinOp, left: Value, right: Value, state: State, here: Activation) -> Value:
-        roots = passed_in([left, right], state)
         if isinstance(node.op, ast.Add):
             schemas = [one for one in right.things if isinstance(one, InferredSchema)]
             if any(isinstance(one, InferredSchema) for one in left.things):
@@ -68,16 +66,16 @@ class OneByOneLibrary(OneByOne):
             if schemas:
                 before = as_text(left, ast.unparse(node.left))
                 made = [thing(replace(s, prefix=joined([before, s.prefix]))) for s in schemas]
-                return join(*made, replace(NO_VALUE, unsure=roots))
+                return join(*made)
             if _is_text(left) or _is_text(right):
                 ours = strings(left) or [as_text(left, ast.unparse(node.left))]
                 theirs = strings(right) or [as_text(right, ast.unparse(node.right))]
                 spot = self.spot(node, here)
-                return join(*(text_value(_placeless(joined(pair)), spot, roots)
+                return join(*(text_value(_placeless(joined(pair)), spot)
                               for pair in ((a, b) for a in ours for b in theirs)))
         if isinstance(node.op, ast.Mod) and _is_text(left):
             values = [right] if not right.cells else self.each(right, state) or []
-            return formatted(as_text(left, "…"), values, roots)
+            return formatted(as_text(left, "…"), values)
         return super().binary(node, left, right, state, here)
 
     def _joined_containers(self, node: ast.BinOp, left: Value, right: Value, state: State, here: Activation) -> Value:
@@ -100,7 +98,7 @@ class OneByOneLibrary(OneByOne):
                 return text_value(Text(text[slice(*(value for _, value in bounds))]), as_text(tensor, "").spot)
         elif text is not None and isinstance(at, int) and -len(text) <= at < len(text):
             return text_value(Text(text[at]))
-        return text_value(Text("{…}", False), roots=tensor.unsure)
+        return text_value(Text("{…}", False))
 
     def method(self, attribute: Attribute, arguments: Arguments, node: ast.AST, state: State,
                here: Activation) -> Value:
@@ -108,8 +106,7 @@ class OneByOneLibrary(OneByOne):
         if not _is_text(owner):
             return super().method(attribute, arguments, node, state, here)
         listed = [self.each(value, state) for value in arguments.positional[:1]]
-        roots = passed_in([owner, *arguments], state)
-        made = text_method(as_text(owner, "…"), attribute.name, arguments, listed[0] if listed else None, roots)
+        made = text_method(as_text(owner, "…"), attribute.name, arguments, listed[0] if listed else None)
         if made is None:
             return self.not_known(owner, arguments, node, state, here)
         return made if isinstance(made, Value) else self.listed(made, node, state, here)
@@ -219,7 +216,7 @@ class OneByOneLibrary(OneByOne):
         bounds = [v.constant[1] for v in arguments.positional if v.constant is not None]
         whole = [bound for bound in bounds if isinstance(bound, int)]
         if not whole or len(whole) != len(arguments.positional) or len(whole) > 3 or whole[2:] == [0]:
-            return opaque(AT_RUN_TIME, passed_in(arguments, state))
+            return opaque(AT_RUN_TIME)
         numbers = range(*whole)
         if len(numbers) > LONGEST_RANGE:
             return opaque(AT_RUN_TIME)
@@ -227,7 +224,7 @@ class OneByOneLibrary(OneByOne):
 
     def _b_str(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         first = arguments.positional[0] if arguments.positional else constant("")
-        return text_value(as_text(first, "…"), roots=passed_in([first], state))
+        return text_value(as_text(first, "…"))
 
     def _f_itertools_chain(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         return self._from_lists(arguments, node, state, here, lambda *known: [one for held in known for one in held])

@@ -13,16 +13,13 @@ from triton_mutlint.host.registrations.things import (
     Pending,
     as_text,
     joined,
-    passed_in,
     string,
     strings,
     text_value,
 )
-from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.texts import Text
 from triton_mutlint.host.values.values import (
-    Names,
     Thing,
     Value,
     join,
@@ -56,7 +53,7 @@ def passed(registrar: Registrar, arguments: Arguments, parameter: str) -> Value 
 def schemas(value: Value) -> list[Value]:
     """The schemas that a value may be."""
     found = [thing(one) for one in value.things if isinstance(one, InferredSchema)]
-    found.extend(text_value(text, roots=value.unsure) for text in strings(value))
+    found.extend(text_value(text) for text in strings(value))
     return found or [value]
 
 
@@ -87,19 +84,18 @@ def named_by(schema: Value) -> Value:
     """The name that a schema begins with."""
     for one in schema.things:
         if isinstance(one, InferredSchema):
-            return text_value(one.prefix, roots=schema.unsure)
+            return text_value(one.prefix)
     texts = strings(schema)
     if not texts:
         return schema
     name = texts[0].text.partition("(")[0].strip()
-    return text_value(Text(name, texts[0].known or "{" not in name), texts[0].spot, schema.unsure)
+    return text_value(Text(name, texts[0].known or "{" not in name), texts[0].spot)
 
 
-def op_name(library: Library | None, name: Value, state: State) -> Value:
+def op_name(library: Library | None, name: Value) -> Value:
     """The full name of op `name` of a library."""
-    roots: Names = passed_in([name], state)
     shown = as_text(overload(name), "name")
     if "::" in shown.text:
-        return text_value(shown, roots=roots)
+        return text_value(shown)
     space = as_text(library.namespace, "…") if library is not None else Text("{…}", False)
-    return text_value(joined([space, Text("::"), replace(shown, text=str(shown.text))]), shown.spot, roots)
+    return text_value(joined([space, Text("::"), replace(shown, text=str(shown.text))]), shown.spot)

@@ -206,11 +206,6 @@ class RegisteringNames(TorchRegistering):
         held = content.get(name) if content.kind == "object" else None
         return held if held is not None else super()._of_cell(one, content, name, node, state, here)
 
-    def _of_tensor(self, owner: Value, name: str) -> Value:
-        if name in ("__name__", "__qualname__") and owner.roots:
-            return text_value(Text("{name}", False), roots=owner.unsure)
-        return super()._of_tensor(owner, name)
-
     def _b_property(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
         return opaque("it is a property")
 

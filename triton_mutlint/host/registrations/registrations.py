@@ -108,7 +108,7 @@ def _registration(event: OpEvent, impls: Sequence[ImplEvent], module: HostModule
     if event.api in ("torch.library.custom_op", "torch.library.triton_op", "torch.library.define"):
         declaration = _with_name_checked(declaration, event, name)
     form = event.form
-    if len(event.step.path) > 1 and form is not Form.TRITON_OP:
+    if event.step.site.node is not event.step.path[-1] and form is not Form.TRITON_OP:
         form = Form.REGISTRAR
     if not values:
         missing = UNIMPLEMENTED

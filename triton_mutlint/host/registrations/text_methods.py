@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from triton_mutlint.host.registrations.things import AT_RUN_TIME, LONG, as_text, joined, opaque, text_value
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.texts import Text
-from triton_mutlint.host.values.values import Names, Value, constant
+from triton_mutlint.host.values.values import Value, constant
 
 _WIDE = re.compile(r"\d{4}")  # in a format: a width that makes a short string a long one
 _METHODS = frozenset({
@@ -17,7 +17,7 @@ _METHODS = frozenset({
 })  # fmt: skip
 
 
-def formatted(owner: Text, values: Sequence[Value], roots: Names) -> Value:
+def formatted(owner: Text, values: Sequence[Value]) -> Value:
     """`owner % values`."""
     known = [value.constant[1] for value in values if value.constant is not None]
     if owner.known and len(known) == len(values) and not _WIDE.search(owner.text):
@@ -25,10 +25,10 @@ def formatted(owner: Text, values: Sequence[Value], roots: Names) -> Value:
             return text_value(Text(owner.text % tuple(known)), owner.spot)
         except (TypeError, ValueError):
             pass
-    return text_value(Text(owner.text, False), owner.spot, roots)
+    return text_value(Text(owner.text, False), owner.spot)
 
 
-def text_method(owner: Text, name: str, arguments: Arguments, listed: Sequence[Value] | None, roots: Names
+def text_method(owner: Text, name: str, arguments: Arguments, listed: Sequence[Value] | None
                 ) -> Value | list[Value] | None:
     """`owner.name(...)`: a value, or the elements of a list; None where it is not known.
 
@@ -38,14 +38,14 @@ def text_method(owner: Text, name: str, arguments: Arguments, listed: Sequence[V
         return None
     if name == "join":
         if listed is None:
-            return text_value(Text("{…}", False), roots=roots)
+            return text_value(Text("{…}", False))
         parts = [part for item in listed for part in (owner, as_text(item, "…"))]
-        return text_value(Text(str(joined(parts[1:]).text), joined(parts[1:]).known), roots=roots)
+        return text_value(Text(str(joined(parts[1:]).text), joined(parts[1:]).known))
     positional = [value.constant[1] for value in arguments.positional if value.constant is not None]
     named = {key: value.constant[1] for key, value in arguments.named.items() if value.constant is not None}
     short = len(owner.text) <= LONG and not (name == "format" and _WIDE.search(owner.text))
     if not owner.known or not short or len(positional) + len(named) != len(list(arguments)):
-        return text_value(Text(owner.text, False), owner.spot, roots)
+        return text_value(Text(owner.text, False), owner.spot)
     try:
         made = getattr(owner.text, name)(*positional, **named)
     except (TypeError, ValueError, LookupError, AttributeError):

@@ -14,11 +14,8 @@ from triton_mutlint.host.values.hashing import hashed_once
 from triton_mutlint.host.values.texts import Spot, Text, Written
 from triton_mutlint.host.values.values import (
     NO_VALUE,
-    NOTHING,
-    Attribute,
     CellId,
     ClassValue,
-    Names,
     Observed,
     Partial,
     Sort,
@@ -30,6 +27,7 @@ from triton_mutlint.host.values.values import (
 )
 
 AT_RUN_TIME = "it is computed at run time"
+PASSED = "it is what a caller passes"
 LONG = 1 << 16  # of strings and lists that are made, in characters and items
 
 
@@ -86,8 +84,8 @@ class Imported(Observed):
     name: str
 
 
-def opaque(reason: str, roots: Names = NOTHING) -> Value:
-    return Value(unsure=roots, things=frozenset([Opaque(reason)]), kind=Sort.OTHER)
+def opaque(reason: str) -> Value:
+    return Value(things=frozenset([Opaque(reason)]), kind=Sort.OTHER)
 
 
 def is_unknown(value: Value) -> bool:
@@ -101,36 +99,21 @@ def is_none(value: Value | None) -> bool:
     return value is None or value.is_constant(None)
 
 
-def passed_in(values: Iterable[Value | None], state: State) -> Names:
-    """On which parameters of the code that is read the values depend, by what they are made of."""
-    return _made_of(values, state)[0]
-
-
 def snapshot(values: Iterable[Value | None], state: State) -> State:
     """What the containers in some values hold now."""
-    return State(heap=_made_of(values, state)[1])
-
-
-def _made_of(values: Iterable[Value | None], state: State) -> tuple[Names, dict[CellId, Cell]]:
-    found, held, seen = set[str](), dict[CellId, Cell](), set[Thing]()
+    held: dict[CellId, Cell] = {}
     pending = [value for value in values if value is not None]
     while pending:
         value = pending.pop()
-        found |= value.roots
         for cell in value.cells - held.keys():
             content = held[cell] = state.cell(cell) or Cell()
             pending.extend((content.rest, *content.fields.values()))
-        for one in value.things - seen:
-            seen.add(one)
-            if isinstance(one, Attribute):
-                pending.append(one.owner)
-            elif isinstance(one, Partial):
+        for one in value.things:
+            if isinstance(one, Partial):
                 pending.extend((one.function, *one.positional, *(given for _, given in one.keywords)))
-            elif isinstance(one, Pending):
-                pending.extend((*one.positional, *(given for _, given in one.named)))
             elif isinstance(one, InferredSchema):
                 pending.extend((one.function, one.mutates or NO_VALUE))
-    return frozenset(found), held
+    return State(heap=held)
 
 
 # --------------------------------------------------------------------------- lists
@@ -138,7 +121,7 @@ def _made_of(values: Iterable[Value | None], state: State) -> tuple[Names, dict[
 
 def each_in(content: Cell) -> list[Value] | None:
     """What a loop over a container is given, one after the other; None where there may be more."""
-    if content.rest.kind & Sort.OTHER or content.rest.roots or content.source != NO_VALUE:
+    if content.rest.kind & Sort.OTHER or content.source != NO_VALUE:
         return None
     if content.kind == "dict":
         keys = [written(key, None) for key in content.fields if key != KEYS]
@@ -199,12 +182,12 @@ def joined(parts: Iterable[Text]) -> Text:
     return Text("".join(part.text for part in several), all(part.known for part in several))
 
 
-def text_value(text: Text, spot: Spot | None = None, roots: Names = NOTHING) -> Value:
+def text_value(text: Text, spot: Spot | None = None) -> Value:
     """The value that is a string, written at `spot` unless it says where itself."""
     whole = Written.at(text.text, text.spot or spot)
     if text.known:
         return Value(constant=(str, whole), kind=Sort.PLAIN)
-    return Value(unsure=roots, kind=Sort.PLAIN, texts=frozenset([Text(whole, False)]))
+    return Value(kind=Sort.PLAIN, texts=frozenset([Text(whole, False)]))
 
 
 def written(value: object, spot: Spot | None) -> Value:

@@ -25,6 +25,7 @@ from triton_mutlint.host.registrations.passed import (
     take,
 )
 from triton_mutlint.host.registrations.things import (
+    AT_RUN_TIME,
     InferredSchema,
     Library,
     Opaque,
@@ -33,7 +34,6 @@ from triton_mutlint.host.registrations.things import (
     is_none,
     joined,
     opaque,
-    passed_in,
     snapshot,
     string,
     strings,
@@ -111,7 +111,7 @@ class TorchRegistering(OneByOneLibrary):
                     state: State) -> Value | None:
         if attribute.name == "define":
             schema = take(arguments, 0, "schema")
-            if schema is not None and (library is not None or is_schema(schema) or passed_in([schema], state)):
+            if schema is not None and (library is not None or is_schema(schema)):
                 self.define(library, schema, node, state)
                 return NONE
         return self._impl_of(attribute, library, arguments, node, state) if attribute.name == "impl" else None
@@ -120,31 +120,26 @@ class TorchRegistering(OneByOneLibrary):
                  ) -> Value | None:
         op, function, keys = (take(arguments, i, name) for i, name in enumerate(("op_name", "fn", "dispatch_key")))
         if op is None and is_open(arguments) and library is not None:  # `lib.impl(*entry)`
-            op = function = Value(unsure=frozenset(["*"]), kind=Sort.OTHER)
-        if op is None or not (library is not None or string(op) is not None or strings(op) or passed_in([op], state)):
+            op = function = opaque(AT_RUN_TIME)
+        if op is None or not (library is not None or strings(op)):
             return None
         if function is None or string(function) is not None:  # `@lib.impl("op", "CUDA")`
             named = {**arguments.named, "dispatch_key": function or keys or text_value(Text(""))}
             return pending(attribute, replace(arguments, positional=(op,), named=named), "fn")
-        self._implemented(op_name(library, op, state), function, node, state, keys, "with_keyset" in arguments.named,
+        self._implemented(op_name(library, op), function, node, state, keys, "with_keyset" in arguments.named,
                           library is not None)
         return NONE
 
     def _implemented(self, name: Value, function: Value | None, node: ast.AST, state: State, keys: Value | None = None,
                      keyset: bool = False, sure: bool = True) -> None:
         function = function or NO_VALUE
-        passed = bool(passed_in([function], state))
-        depends = passed or bool(passed_in([name], state))
-        self.note(ImplEvent(name, self.site(node), snapshot([name, function, keys], state), passed, depends,
-                            function, keys, keyset, sure),
-                  state)
+        held = snapshot([function, keys], state)
+        self.note(ImplEvent(name, self.site(node), held, function, keys, keyset, sure), state)
 
     def _defines(self, form: Form, api: str, name: Value, node: ast.AST, state: State, function: Value | None = None,
                  mutates: Value | None = None, schema: Value | None = None, **more: object) -> OpEvent:
-        decides = passed_in([function if function is not None else schema], state)
-        depends = passed_in([function, mutates, schema], state)
-        held = snapshot([name, function, mutates, schema, *(v for v in more.values() if isinstance(v, Value))], state)
-        event = OpEvent(name, self.site(node), held, bool(decides), bool(depends), form, api, function, mutates, schema,
+        held = snapshot([function, mutates, schema, *(v for v in more.values() if isinstance(v, Value))], state)
+        event = OpEvent(name, self.site(node), held, form, api, function, mutates, schema,
                         **more)  # type: ignore[arg-type]
         self.note(event, state)
         return event
@@ -152,7 +147,7 @@ class TorchRegistering(OneByOneLibrary):
     def define(self, library: Library | None, schema: Value, node: ast.AST, state: State) -> None:
         """Note `library.define(schema)`."""
         for one in schemas(schema):
-            self.defined_as("Library.define", op_name(library, named_by(one), state), one, node, state)
+            self.defined_as("Library.define", op_name(library, named_by(one)), one, node, state)
 
     def defined_as(self, api: str, name: Value, schema: Value, node: ast.AST, state: State) -> None:
         inferred = next((one for one in schema.things if isinstance(one, InferredSchema)), None)
@@ -192,14 +187,14 @@ class TorchRegistering(OneByOneLibrary):
         if function is None:
             return pending(callee, arguments, "f")
         self.define(library, schema, node, state)
-        self._implemented(op_name(library, named_by(schema), state), function, node, state)
+        self._implemented(op_name(library, named_by(schema)), function, node, state)
         return function
 
     def impl(self, callee: External, arguments: Arguments, node: ast.AST, state: State) -> Value:
         first = take(arguments, 0, "qualname") or UNKNOWN
         library = next((one for one in first.things if isinstance(one, Library)), None)
         if len(arguments.positional) > 1 and (library is not None or may_be_library(first)):
-            name = op_name(library, take(arguments, 1, "name") or UNKNOWN, state)
+            name = op_name(library, take(arguments, 1, "name") or UNKNOWN)
             keys, function = take(arguments, 2, "dispatch_key"), take(arguments, None, "func")
         else:
             name, keys, function = first, take(arguments, 1, "types"), take(arguments, 2, "func")
@@ -239,14 +234,13 @@ class TorchRegistering(OneByOneLibrary):
             one = next((t for t in function.things if isinstance(t, FunctionValue)), None)
             text = Text(one.node.name, True) if one is not None and not isinstance(one.node, ast.Lambda) else Text(
                 "<lambda>" if one is not None else "{name}", one is not None)
-            called = text_value(text, roots=passed_in([function], state))
+            called = text_value(text)
         shown = as_text(called, "name")
         if registrar.namespace and "::" not in shown.text:
             shown = replace(joined([Text(f"{registrar.namespace}::"), shown]))
-        roots = passed_in([called], state)
         mutates = passed(registrar, arguments, registrar.mutates)
         event = self._defines(
-            Form.REGISTRAR, name, text_value(shown, roots=roots), node, state, function,
+            Form.REGISTRAR, name, text_value(shown), node, state, function,
             None if is_none(mutates) else mutates, default=registrar.default, open=is_open(arguments))
         return thing(Registered(event))
 
