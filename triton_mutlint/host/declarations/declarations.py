@@ -9,18 +9,18 @@ from dataclasses import dataclass, replace
 from triton_mutlint.config.settings import nearest
 from triton_mutlint.host.declarations.functions import Found, is_plain_scalar, parameters, takes_more
 from triton_mutlint.host.declarations.mismatches import mismatches
-from triton_mutlint.host.registrations.events import OpEvent
 from triton_mutlint.host.registrations.things import (
     AT_RUN_TIME,
-    InferredSchema,
     Opaque,
+    OpEvent,
     each_in,
+    has_hole,
     is_whole,
+    shown,
     string,
     strings,
 )
 from triton_mutlint.host.torch.schema import Schema, SchemaArgument, SchemaError, parse_schema
-from triton_mutlint.host.values.texts import Text
 from triton_mutlint.host.values.values import CellId, Value, told
 from triton_mutlint.types import Declaration, Location, Problem
 
@@ -43,7 +43,7 @@ def declaration_of(event: OpEvent, functions: Sequence[Found], positional: Seque
             problems.extend(wrong)
             problems.extend(_disagreement(listed, schema))
         return replace(declared, problems=tuple(problems)), tuple(schema.arguments)
-    if event.schema is not None and not any(isinstance(one, InferredSchema) for one in event.schema.things):
+    if event.schema is not None:
         reason = "its schema is malformed" if problems else _reason(event.schema)
         return Declaration(None, place, problems=tuple(problems), reason=reason), ()
     listed, wrong = _listed(event, functions, event.step.site.location)
@@ -69,12 +69,12 @@ def _schema_of(event: OpEvent) -> tuple[Schema | None, Location, list[Problem]]:
         return None, place, [problem]
 
 
-def _arguments(text: Text) -> str | None:
+def _arguments(text: str) -> str | None:
     """The text of a schema; of one whose name alone is computed, what follows the name."""
-    if text.known:
-        return text.text
-    name, bracket, rest = text.text.partition("(")
-    return f"({rest}" if bracket and "{" in name and "{" not in rest else None
+    if not has_hole(text):
+        return text
+    name, bracket, rest = text.partition("(")
+    return f"({rest}" if bracket and has_hole(name) and not has_hole(rest) else None
 
 
 def _disagreement(listed: Declaration, schema: Schema) -> Iterator[Problem]:
@@ -111,7 +111,7 @@ def _listed(event: OpEvent, functions: Sequence[Found], default_place: Location)
     at = _where(value, event)
     base = Declaration(None, at.place, stated=at.stated)
     if value.constant is not None or (told(value) and not value.cells):
-        if string(value) is not None or value.constant is None:
+        if value.constant is None or isinstance(value.constant[1], str):
             return _from_string(value, replace(base, span=at.span), functions, event)
         problem = Problem(f"`mutates_args` is `{value.constant[1]}`, not a list of names", at.place,
                           "write `mutates_args=()` for an op that mutates nothing")
@@ -202,7 +202,7 @@ def _names(items: Sequence[Value], functions: Sequence[Found], event: OpEvent, a
     for i, item in enumerate(items):
         name, place = string(item), _item_place(item, i, event, at)
         if name is None:
-            known = known and item.constant is not None
+            known = known and _is_constant(item)
             problems.extend(_no_name(item, functions, place))
         elif name in names:
             problems.append(Problem(f"`{name}` is listed twice in `mutates_args`", place, "remove one of the two"))
@@ -223,7 +223,7 @@ def _item_place(item: Value, index: int, event: OpEvent, at: _Written) -> Locati
 
 
 def _no_name(item: Value, functions: Sequence[Found], at: Location) -> Iterator[Problem]:
-    if item.constant is None:
+    if item.constant is None or not _is_constant(item):
         return
     order = [p.arg for p in parameters(functions[0][1])] if functions else []
     index = item.constant[1]
@@ -232,6 +232,10 @@ def _no_name(item: Value, functions: Sequence[Found], at: Location) -> Iterator[
     else:
         hint = f"its arguments are {', '.join(order)}" if order else "name the arguments"
     yield Problem(f"`mutates_args` holds `{index}`; it takes names of arguments, not positions", at, hint)
+
+
+def _is_constant(value: Value) -> bool:
+    return value.constant is not None and not has_hole(value.constant[1])
 
 
 def _misnamed(name: str, functions: Sequence[Found], event: OpEvent, at: Location) -> Iterator[Problem]:
@@ -257,7 +261,7 @@ def _misnamed(name: str, functions: Sequence[Found], event: OpEvent, at: Locatio
 
 def shown_name(event: OpEvent) -> str:
     """The op's name as far as it is known."""
-    return next((text.text for text in strings(event.name)), "the op")
+    return next(map(shown, strings(event.name)), "the op")
 
 
 def _agreed(value: Value, lists: Sequence[Sequence[Value] | None], event: OpEvent) -> Sequence[Value] | None:

@@ -1,4 +1,4 @@
-"""The interpreter where it follows loops element by element, and strings letter by letter.
+"""The interpreter where it follows loops element by element, and runs Python's own functions on real values.
 
 Code that registers ops does so row by row, from tables: which name belongs to which function is lost where the
 rounds of a loop are joined.
@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from triton_mutlint.host.calls.calls import Interpreter
 from triton_mutlint.host.modules.module import HostModule
+from triton_mutlint.host.registrations.real import MOST
 from triton_mutlint.host.registrations.things import (
     AT_RUN_TIME,
-    InferredSchema,
     Library,
     Registered,
     each_in,
@@ -29,18 +29,14 @@ from triton_mutlint.host.values.cells import Cell, sequence
 from triton_mutlint.host.values.texts import Spot
 from triton_mutlint.host.values.values import (
     NO_VALUE,
-    PLAIN,
     CellId,
     ClassValue,
     FunctionValue,
-    Sort,
     Value,
-    constant,
     join,
 )
 
-MAX_UNROLLED = 2_048  # elements that a loop or comprehension is followed through
-_SURE = (FunctionValue, ClassValue, Library, Registered, InferredSchema, HostModule)  # what counts as true
+_SURE = (FunctionValue, ClassValue, Library, Registered, HostModule)  # what counts as true
 
 
 class OneByOne(Interpreter):
@@ -80,12 +76,23 @@ class OneByOne(Interpreter):
         content = sequence(values, kind)
         return self.make(node, content if whole else replace(content, size=None), state, here)
 
+    @staticmethod
+    def _appended(owner: Value, value: Value, state: State) -> None:
+        """Each element keeps a place of its own, also where some before it may not be there."""
+        contents = state.contents(owner)
+        if len(contents) != 1 or contents[0].many or contents[0].kind != "list":
+            state.grow(owner, value)
+            return
+        (cell,), content = owner.cells, contents[0]
+        fields = {**content.fields, len(content.fields): value}
+        state.store(cell, replace(content, fields=fields, size=None if content.size is None else content.size + 1))
+
     # ------------------------------------------------------------------ statements
 
     def _s_for(self, node: ast.For | ast.AsyncFor, state: State, here: Activation) -> State | None:
         source = self.evaluate(node.iter, state, here)
         items = self.each(source, state)
-        if items is not None and len(items) <= MAX_UNROLLED:
+        if items is not None and len(items) <= MOST:
             return self._rounds(node, items, None, state, here)
         return self._rounds(node, [opaque("it is computed in a loop")], state.copy(), state, here)
 
@@ -133,6 +140,21 @@ class OneByOne(Interpreter):
         before = state.copy()
         return work(), before
 
+    def _caught(self, node: ast.Try, state: State, here: Activation) -> State | None:
+        """What handlers leave alone is as the body left it: lists that it fills in a loop keep their order."""
+        current, before = self.watched(lambda: self.block(node.body, state, here), state)
+        after = self.block(node.orelse, current, here) if current is not None else None
+        for handler in node.handlers:
+            start = before.copy()
+            if handler.name:
+                start.put(self.scope_of(handler.name, start, here), handler.name, opaque(AT_RUN_TIME))
+            ended = self.block(handler.body, start, here)
+            if ended is not None and after is not None:
+                heap = {cell: content for cell, content in ended.heap.items() if before.heap.get(cell) is not content}
+                ended = State(ended.names, heap)
+            after = either(after, ended)
+        return after
+
     def _s_augassign(self, node: ast.AugAssign, state: State, here: Activation) -> State:
         if isinstance(node.target, ast.Name):
             old = self.name(node.target, node.target.id, state, here)
@@ -173,7 +195,7 @@ class OneByOne(Interpreter):
         generator = generators[0]
         source = self.evaluate(generator.iter, state, here)
         items = self.each(source, state)
-        if len(generators) != 1 or items is None or len(items) > MAX_UNROLLED:
+        if len(generators) != 1 or items is None or len(items) > MOST:
             return None, False
         own = [n.id for n in ast.walk(generator.target) if isinstance(n, ast.Name)]
         saved = {name: state.get(here.scope, name) for name in own}
@@ -200,17 +222,3 @@ class OneByOne(Interpreter):
             whole = content.size is not None or content.kind == "dict"
             answers.add(True if filled else False if whole and content.rest == NO_VALUE else None)
         return answers.pop() if len(answers) == 1 else None
-
-    def _compare(self, node: ast.Compare, state: State, here: Activation) -> Value:
-        if len(node.ops) != 1 or not isinstance(node.ops[0], (ast.In, ast.NotIn)):
-            return super()._compare(node, state, here)
-        one, several = self.evaluate(node.left, state, here), self.evaluate(node.comparators[0], state, here)
-        held = [item.constant for item in self.each(several, state) or [NO_VALUE]]
-        if one.constant is None or None in held or not self.is_whole(several, state):
-            return PLAIN
-        return constant((one.constant in held) is isinstance(node.ops[0], ast.In))
-
-    def _compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
-        if isinstance(op, (ast.Is, ast.IsNot)) and right.is_constant(None) and left.texts and left.kind == Sort.PLAIN:
-            return constant(isinstance(op, ast.IsNot))
-        return super()._compared(op, left, right)

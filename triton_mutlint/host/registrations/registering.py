@@ -15,22 +15,25 @@ from functools import cached_property
 from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.modules.modules import HostModules
-from triton_mutlint.host.registrations.events import Event, OpEvent, Step
-from triton_mutlint.host.registrations.forwarded import forwarded
 from triton_mutlint.host.registrations.may_register import is_followed, registers
-from triton_mutlint.host.registrations.passed import op_of, passed
 from triton_mutlint.host.registrations.registering_names import RegisteringNames
 from triton_mutlint.host.registrations.things import (
     PASSED,
+    Event,
     Library,
     Opaque,
+    OpEvent,
     Pending,
+    Step,
+    has_hole,
     is_row,
+    op_of,
     opaque,
     snapshot,
     string,
     strings,
 )
+from triton_mutlint.host.registrations.torch_registering import passed
 from triton_mutlint.host.state.core import Activation, TooLargeError
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
@@ -155,7 +158,7 @@ class Registering(RegisteringNames):
             return
         if event.function is not None:
             meant = {id(one): self._ops.get(op_of(one), thing(one)).things for one in event.function.things}
-            things = frozenset(forwarded(one, names, self.scopes) for held in meant.values() for one in held)
+            things = frozenset(one for held in meant.values() for one in held)
             event = replace(event, function=replace(event.function, things=things))
             if isinstance(event, OpEvent) and event.function is not None and (name := string(event.name)):
                 self._ops[name] = event.function
@@ -250,20 +253,11 @@ class Registering(RegisteringNames):
             self._functions.pop()
 
     def instance(self, owner: ClassValue, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
-        """An instance, and what its methods would register with what it holds."""
+        """An instance; of a class that registers nothing, no method is followed."""
         acts = any(registers(member, owner.module) for member in owner.node.body)
         if not acts and not owner.node.decorator_list and not is_row(owner):
             return self.make(node, Cell(owner=owner, kind="object"), state, here, "object")
-        before, self._reached = self._reached, set()
-        made = super().instance(owner, arguments, node, state, here)
-        done, self._reached = self._reached, before | self._reached
-        for name in self.members(owner):
-            member = self._own_member(owner, name) or Value()
-            for one in member.things:
-                if isinstance(one, FunctionValue) and id(one.node) not in done and _takes_self(one) and registers(
-                        one.node, one.module):
-                    self.invoke(one, Arguments((made,)), node, state, here)
-        return made
+        return super().instance(owner, arguments, node, state, here)
 
     def apart(self, work: Callable[[State], Value]) -> tuple[Value, Effects]:
         """What work registers is told where it stands."""
@@ -279,7 +273,7 @@ def _is_told(event: Event) -> bool:
     """Whether it is known which function an op has, or what its schema is."""
     if event.function is None:
         return isinstance(event, OpEvent) and event.schema is not None and bool(strings(event.schema)) and all(
-            "{" not in text.text.partition("(")[2] for text in strings(event.schema))
+            not has_hole(text.partition("(")[2]) for text in strings(event.schema))
     things = event.function.things
     return Opaque(PASSED) not in things and any(isinstance(one, (FunctionValue, Partial)) for one in things)
 
@@ -288,10 +282,3 @@ def _shown(node: ast.AST) -> str:
     callee = node.func if isinstance(node, ast.Call) else node
     text = ast.unparse(callee)
     return text if len(text) < 60 else f"{text[:57]}..."
-
-
-def _takes_self(function: FunctionValue) -> bool:
-    a = function.node.args
-    needed = len(a.posonlyargs) + len(a.args) - len(a.defaults)
-    return needed == 1 and not any(d is None for d in a.kw_defaults)
-

@@ -7,32 +7,30 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from triton_mutlint.config.registrar import Registrar, public_registrar
-from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved
+from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved, imports
 from triton_mutlint.host.modules.modules import HostModules
-from triton_mutlint.host.registrations.events import Event
 from triton_mutlint.host.registrations.may_register import is_stub
 from triton_mutlint.host.registrations.things import (
-    Imported,
+    Event,
     Library,
     Opaque,
     Registered,
+    hole,
     is_unknown,
     opaque,
-    text_value,
+    written,
 )
 from triton_mutlint.host.registrations.torch_registering import TorchRegistering
 from triton_mutlint.host.state.core import Activation, Kernels, World
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import Cell
-from triton_mutlint.host.values.texts import Text
 from triton_mutlint.host.values.values import (
     ClassValue,
     FunctionValue,
     ScopeId,
     Thing,
     Value,
-    join,
     thing,
 )
 
@@ -59,23 +57,15 @@ class RegisteringNames(TorchRegistering):
             value = state.get(scope, name)
             value = self.module_state.get(scope, name) if value is None else value
             if value is not None:
-                return self._looked_up(value)
+                return value
             scope = self.scopes.get(scope)
         own = state.get(("module", here.module.display), name) if here.module is self.root else None
-        return self._looked_up(own) if own is not None else self.module_name(here.module, name)
-
-    def _looked_up(self, value: Value) -> Value:
-        late = [one for one in value.things if isinstance(one, Imported)]
-        if not late:
-            return value
-        rest = replace(value, things=value.things.difference(late))
-        return join(rest, *(self.meaning(r for name, several in self.world.modules.imported(one.module, one.node)
-                                         if name == one.name for r in several) for one in late))
+        return own if own is not None else self.module_name(here.module, name)
 
     def bind_import(self, node: ast.Import | ast.ImportFrom, state: State, here: Activation) -> None:
-        for alias in node.names:
-            name = alias.asname or (alias.name.partition(".")[0] if isinstance(node, ast.Import) else alias.name)
-            state.put(here.scope, name, thing(Imported(here.module, node, name)))
+        again = any(len(here.module.bindings.get(name, ())) > 1 for name, _ in imports(node))
+        if again or here.name != "<module>":  # other names of a file are looked up when they are used
+            super().bind_import(node, state, here)
 
     def module_name(self, module: HostModule, name: str, settled: bool = False) -> Value:
         key = (id(module), name)
@@ -180,7 +170,6 @@ class RegisteringNames(TorchRegistering):
         value = self.members(owner).get(name)
         if value is None:
             return None
-        value = self._looked_up(value)
         return replace(value, things=frozenset(
             replace(one, owner=owner, scope=owner.scope) if isinstance(one, FunctionValue) else one
             for one in value.things))
@@ -190,9 +179,9 @@ class RegisteringNames(TorchRegistering):
             op = owner.event.function if isinstance(owner, Registered) else None
             for one in op.things if op is not None else (owner,):
                 if isinstance(one, FunctionValue):
-                    return text_value(Text(getattr(one.node, "name", "<lambda>")))
+                    return written(getattr(one.node, "name", "<lambda>"))
             if isinstance(owner, Opaque):
-                return text_value(Text("{name}", False))
+                return written(hole("name"))
         if isinstance(owner, Library) and name == "ns":
             return owner.namespace
         if isinstance(owner, HostModule):

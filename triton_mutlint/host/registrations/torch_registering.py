@@ -10,39 +10,34 @@ from dataclasses import replace
 from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.host.model import Form
 from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.registrations.events import Event, ImplEvent, OpEvent, Step
-from triton_mutlint.host.registrations.one_by_one_library import OneByOneLibrary
-from triton_mutlint.host.registrations.passed import (
-    is_open,
-    is_schema,
-    may_be_library,
-    named_by,
-    op_name,
-    overload,
-    passed,
-    pending,
-    schemas,
-    take,
-)
+from triton_mutlint.host.registrations.real_calls import RealCalls
 from triton_mutlint.host.registrations.things import (
     AT_RUN_TIME,
-    InferredSchema,
+    Event,
+    ImplEvent,
     Library,
     Opaque,
+    OpEvent,
     Registered,
+    Step,
     as_text,
+    hole,
     is_none,
-    joined,
+    is_open,
+    is_schema,
+    op_name,
+    op_named,
     opaque,
+    pending,
     snapshot,
     string,
     strings,
-    text_value,
+    take,
+    written,
 )
-from triton_mutlint.host.state.core import Activation
+from triton_mutlint.host.state.core import Activation, World
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.texts import Text
 from triton_mutlint.host.values.values import (
     NO_VALUE,
     NONE,
@@ -56,6 +51,7 @@ from triton_mutlint.host.values.values import (
 )
 
 _TORCH = re.compile(r"torch\.(_?library|_custom_op)\b")
+_INFERRED = re.compile(hole(r"schema (\d+)"))
 _SAME_FUNCTION = re.compile(
     r"torch\.(compile|jit\.\w+|no_grad|inference_mode|enable_grad|compiler\.\w+|_dynamo\.\w+|_disable_dynamo)"
     r"|functools\.(lru_cache|cache)|builtins\.(staticmethod|classmethod)|typing\.\w+|contextlib\.contextmanager"
@@ -63,8 +59,12 @@ _SAME_FUNCTION = re.compile(
 UNKNOWN = Value(kind=Sort.OTHER)
 
 
-class TorchRegistering(OneByOneLibrary):
+class TorchRegistering(RealCalls):
     """Notes what registering calls do."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.inferred: list[tuple[Value, Value | None]] = []  # by number, of schemas: the function, what it mutates
 
     def site(self, node: ast.AST) -> Step:
         """That of a call at `node`."""
@@ -124,7 +124,7 @@ class TorchRegistering(OneByOneLibrary):
         if op is None or not (library is not None or strings(op)):
             return None
         if function is None or string(function) is not None:  # `@lib.impl("op", "CUDA")`
-            named = {**arguments.named, "dispatch_key": function or keys or text_value(Text(""))}
+            named = {**arguments.named, "dispatch_key": function or keys or written("")}
             return pending(attribute, replace(arguments, positional=(op,), named=named), "fn")
         self._implemented(op_name(library, op), function, node, state, keys, "with_keyset" in arguments.named,
                           library is not None)
@@ -146,13 +146,15 @@ class TorchRegistering(OneByOneLibrary):
 
     def define(self, library: Library | None, schema: Value, node: ast.AST, state: State) -> None:
         """Note `library.define(schema)`."""
-        for one in schemas(schema):
-            self.defined_as("Library.define", op_name(library, named_by(one)), one, node, state)
+        for one in map(written, strings(schema)) if strings(schema) else [schema]:
+            self.defined_as("Library.define", op_name(library, _named_by(one)), one, node, state)
 
     def defined_as(self, api: str, name: Value, schema: Value, node: ast.AST, state: State) -> None:
-        inferred = next((one for one in schema.things if isinstance(one, InferredSchema)), None)
-        function, mutates = (inferred.function, inferred.mutates) if inferred is not None else (None, None)
-        self._defines(Form.DEFINE, api, name, node, state, function, mutates, schema)
+        inferred = next((found for text in strings(schema) if (found := _INFERRED.search(text))), None)
+        if inferred is None:
+            self._defines(Form.DEFINE, api, name, node, state, schema=schema)
+        else:
+            self._defines(Form.DEFINE, api, name, node, state, *self.inferred[int(inferred[1])])
 
     # ------------------------------------------------------------------ torch.library
 
@@ -187,13 +189,13 @@ class TorchRegistering(OneByOneLibrary):
         if function is None:
             return pending(callee, arguments, "f")
         self.define(library, schema, node, state)
-        self._implemented(op_name(library, named_by(schema)), function, node, state)
+        self._implemented(op_name(library, _named_by(schema)), function, node, state)
         return function
 
     def impl(self, callee: External, arguments: Arguments, node: ast.AST, state: State) -> Value:
         first = take(arguments, 0, "qualname") or UNKNOWN
         library = next((one for one in first.things if isinstance(one, Library)), None)
-        if len(arguments.positional) > 1 and (library is not None or may_be_library(first)):
+        if len(arguments.positional) > 1 and (library is not None or _may_be_library(first)):
             name = op_name(library, take(arguments, 1, "name") or UNKNOWN)
             keys, function = take(arguments, 2, "dispatch_key"), take(arguments, None, "func")
         else:
@@ -208,16 +210,17 @@ class TorchRegistering(OneByOneLibrary):
         if is_none(function):
             return pending(callee, arguments, "func")
         op = take(arguments, 0, "op") or UNKNOWN
-        names = [one.event.name for one in op.things if isinstance(one, Registered)] or [overload(op)]
+        names = [one.event.name for one in op.things if isinstance(one, Registered)] or [op_named(op)]
         for name in names:
             self._implemented(name, function, node, state, take(arguments, 1, "device_types"))
         return function or NO_VALUE
 
     def infer_schema(self, callee: External, arguments: Arguments, node: ast.AST, state: State) -> Value:
-        prefix = take(arguments, None, "op_name")
-        shown = as_text(prefix, "op_name") if prefix is not None and not is_none(prefix) else Text("")
-        function = take(arguments, 0, "prototype_function") or UNKNOWN
-        return thing(InferredSchema(function, take(arguments, 1, "mutates_args"), shown))
+        """The schema is a string with a hole, which stands for what is inferred."""
+        prefix, function = take(arguments, None, "op_name"), take(arguments, 0, "prototype_function") or UNKNOWN
+        self.inferred.append((function, take(arguments, 1, "mutates_args")))
+        name = "" if is_none(prefix) else as_text(prefix, "op_name")
+        return written(name + hole(f"schema {len(self.inferred) - 1}"))
 
     # ------------------------------------------------------------------ registrars
 
@@ -232,17 +235,31 @@ class TorchRegistering(OneByOneLibrary):
         called = passed(registrar, arguments, registrar.name)
         if called is None or is_none(called):
             one = next((t for t in function.things if isinstance(t, FunctionValue)), None)
-            text = Text(one.node.name, True) if one is not None and not isinstance(one.node, ast.Lambda) else Text(
-                "<lambda>" if one is not None else "{name}", one is not None)
-            called = text_value(text)
-        shown = as_text(called, "name")
-        if registrar.namespace and "::" not in shown.text:
-            shown = replace(joined([Text(f"{registrar.namespace}::"), shown]))
+            called = written(hole("name") if one is None else getattr(one.node, "name", "<lambda>"))
+        text, spot = as_text(called, "name"), strings(called)[0].spot if strings(called) else None
+        if registrar.namespace and "::" not in text:
+            text = f"{registrar.namespace}::{text}"
         mutates = passed(registrar, arguments, registrar.mutates)
         event = self._defines(
-            Form.REGISTRAR, name, text_value(shown), node, state, function,
-            None if is_none(mutates) else mutates, default=registrar.default, open=is_open(arguments))
+            Form.REGISTRAR, name, written(text, spot), node, state, function, None if is_none(mutates) else mutates,
+            default=registrar.default, open=is_open(arguments))
         return thing(Registered(event))
+
+
+def passed(registrar: Registrar, arguments: Arguments, parameter: str) -> Value | None:
+    """What is passed for a registrar's parameter."""
+    index = registrar.order.index(parameter) if parameter in registrar.order else None
+    return take(arguments, index, parameter) if parameter else None
+
+
+def _named_by(schema: Value) -> Value:
+    """The name that a schema begins with."""
+    texts = strings(schema)
+    return written(_INFERRED.split(texts[0])[0].partition("(")[0].strip(), texts[0].spot) if texts else schema
+
+
+def _may_be_library(value: Value) -> bool:
+    return not strings(value) and all(isinstance(one, Opaque) for one in value.things)
 
 
 _LIBRARY: Mapping[str, Callable[[TorchRegistering, External, Arguments, ast.AST, State], Value]] = {
