@@ -1,4 +1,4 @@
-"""The interpreter where it follows loops element by element, and strings letter by letter.
+"""The interpreter where it follows loops element by element, and runs Python's own functions on real values.
 
 Code that registers ops does so row by row, from tables: which name belongs to which function is lost where the
 rounds of a loop are joined.
@@ -12,15 +12,14 @@ from dataclasses import replace
 
 from triton_mutlint.host.library.library import Interpreter
 from triton_mutlint.host.modules.module import HostModule
+from triton_mutlint.host.registrations.real import MOST
 from triton_mutlint.host.registrations.things import (
     AT_RUN_TIME,
-    InferredSchema,
     Library,
     Registered,
     each_in,
     is_whole,
     opaque,
-    passed_in,
     written,
 )
 from triton_mutlint.host.state.state import State
@@ -29,18 +28,14 @@ from triton_mutlint.host.values.cells import Cell, sequence
 from triton_mutlint.host.values.texts import Spot
 from triton_mutlint.host.values.values import (
     NO_VALUE,
-    PLAIN,
     CellId,
     ClassValue,
     FunctionValue,
-    Sort,
     Value,
-    constant,
     join,
 )
 
-MAX_UNROLLED = 2_048  # elements that a loop or comprehension is followed through
-_SURE = (FunctionValue, ClassValue, Library, Registered, InferredSchema, HostModule)  # what counts as true
+_SURE = (FunctionValue, ClassValue, Library, Registered, HostModule)  # what counts as true
 
 
 class OneByOne(Interpreter):
@@ -59,7 +54,7 @@ class OneByOne(Interpreter):
 
     def each(self, value: Value) -> list[Value] | None:
         """What a loop over `value` may be given, one after the other; None where there may be more."""
-        if value.kind or value.roots or value.things or not value.cells:
+        if value.kind or value.things or not value.cells:
             return None
         found: list[Value] = []
         for content in self.state.contents(value):
@@ -74,19 +69,29 @@ class OneByOne(Interpreter):
         contents = self.state.contents(value)
         return len(contents) == 1 and is_whole(contents[0])
 
-    def listed(self, values: Sequence[Value], node: ast.AST, whole: bool = True, kind: str = "list") -> Value:
+    def listed(self, values: Sequence[Value], node: ast.AST, whole: bool = True,
+               kind: str = "list") -> Value:
         content = sequence(values, kind)
         return self.make(node, content if whole else replace(content, size=None))
+
+    def _appended(self, owner: Value, value: Value) -> None:
+        """Each element keeps a place of its own, also where some before it may not be there."""
+        contents = self.state.contents(owner)
+        if len(contents) != 1 or contents[0].many or contents[0].kind != "list":
+            self.state.grow(owner, value)
+            return
+        (cell,), content = owner.cells, contents[0]
+        fields = {**content.fields, len(content.fields): value}
+        self.state.store(cell, replace(content, fields=fields, size=None if content.size is None else content.size + 1))
 
     # ------------------------------------------------------------------ statements
 
     def _s_for(self, node: ast.For | ast.AsyncFor) -> State | None:
         source = self.evaluate(node.iter)
         items = self.each(source)
-        if items is not None and len(items) <= MAX_UNROLLED:
+        if items is not None and len(items) <= MOST:
             return self._rounds(node, items, None)
-        unknown = opaque("it is computed in a loop", passed_in([source], self.state))
-        return self._rounds(node, [unknown], self.state.copy())
+        return self._rounds(node, [opaque("it is computed in a loop")], self.state.copy())
 
     _s_asyncfor = _s_for
 
@@ -130,6 +135,21 @@ class OneByOne(Interpreter):
         before = self.state.copy()
         return work(), before
 
+    def _caught(self, node: ast.Try) -> State | None:
+        """What handlers leave alone is as the body left it: lists that it fills in a loop keep their order."""
+        current, before = self.watched(lambda: self.block(node.body, self.state))
+        after = self.block(node.orelse, current) if current is not None else None
+        for handler in node.handlers:
+            start = self.state = before.copy()
+            if handler.name:
+                start.put(self.scope_of(handler.name), handler.name, opaque(AT_RUN_TIME))
+            ended = self.block(handler.body, start)
+            if ended is not None and after is not None:
+                heap = {cell: content for cell, content in ended.heap.items() if before.heap.get(cell) is not content}
+                ended = State(ended.names, heap)
+            after = either(after, ended)
+        return after
+
     def _s_augassign(self, node: ast.AugAssign) -> State:
         if isinstance(node.target, ast.Name):
             old = self.name(node.target, node.target.id)
@@ -170,7 +190,7 @@ class OneByOne(Interpreter):
         generator = generators[0]
         source = self.evaluate(generator.iter)
         items = self.each(source)
-        if len(generators) != 1 or items is None or len(items) > MAX_UNROLLED:
+        if len(generators) != 1 or items is None or len(items) > MOST:
             return None, False
         own = [n.id for n in ast.walk(generator.target) if isinstance(n, ast.Name)]
         saved = {name: self.state.get(self.here.scope, name) for name in own}
@@ -189,7 +209,7 @@ class OneByOne(Interpreter):
 
     def tested(self, value: Value, node: ast.AST) -> bool | None:
         certain = super().tested(value, node)
-        if certain is not None or value.kind or value.roots:
+        if certain is not None or value.kind:
             return certain
         answers: set[bool | None] = {True if isinstance(one, _SURE) else None for one in value.things}
         for content in self.state.contents(value):
@@ -197,17 +217,3 @@ class OneByOne(Interpreter):
             whole = content.size is not None or content.kind == "dict"
             answers.add(True if filled else False if whole and content.rest == NO_VALUE else None)
         return answers.pop() if len(answers) == 1 else None
-
-    def _compare(self, node: ast.Compare) -> Value:
-        if len(node.ops) != 1 or not isinstance(node.ops[0], (ast.In, ast.NotIn)):
-            return super()._compare(node)
-        one, several = self.evaluate(node.left), self.evaluate(node.comparators[0])
-        held = [item.constant for item in self.each(several) or [NO_VALUE]]
-        if one.constant is None or None in held or not self.is_whole(several):
-            return PLAIN
-        return constant((one.constant in held) is isinstance(node.ops[0], ast.In))
-
-    def _compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
-        if isinstance(op, (ast.Is, ast.IsNot)) and right.is_constant(None) and left.texts and left.kind == Sort.PLAIN:
-            return constant(isinstance(op, ast.IsNot))
-        return super()._compared(op, left, right)

@@ -15,12 +15,25 @@ from functools import cached_property
 from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.modules.modules import HostModules
-from triton_mutlint.host.registrations.events import Event, OpEvent, Step
-from triton_mutlint.host.registrations.forwarded import forwarded
 from triton_mutlint.host.registrations.may_register import is_followed, registers
-from triton_mutlint.host.registrations.passed import op_of, passed
 from triton_mutlint.host.registrations.registering_names import RegisteringNames
-from triton_mutlint.host.registrations.things import Library, Pending, is_row, opaque, passed_in, snapshot, string
+from triton_mutlint.host.registrations.things import (
+    PASSED,
+    Event,
+    Library,
+    Opaque,
+    OpEvent,
+    Pending,
+    Step,
+    has_hole,
+    is_row,
+    op_of,
+    opaque,
+    snapshot,
+    string,
+    strings,
+)
+from triton_mutlint.host.registrations.torch_registering import passed
 from triton_mutlint.host.state.core import Activation, TooLargeError
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
@@ -34,7 +47,7 @@ from triton_mutlint.host.values.values import (
     FunctionValue,
     KernelValue,
     Observed,
-    Sort,
+    Partial,
     Thing,
     Value,
     join,
@@ -54,58 +67,57 @@ class Registering(RegisteringNames):
         self._following: set[int] = set()
         self._reached: set[int] = set()
         self._spent = 0
-        self._ops: dict[str, Value] = {}  # the functions of those that were registered
         self._isolated: dict[int, Found] = {}
+        self._functions: list[FunctionValue] = []
+        self._ops: dict[str, Value] = {}  # the functions of those that were registered
 
     # ------------------------------------------------------------------ the whole file
 
     def found(self) -> Iterator[Event]:
-        """What the file registers when it is imported, and what its functions do when they are called."""
+        """What the file registers when it is imported, and what functions do that nothing in it calls."""
         self.state = state = State(base=self.module_state.heap, scopes=self.scopes, importing=True)
         self.here = self.top(self.root)
-        vague: list[Event] = []
+        alone: list[tuple[FunctionValue, list[Event]]] = []
         try:
             state = self.block(self.root.tree.body, state) or state
             self.module_state.heap.update(state.heap)  # so that states of functions hold but their own
             after = State(state.names, base=self.module_state.heap, scopes=self.scopes, importing=True)
-            for function, around in self._queue([(function, after) for function in self.defined]):
-                if registers(function.node, function.module) and (
-                        not is_nested(function) or id(function.node) not in self._reached):
-                    events, _ = self._alone(function, around)
-                    vague.extend(event for event in events if not event.passed)
+            pending = [(function, after) for function in reversed(self.defined)]
+            while pending:
+                function, around = pending.pop()
+                if id(function.node) not in self._reached | self._isolated.keys() and registers(
+                        function.node, function.module):
+                    events, inner = self._alone(function, around)
+                    alone.append((function, events))
+                    pending.extend(reversed(inner))
         except (TooLargeError, RecursionError):
             pass
         yield from self.events
-        reached = {id(event.step.path[-1]) for event in self.events}
-        yield from (e for e in vague if not e.depends or (id(e.step.path[-1]) not in reached and _has_function(e)))
+        left = [event for function, events in alone if id(function.node) not in self._reached for event in events]
+        named = {event.step.path[-1] for event in (*self.events, *left) if string(event.name)}
+        yield from (e for e in left if _is_told(e) and (string(e.name) or e.step.path[-1] not in named))
 
-    def _queue(self, first: list[tuple[FunctionValue, State]]) -> Iterator[tuple[FunctionValue, State]]:
-        """Functions, and those that are found in them once they were read by themselves."""
-        for function, state in first:
-            yield function, state
-            inner = self._isolated.get(id(function.node), ([], []))[1]
-            yield from self._queue([one for one in inner if id(one[0].node) not in self._isolated])
-
-    def _alone(self, function: FunctionValue, around: State) -> Found:
+    def _alone(self, function: FunctionValue, state: State) -> Found:
         """What a function registers whoever calls it, and the functions that it defines."""
-        known = self._isolated.get(id(function.node))
-        if known is not None:
-            return known
+        if id(function.node) in self._isolated:
+            return self._isolated[id(function.node)]
         self._isolated[id(function.node)] = ([], [])
-        saved = self.events, self.defined, self.stack, self._following, self.rounds
-        self.events, self.defined, self.stack, self._following, self.rounds = [], [], [], {id(function.node)}, ()
-        own = around.copy()
+        saved = self.events, self.defined, self.stack, self._functions, self._following, self.rounds, self._reached
+        self.events, self.defined, self.stack, self._functions, self.rounds = [], [], [], [], ()
+        self._following, self._reached = {id(function.node)}, set()
         try:
             a = function.node.args
             names = (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg)
-            given = {p.arg: Value(unsure=frozenset([p.arg]), kind=Sort.OTHER) for p in names if p is not None}
-            with self.at(around, self.top(function.module)):
+            given = {p.arg: opaque(PASSED) for p in names if p is not None}
+            with self.at(state, self.top(function.module)):
                 given.update(self._kept_defaults(function, given))
+            own = state.copy()
             with self.at(own, self.top(function.module)):
                 self._entered(function, given, function.node)
-            self._isolated[id(function.node)] = (self.events, [(one, own) for one in self.defined])
+            self._isolated[id(function.node)] = self.events, [(one, own) for one in self.defined]
         finally:
-            self.events, self.defined, self.stack, self._following, self.rounds = saved
+            (self.events, self.defined, self.stack, self._functions, self._following, self.rounds,
+             self._reached) = saved
         return self._isolated[id(function.node)]
 
     def _kept_defaults(self, function: FunctionValue, given: Mapping[str, Value]) -> dict[str, Value]:
@@ -145,13 +157,24 @@ class Registering(RegisteringNames):
         return frozenset(id(node) for node in ast.walk(self.root.tree) if isinstance(node, ast.Call))
 
     def note(self, event: Event, names: State) -> None:
+        if self._is_told_elsewhere(event, names):
+            return
         if event.function is not None:
             meant = {id(one): self._ops.get(op_of(one), thing(one)).things for one in event.function.things}
-            things = frozenset(forwarded(one, names, self.scopes) for held in meant.values() for one in held)
+            things = frozenset(one for held in meant.values() for one in held)
             event = replace(event, function=replace(event.function, things=things))
             if isinstance(event, OpEvent) and event.function is not None and (name := string(event.name)):
                 self._ops[name] = event.function
         self.events.append(event)
+
+    def _is_told_elsewhere(self, event: Event, state: State) -> bool:
+        """Whether a function of another file registers that whoever calls it: it is an op of that file."""
+        around = State(base=self.module_state.heap, scopes=self.scopes, importing=True)
+        name = string(event.name)
+        return name is not None and any(
+            string(other.name) == name and other.step.path == event.step.path[i + 1:]
+            for i, function in enumerate(self._functions) if function.module is not self.root
+            for other in self._alone(function, around)[0])
 
     # ------------------------------------------------------------------ calls
 
@@ -185,7 +208,7 @@ class Registering(RegisteringNames):
         return super()._one(thing, arguments, node)
 
     def not_known(self, owner: Value, arguments: Arguments, node: ast.AST) -> Value:
-        return opaque(f"it is made by `{_shown(node)}`", passed_in([owner, *arguments], self.state))
+        return opaque(f"it is made by `{_shown(node)}`")
 
     def launch(self, kernel: KernelValue, name: str, arguments: Arguments, node: ast.AST) -> Value:
         return UNSEEN
@@ -214,40 +237,27 @@ class Registering(RegisteringNames):
 
     def _inline(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
         """Follow a call into a function of the project, if it is worth it."""
-        if id(function.node) in self._following or len(self.stack) >= MAX_DEPTH or not is_followed(function, self.root):
+        if id(function.node) in self._following or len(self.stack) >= MAX_DEPTH or not is_followed(
+                function, self.root):
             return self.not_known(UNSEEN, arguments, node)
-        wanted = None if is_nested(function) else {_ids(e.step.path) for e in self._alone(function,
-                                                                                          self.state)[0] if e.depends}
         self._reached.add(id(function.node))
-        before, inner = (self.events, self.defined), len(self.stack) + 1
-        self.events, self.defined = [], []
         self.stack.append(node)
+        self._functions.append(function)
         self._following.add(id(function.node))
         try:
             given = self._given_to(function, arguments, node)
-            value = self._entered(function, given, node)
+            return self._entered(function, given, node)
         finally:
             self._following.discard(id(function.node))
             self.stack.pop()
-            found, (self.events, self.defined) = self.events, before
-        self.events.extend(e for e in found if wanted is None or _ids(e.step.path[inner:]) in wanted)
-        return value
+            self._functions.pop()
 
     def instance(self, owner: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
-        """An instance, and what its methods would register with what it holds."""
+        """An instance; of a class that registers nothing, no method is followed."""
         acts = any(registers(member, owner.module) for member in owner.node.body)
         if not acts and not owner.node.decorator_list and not is_row(owner):
             return self.make(node, Cell(owner=owner, kind="object"), "object")
-        before, self._reached = self._reached, set()
-        made = super().instance(owner, arguments, node)
-        done, self._reached = self._reached, before | self._reached
-        for name in self.members(owner):
-            member = self._own_member(owner, name) or Value()
-            for one in member.things:
-                if isinstance(one, FunctionValue) and id(one.node) not in done and _takes_self(one) and registers(
-                        one.node, one.module):
-                    self.invoke(one, Arguments((made,)), node)
-        return made
+        return super().instance(owner, arguments, node)
 
     def apart(self, work: Callable[[], Value], here: Activation) -> tuple[Value, Effects]:
         """What work registers is told where it stands."""
@@ -259,27 +269,16 @@ class Registering(RegisteringNames):
             self.events, self.defined, self.rounds = saved
 
 
-def is_nested(function: FunctionValue) -> bool:
-    """Whether it is defined in a function, or a method: what it registers depends on those around it."""
-    return function.scope is not None or function.owner is not None
-
-
-def _has_function(event: Event) -> bool:
-    return event.function is not None and any(isinstance(one, FunctionValue) for one in event.function.things)
-
-
-def _ids(path: tuple[ast.AST, ...]) -> tuple[int, ...]:
-    return tuple(map(id, path))
+def _is_told(event: Event) -> bool:
+    """Whether it is known which function an op has, or what its schema is."""
+    if event.function is None:
+        return isinstance(event, OpEvent) and event.schema is not None and bool(strings(event.schema)) and all(
+            not has_hole(text.partition("(")[2]) for text in strings(event.schema))
+    things = event.function.things
+    return Opaque(PASSED) not in things and any(isinstance(one, (FunctionValue, Partial)) for one in things)
 
 
 def _shown(node: ast.AST) -> str:
     callee = node.func if isinstance(node, ast.Call) else node
     text = ast.unparse(callee)
     return text if len(text) < 60 else f"{text[:57]}..."
-
-
-def _takes_self(function: FunctionValue) -> bool:
-    a = function.node.args
-    needed = len(a.posonlyargs) + len(a.args) - len(a.defaults)
-    return needed == 1 and not any(d is None for d in a.kw_defaults)
-

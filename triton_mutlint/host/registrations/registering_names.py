@@ -7,32 +7,30 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from triton_mutlint.config.registrar import Registrar, public_registrar
-from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved
+from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved, imports
 from triton_mutlint.host.modules.modules import HostModules
-from triton_mutlint.host.registrations.events import Event
 from triton_mutlint.host.registrations.may_register import is_stub
 from triton_mutlint.host.registrations.things import (
-    Imported,
+    Event,
     Library,
     Opaque,
     Registered,
+    hole,
     is_unknown,
     opaque,
-    text_value,
+    written,
 )
 from triton_mutlint.host.registrations.torch_registering import TorchRegistering
 from triton_mutlint.host.state.core import Kernels, World
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import Cell
-from triton_mutlint.host.values.texts import Text
 from triton_mutlint.host.values.values import (
     ClassValue,
     FunctionValue,
     ScopeId,
     Thing,
     Value,
-    join,
     thing,
 )
 
@@ -58,23 +56,15 @@ class RegisteringNames(TorchRegistering):
             value = self.state.get(scope, name)
             value = self.module_state.get(scope, name) if value is None else value
             if value is not None:
-                return self._looked_up(value)
+                return value
             scope = self.scopes.get(scope)
         own = self.state.get(("module", self.here.module.display), name) if self.here.module is self.root else None
-        return self._looked_up(own) if own is not None else self.module_name(self.here.module, name)
-
-    def _looked_up(self, value: Value) -> Value:
-        late = [one for one in value.things if isinstance(one, Imported)]
-        if not late:
-            return value
-        rest = replace(value, things=value.things.difference(late))
-        return join(rest, *(self.meaning(r for name, several in self.world.modules.imported(one.module, one.node)
-                                         if name == one.name for r in several) for one in late))
+        return own if own is not None else self.module_name(self.here.module, name)
 
     def bind_import(self, node: ast.Import | ast.ImportFrom) -> None:
-        for alias in node.names:
-            name = alias.asname or (alias.name.partition(".")[0] if isinstance(node, ast.Import) else alias.name)
-            self.state.put(self.here.scope, name, thing(Imported(self.here.module, node, name)))
+        again = any(len(self.here.module.bindings.get(name, ())) > 1 for name, _ in imports(node))
+        if again or self.here.name != "<module>":  # other names of a file are looked up when they are used
+            super().bind_import(node)
 
     def module_name(self, module: HostModule, name: str, settled: bool = False) -> Value:
         key = (id(module), name)
@@ -132,8 +122,7 @@ class RegisteringNames(TorchRegistering):
 
     def _default(self, function: FunctionValue, default: ast.expr) -> Value:
         if function.scope is None and function.module is self.root:
-            with self.at(self.state, self.top(self.root)):
-                return self.evaluate(default)
+            return self.evaluate_in(default, self.state, self.top(self.root))
         return super()._default(function, default)
 
     def _s_classdef(self, node: ast.ClassDef) -> State:
@@ -175,7 +164,6 @@ class RegisteringNames(TorchRegistering):
         value = self.members(owner).get(name)
         if value is None:
             return None
-        value = self._looked_up(value)
         return replace(value, things=frozenset(
             replace(one, owner=owner, scope=owner.scope) if isinstance(one, FunctionValue) else one
             for one in value.things))
@@ -185,9 +173,9 @@ class RegisteringNames(TorchRegistering):
             op = owner.event.function if isinstance(owner, Registered) else None
             for one in op.things if op is not None else (owner,):
                 if isinstance(one, FunctionValue):
-                    return text_value(Text(getattr(one.node, "name", "<lambda>")))
+                    return written(getattr(one.node, "name", "<lambda>"))
             if isinstance(owner, Opaque):
-                return text_value(Text("{name}", False))
+                return written(hole("name"))
         if isinstance(owner, Library) and name == "ns":
             return owner.namespace
         if isinstance(owner, HostModule):
@@ -200,11 +188,6 @@ class RegisteringNames(TorchRegistering):
     def _of_cell(self, one: Value, content: Cell, name: str, node: ast.AST) -> Value:
         held = content.get(name) if content.kind == "object" else None
         return held if held is not None else super()._of_cell(one, content, name, node)
-
-    def _of_tensor(self, owner: Value, name: str) -> Value:
-        if name in ("__name__", "__qualname__") and owner.roots:
-            return text_value(Text("{name}", False), roots=owner.unsure)
-        return super()._of_tensor(owner, name)
 
     def _b_property(self, arguments: Arguments, node: ast.AST) -> Value:
         return opaque("it is a property")

@@ -10,38 +10,34 @@ from dataclasses import replace
 from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.host.model import Form
 from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.registrations.events import Event, ImplEvent, OpEvent, Step
-from triton_mutlint.host.registrations.one_by_one_library import OneByOneLibrary
-from triton_mutlint.host.registrations.passed import (
-    is_open,
-    is_schema,
-    may_be_library,
-    named_by,
-    op_name,
-    overload,
-    passed,
-    pending,
-    schemas,
-    take,
-)
+from triton_mutlint.host.registrations.real_calls import RealCalls
 from triton_mutlint.host.registrations.things import (
-    InferredSchema,
+    AT_RUN_TIME,
+    Event,
+    ImplEvent,
     Library,
     Opaque,
+    OpEvent,
     Registered,
+    Step,
     as_text,
+    hole,
     is_none,
-    joined,
+    is_open,
+    is_schema,
+    op_name,
+    op_named,
     opaque,
-    passed_in,
+    pending,
     snapshot,
     string,
     strings,
-    text_value,
+    take,
+    written,
 )
+from triton_mutlint.host.state.core import World
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.texts import Text
 from triton_mutlint.host.values.values import (
     NO_VALUE,
     NONE,
@@ -55,6 +51,7 @@ from triton_mutlint.host.values.values import (
 )
 
 _TORCH = re.compile(r"torch\.(_?library|_custom_op)\b")
+_INFERRED = re.compile(hole(r"schema (\d+)"))
 _SAME_FUNCTION = re.compile(
     r"torch\.(compile|jit\.\w+|no_grad|inference_mode|enable_grad|compiler\.\w+|_dynamo\.\w+|_disable_dynamo)"
     r"|functools\.(lru_cache|cache)|builtins\.(staticmethod|classmethod)|typing\.\w+|contextlib\.contextmanager"
@@ -62,8 +59,12 @@ _SAME_FUNCTION = re.compile(
 UNKNOWN = Value(kind=Sort.OTHER)
 
 
-class TorchRegistering(OneByOneLibrary):
+class TorchRegistering(RealCalls):
     """Notes what registering calls do."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.inferred: list[tuple[Value, Value | None]] = []  # by number, of schemas: the function, what it mutates
 
     def site(self, node: ast.AST) -> Step:
         """That of a call at `node`."""
@@ -109,7 +110,7 @@ class TorchRegistering(OneByOneLibrary):
                     node: ast.AST) -> Value | None:
         if attribute.name == "define":
             schema = take(arguments, 0, "schema")
-            if schema is not None and (library is not None or is_schema(schema) or passed_in([schema], self.state)):
+            if schema is not None and (library is not None or is_schema(schema)):
                 self.define(library, schema, node)
                 return NONE
         return self._impl_of(attribute, library, arguments, node) if attribute.name == "impl" else None
@@ -118,46 +119,41 @@ class TorchRegistering(OneByOneLibrary):
                  ) -> Value | None:
         op, function, keys = (take(arguments, i, name) for i, name in enumerate(("op_name", "fn", "dispatch_key")))
         if op is None and is_open(arguments) and library is not None:  # `lib.impl(*entry)`
-            op = function = Value(unsure=frozenset(["*"]), kind=Sort.OTHER)
-        if op is None or not (library is not None or string(op) is not None or strings(op) or passed_in([op],
-                                                                                                        self.state)):
+            op = function = opaque(AT_RUN_TIME)
+        if op is None or not (library is not None or strings(op)):
             return None
         if function is None or string(function) is not None:  # `@lib.impl("op", "CUDA")`
-            named = {**arguments.named, "dispatch_key": function or keys or text_value(Text(""))}
+            named = {**arguments.named, "dispatch_key": function or keys or written("")}
             return pending(attribute, replace(arguments, positional=(op,), named=named), "fn")
-        self._implemented(op_name(library, op, self.state), function, node, keys, "with_keyset" in arguments.named,
+        self._implemented(op_name(library, op), function, node, keys, "with_keyset" in arguments.named,
                           library is not None)
         return NONE
 
     def _implemented(self, name: Value, function: Value | None, node: ast.AST, keys: Value | None = None,
                      keyset: bool = False, sure: bool = True) -> None:
         function = function or NO_VALUE
-        passed = bool(passed_in([function], self.state))
-        depends = passed or bool(passed_in([name], self.state))
-        self.note(ImplEvent(name, self.site(node), snapshot([name, function, keys], self.state), passed, depends,
-                            function, keys, keyset, sure),
-                  self.state)
+        held = snapshot([function, keys], self.state)
+        self.note(ImplEvent(name, self.site(node), held, function, keys, keyset, sure), self.state)
 
     def _defines(self, form: Form, api: str, name: Value, node: ast.AST, function: Value | None = None,
                  mutates: Value | None = None, schema: Value | None = None, **more: object) -> OpEvent:
-        decides = passed_in([function if function is not None else schema], self.state)
-        depends = passed_in([function, mutates, schema], self.state)
-        held = snapshot([name, function, mutates, schema, *(v for v in more.values() if isinstance(v, Value))],
-                        self.state)
-        event = OpEvent(name, self.site(node), held, bool(decides), bool(depends), form, api, function, mutates, schema,
+        held = snapshot([function, mutates, schema, *(v for v in more.values() if isinstance(v, Value))], self.state)
+        event = OpEvent(name, self.site(node), held, form, api, function, mutates, schema,
                         **more)  # type: ignore[arg-type]
         self.note(event, self.state)
         return event
 
     def define(self, library: Library | None, schema: Value, node: ast.AST) -> None:
         """Note `library.define(schema)`."""
-        for one in schemas(schema):
-            self.defined_as("Library.define", op_name(library, named_by(one), self.state), one, node)
+        for one in map(written, strings(schema)) if strings(schema) else [schema]:
+            self.defined_as("Library.define", op_name(library, _named_by(one)), one, node)
 
     def defined_as(self, api: str, name: Value, schema: Value, node: ast.AST) -> None:
-        inferred = next((one for one in schema.things if isinstance(one, InferredSchema)), None)
-        function, mutates = (inferred.function, inferred.mutates) if inferred is not None else (None, None)
-        self._defines(Form.DEFINE, api, name, node, function, mutates, schema)
+        inferred = next((found for text in strings(schema) if (found := _INFERRED.search(text))), None)
+        if inferred is None:
+            self._defines(Form.DEFINE, api, name, node, schema=schema)
+        else:
+            self._defines(Form.DEFINE, api, name, node, *self.inferred[int(inferred[1])])
 
     # ------------------------------------------------------------------ torch.library
 
@@ -192,14 +188,14 @@ class TorchRegistering(OneByOneLibrary):
         if function is None:
             return pending(callee, arguments, "f")
         self.define(library, schema, node)
-        self._implemented(op_name(library, named_by(schema), self.state), function, node)
+        self._implemented(op_name(library, _named_by(schema)), function, node)
         return function
 
     def impl(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
         first = take(arguments, 0, "qualname") or UNKNOWN
         library = next((one for one in first.things if isinstance(one, Library)), None)
-        if len(arguments.positional) > 1 and (library is not None or may_be_library(first)):
-            name = op_name(library, take(arguments, 1, "name") or UNKNOWN, self.state)
+        if len(arguments.positional) > 1 and (library is not None or _may_be_library(first)):
+            name = op_name(library, take(arguments, 1, "name") or UNKNOWN)
             keys, function = take(arguments, 2, "dispatch_key"), take(arguments, None, "func")
         else:
             name, keys, function = first, take(arguments, 1, "types"), take(arguments, 2, "func")
@@ -213,16 +209,17 @@ class TorchRegistering(OneByOneLibrary):
         if is_none(function):
             return pending(callee, arguments, "func")
         op = take(arguments, 0, "op") or UNKNOWN
-        names = [one.event.name for one in op.things if isinstance(one, Registered)] or [overload(op)]
+        names = [one.event.name for one in op.things if isinstance(one, Registered)] or [op_named(op)]
         for name in names:
             self._implemented(name, function, node, take(arguments, 1, "device_types"))
         return function or NO_VALUE
 
     def infer_schema(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
-        prefix = take(arguments, None, "op_name")
-        shown = as_text(prefix, "op_name") if prefix is not None and not is_none(prefix) else Text("")
-        function = take(arguments, 0, "prototype_function") or UNKNOWN
-        return thing(InferredSchema(function, take(arguments, 1, "mutates_args"), shown))
+        """The schema is a string with a hole, which stands for what is inferred."""
+        prefix, function = take(arguments, None, "op_name"), take(arguments, 0, "prototype_function") or UNKNOWN
+        self.inferred.append((function, take(arguments, 1, "mutates_args")))
+        name = "" if is_none(prefix) else as_text(prefix, "op_name")
+        return written(name + hole(f"schema {len(self.inferred) - 1}"))
 
     # ------------------------------------------------------------------ registrars
 
@@ -237,18 +234,31 @@ class TorchRegistering(OneByOneLibrary):
         called = passed(registrar, arguments, registrar.name)
         if called is None or is_none(called):
             one = next((t for t in function.things if isinstance(t, FunctionValue)), None)
-            text = Text(one.node.name, True) if one is not None and not isinstance(one.node, ast.Lambda) else Text(
-                "<lambda>" if one is not None else "{name}", one is not None)
-            called = text_value(text, roots=passed_in([function], self.state))
-        shown = as_text(called, "name")
-        if registrar.namespace and "::" not in shown.text:
-            shown = replace(joined([Text(f"{registrar.namespace}::"), shown]))
-        roots = passed_in([called], self.state)
+            called = written(hole("name") if one is None else getattr(one.node, "name", "<lambda>"))
+        text, spot = as_text(called, "name"), strings(called)[0].spot if strings(called) else None
+        if registrar.namespace and "::" not in text:
+            text = f"{registrar.namespace}::{text}"
         mutates = passed(registrar, arguments, registrar.mutates)
         event = self._defines(
-            Form.REGISTRAR, name, text_value(shown, roots=roots), node, function,
-            None if is_none(mutates) else mutates, default=registrar.default, open=is_open(arguments))
+            Form.REGISTRAR, name, written(text, spot), node, function, None if is_none(mutates) else mutates,
+            default=registrar.default, open=is_open(arguments))
         return thing(Registered(event))
+
+
+def passed(registrar: Registrar, arguments: Arguments, parameter: str) -> Value | None:
+    """What is passed for a registrar's parameter."""
+    index = registrar.order.index(parameter) if parameter in registrar.order else None
+    return take(arguments, index, parameter) if parameter else None
+
+
+def _named_by(schema: Value) -> Value:
+    """The name that a schema begins with."""
+    texts = strings(schema)
+    return written(_INFERRED.split(texts[0])[0].partition("(")[0].strip(), texts[0].spot) if texts else schema
+
+
+def _may_be_library(value: Value) -> bool:
+    return not strings(value) and all(isinstance(one, Opaque) for one in value.things)
 
 
 _LIBRARY: Mapping[str, Callable[[TorchRegistering, External, Arguments, ast.AST], Value]] = {

@@ -11,7 +11,7 @@ from enum import IntFlag
 from typing import Any, TypeVar, Union
 
 from triton_mutlint.host.modules.module import External, HostFunction, HostModule
-from triton_mutlint.host.values.texts import Text, Written
+from triton_mutlint.host.values.texts import Written
 
 _T = TypeVar("_T")
 
@@ -70,7 +70,7 @@ class Value:
     addresses it holds (`x.data_ptr()`, a tensor of such). `cells` are the containers and objects it
     may be, `things` what can be called. `constant` is (type, value) where only one value is possible.
     `wide` says that, as an index, it copies: a mask, or a tensor with dimensions. `some` says that it is not None.
-    `texts` are strings that it may be, known in part; kept for those that were `Written`.
+    `texts` are strings that it may be; kept for those that were `Written`.
     """
 
     same: Names = NOTHING
@@ -83,7 +83,7 @@ class Value:
     kind: Sort = _NO_KIND
     wide: bool = False
     some: bool = False
-    texts: frozenset[Text] = frozenset()
+    texts: frozenset[Written] = frozenset()
 
     @property
     def roots(self) -> Names:
@@ -117,15 +117,15 @@ def join(*values: Value) -> Value:
     )
 
 
-def _texts(values: list[Value]) -> frozenset[Text]:
-    found: frozenset[Text] = frozenset().union(*(told(v) for v in values if v.texts or v.constant is not None))
+def _texts(values: list[Value]) -> frozenset[Written]:
+    found: frozenset[Written] = frozenset().union(*(told(v) for v in values if v.texts or v.constant is not None))
     return found if len(found) <= MAX_TEXTS else frozenset()
 
 
-def told(value: Value) -> frozenset[Text]:
+def told(value: Value) -> frozenset[Written]:
     """The strings that it may be, where code wrote them."""
     if value.constant is not None and isinstance(value.constant[1], Written):
-        return frozenset([Text(value.constant[1])])
+        return frozenset([value.constant[1]])
     return value.texts
 
 
