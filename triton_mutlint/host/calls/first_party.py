@@ -32,7 +32,7 @@ DEPTH = 28  # calls in calls, at most
 _ROUNDS = 8  # of one recursive function
 
 
-class Functions(Statements):
+class Invoking(Statements):
     """Calls host functions."""
 
     def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:

@@ -24,7 +24,7 @@ from triton_mutlint.host.values.values import (
 )
 
 
-class Expressions(Operators):
+class Evaluating(Operators):
     """Evaluates expressions; what they do on the way is noted."""
 
     def evaluate(self, node: ast.expr) -> Value:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
-from triton_mutlint.host.calls.objects import Calls
+from triton_mutlint.host.calls.calls import Calling
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments, bind, defaults, parameters
 from triton_mutlint.host.values.cells import Cell
@@ -33,7 +33,7 @@ _IDLE = frozenset({"warmup", "cache_clear", "preload", "add_pre_run_hook", "get_
                    "compile", "prepare", "arg_names", "cache", "device_caches", "repr"})  # fmt: skip
 
 
-class Launches(Calls):
+class Launching(Calling):
     """Follows tensors into kernels."""
 
     def launch(self, kernel: KernelValue, name: str, arguments: Arguments, node: ast.AST) -> Value:

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 
-from triton_mutlint.host.calls.objects import launched
+from triton_mutlint.host.calls.calls import launched
 from triton_mutlint.host.classes.classes import MADE
 from triton_mutlint.host.classes.names import is_tuner
-from triton_mutlint.host.launches.launches import Launches
+from triton_mutlint.host.launches.launches import Launching
 from triton_mutlint.host.library.builtin_calls import Builtins
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.values.arguments import Arguments
@@ -45,7 +45,7 @@ _HARMLESS = frozenset({
 })  # fmt: skip
 
 
-class Interpreter(Builtins, Launches):
+class Interpreter(Builtins, Launching):
     """Interprets host functions abstractly; `effects` holds what they were seen to do."""
 
     def external(self, name: str, arguments: Arguments, node: ast.AST) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from triton_mutlint.host.expressions.expressions import Expressions
+from triton_mutlint.host.expressions.expressions import Evaluating
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
@@ -17,7 +17,7 @@ _Work = Callable[[], State | None]
 _Leave = Callable[[State], State | None]
 
 
-class Exits(Expressions):
+class Exits(Evaluating):
     """Follows the ways out of a block."""
 
     def watched(self, work: _Work) -> tuple[State | None, State]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from triton_mutlint.host.calls.objects import Calls
+from triton_mutlint.host.calls.calls import Calling
 from triton_mutlint.host.expressions.attributes import is_array
 from triton_mutlint.host.model import OpRegistration
 from triton_mutlint.host.state.core import text_of
@@ -43,7 +43,7 @@ _MAKERS = ("torch.empty", "torch.zeros", "torch.ones", "torch.full", "torch.rand
 _OVERRIDES = ("__torch_function__", "__torch_dispatch__")
 
 
-class TorchCalls(Calls):
+class TorchCalls(Calling):
     """Applies torch's functions."""
 
     def torch_function(self, name: str, arguments: Arguments, node: ast.AST) -> Value:

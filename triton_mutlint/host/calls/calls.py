@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
-from triton_mutlint.host.calls.first_party import Functions
+from triton_mutlint.host.calls.first_party import Invoking
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import State
@@ -33,7 +33,7 @@ from triton_mutlint.host.values.values import (
 )
 
 
-class Calls(Functions):
+class Calling(Invoking):
     """Makes objects of first-party classes."""
 
     def instance(self, owner: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
