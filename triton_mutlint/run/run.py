@@ -76,11 +76,9 @@ def sources_of(request: Request) -> tuple[tuple[SourceFile, ...], Failures]:
     config = request.config
     sources, failures = discover(named, request.cwd, config.exclude, root=config.root, force=config.force_exclude,
                                  registrars=config.registrars)
-    sources = tuple(replace(s, text=request.texts.get(s.display, s.text)) for s in sources)
-    if request.stdin_text is None:
-        return sources, failures
-    filename = Path(request.stdin_filename or "<stdin>")
-    buffer = source_from_stdin(request.stdin_text.encode(), filename, request.cwd)
-    if config.force_exclude and buffer.path in Excluded(config.exclude, config.root or request.cwd, force=True):
-        return sources, failures
-    return (buffer, *(s for s in sources if s.path != buffer.path)), failures
+    if request.stdin_text is not None:
+        filename = Path(request.stdin_filename or "<stdin>")
+        buffer = source_from_stdin(request.stdin_text.encode(), filename, request.cwd)
+        if not config.force_exclude or buffer.path not in Excluded(config.exclude, config.root or request.cwd, True):
+            sources = (buffer, *(s for s in sources if s.path != buffer.path))
+    return tuple(replace(s, text=request.texts.get(s.display, s.text)) for s in sources), failures
