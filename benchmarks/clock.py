@@ -99,13 +99,12 @@ def stage_seconds() -> Iterator[Counter[str]]:
 @contextmanager
 def _told_variants(by_itself: Callable[..., object]) -> Iterator[None]:
     """In this block, variants that are told from others are lowered, too."""
-    analyze, told = pipeline._analyze_variants, pipeline.Family.told
+    analyze, told = pipeline._Variants.analyze, pipeline.Family.told
     kernels: list[tuple[Kernel, Plan, Target, pipeline.Tools]] = []
 
-    def analyzing(kernel: Kernel, plan: Plan, target: Target, tools: pipeline.Tools,
-                  *rest: Any, **options: Any) -> None:
-        kernels.append((kernel, plan, target, tools))
-        analyze(kernel, plan, target, tools, *rest, **options)
+    def analyzing(work: pipeline._Variants, target: Target, named: bool) -> None:
+        kernels.append((work.kernel, work.plan, target, work.tools))
+        analyze(work, target, named)
         kernels.pop()
 
     def telling(family: pipeline.Family, index: int) -> Any:
@@ -118,7 +117,7 @@ def _told_variants(by_itself: Callable[..., object]) -> Iterator[None]:
                       backend.options(variant.options))
         return effects
 
-    with patch.object(pipeline, "_analyze_variants", analyzing), patch.object(pipeline.Family, "told", telling):
+    with patch.object(pipeline._Variants, "analyze", analyzing), patch.object(pipeline.Family, "told", telling):
         yield
 
 

@@ -14,4 +14,4 @@ def run_here(request: Request) -> Report:
     sources, failures = sources_of(request)
     with compiling():
         run = Run(request, lambda done, total, label: None)
-        return report_on(run, run.files(sources), failures)
+        return report_on(run, sources, failures)

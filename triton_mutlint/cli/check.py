@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from triton_mutlint.basics import FAIL_LEVELS
 from triton_mutlint.cache.runs import KeptRun, Runs, name_of
 from triton_mutlint.cache.store import Store
 from triton_mutlint.cli.shell.asked import asked, cache_folder, config_in_force
 from triton_mutlint.cli.shell.command import CONTEXT, DEFAULT_SNAPSHOT, Sectioned, codes, shared
-from triton_mutlint.cli.shell.output import check_writable, is_unicode, use_color, width, write_stdout
-from triton_mutlint.cli.shell.outputs import Output, formats, parse_outputs
+from triton_mutlint.cli.shell.output import Progress, check_writable, is_unicode, use_color, width, write_stdout
 from triton_mutlint.config.request import Request
+from triton_mutlint.config.settings import nearest
 from triton_mutlint.process.files import write_file
 from triton_mutlint.process.inputs import recording
 from triton_mutlint.report import FORMATS
@@ -31,11 +32,19 @@ if TYPE_CHECKING:  # what analyses, judges and renders is loaded where the cache
 _UNKEPT = ("fix", "diff", "update_baseline", "true_import", "debug", "no_cache")  # they change files, or run any code
 
 
+def _formats(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """What a shell offers: formats, and after `=` files."""
+    return [CompletionItem(name) for name in FORMATS if name.startswith(incomplete)]
+
+
 @click.command(cls=Sectioned, context_settings=CONTEXT)
 @shared("paths")
 @click.option("--force-exclude", is_flag=True, help="Leave out excluded files even if named here.")
 @shared("spec", "no_spec", "targets", "max_variants", "timeout")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Analyse in N processes (one per core).")
+@click.option("--confine", type=click.Choice(["auto", "require", "off"]), default="auto",
+              help="Keep linted code from writing, connecting and starting programs: where that can be done (auto), or "
+                   "refuse to run.")
 @shared("cache_dir")
 @click.option("--no-cache", is_flag=True, envvar="TRITON_MUTLINT_NO_CACHE", help="Keep no results, and use none.")
 @shared("opaque_asm", "true_import", "helpers")
@@ -52,7 +61,7 @@ _UNKEPT = ("fix", "diff", "update_baseline", "true_import", "debug", "no_cache")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
 @click.option("--fail-on", type=click.Choice(FAIL_LEVELS), help="Least severity that makes the exit code 1 (error).")
 @click.option("--exit-zero", is_flag=True, help="End with exit code 0 whatever is found.")
-@click.option("--format", "formats", multiple=True, metavar="NAME[=FILE]", shell_complete=formats,
+@click.option("--format", "formats", multiple=True, metavar="NAME[=FILE]", shell_complete=_formats,
               help=f"{', '.join(FORMATS)}; repeatable.")
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the report to FILE.")
 @click.option("-q", "--quiet", is_flag=True, help="Findings only.")
@@ -65,7 +74,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     """Say which parameters each Triton kernel may write, and compare that with what is declared."""
     _refuse_commands(paths[0])
     _refuse_contradictions(paths, options)
-    outputs = parse_outputs(options["formats"], options["output"])
+    outputs = _parse_outputs(options["formats"], options["output"])
     config = config_in_force(options)
     if options["update_baseline"] and config.baseline is None:
         raise click.UsageError("--update-baseline needs a file to write: --baseline FILE, or `baseline` in the "
@@ -111,17 +120,55 @@ def _refuse_contradictions(paths: tuple[str, ...], options: dict[str, Any]) -> N
     """Raises click.UsageError for what does not go together with standard input, --fix and --diff."""
     if options["stdin_filename"] and "-" not in paths:
         raise click.UsageError("--stdin-filename needs - among the paths")
-    if options["fix"] and options["diff"]:
-        raise click.UsageError("--fix and --diff contradict each other")
-    if options["diff"] and options["update_baseline"]:
-        raise click.UsageError("--diff changes nothing, --update-baseline does: they contradict each other")
     if options["fix"] and "-" in paths:
         raise click.UsageError("--fix cannot write to standard input; --diff shows what it would do")
     if options["diff"] and (options["formats"] or options["output"]):
         raise click.UsageError("--diff prints a diff, not a report: leave --format and --output out")
 
 
-def _look(request: Request, output: Output, options: dict[str, Any]) -> RenderOptions:
+@dataclass(frozen=True)
+class _Output:
+    """One format to render, and the file it goes to (None: standard output)."""
+
+    format: str
+    file: Path | None = None
+
+
+def _parse_outputs(formats: Collection[str], output: Path | None) -> tuple[_Output, ...]:
+    """`NAME` or `NAME=FILE`, each; `output` is the file of the one that names none.
+
+    Raises click.UsageError for unknown formats and for two that would share an output.
+    """
+    outputs = [_parse_output(value) for value in formats or ("text",)]
+    open_ended = [o for o in outputs if o.file is None]
+    if len(open_ended) > 1:
+        names = " and ".join(f"{o.format!r}" for o in open_ended)
+        example = f"--format {open_ended[-1].format}=FILE"
+        raise click.UsageError(f"the formats {names} would share one output; give one a file: {example}")
+    if output is not None and not open_ended:
+        raise click.UsageError("--output names a file, but every --format already has its own")
+    settled = tuple(replace(o, file=output) if o.file is None else o for o in outputs)
+    taken: dict[Path, str] = {}
+    for one in settled:
+        file = one.file and one.file.resolve()
+        if file and file in taken and (file.is_file() or not file.exists()):  # a device takes both
+            raise click.UsageError(f"the formats {taken[file]!r} and {one.format!r} would share {one.file}")
+        if file:
+            taken[file] = one.format
+    return settled
+
+
+def _parse_output(value: str) -> _Output:
+    name, separator, file = value.partition("=")
+    if name not in FORMATS:
+        raise click.BadParameter(f"{name!r} is no format{nearest(name, FORMATS)}; there are {', '.join(FORMATS)}",
+                                 param_hint="'--format'")
+    if separator and not file:
+        raise click.BadParameter(f"{value!r} names no file", param_hint="'--format'")
+    return _Output(name, Path(file) if file else None)
+
+
+def _look(request: Request, output: _Output, options: dict[str, Any]) -> RenderOptions:
     """How a report is written; of one file there is room to tell all."""
     to_file, paths = output.file is not None, request.arguments
     is_one_file = len({path.partition("::")[0] for path in paths}) == 1 and not Path(paths[0]).is_dir()
@@ -166,7 +213,6 @@ def _computed(request: Request, wanted: Sequence[tuple[str, RenderOptions]], opt
 
         report = fix(request)
     else:
-        from triton_mutlint.cli.shell.progress import Progress
         from triton_mutlint.run import run as engine
 
         with Progress() as progress:
@@ -186,7 +232,7 @@ def _rendered(report: Report, request: Request, name: str, look: RenderOptions) 
     stdin = {request.stdin_filename or "<stdin>": request.stdin_text or ""} if request.stdin_text else {}
     look = replace(look, sources=SourceLines(stdin, request.cwd))
     if name in FIXES_SHOWN and any(finding.changes for finding in report.findings):
-        from triton_mutlint.fixes.offers import offers
+        from triton_mutlint.fixes.plan import offers
 
         look = replace(look, fixes=offers(report.findings, request))
     return render(name, report, look)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from triton_mutlint.basics import plural
 from triton_mutlint.cli.shell.asked import asked, config_in_force
 from triton_mutlint.cli.shell.command import CONTEXT, shared
-from triton_mutlint.cli.shell.output import check_writable, fitted, tell, write_stdout
-from triton_mutlint.cli.shell.progress import Progress
+from triton_mutlint.cli.shell.output import Progress, check_writable, fitted, tell, write_stdout
 from triton_mutlint.process.files import write_file
 
 if TYPE_CHECKING:  # analysing is slow to import, and `--help` does without
@@ -81,24 +81,17 @@ def _diff(change: SpecChange) -> str:
 
 
 def _summary(change: SpecChange, *, written: bool) -> list[str]:
-    counts = [
-        _count(len(change.added), "kernel", "added"),
-        _count(len(change.completed), "entry", "completed"),
-        _count(len(change.failed), "kernel", "to be completed by hand"),
-    ]
-    did = ", ".join(count for count in counts if count)
-    if not did:
-        head = f"{change.display}: nothing to add" if change.old is not None else ""
-    else:
-        head = f"{change.display} {'written' if written else 'would be written'}: {did}"
-    lines = [head] if head else []
+    entries = "entry" if len(change.completed) == 1 else "entries"
+    counts = (
+        (len(change.added), f"{plural(len(change.added), 'kernel')} added"),
+        (len(change.completed), f"{len(change.completed)} {entries} completed"),
+        (len(change.failed), f"{plural(len(change.failed), 'kernel')} to be completed by hand"),
+    )
+    lines = []
+    if did := ", ".join(text for count, text in counts if count):
+        lines.append(f"{change.display} {'written' if written else 'would be written'}: {did}")
+    elif change.old is not None:
+        lines.append(f"{change.display}: nothing to add")
     lines += [f"  completed {item}" for item in change.completed]
     lines += [f"  not analysed: {item} (see the comment in the spec)" for item in change.failed]
     return [*lines, *(f"  {remark}" for remark in change.remarks)]
-
-
-def _count(number: int, noun: str, what: str) -> str:
-    if not number:
-        return ""
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number} {noun if number == 1 else plural} {what}"

@@ -12,8 +12,7 @@ import click
 from triton_mutlint.basics import EMPTY, plural
 from triton_mutlint.cli.shell.asked import asked, config_in_force, refuse_stdin
 from triton_mutlint.cli.shell.command import CONTEXT, DEFAULT_SNAPSHOT, Sectioned, shared
-from triton_mutlint.cli.shell.output import check_writable, fitted, tell, write_stdout
-from triton_mutlint.cli.shell.progress import Progress
+from triton_mutlint.cli.shell.output import Progress, check_writable, fitted, tell, write_stdout
 from triton_mutlint.cli.updating import looked_at
 from triton_mutlint.config.request import Request
 from triton_mutlint.contracts.contract import OP, Contract, Key, contract_of, keyed, keyed_ops, op_contract_of

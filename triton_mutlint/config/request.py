@@ -8,6 +8,7 @@ from pathlib import Path
 
 from triton_mutlint.basics import EMPTY
 from triton_mutlint.config.settings import Config
+from triton_mutlint.process.confined import unavailable
 
 Progress = Callable[[int, int, str], None]  # told of how much is done, in all, and what is at work
 
@@ -31,6 +32,7 @@ class Request:
     max_variants: int = 64
     timeout: float = 120.0  # seconds for one kernel, all its variants together
     jobs: int = 1  # processes that analyse kernels
+    confine: str = "auto"  # those processes: where it can be done; "require" it, or "off"
     opaque_asm: bool = False
     true_import: bool = False
     helpers: bool = False
@@ -42,3 +44,8 @@ class Request:
     config: Config = field(default_factory=Config)
     cache_dir: Path | None = None  # where verdicts are kept for the next run; None: nowhere
     texts: Mapping[str, str] = EMPTY  # to read in place of files and specs, by the path as reports show it
+
+    @property
+    def is_confined(self) -> bool:
+        """Whether processes that execute linted code are confined."""
+        return self.confine != "off" and not unavailable()

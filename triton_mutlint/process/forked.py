@@ -12,12 +12,11 @@ import json
 import os
 import select
 import signal
-import sys
 import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, NoReturn, TypeVar
 
 from triton_mutlint.basics import UsageError
@@ -41,6 +40,7 @@ class Lost:
 
     reason: str
     printed: tuple[str, ...] = ()
+    is_late: bool = False
 
 
 class RemoteError(Exception):
@@ -48,7 +48,11 @@ class RemoteError(Exception):
 
 
 class _LostError(Exception):
-    """Why nothing more is expected of a process."""
+    """Nothing more is expected of a process."""
+
+    def __init__(self, reason: str, printed: tuple[str, ...] = (), *, is_late: bool = False) -> None:
+        super().__init__(reason)
+        self.lost = Lost(reason, printed, is_late)
 
 
 @dataclass
@@ -68,8 +72,7 @@ class _Worker(Generic[T]):
         """What has arrived. Raises _LostError once nothing more will, or too much has."""
         data = os.read(self.pipe, _CHUNK)
         if not data:
-            printed = _printed(self.printed)
-            raise _LostError(_how_it_ended(self.end(_DYING)), printed)
+            raise _LostError(_how_it_ended(self.end(_DYING)), _printed(self.printed))
         *lines, self.begun = (self.begun + data).split(b"\n")
         for line in lines:
             yield json.loads(line)
@@ -96,46 +99,119 @@ class _Worker(Generic[T]):
         os.close(self.printed)
 
 
-def in_processes(tasks: Iterable[T], jobs: int, kind: Any, work: Callable[[T], Iterator[Item]],
-                 seconds: Callable[[Item | None], float], received: Callable[[T, Item], None],
-                 lost: Callable[[T, Lost], Iterable[T]], *, confined: bool = True) -> None:
-    """Run `work(task)` for each of `tasks`, each in a process forked from this one, `jobs` of them at a time.
+class Processes(Generic[T, Item]):
+    """Runs `work(task)` for each of `tasks`, each in a process forked from this one, `jobs` of them at a time.
 
     `received` is given each item that `work` yields, which must be of the type `kind`, as it comes. After an item,
     `seconds` of it may pass until the next one, after the beginning those of None; then the process is ended. Of a task
     that is lost `lost` is told, and gives what to do in its place. Without `jobs`, and where a process cannot be
-    forked, all work is done in this one, and nothing is ended.
+    forked, all work is done in this one, and nothing is ended. If `confined`, the processes are (confined.py), and only
+    the open files in `keep` stay open for them.
 
-    Raises UsageError if `work` does, and RemoteError for what else it raises.
+    `run` does it all. In a `with` block, the first task is begun, and `finish` does the rest; all processes are ended
+    with the block.
     """
-    if not jobs or not hasattr(os, "fork"):
-        for task in tasks:
-            for item in work(task):
-                received(task, item)
-        return
-    pending = list(reversed(list(tasks)))
-    workers: list[_Worker[T]] = []
-    gc.freeze()  # what is there now is no garbage, and a child need not copy it to look
-    try:
-        while pending or workers:
-            while pending and len(workers) < jobs:
-                workers.append(_start(pending.pop(), work, seconds(None), confined))
-            for worker in _ready(workers):
-                try:
-                    is_done = _take(worker, kind, seconds, received)
-                except _LostError as error:
-                    spoil()  # the next run may have better luck
-                    pending.extend(lost(worker.task, Lost(*error.args)))
-                    is_done = True
-                if is_done:
-                    workers.remove(worker)
-                    worker.end()
-                    worker.close()
-    finally:
-        gc.unfreeze()
-        for worker in workers:
+
+    def __init__(self, tasks: Iterable[T], jobs: int, kind: Any, work: Callable[[T], Iterator[Item]],
+                 seconds: Callable[[Item | None], float], received: Callable[[T, Item], None],
+                 lost: Callable[[T, Lost], Iterable[T]], *, confined: bool, keep: Iterable[int] = ()) -> None:
+        self._pending, self._jobs, self._kind, self._work = list(reversed(list(tasks))), jobs, kind, work
+        self._seconds, self._received, self._lost = seconds, received, lost
+        self._confined, self._keep = confined, frozenset(keep)
+        self._workers: list[_Worker[T]] = []
+        self._are_apart = jobs > 0 and hasattr(os, "fork")
+
+    def run(self) -> None:
+        """Raises UsageError if `work` does, and RemoteError for what else it raises in another process."""
+        with self:
+            self.finish()
+
+    def __enter__(self) -> Processes[T, Item]:
+        if self._are_apart:
+            gc.freeze()  # what is there now is no garbage, and a child need not copy it to look
+            self._begin()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._are_apart:
+            gc.unfreeze()
+        for worker in self._workers:
             worker.end()
             worker.close()
+
+    def finish(self) -> None:
+        """Raises as `run` does. The time for the first items counts from now."""
+        while self._pending and not self._are_apart:
+            task = self._pending.pop()
+            for item in self._work(task):
+                self._received(task, item)
+        for worker in self._workers:
+            worker.expect(worker.seconds)
+        while self._pending or self._workers:
+            self._begin()
+            for worker in _ready(self._workers):
+                if self._take(worker):
+                    self._workers.remove(worker)
+                    worker.end()
+                    worker.close()
+
+    def _begin(self) -> None:
+        while self._pending and len(self._workers) < self._jobs:
+            self._workers.append(self._started(self._pending.pop()))
+
+    def _take(self, worker: _Worker[T]) -> bool:
+        """Take what a process has answered; whether nothing more will come."""
+        try:
+            return self._has_ended(worker)
+        except _LostError as error:
+            spoil()  # the next run may have better luck
+            self._pending.extend(self._lost(worker.task, error.lost))
+            return True
+
+    def _has_ended(self, worker: _Worker[T]) -> bool:
+        """Raises _LostError where the process is lost."""
+        if worker.deadline <= time.monotonic():
+            worker.end()
+            raise _LostError(f"still running after {worker.seconds:g} s", is_late=True)
+        try:
+            for word, answer in worker.answers():
+                if word == "done":
+                    take_in(unpack(answer, Inputs) if answer else None)
+                    return True
+                if word == "usage":
+                    raise UsageError(answer)
+                if word == "error":
+                    raise RemoteError(f"\n{answer}")
+                item = unpack(answer, self._kind)
+                worker.expect(self._seconds(item))
+                self._received(worker.task, item)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise _LostError(f"its process answered what cannot be read ({error})") from error
+        return False
+
+    def _started(self, task: T) -> _Worker[T]:
+        ours, theirs = os.pipe()
+        printed = capture.unnamed_file()
+        capture.flush()  # or the child would print it again
+        with warnings.catch_warnings():
+            # Python 3.12 warns where another thread may hold a lock. This tool starts none in a process that forks;
+            # where it is used as a library, the child takes no lock that a thread of the caller's could hold but the
+            # allocator's, which is made for it.
+            warnings.filterwarnings("ignore", r".*multi-threaded.*fork", DeprecationWarning)
+            pid = os.fork()
+        if pid == 0:
+            try:
+                capture.print_into(printed)
+                if self._confined:
+                    confine({theirs, printed, *self._keep})
+                else:
+                    os.close(ours)
+                _answer(task, self._work, theirs)
+            finally:
+                os._exit(1)
+        os.close(theirs)
+        seconds = self._seconds(None)
+        return _Worker(task, pid, ours, printed, seconds, time.monotonic() + seconds)
 
 
 def _ready(workers: list[_Worker[T]]) -> list[_Worker[T]]:
@@ -147,29 +223,6 @@ def _ready(workers: list[_Worker[T]]) -> list[_Worker[T]]:
     answered = {pipe for pipe, _ in poll.poll(left * 1000)}
     now = time.monotonic()
     return [w for w in workers if w.pipe in answered or w.deadline <= now]
-
-
-def _take(worker: _Worker[T], kind: Any, seconds: Callable[[Item | None], float],
-          received: Callable[[T, Item], None]) -> bool:
-    """Take what a process has answered; whether it is done. Raises _LostError where it is lost."""
-    if worker.deadline <= time.monotonic():
-        worker.end()
-        raise _LostError(f"still running after {worker.seconds:g} s")
-    try:
-        for word, answer in worker.answers():
-            if word == "done":
-                take_in(unpack(answer, Inputs) if answer else None)
-                return True
-            if word == "usage":
-                raise UsageError(answer)
-            if word == "error":
-                raise RemoteError(f"\n{answer}")
-            item = unpack(answer, kind)
-            worker.expect(seconds(item))
-            received(worker.task, item)
-    except (ValueError, TypeError, RecursionError) as error:
-        raise _LostError(f"its process answered what cannot be read ({error})") from error
-    return False
 
 
 def _how_it_ended(status: int | None) -> str:
@@ -193,30 +246,6 @@ def _printed(place: int) -> tuple[str, ...]:
     return tuple(line.rstrip() for line in text.splitlines() if line.strip())[-_SHOWN:]
 
 
-def _start(task: T, work: Callable[[T], Iterator[Item]], seconds: float, confined: bool) -> _Worker[T]:
-    ours, theirs = os.pipe()
-    printed = capture.unnamed_file()
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(ValueError, OSError, AttributeError):
-            stream.flush()  # or the child would print it again
-    with warnings.catch_warnings():
-        # Python 3.12 warns where another thread may hold a lock. This tool starts none in a process that forks; where
-        # it is used as a library, the child takes no lock that a thread of the caller's could hold but the allocator's,
-        # which is made for it.
-        warnings.filterwarnings("ignore", r".*multi-threaded.*fork", DeprecationWarning)
-        pid = os.fork()
-    if pid == 0:
-        try:
-            capture.print_into(printed)
-            if confined:
-                confine({theirs, printed})
-            _answer(task, work, theirs)
-        finally:
-            os._exit(1)
-    os.close(theirs)
-    return _Worker(task, pid, ours, printed, seconds, time.monotonic() + seconds)
-
-
 def _answer(task: T, work: Callable[[T], Iterator[Item]], pipe: int) -> NoReturn:
     """Do the task; never return into the code that forked."""
     leave = os._exit
@@ -227,7 +256,7 @@ def _answer(task: T, work: Callable[[T], Iterator[Item]], pipe: int) -> NoReturn
             try:
                 for item in work(task):
                     _send(pipe, "item", pack(item))
-                _send(pipe, "done", "" if inputs is None else pack(inputs.news()))
+                _send(pipe, "done", "" if inputs is None else pack(replace(inputs, environment={})))
             except UsageError as error:
                 _send(pipe, "usage", str(error))
             except Exception:  # told where the task was given

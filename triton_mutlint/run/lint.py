@@ -57,14 +57,18 @@ class Run:
 
         Raises UsageError for a spec or a target that cannot be used.
         """
-        self._check(sources)
+        self.check(sources)
         cache = self._cache() if jobs else None
-        files = lint_files(sources, self.steps, jobs, self.request.timeout, self.progress, cache)
+        files = lint_files(sources, self.steps, self.request, self.progress, jobs, cache, self.warm_up)
         if cache is not None:
             cache.trim()
         return settled(files, self.request, self.specs)
 
-    def _check(self, sources: Sequence[SourceFile]) -> None:
+    def warm_up(self) -> None:
+        """What every file needs, before there is a process for each."""
+        self._default_targets, self._tools  # noqa: B018 - they are kept
+
+    def check(self, sources: Sequence[SourceFile]) -> None:
         """A wrong spec ends the run before any work, and so does a target that cannot be used."""
         self._sources = sources
         for source in sources:

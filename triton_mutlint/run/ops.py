@@ -6,13 +6,17 @@ The verdicts on those kernels are the run's; others are analysed when they are f
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence, Set
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.op.run import OP_SECONDS, Followed, Following, OpsOf, OpStep, OpTask, Reading, Unread
-from triton_mutlint.process.forked import Lost, in_processes
+from triton_mutlint.process.capture import unnamed_file
+from triton_mutlint.process.forked import Lost, Processes
 from triton_mutlint.process.harmless import harmless
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.workers import lint_files
@@ -29,6 +33,7 @@ from triton_mutlint.types import (
     Plan,
     SourceFile,
 )
+from triton_mutlint.types.packing import pack, unpack
 
 _GRACE = 5.0  # seconds beyond the limit after which a step is ended from outside
 _STARTING = 60.0  # seconds between two steps: what registrations import is read
@@ -72,37 +77,80 @@ class FoundOps:
                      for number, why in sorted(self.unread.items()))
 
 
-def follow(run: Run, files: Sequence[FileResult], holding: Sequence[SourceFile]) -> FoundOps:
-    """What the ops that the files in `holding` register come to; `files` are all those of the run."""
-    request, found = run.request, FoundOps(holding)
-    known = {f.source.path: f.source for f in files}
-    kernels = OpKernels(run, [report for f in files for _, report in f.reports])
-    ops = OpsOf(holding, request.cwd, known, request.config.registrars, kernels, request.timeout)
+@contextmanager
+def follow(run: Run, sources: Sequence[SourceFile],
+           holding: Sequence[SourceFile]) -> Iterator[Callable[[Sequence[FileResult]], FoundOps]]:
+    """What the ops that the files in `holding` register come to, given the results of all `sources`.
+
+    What they register is read in the meantime: that needs no verdicts.
+    """
+    request, found, verdicts = run.request, FoundOps(holding), _Verdicts()
+    known = {source.path: source for source in sources}
+    ops = OpsOf(holding, request.cwd, known, request.config.registrars, OpKernels(run, verdicts), request.timeout)
 
     def seconds(step: OpStep | None) -> float:
         if isinstance(step, Reading):
             return request.timeout + _GRACE
         return min(request.timeout, OP_SECONDS) + _GRACE if isinstance(step, Following) else _STARTING
 
-    in_processes([OpTask()], 1, OpStep, ops.steps, seconds, found.take, found.lose)
-    return found
+    with Processes([OpTask()], 1, OpStep, ops.steps, seconds, found.take, found.lose, confined=run.request.is_confined,
+                   keep=verdicts.shared) as process, closing(verdicts):
+        def finished(files: Sequence[FileResult]) -> FoundOps:
+            run.progress(0, 0, "following torch ops")
+            verdicts.tell([report for f in files for _, report in f.reports])
+            process.finish()
+            return found
+
+        yield finished
+
+
+class _Verdicts:
+    """The verdicts of a run, for a process that was started before there were any, which waits for them."""
+
+    def __init__(self) -> None:
+        self._reports: list[KernelReport] | None = None
+        self._place, (self._ready, self._told) = unnamed_file(), os.pipe()
+
+    def tell(self, reports: list[KernelReport]) -> None:
+        self._reports = reports
+        os.pwrite(self._place, pack(tuple(reports)).encode(), 0)
+        os.write(self._told, b".")
+
+    @property
+    def shared(self) -> tuple[int, int]:
+        """The open files that the other process needs."""
+        return self._place, self._ready
+
+    def close(self) -> None:
+        for descriptor in (self._place, self._ready, self._told):
+            os.close(descriptor)
+
+    @cached_property
+    def by_place(self) -> Mapping[tuple[str, int], list[KernelReport]]:
+        """The verdicts by file and line of the `def`."""
+        if self._reports is None:
+            with suppress(OSError):  # closed already where the process is confined
+                os.close(self._told)  # or the end of the other process would not be noticed
+            os.read(self._ready, 1)
+            reports = list(unpack(os.pread(self._place, os.fstat(self._place).st_size, 0), tuple[KernelReport, ...]))
+        else:
+            reports = self._reports
+        found: dict[tuple[str, int], list[KernelReport]] = {}
+        for report in reports:
+            found.setdefault((report.location.file, report.location.line), []).append(report)
+        return found
 
 
 @dataclass
 class OpKernels:
-    """The kernels that host code launches, by where they stand; `reports` are the verdicts of the run."""
+    """The kernels that host code launches, by where they stand."""
 
     run: Run
-    reports: Iterable[KernelReport]
-    _known: dict[tuple[str, int], list[KernelReport]] = field(default_factory=dict)
+    verdicts_of_run: _Verdicts
     _met: dict[tuple[str, int, frozenset[str]], tuple[KernelReport, ...] | str] = field(default_factory=dict)
     _beyond: dict[tuple[object, ...], Beyond | None] = field(default_factory=dict)
     _files: dict[Path, FileResult] = field(default_factory=dict)
     _plans: dict[tuple[Path, int, str], tuple[Kernel, Plan]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for report in self.reports:
-            self._known.setdefault((report.location.file, report.location.line), []).append(report)
 
     def verdicts(self, module: HostModule, node: ast.FunctionDef,
                  names: frozenset[str]) -> tuple[KernelReport, ...] | str:
@@ -112,7 +160,7 @@ class OpKernels:
         """
         key = (module.display, node.lineno, names)
         if key not in self._met:
-            known = self._known.get((module.display, node.lineno), ())
+            known = self.verdicts_of_run.by_place.get((module.display, node.lineno), [])
             found = _launched(known, module, node, names)
             self._met[key] = found or self._analyzed(module, node, names) or _untold(known)
         return self._met[key]
@@ -121,7 +169,7 @@ class OpKernels:
                   names: frozenset[str]) -> tuple[KernelReport, ...] | str:
         """The same for a kernel that the run has no verdict on."""
         source = SourceFile(module.path, module.display, module.text, names or frozenset([node.name]))
-        (file,) = lint_files([source], self.run.steps, 0, self.run.request.timeout, self.run.progress)
+        (file,) = lint_files([source], self.run.steps, self.run.request, self.run.progress)
         found = [report for _, report in file.reports]
         here = [r for r in found if r.location.line == node.lineno]
         if launched := _launched(here, module, node, names):

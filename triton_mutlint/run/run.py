@@ -13,9 +13,10 @@ from pathlib import Path
 
 from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.process.collector import seldom_collected
+from triton_mutlint.process.confined import unavailable
 from triton_mutlint.process.inputs import current, recording, spoil
 from triton_mutlint.source.discover import Excluded, discover, source_from_stdin
-from triton_mutlint.types import Environment, Failure, Report, SourceFile
+from triton_mutlint.types import Environment, Failure, Report, SourceFile, UsageError
 
 Failures = tuple[tuple[str, Failure], ...]
 
@@ -26,6 +27,8 @@ def run(request: Request, progress: Progress | None = None) -> Report:
     Raises UsageError for a spec, a target or an option that cannot be used; whatever goes wrong
     with a file or a kernel is in the report.
     """
+    if request.confine == "require" and (why := unavailable()):
+        raise UsageError(f"--confine=require: {why}; docs/security.md says what is confined")
     noting = request.cache_dir is not None and current() is None
     with recording() if noting else contextlib.nullcontext():
         compared = request.snapshot is not None or request.baseline is not None
@@ -43,7 +46,7 @@ def run(request: Request, progress: Progress | None = None) -> Report:
             from triton_mutlint.run.lint import Run
 
             linted = Run(request, progress or _silent)
-            return report_on(linted, linted.files(sources, request.jobs), failures)
+            return report_on(linted, sources, failures, request.jobs)
 
 
 @contextlib.contextmanager
@@ -76,11 +79,9 @@ def sources_of(request: Request) -> tuple[tuple[SourceFile, ...], Failures]:
     config = request.config
     sources, failures = discover(named, request.cwd, config.exclude, root=config.root, force=config.force_exclude,
                                  registrars=config.registrars)
-    sources = tuple(replace(s, text=request.texts.get(s.display, s.text)) for s in sources)
-    if request.stdin_text is None:
-        return sources, failures
-    filename = Path(request.stdin_filename or "<stdin>")
-    buffer = source_from_stdin(request.stdin_text.encode(), filename, request.cwd)
-    if config.force_exclude and buffer.path in Excluded(config.exclude, config.root or request.cwd, force=True):
-        return sources, failures
-    return (buffer, *(s for s in sources if s.path != buffer.path)), failures
+    if request.stdin_text is not None:
+        filename = Path(request.stdin_filename or "<stdin>")
+        buffer = source_from_stdin(request.stdin_text.encode(), filename, request.cwd)
+        if not config.force_exclude or buffer.path not in Excluded(config.exclude, config.root or request.cwd, True):
+            sources = (buffer, *(s for s in sources if s.path != buffer.path))
+    return tuple(replace(s, text=request.texts.get(s.display, s.text)) for s in sources), failures

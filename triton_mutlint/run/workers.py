@@ -8,21 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Union
 
 from triton_mutlint.cache.files import FileCache
-from triton_mutlint.config.request import Progress
+from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.lowering.triton_api import preload
-from triton_mutlint.process.forked import Lost, in_processes
+from triton_mutlint.process.forked import Lost, Processes
 from triton_mutlint.run.kernel import failed
-from triton_mutlint.types import (
-    Failure,
-    FileResult,
-    KernelReport,
-    Location,
-    Reads,
-    SourceFile,
-    Stage,
-    Status,
-    Target,
-)
+from triton_mutlint.types import Failure, FileResult, KernelReport, Location, Reads, SourceFile, Stage, Status, Target
 
 _DEFINES = re.compile(r"^\s*@.*jit\b|\bjit\(", re.MULTILINE)  # a kernel, where others mention the word
 _WORTHWHILE = 6  # jit functions: fewer of them take less than what a second process costs
@@ -111,8 +101,8 @@ class _File:
         return replace(self.result, reports=(*reports, *((None, r) for r in _unloaded(self.result))))
 
 
-def lint_files(sources: Sequence[SourceFile], work: Work, jobs: int, timeout: float, progress: Progress,
-               cache: FileCache | None = None) -> tuple[FileResult, ...]:
+def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, progress: Progress, jobs: int = 0,
+               cache: FileCache | None = None, warm_up: Callable[[], None] = preload) -> tuple[FileResult, ...]:
     """The result of each source, in their order; how many processes take part makes no difference to it.
 
     What `cache` knows is not done again. Without `jobs`, all is done in this process.
@@ -121,7 +111,7 @@ def lint_files(sources: Sequence[SourceFile], work: Work, jobs: int, timeout: fl
     files = [_File(source, result, result is not None) for source, result in zip(sources, known, strict=True)]
     pending = {number: file for number, file in enumerate(files) if not file.is_done}
     if any(_DEFINES.search(file.source.text) for file in pending.values()):
-        preload()
+        warm_up()
     if sum(file.source.text.count("jit") for file in pending.values()) < _WORTHWHILE:
         jobs = min(jobs, 1)
     parts = _parts(pending, jobs)
@@ -142,9 +132,9 @@ def lint_files(sources: Sequence[SourceFile], work: Work, jobs: int, timeout: fl
         return [] if rest is None else [rest]
 
     def seconds(step: Step | None) -> float:
-        return timeout + _GRACE if isinstance(step, At) else _LOADING
+        return request.timeout + _GRACE if isinstance(step, At) else _LOADING
 
-    in_processes(parts, jobs, Step, does, seconds, take, lose)
+    Processes(parts, jobs, Step, does, seconds, take, lose, confined=request.is_confined).run()
     if cache is not None:
         for file in pending.values():
             cache.keep(file.outcome(), file.reads)

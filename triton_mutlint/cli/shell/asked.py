@@ -19,7 +19,8 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.config.settings import Config, read_selector
 
 _EXCLUSIVE = (
-    ("spec", "no_spec"), ("quiet", "verbose"), ("config_file", "isolated"), ("diff", "update_baseline"),
+    ("spec", "no_spec"), ("quiet", "verbose"), ("config_file", "isolated"), ("fix", "diff"),
+    ("diff", "update_baseline"),
 )  # fmt: skip
 _SELECTORS = ("select", "extend_select", "ignore")
 
@@ -42,6 +43,7 @@ def asked(paths: tuple[str, ...], config: Config, options: Mapping[str, Any]) ->
         max_variants=config.max_variants,
         timeout=options.get("timeout", 120.0),
         jobs=config.jobs or _cores(),
+        confine=options.get("confine", "auto"),
         opaque_asm=config.opaque_asm,
         true_import=options["true_import"],
         helpers=config.helpers,

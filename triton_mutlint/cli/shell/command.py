@@ -13,8 +13,8 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 DEFAULT_SNAPSHOT = "triton-mutlint.snapshot"
 SECTIONS: Mapping[str, tuple[str, ...]] = {
-    "What to analyse": ("force_exclude", "spec", "no_spec", "targets", "max_variants", "timeout", "jobs", "cache_dir",
-                        "no_cache", "opaque_asm", "true_import", "helpers"),
+    "What to analyse": ("force_exclude", "spec", "no_spec", "targets", "max_variants", "timeout", "jobs", "confine",
+                        "cache_dir", "no_cache", "opaque_asm", "true_import", "helpers"),
     "Rules": ("select", "extend_select", "ignore", "require_spec", "strict", "fail_on", "exit_zero"),
     "Comparing": ("snapshot", "baseline", "update_baseline"),
     "Fixing": ("fix", "diff"),
