@@ -229,7 +229,7 @@ def _rendered(report: Report, request: Request, name: str, look: RenderOptions) 
     stdin = {request.stdin_filename or "<stdin>": request.stdin_text or ""} if request.stdin_text else {}
     look = replace(look, sources=SourceLines(stdin, request.cwd))
     if name in FIXES_SHOWN and any(finding.changes for finding in report.findings):
-        from triton_mutlint.fixes.offers import offers
+        from triton_mutlint.fixes.plan import offers
 
         look = replace(look, fixes=offers(report.findings, request))
     return render(name, report, look)

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from triton_mutlint.basics import plural
 from triton_mutlint.cli.shell.output import Progress, tell, write_stdout
 from triton_mutlint.config.request import Request
-from triton_mutlint.fixes.diff import unified
 from triton_mutlint.fixes.session import FixOutcome, located, settle
-from triton_mutlint.fixes.write import write_document
+from triton_mutlint.fixes.write import unified, write_document
 from triton_mutlint.run import run as engine
 from triton_mutlint.types import Finding, Report
 
@@ -20,7 +19,7 @@ def fix(request: Request) -> Report:
     Raises UsageError for a file that cannot be written.
     """
     outcome = _settled(request)
-    for document in outcome.changed:
+    for _, document in outcome.changed:
         write_document(document)
     for done in outcome.fixed:
         tell(f"fixed {_place(done.findings)}: {done.message}")
@@ -33,8 +32,8 @@ def fix(request: Request) -> Report:
 def show(request: Request) -> bool:
     """Print what fixing would change; whether that is anything."""
     outcome = _settled(request)
-    write_stdout("".join(unified(outcome.original(document), document) for document in outcome.changed))
-    _refusals(outcome, outcome.first or outcome.report)
+    write_stdout("".join(unified(before, after) for before, after in outcome.changed))
+    _refusals(outcome, outcome.first)
     if outcome.changed:
         tell(f"{_count(outcome)} would be fixed in {plural(len(outcome.changed), 'file')}")
     else:

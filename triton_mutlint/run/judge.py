@@ -12,8 +12,8 @@ from triton_mutlint.contracts.baseline_file import read_baseline
 from triton_mutlint.contracts.declarations import declaration_of, read_declarations
 from triton_mutlint.contracts.snapshot import Snapshot, read_snapshot
 from triton_mutlint.lowering.triton_api import newer_than_tested, triton_version
+from triton_mutlint.rules.rule import KernelSubject, RunSubject
 from triton_mutlint.rules.run import judge
-from triton_mutlint.rules.subject import KernelSubject, RunSubject
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import Specs
 from triton_mutlint.source.discover import display_path
@@ -81,8 +81,7 @@ def _findings(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[st
             subjects.append(KernelSubject(
                 report, kernel, declaration, has_spec_entry=entry is not None,
                 is_relied_on=report.failure is not None and _is_relied_on(report, entry, file.source, specs),
-                allow=frozenset(d.name for d in entry.allow) if entry else frozenset(), allowed=allowed_by(entry),
-                sources=helped,
+                allowed=allowed_by(entry), sources=helped,
             ))
     unnamed = [(file.source.display, file.failure) for file in files if file.failure is not None]
     return judge(RunSubject(

@@ -94,7 +94,7 @@ class _Found:
 
     variant: Variant
     effects: VariantEffects
-    reruns: Mapping[str, Rerun] | None
+    reruns: Mapping[str, Rerun]
 
 
 class _Variants:
@@ -118,7 +118,7 @@ class _Variants:
             is_planned = _choices(current, variant) == variant.choices
             effects = family.told(index) if is_planned else None
             if effects is not None and not (self.kernel.is_tuned and _updated(effects)):
-                found[index] = _Found(current, effects, {} if self.kernel.is_tuned else None)
+                found[index] = _Found(current, effects, {})
             elif lowered := self._lowered(variant, current, target):
                 is_planned = _choices(lowered.variant, variant) == variant.choices
                 if is_planned:
@@ -141,7 +141,7 @@ class _Variants:
             try:
                 lowered = tools.lowerer.lower(self.kernel, current, target)
                 effects = analyze_text(lowered, tools)
-                reruns = _reruns(lowered, effects, tools) if self.kernel.is_tuned else None
+                reruns = _reruns(lowered, effects, tools) if self.kernel.is_tuned else {}
                 break
             except StageError as error:
                 first = first or error.failure

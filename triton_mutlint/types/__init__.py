@@ -37,7 +37,6 @@ from triton_mutlint.types.report import (
     Rerun,
     Status,
     UnanalyzableOp,
-    VariantUse,
 )
 from triton_mutlint.types.source import (
     Failure,
