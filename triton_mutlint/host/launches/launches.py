@@ -251,9 +251,9 @@ def fixes_a_branch(kernel: ast.FunctionDef, given: Mapping[str, Value]) -> bool:
             if name not in given and isinstance(default, ast.Constant)}
     passed = {name: value.constant[1] for name, value in given.items() if value.constant is not None}
     known = {name for name, value in {**left, **passed}.items() if isinstance(value, (bool, int))}
-    run_time = known - {a.arg for a in (*kernel.args.posonlyargs, *kernel.args.args,
-                                        *kernel.args.kwonlyargs) if a.annotation is not None and "constexpr" in
-                        ast.unparse(a.annotation)}
+    constexpr = {a.arg for a in ast.walk(kernel.args) if isinstance(a, ast.arg) and a.annotation is not None
+                 and "constexpr" in ast.unparse(a.annotation)}
+    run_time = known - constexpr
     tests = (node.test for node in ast.walk(kernel) if isinstance(node, (ast.If, ast.IfExp)))
     return bool(run_time) and any(
         isinstance(name, ast.Name) and name.id in run_time for test in tests for name in ast.walk(test))
