@@ -87,6 +87,17 @@ class OneByOne(Interpreter):
         fields = {**content.fields, len(content.fields): value}
         state.store(cell, replace(content, fields=fields, size=None if content.size is None else content.size + 1))
 
+    def run(self, inner: Activation, state: State) -> Value:
+        """A body is followed once, and in the state of its call: recursive calls are not followed."""
+        for name, value in inner.entry.items():
+            state.put(inner.scope, name, value)
+        self._body(inner, state)
+        for other in inner.left[1:]:
+            inner.left[0].join(other)
+        if inner.left and inner.left[0] is not state:
+            state.become(inner.left[0])
+        return inner.returned if inner.returned is not None else NO_VALUE
+
     # ------------------------------------------------------------------ statements
 
     def _s_for(self, node: ast.For | ast.AsyncFor, state: State, here: Activation) -> State | None:

@@ -105,8 +105,11 @@ class RealCalls(OneByOne):
         return super().method(attribute, arguments, node, state, here)
 
     def _taken(self, owner: Value, name: str, arguments: Arguments, state: State) -> Value:
-        return super()._taken(owner, name, replace(arguments, positional=tuple(map(settled, arguments.positional))),
-                              state)
+        key, *others = (*map(settled, arguments.positional), NO_VALUE)
+        if name == "setdefault" and key.constant is None:
+            state.grow(owner, join(*others))
+            return join(*others)  # not any of all: there may be thousands
+        return super()._taken(owner, name, replace(arguments, positional=(key, *arguments.positional[1:])), state)
 
     def put_element(self, owner: Value, at: ast.expr | None, index: Value, value: Value, node: ast.AST, state: State,
                     here: Activation) -> None:
