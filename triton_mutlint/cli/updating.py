@@ -9,7 +9,16 @@ from pathlib import Path
 from triton_mutlint.basics import plural
 from triton_mutlint.cli.shell.output import tell
 from triton_mutlint.config.request import Request
-from triton_mutlint.contracts.baseline import Accepted, Baseline, FindingKind, accept, counted, dump, kept, read_baseline
+from triton_mutlint.contracts.baseline import (
+    Accepted,
+    Baseline,
+    FindingKind,
+    accept,
+    counted,
+    dump,
+    kept,
+    read_baseline,
+)
 from triton_mutlint.contracts.portable import covered
 from triton_mutlint.process.files import write_file
 from triton_mutlint.source.discover import display_path
