@@ -7,8 +7,7 @@ from pathlib import Path
 
 from triton_mutlint.config.request import Request
 from triton_mutlint.contracts.allowed import Allowed, allowed_by
-from triton_mutlint.contracts.baseline import Baseline
-from triton_mutlint.contracts.baseline_file import read_baseline
+from triton_mutlint.contracts.baseline import Baseline, read_baseline
 from triton_mutlint.contracts.declarations import declaration_of, read_declarations
 from triton_mutlint.contracts.snapshot import Snapshot, read_snapshot
 from triton_mutlint.lowering.triton_api import newer_than_tested, triton_version

@@ -22,6 +22,7 @@ from triton_mutlint.host.registrations.things import (
     opaque,
     written,
 )
+from triton_mutlint.host.state.core import Activation
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.statements.exits import either
 from triton_mutlint.host.values.cells import Cell, sequence
@@ -83,6 +84,19 @@ class OneByOne(Interpreter):
         (cell,), content = owner.cells, contents[0]
         fields = {**content.fields, len(content.fields): value}
         self.state.store(cell, replace(content, fields=fields, size=None if content.size is None else content.size + 1))
+
+    def run(self, inner: Activation) -> Value:
+        """A body is followed once, and in the state of its call: recursive calls are not followed."""
+        state = self.state
+        for name, value in inner.entry.items():
+            state.put(inner.scope, name, value)
+        self._body(inner, state)
+        for other in inner.left[1:]:
+            inner.left[0].join(other)
+        self.state = state
+        if inner.left and inner.left[0] is not state:
+            state.become(inner.left[0])
+        return inner.returned if inner.returned is not None else NO_VALUE
 
     # ------------------------------------------------------------------ statements
 
