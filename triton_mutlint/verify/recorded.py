@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from triton_mutlint.spec.as_yaml import argument_spec
+from triton_mutlint.spec.as_yaml import argument_spec, plain_text
 from triton_mutlint.spec.model import KernelSpec
 from triton_mutlint.types import Kernel, KernelReport, Mutation, Status
 from triton_mutlint.verify.wire import VariantCase
@@ -23,20 +23,18 @@ def recorded_cases(kernel: Kernel, variants: Sequence[VariantCase], launches: Se
     What is predicted of one is what its variant's analysis says; where it is not among `variants` it is
     analysed by itself, and left out if that fails.
     """
-    from triton_mutlint.recording.launches import launches_of
-
     cases = []
-    for launch in launches_of(launches):
-        args = {**_defaults(variants), **dict(launch.args)}
+    for launch in launches:
+        args = {**_defaults(variants), **{n: str(plain_text(value)) for n, value in launch.get("args", {}).items()}}
         if not set(kernel.parameter_names) <= args.keys():
             continue
         same = next((v for v in variants if dict(v.args) == args), None)
         predicted = (same.written, same.through) if same else _predicted(args, kernel, analyze)
         if predicted is None:
             continue
-        shapes = {n: _limited(shape) for n, shape in launch.shapes}
-        case = VariantCase(args, *predicted, label="recorded", shapes=shapes, values=dict(launch.values))
-        cases.append((case, _grid(launch.grid)))
+        shapes = {n: _limited(tuple(s) if isinstance(s, list) else (s,)) for n, s in launch.get("shapes", {}).items()}
+        case = VariantCase(args, *predicted, label="recorded", shapes=shapes, values=launch.get("values", {}))
+        cases.append((case, _grid(tuple(launch.get("grid", ())))))
     return cases
 
 
