@@ -22,7 +22,7 @@ def verify(paths: tuple[str, ...], options: dict[str, Any]) -> int:
     """The exit code of `verify PATHS`; raises click.UsageError and MutlintError for what cannot be done."""
     request = _request(paths, options)
     from triton_mutlint.verify import json_report, text, verifying  # here: a wrong option is told at once
-    from triton_mutlint.verify.settings import Settings
+    from triton_mutlint.verify.wire import Settings
 
     settings = Settings(
         options["device"], options["runs"], options["timeout"], options["memory"], options["atol"], options["rtol"],

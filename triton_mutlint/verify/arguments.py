@@ -12,7 +12,6 @@ import numpy
 from triton_mutlint.lowering.arguments import flat_names
 from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 from triton_mutlint.verify.fills import element_bytes, filled
-from triton_mutlint.verify.running.arena import Arena
 from triton_mutlint.verify.running.memory import Allocation, RunMemory
 from triton_mutlint.verify.sizes import DIMENSIONS, scalar_values
 from triton_mutlint.verify.wire import Job, RunCase
@@ -67,9 +66,9 @@ class RunArguments:
         return tensor
 
 
-def arguments(job: Job, run: RunCase, types: Mapping[str, ArgType], arena: Arena | None = None) -> RunArguments:
-    """Fresh arguments for one run. Raises `RefusedError` for shapes and values that cannot be."""
-    made = RunArguments(RunMemory(job.device, arena), types)
+def arguments(job: Job, run: RunCase, types: Mapping[str, ArgType], memory: RunMemory) -> RunArguments:
+    """Fresh arguments for one run, in `memory`. Raises `RefusedError` for shapes and values that cannot be."""
+    made = RunArguments(memory, types)
     variant = job.variants[run.variant]
     job = replace(job, shapes={**job.shapes, **variant.shapes}, values={**job.values, **variant.values})
     leaves = dict(leaf for name, kind in types.items() for leaf in flat_names(name, kind))
@@ -97,8 +96,9 @@ def _memory(made: RunArguments, job: Job, run: RunCase, name: str, kind: Pointer
     for extent in shape:
         count *= extent
     size = element_bytes(kind.element)
-    if count * size > job.memory << 20:
-        raise RefusedError(f"{name} of shape {list(shape)} has {count * size >> 20} MiB, and --memory is {job.memory}")
+    if count * size > job.settings.memory << 20:
+        raise RefusedError(f"{name} of shape {list(shape)} has {count * size >> 20} MiB, "
+                           f"and --memory is {job.settings.memory}")
     region = made.memory.add(name, kind.element, count * size)
     made.regions[name], made.shapes[name] = region, shape
     given = job.values.get(name)
@@ -109,7 +109,7 @@ def _memory(made: RunArguments, job: Job, run: RunCase, name: str, kind: Pointer
     elif given == "addresses" or (name in job.addresses and run.fill not in ("zeros", "extreme")):
         region.fill(_table(made.memory, name, count, run))
     else:
-        fill = _safe(run.fill, kind.element, job.device)
+        fill = _safe(run.fill, kind.element, job.settings.device)
         region.fill(filled(kind.element, count, fill, run.seed, name, DIMENSIONS[run.size]))
 
 
@@ -122,7 +122,7 @@ def _safe(fill: str, element: str, device: str) -> str:
 def _shape(job: Job, name: str, kind: PointerType | DescriptorType) -> tuple[int, ...]:
     given = job.shapes.get(name)
     if isinstance(kind, PointerType):
-        return given if given is not None else (ELEMENTS[job.device],)
+        return given if given is not None else (ELEMENTS[job.settings.device],)
     size = element_bytes(kind.element)
     if given is None:
         *outer, inner = (2 * extent for extent in kind.block_shape)

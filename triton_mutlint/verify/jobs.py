@@ -23,8 +23,7 @@ from triton_mutlint.types import (
 )
 from triton_mutlint.verify.model import VerifySubject
 from triton_mutlint.verify.recorded import Analyze, recorded_cases
-from triton_mutlint.verify.settings import Settings
-from triton_mutlint.verify.wire import FILLS, Job, RunCase, VariantCase
+from triton_mutlint.verify.wire import FILLS, Job, RunCase, Settings, VariantCase
 
 MAX_VARIANTS = 12  # that are run of one kernel
 ENOUGH = 16  # runs of one variant
@@ -58,8 +57,7 @@ def subject_of(file: FileResult, kernel: Kernel, report: KernelReport, seen: See
     job = Job(
         str(kernel.path), file.source.display, file.source.text, kernel.name, kernel.location.line, tuple(variants),
         runs, {n: _shape(s) for n, s in given.get("shapes", EMPTY).items()}, given.get("values", EMPTY),
-        _addresses(file, report, [v for v, _ in seen]), spec.globals if spec else EMPTY, settings.stubs,
-        settings.true_import, settings.device, settings.timeout, settings.memory, settings.atol, settings.rtol,
+        _addresses(file, report, [v for v, _ in seen]), spec.globals if spec else EMPTY, settings,
     )
     return VerifySubject(report, job)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from triton_mutlint.verify.wire import Job
+from triton_mutlint.verify.wire import Settings
 
 _NO_OP = re.compile(r"'InterpreterBuilder' object has no attribute '(?:create_|get_)?(\w+)'")
 _FIRST = 300  # characters of a message that are kept
 
 
-def reason_of(error: BaseException, job: Job) -> tuple[str, str]:
+def reason_of(error: BaseException, settings: Settings) -> tuple[str, str]:
     """The status and the message of a run that ended with `error`."""
     chain = list(_chain(error))
     text = " ".join(str(e) for e in chain)
@@ -25,9 +25,9 @@ def reason_of(error: BaseException, job: Job) -> tuple[str, str]:
     if missing:
         return "unsupported", f"the interpreter of this Triton has no `{missing[1]}` (--device cuda can run it)"
     if "out of memory" in text.lower() or any(isinstance(e, MemoryError) for e in chain):
-        return "memory", f"it needs more than {job.memory} MiB"
+        return "memory", f"it needs more than {settings.memory} MiB"
     root = chain[-1]
-    if job.device == "cuda" and ("CUDA error" in text or "[CUDA]" in text) and "out of resource" not in text:
+    if settings.device == "cuda" and ("CUDA error" in text or "[CUDA]" in text) and "out of resource" not in text:
         return "fault", _line(root)
     if isinstance(root, AssertionError):
         return "assertion", f"an assertion failed: {_line(root)}"
