@@ -88,7 +88,7 @@ def _limit_memory(job: Job) -> None:
     with open("/proc/self/statm") as file:  # noqa: PTH123
         held = int(file.read().split()[0]) * resource.getpagesize()
     bound = held + (job.settings.memory << 20)
-    resource.setrlimit(resource.RLIMIT_AS, (bound, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_AS, (bound, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
 @contextmanager
