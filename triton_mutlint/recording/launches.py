@@ -14,8 +14,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.spec.as_yaml import plain_text
-from triton_mutlint.spec.entry_text import WrittenArgument
+from triton_mutlint.spec.as_yaml import WrittenArgument, plain_text
 
 MOST = 16  # launches that a spec keeps of one kernel
 Launch = Mapping[str, Any]  # `args`, which leaves out what a spec has no words for; `values`, `shapes`, `grid`

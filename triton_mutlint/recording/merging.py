@@ -14,9 +14,8 @@ from triton_mutlint.run.plan import load_file, plan_kernel
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.source.text import read_source
 from triton_mutlint.source.walking import first_line
-from triton_mutlint.spec.as_yaml import argument_spec, key_text, plain_text
+from triton_mutlint.spec.as_yaml import argument_lines, argument_spec, key_text, plain_text
 from triton_mutlint.spec.bind import tuned_parameters, value_parameters
-from triton_mutlint.spec.entry_text import argument_lines
 from triton_mutlint.spec.model import KernelSpec, Spec
 from triton_mutlint.spec.read import parse_spec
 from triton_mutlint.spec.write import NoPlaceError, SpecText

@@ -12,7 +12,7 @@ from triton_mutlint.run.plan import Specs, load_file, plan_kernel, unexpected
 from triton_mutlint.source.discover import discover
 from triton_mutlint.spec.bind import tuned_parameters
 from triton_mutlint.spec.model import KernelSpec, Spec
-from triton_mutlint.spec.values import argument_key
+from triton_mutlint.spec.values import value_key
 from triton_mutlint.types import (
     ArgType,
     Failure,
@@ -138,4 +138,4 @@ def _tuned_reason(kernel: Kernel) -> str:
 
 
 def _types(args: Sequence[ArgType]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(str(arg) for arg in {argument_key(a): a for a in args}.values()))
+    return tuple(dict.fromkeys(str(arg) for arg in {value_key(a): a for a in args}.values()))
