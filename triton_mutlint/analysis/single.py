@@ -7,7 +7,7 @@ from triton_mutlint.analysis.constants import constant_behind
 from triton_mutlint.analysis.contexts import Context
 from triton_mutlint.analysis.state import AnalysisState
 from triton_mutlint.analysis.widths import Width, pointee_bits
-from triton_mutlint.ttir.asm_reading import AsmAccess, AsmValue
+from triton_mutlint.ttir.asm_steps import AsmAccess, AsmValue
 from triton_mutlint.ttir.ir import Op
 from triton_mutlint.ttir.ops import OpInfo
 
