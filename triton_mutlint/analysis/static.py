@@ -18,7 +18,7 @@ from triton_mutlint.ttir.ops import Flow, lookup
 COMPUTED: Final = "computed"  # from constants alone, by an op whose value is not worked out here
 Known = int | str | None  # an integer constant, COMPUTED, or None: not known at compile time
 
-_CONDITIONS = {"scf.if": 0, "cf.cond_br": 0, "cf.switch": 0, "scf.index_switch": 0, "scf.condition": 0}
+_CONDITIONS = {"scf.if": 0, "cf.cond_br": 0, "scf.condition": 0}
 _MASKS = {"tt.store": 2, "tt.atomic_rmw": 2}
 _ABSORBING = ("arith.muli", "arith.andi")  # with zero, whatever the other operand is
 _DECIDING = frozenset((*_CONDITIONS, *_MASKS, *_ABSORBING, "arith.select", "scf.for"))

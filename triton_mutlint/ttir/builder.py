@@ -80,8 +80,6 @@ class OpBuilder:
     def append(self, op: Op, head: Head | None, line: int) -> None:
         if not self.stack:
             raise ParseError(f"{op.name} outside of a module", line)
-        if self.stack[-1].between:
-            raise ParseError("a case was expected", line)
         targets = None
         if head is not None and head.successors is not None:
             use = self.values.use

@@ -36,8 +36,6 @@ class CallFrame:
     labels: dict[str, int] = field(default_factory=dict)
     branches: list[tuple[int, int, Targets]] = field(default_factory=list)  # (block, op, targets)
     mark: int = 0  # how many names were visible before the region
-    between: bool = False  # after a region of scf.index_switch, before the next
-    last: bool = False  # in the last region of scf.index_switch
 
     def block(self) -> OpenBlock:
         """The block that the next op goes to."""

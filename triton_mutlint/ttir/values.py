@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from triton_mutlint.ttir.ir import Block as IrBlock
-from triton_mutlint.ttir.ir import Op, ParseError, Region, Successor
+from triton_mutlint.ttir.ir import ParseError
 from triton_mutlint.ttir.types import UNKNOWN_TYPE
 
 
 class Values:
-    """Numbers the values of one function in text order and scopes their names to regions.
+    """Numbers the values of one function as they are met, and scopes their names to regions.
 
-    Sibling regions may use a name again, and a block may use a value that a block printed later
-    defines; such a use gets a negative number until `resolve` puts the right one in its place.
+    Sibling regions may use a name again, and a block may use a value that a block printed later defines.
     """
 
-    __slots__ = ("_forward", "_moved", "names", "types")
+    __slots__ = ("_forward", "names", "types")
 
     def __init__(self) -> None:
         self.names: dict[str, int] = {}  # the visible ones, in order of definition
         self.types: list[str] = []
-        self._forward: dict[str, tuple[int, int]] = {}  # name -> (placeholder, line of first use)
-        self._moved: dict[int, int] = {}
+        self._forward: dict[str, tuple[int, int]] = {}  # used and not yet defined: number, and line of first use
 
     def define(self, name: str, type_: str, line: int) -> int:
         """A new value; raises ParseError when a visible value has that name."""
         if name in self.names:
             raise ParseError(f"{name} is defined twice", line)
-        number = len(self.types)
+        if self._forward and (name in self._forward or f"{name}#0" in self._forward):
+            number = self._forward.pop(name if name in self._forward else f"{name}#0")[0]
+            self.types[number] = type_
+        else:
+            number = len(self.types)
+            self.types.append(type_)
         self.names[name] = number
-        self.types.append(type_)
-        if self._forward:
-            self._settle(name, number)
         return number
 
     def define_group(self, name: str, count: int, line: int) -> list[int]:
@@ -44,7 +43,7 @@ class Values:
         return numbers
 
     def use(self, name: str, line: int) -> int:
-        """The number of a value, or a placeholder when it is defined further down."""
+        """The number of a value, which may be defined further down."""
         number = self.names.get(name)
         if number is not None:
             return number
@@ -53,7 +52,8 @@ class Values:
             if number is not None:
                 return number
         if name not in self._forward:
-            self._forward[name] = (-1 - len(self._forward) - len(self._moved), line)
+            self._forward[name] = len(self.types), line
+            self.types.append(UNKNOWN_TYPE)
         return self._forward[name][0]
 
     def leave(self, mark: int) -> None:
@@ -61,32 +61,7 @@ class Values:
         while len(self.names) > mark:
             self.names.popitem()
 
-    def resolve(self, region: Region) -> Region:
-        """`region` with every placeholder replaced; raises ParseError for a value nobody defines."""
+    def check(self) -> None:
+        """Raises ParseError for a value that nobody defined."""
         for name, (_, line) in self._forward.items():
             raise ParseError(f"{name} is not defined", line)
-        return _renumber(region, self._moved) if self._moved else region
-
-    def _settle(self, name: str, number: int) -> None:
-        for key in (name, f"{name}#0"):
-            if key in self._forward:
-                self._moved[self._forward.pop(key)[0]] = number
-
-
-def _renumber(region: Region, moved: dict[int, int]) -> Region:
-    return Region(
-        tuple(IrBlock(b.args, tuple(_renumber_op(op, moved) for op in b.ops)) for b in region.blocks)
-    )
-
-
-def _renumber_op(op: Op, moved: dict[int, int]) -> Op:
-    touched = any(v < 0 for v in op.operands)
-    if not touched and not op.regions:
-        return op
-    return op._replace(
-        operands=tuple(moved.get(v, v) for v in op.operands),
-        successors=tuple(
-            Successor(s.block, tuple(moved.get(v, v) for v in s.operands)) for s in op.successors
-        ),
-        regions=tuple(_renumber(r, moved) for r in op.regions),
-    )

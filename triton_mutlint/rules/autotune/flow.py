@@ -9,7 +9,7 @@ from itertools import zip_longest
 from triton_mutlint.ttir.ir import Function, Op, Region
 
 _COMBINES = ("tt.reduce", "tt.scan", "tt.map_elementwise")
-_SELECTING = ("scf.if", "scf.index_switch")
+_SELECTING = ("scf.if",)
 Guard = tuple[int, "int | None"]  # a value that decides whether an op runs, and the branch of it; None for a loop
 
 
