@@ -9,15 +9,13 @@ from __future__ import annotations
 import re
 
 from triton_mutlint.process.collector import collector_paused
-from triton_mutlint.ttir.builder import OpBuilder
-from triton_mutlint.ttir.frames import CallFrame
+from triton_mutlint.ttir.builder import CallFrame, OpBuilder, Values
 from triton_mutlint.ttir.ir import Function, Loc, Module, Op, ParseError
 from triton_mutlint.ttir.lexer import closing
 from triton_mutlint.ttir.lines import split_lines
 from triton_mutlint.ttir.regions import FUNCTIONS, MODULES, read_arguments, read_function, read_opening
 from triton_mutlint.ttir.syntax import read_custom, read_generic
 from triton_mutlint.ttir.types import result_types
-from triton_mutlint.ttir.values import Values
 
 _OP = re.compile(r'\s*(?:(%[^ =,]+(?:, ?%[^ =,]+)*) = )?("?)([A-Za-z_]\w*(?:\.\w+)*)"?(.*)', re.DOTALL)
 _LABEL = re.compile(r"\s*\^([\w.$-]+)\s*")
