@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 
 from triton_mutlint.analysis import transfer
 from triton_mutlint.analysis.constants import constant_behind
-from triton_mutlint.analysis.contexts import Context, Contexts
-from triton_mutlint.analysis.control import entry_block
+from triton_mutlint.analysis.contexts import Context, Contexts, entry_block
 from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.opaque import OpaqueReader
 from triton_mutlint.analysis.single import SingleOps

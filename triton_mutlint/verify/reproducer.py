@@ -22,7 +22,6 @@ _SCRIPT = '''\
 """
 
 from triton_mutlint.verify.reproducer import replay
-from triton_mutlint.verify.wire import Job, RunCase, Settings, VariantCase
 
 SOURCES = {sources}
 
