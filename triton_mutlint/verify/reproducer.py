@@ -22,6 +22,7 @@ _SCRIPT = '''\
 """
 
 from triton_mutlint.verify.reproducer import replay
+from triton_mutlint.verify.wire import Job, RunCase, Settings, VariantCase
 
 SOURCES = {sources}
 
