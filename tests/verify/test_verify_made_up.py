@@ -14,7 +14,7 @@ from triton_mutlint.verify.running.values import element_bytes, filled, scalar_v
 
 
 def test_scalars_follow_the_size_and_the_kind_of_values() -> None:
-    assert scalar_value(ScalarType("i32"), "medium", "random", 1) == 32
+    assert [scalar_value(ScalarType("i32"), "medium", fill, 1) for fill in ("random", "extreme")] == [32, 0]
     assert scalar_value(ScalarType("i32", 16), "small", "random", 0) == 16
     assert [scalar_value(ScalarType("fp32"), "small", fill, 1) for fill in ("zeros", "ones", "random")] == [0, 1, 1.5]
     assert [scalar_value(ScalarType("i1"), "small", fill, 1) for fill in ("zeros", "ones", "random")] == [0, 1, 1]

@@ -32,12 +32,13 @@ def element_bytes(element: str) -> int:
 
 
 def scalar_value(kind: ScalarType, size: str, fill: str, seed: int) -> Any:
-    """A truth value, a float, or an integer that may be a dimension or a stride."""
+    """A truth value, a float, or an integer that may be a dimension, a stride or a flag; at its extreme, it is none."""
     if kind.name in ("i1", "u1"):
         return {"zeros": False, "ones": True}.get(fill, bool(seed % 2))
     if kind.name in FLOATS:
         return {"zeros": 0.0, "ones": 1.0, "extreme": 1e30}.get(fill, 0.5 + seed % 4)
-    return -(-DIMENSIONS[size] // kind.divisibility) * kind.divisibility
+    dimension = DIMENSIONS[size] if fill != "extreme" else 0
+    return -(-dimension // kind.divisibility) * kind.divisibility
 
 
 def filled(element: str, count: int, fill: str, seed: int, name: str, dimension: int = 0) -> torch.Tensor:
