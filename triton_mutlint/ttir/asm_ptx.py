@@ -15,7 +15,6 @@ _STATEMENT = re.compile(
     r"(?P<name>[A-Za-z_][\w.:]*)\s*(?P<rest>.*)",
     re.DOTALL,
 )
-_VALUE = re.compile(r"[\w§%.{},\s|!+-]*")  # registers, vectors of them, numbers
 # Declarations and debugging marks: no instruction. Others (`.func`, `.macro`, ..) are not understood.
 _DIRECTIVES = {
     "reg", "pragma", "shared", "local", "const", "param", "global", "align",

@@ -78,15 +78,12 @@ def _parameter(parameter: ParameterReport, job: Job, predicted: Mutation, when: 
                outside: list[int]) -> ParameterOutcome:
     """`seen` are the runs that showed a write, `outside` those among them whose variant was predicted to make none."""
     may = predicted is not Mutation.UNWRITTEN and not outside
-    first = job.runs[(outside or seen)[0]] if seen else None
-    return ParameterOutcome(parameter.name, parameter.type, predicted, when, _agreement(may, bool(seen)), len(seen),
-                            first=first)
-
-
-def _agreement(may: bool, seen: bool) -> Agreement:
     if seen:
-        return Agreement.CONFIRMED if may else Agreement.MISSED
-    return Agreement.UNCONFIRMED if may else Agreement.UNTOUCHED
+        agreement = Agreement.CONFIRMED if may else Agreement.MISSED
+    else:
+        agreement = Agreement.UNCONFIRMED if may else Agreement.UNTOUCHED
+    first = job.runs[(outside or seen)[0]] if seen else None
+    return ParameterOutcome(parameter.name, parameter.type, predicted, when, agreement, len(seen), first=first)
 
 
 def _problems(finished: Finished) -> tuple[tuple[str, str, int], ...]:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
-from triton_mutlint.process.forked import Lost, in_processes
+from triton_mutlint.process.forked import Lost, Processes
 from triton_mutlint.verify.wire import Finished, Job, RunResult
 
 GRACE = 3.0  # seconds after the limit before a process that does not stop by itself is ended
@@ -41,8 +41,8 @@ def main() -> None:
     server = _Server(jobs, out)
     limit = settings.timeout + GRACE
     tasks: list[_Task] = [(number, tuple(range(len(job.runs)))) for number, job in enumerate(jobs)]
-    in_processes(tasks, min(settings.jobs, len(jobs)), server.work,
-                 lambda told: max(LOADING, limit) if told is None else limit, server.received, server.lost)
+    Processes(tasks, min(settings.jobs, len(jobs)), server.work,
+              lambda told: max(LOADING, limit) if told is None else limit, server.received, server.lost).run()
 
 
 @dataclass
