@@ -96,11 +96,6 @@ def rows() -> tuple[OpInfo, ...]:
     return tuple(_TABLE.values())
 
 
-def known_names() -> frozenset[str]:
-    """Every op that has a row."""
-    return frozenset(_TABLE)
-
-
 _PURE_TT = """
     approx_divf broadcast cat clampf dot dot_scaled expand_dims fp_to_fp get_num_programs get_program_id
     histogram join make_range mulhiui precise_divf precise_sqrt reshape splat split trans unsplat
