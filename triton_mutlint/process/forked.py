@@ -31,6 +31,7 @@ class Lost:
 
     reason: str
     printed: tuple[str, ...] = ()
+    is_late: bool = False
 
 
 class RemoteError(Exception):
@@ -149,7 +150,7 @@ def _answer(worker: _Worker[T]) -> Any:
     """The next answer of a worker; one that is lost is ended."""
     if not worker.pipe.poll():
         _stop(worker)
-        return Lost(f"still running after {worker.seconds:g} s")
+        return Lost(f"still running after {worker.seconds:g} s", is_late=True)
     try:
         answer, inputs = worker.pipe.recv()
     except (EOFError, OSError):

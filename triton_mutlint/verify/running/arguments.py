@@ -8,13 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy
+import torch
 
 from triton_mutlint.lowering.arguments import flat_names
 from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
-from triton_mutlint.verify.fills import element_bytes, filled
-from triton_mutlint.verify.running.arena import Arena
 from triton_mutlint.verify.running.memory import Allocation, RunMemory
-from triton_mutlint.verify.sizes import DIMENSIONS, scalar_values
+from triton_mutlint.verify.running.values import DIMENSIONS, element_bytes, filled, scalar_value
 from triton_mutlint.verify.wire import Job, RunCase
 
 ELEMENTS = {"cpu": 1 << 16, "cuda": 1 << 18}  # of a tensor whose size nobody gave
@@ -52,7 +51,7 @@ class RunArguments:
             value = self.scalars[name]
             if self.memory.device != "cpu":
                 return value
-            from triton_mutlint.verify.running.scalars import typed_scalar  # only where the interpreter is at work
+            from triton_mutlint.verify.running.runtime import typed_scalar  # only where the interpreter is at work
 
             return typed_scalar(value, kind.name)
         tensor = self.regions[name].tensor(raws.get(name))
@@ -67,15 +66,13 @@ class RunArguments:
         return tensor
 
 
-def arguments(job: Job, run: RunCase, types: Mapping[str, ArgType], arena: Arena | None = None) -> RunArguments:
-    """Fresh arguments for one run. Raises `RefusedError` for shapes and values that cannot be."""
-    made = RunArguments(RunMemory(job.device, arena), types)
+def arguments(job: Job, run: RunCase, types: Mapping[str, ArgType], memory: RunMemory) -> RunArguments:
+    """Fresh arguments for one run, in `memory`. Raises `RefusedError` for shapes and values that cannot be."""
+    made = RunArguments(memory, types)
     variant = job.variants[run.variant]
     job = replace(job, shapes={**job.shapes, **variant.shapes}, values={**job.values, **variant.values})
     leaves = dict(leaf for name, kind in types.items() for leaf in flat_names(name, kind))
     _refuse_unknown(job, leaves)
-    scalars = {n: k for n, k in leaves.items() if isinstance(k, ScalarType)}
-    made.scalars.update(scalar_values(scalars, run.size, run.fill, run.seed))
     for name, kind in leaves.items():
         if isinstance(kind, PointerType | DescriptorType):
             _memory(made, job, run, name, kind)
@@ -97,8 +94,9 @@ def _memory(made: RunArguments, job: Job, run: RunCase, name: str, kind: Pointer
     for extent in shape:
         count *= extent
     size = element_bytes(kind.element)
-    if count * size > job.memory << 20:
-        raise RefusedError(f"{name} of shape {list(shape)} has {count * size >> 20} MiB, and --memory is {job.memory}")
+    if count * size > job.settings.memory << 20:
+        raise RefusedError(f"{name} of shape {list(shape)} has {count * size >> 20} MiB, "
+                           f"and --memory is {job.settings.memory}")
     region = made.memory.add(name, kind.element, count * size)
     made.regions[name], made.shapes[name] = region, shape
     given = job.values.get(name)
@@ -109,7 +107,7 @@ def _memory(made: RunArguments, job: Job, run: RunCase, name: str, kind: Pointer
     elif given == "addresses" or (name in job.addresses and run.fill not in ("zeros", "extreme")):
         region.fill(_table(made.memory, name, count, run))
     else:
-        fill = _safe(run.fill, kind.element, job.device)
+        fill = _safe(run.fill, kind.element, job.settings.device)
         region.fill(filled(kind.element, count, fill, run.seed, name, DIMENSIONS[run.size]))
 
 
@@ -122,7 +120,7 @@ def _safe(fill: str, element: str, device: str) -> str:
 def _shape(job: Job, name: str, kind: PointerType | DescriptorType) -> tuple[int, ...]:
     given = job.shapes.get(name)
     if isinstance(kind, PointerType):
-        return given if given is not None else (ELEMENTS[job.device],)
+        return given if given is not None else (ELEMENTS[job.settings.device],)
     size = element_bytes(kind.element)
     if given is None:
         *outer, inner = (2 * extent for extent in kind.block_shape)
@@ -136,7 +134,7 @@ def _shape(job: Job, name: str, kind: PointerType | DescriptorType) -> tuple[int
     return given
 
 
-def _listed(name: str, element: str, count: int, given: Any) -> Any:
+def _listed(name: str, element: str, count: int, given: Any) -> torch.Tensor:
     """The elements as the spec lists them, repeated to the tensor's size."""
     if element[0] not in "iu":
         raise RefusedError(f"verify.values: {name} holds {element}; only integers can be listed")
@@ -145,24 +143,29 @@ def _listed(name: str, element: str, count: int, given: Any) -> Any:
         listed = numpy.array(given if isinstance(given, list) else [given], kind)
     except (ValueError, TypeError, OverflowError) as error:
         raise RefusedError(f"verify.values: {name} cannot hold these values: {error}") from error
-    return numpy.resize(listed, count).view(numpy.uint8)
+    return _bytes(numpy.resize(listed, count))
 
 
-def _table(memory: RunMemory, name: str, count: int, run: RunCase) -> Any:
+def _bytes(values: numpy.ndarray[Any, Any]) -> torch.Tensor:
+    return torch.from_numpy(values.view(numpy.uint8))
+
+
+def _table(memory: RunMemory, name: str, count: int, run: RunCase) -> torch.Tensor:
     """Addresses of memory that nothing else leads to; every other time what lies there is addresses again."""
-    region = _behind(memory, name, run, deep=bool(run.seed % 2))
-    places = _LEADS_TO * 8 // _SPREAD
-    return (region.address + numpy.arange(count, dtype=numpy.uint64) % places * _SPREAD).view(numpy.uint8)
+    return _addresses(_behind(memory, name, run, deep=bool(run.seed % 2)), count)
+
+
+def _addresses(region: Allocation, count: int) -> torch.Tensor:
+    places = region.size // _SPREAD
+    return _bytes(region.address + numpy.arange(count, dtype=numpy.uint64) % places * _SPREAD)
 
 
 def _behind(memory: RunMemory, name: str, run: RunCase, *, deep: bool) -> Allocation:
     region = memory.add(name, "i64", _LEADS_TO * 8, indirect=True)
-    if not deep:
+    if deep:
+        region.fill(_addresses(_behind(memory, name, run, deep=False), _LEADS_TO))
+    else:
         region.fill(filled("fp32", _LEADS_TO * 2, run.fill, run.seed, name))
-        return region
-    inner = _behind(memory, name, run, deep=False)
-    places = _LEADS_TO * 8 // _SPREAD
-    region.fill((inner.address + numpy.arange(_LEADS_TO, dtype=numpy.uint64) % places * _SPREAD).view(numpy.uint8))
     return region
 
 
@@ -174,6 +177,7 @@ def _scalar(made: RunArguments, job: Job, run: RunCase, name: str, kind: ScalarT
         made.scalars[name] = _behind(made.memory, name, run, deep=False).address
         return
     if given is None:
+        made.scalars[name] = scalar_value(kind, run.size, run.fill, run.seed)
         return
     if isinstance(given, str) or not isinstance(given, (int, float)):
         raise RefusedError(f"verify.values: {name} is {kind}, and {given!r} is no value for it")
