@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from triton_mutlint.kernel_source.accesses import Accesses
 from triton_mutlint.kernel_source.arguments import Env, bound_arguments, of_global
-from triton_mutlint.kernel_source.folding import folded
+from triton_mutlint.kernel_source.folding import folded, function_of
 from triton_mutlint.kernel_source.helpers import Helper
 from triton_mutlint.kernel_source.objects import fields_of, makes_objects, may_store, member, named_and_home
 from triton_mutlint.kernel_source.observer import Observer
@@ -176,7 +176,6 @@ class Calls(Accesses):
 
     def anything_called(self, method: str, owner: MayBe, args: list[MayBe], named: Mapping[str, MayBe],
                 function: MayBe) -> MayBe:
-        """A call of a method of a value, or of what may be any function."""
         given = mixed((owner, *args, *named.values()))
         if stores(method):
             self.consult(*args, *named.values())
@@ -210,6 +209,8 @@ class Calls(Accesses):
         """A call of what is no jit function."""
         value = self.foreign(target, args, named, method)
         name, home = named_and_home(target)
+        if not named and value.items is None:
+            value = value.by(function_of(target), *args)
         if stores(method or name) or stores(name) or name in CHECKS or name == ASM_CALL:
             self.consult(*args, *named.values())
         is_known = home.partition(".")[0] in QUIET or type(target).__name__ == "ConstexprFunction"
@@ -260,7 +261,7 @@ class Calls(Accesses):
 
     def made(self, cls: type, args: list[MayBe], named: Mapping[str, MayBe]) -> MayBe:
         """An instance of a class."""
-        if cls is tuple and len(args) == 1:
+        if (cls is tuple or cls.__name__ == "constexpr") and len(args) == 1:
             return args[0]
         found = self.instance(cls, args, named) if cls.__module__.partition(".")[0] not in QUIET else None
         if found is not None and not hasattr(cls, "_fields"):

@@ -6,21 +6,16 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from triton_mutlint.kernel_source.evaluate import SourceScope
+from triton_mutlint.kernel_source.evaluate import Term
 from triton_mutlint.kernel_source.values import MayBe
 
 
 @dataclass
 class Place:
-    """Where in the source a walk is: the line in the kernel's own body, and the tests it stands under.
+    """Where in the source a walk is: the line in the kernel's own body, and the tests it stands under."""
 
-    `scopes` lead from the function to the kernel; the number in a condition says which of them its test belongs to.
-    """
-
-    scopes: tuple[SourceScope, ...]
     line: int = 0
-    node: ast.expr | None = None
-    conditions: tuple[tuple[ast.expr, bool, int], ...] = ()
+    conditions: tuple[tuple[Term | None, bool], ...] = ()
     is_repeated: bool = False  # a second pass over a loop body: nothing is said twice
     is_asserting: bool = False  # inside an assertion: its comparisons choose nothing
 
@@ -37,13 +32,13 @@ class Observer:
     def unary(self, node: ast.UnaryOp, operand: MayBe, value: MayBe) -> MayBe:
         return value
 
-    def chain(self, node: ast.BoolOp, values: Sequence[MayBe], value: MayBe) -> MayBe:
+    def chain(self, values: Sequence[MayBe], value: MayBe) -> MayBe:
         return value
 
     def compare(self, node: ast.Compare, values: Sequence[MayBe], value: MayBe) -> MayBe:
         return value
 
-    def choice(self, node: ast.IfExp, test: MayBe, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
+    def choice(self, test: MayBe, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
         return value
 
     def field(self, owner: MayBe, name: str, value: MayBe) -> MayBe:

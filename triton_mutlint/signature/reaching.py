@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Any
 
-from triton_mutlint.kernel_source.dtype_names import TL_NAMES, dtype_value, short_name
+from triton_mutlint.kernel_source.dtype_names import dtype_value, short_name
 from triton_mutlint.kernel_source.evaluate import PRESENT, next_power_of_2
 from triton_mutlint.kernel_source.learned.constraints import Constraint
 from triton_mutlint.kernel_source.slots import Slot
@@ -99,13 +98,10 @@ def _domain(branch: Constraint, guess: Inferred) -> list[Any]:
 
 def _dtypes(branch: Constraint) -> Iterator[str]:
     """The dtypes that the conditions mention."""
-    for test, _, _ in branch.conditions:
-        names = (node.attr for node in ast.walk(test) if isinstance(node, ast.Attribute))
-        yield from (TL_NAMES[name] for name in names if name in TL_NAMES)
+    yield from filter(None, map(short_name, _constants(branch)))
 
 
 def _constants(branch: Constraint) -> Iterator[Any]:
-    for test, _, _ in branch.conditions:
-        for node in ast.walk(test):
-            if isinstance(node, ast.Constant):
-                yield node.value
+    for test, _ in branch.conditions:
+        if test is not None:
+            yield from test.leaves()

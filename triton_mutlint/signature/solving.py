@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import ast
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from triton_mutlint.kernel_source.evaluate import AND, CONSTANT, PARAMETER, Term
 from triton_mutlint.kernel_source.learned.constraints import Constraint
 
 ROUNDS = 24
@@ -44,7 +45,7 @@ def _improve(
     target: Constraint,
 ) -> dict[str, Any] | None:
     singles = [{n: v} for n in names for v in domains[n]]
-    asked = {n: v for n, v in _equalities(target.node) if n in domains} if len(target.scopes) == 1 else {}
+    asked = {n: v for term in target.terms for n, v in _equalities(term) if n in domains}
     if asked:
         singles.insert(0, asked)
     best, best_count = None, count
@@ -64,15 +65,15 @@ def _improve(
     return None
 
 
-def _equalities(node: ast.expr | None) -> Iterator[tuple[str, Any]]:
+def _equalities(term: Term | None) -> Iterator[tuple[str, Any]]:
     """The `NAME == literal` parts that an assertion joins with `and`."""
-    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
-        for part in node.values:
+    if term is not None and term.function == AND:
+        for part in term.args:
             yield from _equalities(part)
-    elif isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq):
-        left, right = node.left, node.comparators[0]
-        if isinstance(left, ast.Name) and isinstance(right, ast.Constant):
-            yield left.id, right.value
+    elif term is not None and term.function is operator.eq:
+        left, right = term.args
+        if left.function == PARAMETER and right.function == CONSTANT:
+            yield left.args[0], right.args[1]
 
 
 def _count(constraints: Sequence[Constraint], values: Mapping[str, Any], target: Constraint) -> int:

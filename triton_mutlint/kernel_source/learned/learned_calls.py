@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from triton_mutlint.kernel_source.dtype_names import bits
 from triton_mutlint.kernel_source.learned import marks
@@ -21,9 +20,6 @@ from triton_mutlint.kernel_source.learned.learned_memory import (
 from triton_mutlint.kernel_source.learned.marks import note, use_dtype
 from triton_mutlint.kernel_source.slots import INT, NO_TRACE, NONE, Dtype, Slot, Trace, blended, merged
 from triton_mutlint.kernel_source.values import NOTHING, made
-
-if TYPE_CHECKING:
-    pass
 
 _MEMORY = re.compile(r"\b(ld|st|atom|red|cp)\.|\b(global|flat|buffer|scratch)_\w+")
 _WHOLE = frozenset(("",))  # a constant offset of 0: that dimension is taken whole
@@ -150,8 +146,9 @@ def _asm_effects(code: object, constraints: object, operands: int) -> tuple[froz
 
 
 def _filled(call: Call) -> Trace:
-    marks.shape(call.get(0, "shape"), call.line)
-    call.learning.constrain("shape")
+    shape = call.get(0, "shape")
+    marks.shape(shape, call.line)
+    call.learning.constrain("shape", *(shape.items or (shape,)))
     kind = call.get(2 if call.name == "full" else 1, "dtype").made
     use_dtype(kind, call.line)
     return Trace(dtype=kind.dtype)
@@ -160,7 +157,7 @@ def _filled(call: Call) -> Trace:
 def _arange(call: Call) -> Trace:
     for value in (*call.args, *call.named.values()):
         marks.shape(value, call.line)
-    call.learning.constrain("arange")
+    call.learning.constrain("arange", *call.args)
     return INT
 
 
@@ -206,7 +203,7 @@ def _nothing(call: Call) -> Trace:
 
 
 def _static_assert(call: Call) -> Trace:
-    call.learning.constrain("assert")
+    call.learning.constrain("assert", call.get(0, "cond"))
     return NO_TRACE
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from triton_mutlint.kernel_source.dtype_names import promoted
+from triton_mutlint.kernel_source.evaluate import Term
 from triton_mutlint.kernel_source.learned import marks
 from triton_mutlint.kernel_source.learned.constraints import Constraint
 from triton_mutlint.kernel_source.learned.learned_calls import HANDLERS, cast_to
@@ -35,8 +36,8 @@ class Learning(Observer):
 
     is_learning = True
 
-    def __init__(self, place: Place) -> None:
-        self.place = place
+    def __init__(self) -> None:
+        self.place = Place()
         self.constraints: list[Constraint] = []
         self.reaches: list[Constraint] = []  # branches that write, or choose what is written
         self.typed = False  # a dtype was asked about: the guessed types decide something
@@ -57,21 +58,17 @@ class Learning(Observer):
 
     # ----------------------------------------------------------------- what constants are asked for
 
-    def constrain(self, kind: str, node: ast.expr | None = None) -> None:
+    def constrain(self, kind: str, *values: MayBe) -> None:
         place = self.place
-        node = node if node is not None else place.node
-        if kind == "assert" and isinstance(node, ast.Call):
-            node = node.args[0] if node.args else None
         if not place.is_repeated and len(self.constraints) < 256:
-            self.constraints.append(Constraint(kind, None if kind == "never" else node, place.line, place.scopes,
-                                               place.conditions))
+            self.constraints.append(Constraint(kind, tuple(v.computed for v in values), place.line, place.conditions))
 
-    def reach(self, node: ast.expr, side: bool, tests: Slots, chosen: Slots = NONE) -> None:
+    def reach(self, test: Term | None, side: bool, tests: Slots, chosen: Slots = NONE) -> None:
         """One side of a test on compile-time values matters: what it writes, or what is `chosen` there."""
         place = self.place
         if not place.is_repeated and len(self.reaches) < 64 and fixed(tests):
-            conditions = ((node, side, 0), *place.conditions)
-            self.reaches.append(Constraint("reach", None, place.line, place.scopes, conditions, chosen))
+            conditions = ((test, side), *place.conditions)
+            self.reaches.append(Constraint("reach", (), place.line, conditions, chosen))
 
     # ----------------------------------------------------------------- operators
 
@@ -141,7 +138,7 @@ class Learning(Observer):
             note(operand.made.bare, "integer", self.place.line)
         return replace(value, trace=operand.made)
 
-    def chain(self, node: ast.BoolOp, values: Sequence[MayBe], value: MayBe) -> MayBe:
+    def chain(self, values: Sequence[MayBe], value: MayBe) -> MayBe:
         for one in values:
             self.condition(one)
         if value.is_known:
@@ -181,15 +178,15 @@ class Learning(Observer):
         if beside.is_whole and not own.memory:
             note(own.base, "integer", line)
 
-    def choice(self, node: ast.IfExp, test: MayBe, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
+    def choice(self, test: MayBe, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
         tests = test.made.decided
         self.condition(test)
         marks.agree(left, right, self.place.line)
         marks.moves(left, right, tests, self.place.line)
         chosen = frozenset(s for trace in made((left, right)) for s in trace.base if not s.constexpr)
         if chosen:
-            self.reach(node.test, True, tests, chosen)
-            self.reach(node.test, False, tests, chosen)
+            self.reach(test.computed, True, tests, chosen)
+            self.reach(test.computed, False, tests, chosen)
         return self.decided_by(value, tests)
 
     @staticmethod

@@ -9,7 +9,9 @@ from typing import Any
 
 from triton_mutlint.kernel_source.dtype_names import TL_NAMES
 from triton_mutlint.kernel_source.dtypes import canonical_dtype
-from triton_mutlint.kernel_source.evaluate import Evaluation, SourceScope, known, own
+from triton_mutlint.kernel_source.evaluate import UNKNOWN, own
+from triton_mutlint.kernel_source.values import NOTHING, MayBe
+from triton_mutlint.kernel_source.walk import expression
 from triton_mutlint.signature.launching.launch_index import Launch, LaunchIndex, assignments, name_of
 from triton_mutlint.source.walking import walk
 
@@ -60,6 +62,7 @@ class Reader:
         self.namespace = namespace
         self.line = launch.call.lineno
         self._names: dict[str, list[Evidence]] = {}
+        self._values: dict[str, MayBe] = {}
 
     def read(self, node: ast.expr, depth: int = 0) -> list[Evidence]:
         if depth > 8:
@@ -242,6 +245,14 @@ class Reader:
         return self.of("float") if isinstance(node, ast.Call) else []
 
     def _evaluated(self, node: ast.expr) -> Any:
-        scope = SourceScope(self.namespace, {**self.constants, **self.locals})
-        value = Evaluation({})(node, (scope,))
-        return value if known(value) else None
+        value = self._held(node).value
+        return None if value is UNKNOWN else value
+
+    def _held(self, node: ast.expr) -> MayBe:
+        names = [n.id for n in walk(node) if isinstance(n, ast.Name)]
+        assigned = {**self.constants, **self.locals}
+        for name in (n for n in names if n in assigned and n not in self._values):
+            self._values[name] = NOTHING  # where it is made of itself
+            value = assigned[name]
+            self._values[name] = NOTHING if value is None else self._held(value)
+        return expression(node, self.namespace, {n: self._values[n] for n in names if n in assigned})
