@@ -65,8 +65,6 @@ class Callee(Protocol):
 
     def call(self, helper: Helper, env: Env, caller: Calls) -> Done: ...
 
-    def initialised(self, cls: type, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> dict[str, MayBe]: ...
-
     def helper(self, target: Any, name: str = "") -> Helper | None: ...
 
 
@@ -93,10 +91,6 @@ class Calls(Accesses):
     def show(self, node: ast.AST | None) -> Observer:
         """Who is to see what is done at a node, or at the last one."""
         return BLIND
-
-    def spread(self, node: ast.Call, value: MayBe) -> Sequence[MayBe] | None:
-        """The elements of a tuple that a call spreads, where its length is not told."""
-        return None
 
     def instance(self, cls: type, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> MayBe | None:
         """An instance of a class whose fields are told apart."""
@@ -132,11 +126,11 @@ class Calls(Accesses):
         named: dict[str, MayBe] = {}
         for argument in node.args:
             value = self.eval(argument.value if isinstance(argument, ast.Starred) else argument)
-            parts = self.spread(node, value) if isinstance(argument, ast.Starred) and not value.has_length else ()
-            if ANY in named or parts is None:
+            is_spread = isinstance(argument, ast.Starred)
+            if ANY in named or (is_spread and not value.has_length):
                 named[ANY] = mixed((value, named.get(ANY, NOTHING)))
             else:
-                args.extend((parts or value.items or ()) if isinstance(argument, ast.Starred) else (value,))
+                args.extend((value.items or ()) if is_spread else (value,))
         for keyword in node.keywords:
             value = self.eval(keyword.value)
             named[keyword.arg or ANY] = value if keyword.arg else mixed((value, named.get(ANY, NOTHING)))

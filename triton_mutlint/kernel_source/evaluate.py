@@ -6,6 +6,7 @@ import ast
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN"})()
@@ -139,6 +140,21 @@ def plain(value: Any) -> Any:
         return plain(value.value)
     if type(value).__name__ == "dtype":
         return value
+    return UNKNOWN
+
+
+def dotted(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
+    """The object that a dotted name stands for; only modules and classes are looked into."""
+    if isinstance(node, ast.Name):
+        return namespace.get(node.id, UNKNOWN)
+    if not isinstance(node, ast.Attribute):
+        return UNKNOWN
+    owner = dotted(node.value, namespace)
+    if isinstance(owner, (ModuleType, type)):
+        try:
+            return getattr(owner, node.attr, UNKNOWN)
+        except Exception:  # a stand-in module may raise anything for a name it cannot give
+            return UNKNOWN
     return UNKNOWN
 
 

@@ -15,6 +15,7 @@ from triton_mutlint.kernel_source.arguments import Env, of_global
 from triton_mutlint.kernel_source.calls import Calls
 from triton_mutlint.kernel_source.evaluate import AND, CHOICE, OPERATORS, OR, UNKNOWN
 from triton_mutlint.kernel_source.folding import compared, computed
+from triton_mutlint.kernel_source.slots import NO_TRACE
 from triton_mutlint.kernel_source.values import NO_ROOTS, NOTHING, MayBe, constant, either, mixed
 
 _LANGUAGES = {"tl": "triton.language", "triton": "triton"}
@@ -69,14 +70,13 @@ class Expressions(Calls):
             known = UNKNOWN not in fixed and not (owner.roots and any(b is not None and b < 0 for b in fixed))
             if owner.items is not None and node.slice.step is None and known:
                 return MayBe(owner.roots, owner.items[slice(*fixed)])
-            found = replace(mixed((owner, *bounds)), is_open=True, start=owner.start)
-            return self.show(node).element(node, owner, NOTHING, found)
+            return replace(mixed((owner, *bounds)), is_open=True, start=owner.start, trace=owner.made)
         index = self.eval(node.slice)
         self.overloaded(owner, index)
         self.consult(index)
-        found = owner.element(index)
-        found = found if owner.start is None else replace(found, start=owner.start)  # `offsets[:, None]`
-        return self.show(node).element(node, owner, index, found.by(operator.getitem, owner, index))
+        if owner.items is None and not owner.kinds and _only_adds_dimensions(node.slice):
+            return replace(owner, term=None)
+        return owner.element(index).by(operator.getitem, owner, index)
 
     def binary(self, node: ast.BinOp) -> MayBe:
         left, right = self.eval(node.left), self.eval(node.right)
@@ -149,7 +149,7 @@ class Expressions(Calls):
             self.bind(part.target, self.eval(part.iter).any_element())
             for test in part.ifs:
                 self.eval(test)
-        return replace(mixed((self.eval(node.elt),)), is_open=True)
+        return replace(mixed((self.eval(node.elt),)), is_open=True, trace=NO_TRACE)
 
     def nothing(self, node: ast.expr) -> MayBe:
         self.whatever(node)
@@ -157,6 +157,12 @@ class Expressions(Calls):
 
     def literal(self, node: ast.Constant) -> MayBe:
         return constant(node.value)
+
+
+def _only_adds_dimensions(index: ast.expr) -> bool:
+    """Whether it is `[:, None]`, say, which leaves the elements what they are."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return all(isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and part.value is None) for part in parts)
 
 
 _EXPRESSIONS: dict[type[ast.expr], str] = {

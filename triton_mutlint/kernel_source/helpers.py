@@ -37,7 +37,6 @@ class Program:
     def __init__(self, functions: Mapping[str, Helper]) -> None:
         self._functions = functions  # by name: for what the namespace does not hold
         self._helpers: dict[int, tuple[Any, Helper | None]] = {}
-        self._constructors: dict[type, ast.FunctionDef | None] = {}
 
     def helper(self, target: Any, name: str = "") -> Helper | None:
         """The helper that a called object is; None for Triton's own functions and what is not jit."""
@@ -47,11 +46,6 @@ class Program:
         if cached is None:
             cached = self._helpers[id(target)] = (target, self._find(target))
         return cached[1]
-
-    def constructor(self, cls: type) -> ast.FunctionDef | None:
-        if cls not in self._constructors:
-            self._constructors[cls] = _constructor(cls)
-        return self._constructors[cls]
 
     def _find(self, target: Any) -> Helper | None:
         jit, function = target, own(target, "fn")
@@ -66,14 +60,6 @@ class Program:
             return None
         code = getattr(function, "__code__", None)
         return Helper(node, _namespace(function), getattr(code, "co_filename", ""), _defaults(function))
-
-
-def _constructor(cls: type) -> ast.FunctionDef | None:
-    """The `__init__` of an aggregate, which up to Triton 3.7 is only kept aside."""
-    init = vars(cls).get("__init__") or next(iter(getattr(cls, "hash_attrs", ())), None)
-    function = own(init, "fn") or init
-    node = definition(init, function) if inspect.isfunction(function) else None
-    return node if node is not None and node.name == "__init__" else None
 
 
 def _namespace(function: Any) -> Mapping[str, Any]:

@@ -23,7 +23,6 @@ class Place:
 class Observer:
     """Sees what a walk meets, and says what is to be remembered of each value; this one remembers nothing."""
 
-    is_learning = False
     place: Place
 
     def binary(self, node: ast.BinOp, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
@@ -44,9 +43,6 @@ class Observer:
     def field(self, owner: MayBe, name: str, value: MayBe) -> MayBe:
         return value
 
-    def element(self, node: ast.Subscript, owner: MayBe, index: MayBe, value: MayBe) -> MayBe:
-        return value
-
     def called(self, name: str, args: Sequence[MayBe], named: Mapping[str, MayBe], value: MayBe) -> MayBe:
         """A call of a function of Triton or Python; without its name, of one that is not known."""
         return value
@@ -59,8 +55,8 @@ class Observer:
     def passed(self, function: MayBe, args: Sequence[MayBe]) -> None:
         """A function among the arguments of another is applied to values."""
 
+    def constrain(self, kind: str, *values: MayBe) -> None:
+        """Something is demanded of compile-time values."""
+
     def joined(self, left: MayBe, right: MayBe) -> None:
         """One name may hold either."""
-
-    def unpacked(self, value: MayBe, count: int) -> None:
-        """A value is spread over some names."""

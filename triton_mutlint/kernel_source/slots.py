@@ -69,7 +69,6 @@ class Slot:
     united: list[Slot] = field(default_factory=list)  # at the parent: the others
     children: dict[int | str, Slot] = field(default_factory=dict)
     parent: Slot | None = None
-    length: int = 0  # of a tuple, where an unpacking says so
 
     def child(self, key: int | str) -> Slot:
         found = self.children.get(key)
@@ -172,8 +171,9 @@ class Trace:
         return self.dtype in ("i64", "u64")
 
     def child(self, key: int | str) -> Trace:
-        """An element or field of it."""
-        return Trace(frozenset(slot.child(key) for slot in self.bare)) if self.bare else NO_TRACE
+        """An element or field of a parameter that it is; what is made of others is like its elements."""
+        is_parameter = self.bare and self.dtype is None and not self.is_dtype
+        return Trace(frozenset(slot.child(key) for slot in self.bare)) if is_parameter else self
 
 
 NO_TRACE = Trace()

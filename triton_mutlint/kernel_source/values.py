@@ -120,13 +120,14 @@ class MayBe:
         items = self.items or ()
         if isinstance(at, int) and (0 if self.roots else -len(items)) <= at < len(items):
             return items[at]
-        return self.any_element()
+        return self.any_element(at)
 
-    def any_element(self) -> MayBe:
-        """What iterating over it gives."""
+    def any_element(self, at: object = UNKNOWN) -> MayBe:
+        """What iterating over it gives, or an index that is out of what is known."""
         if self.items:
             return either(*((MayBe(self.roots),) if self.roots else ()), *self.items)
-        return MayBe(self.roots, is_open=self.is_open, kinds=(SOME,) if self.kinds else (), trace=self.trace)
+        return MayBe(self.roots, is_open=self.is_open, kinds=(SOME,) if self.kinds else (),
+                     trace=self.trace.child(at if isinstance(at, int) else "*"))
 
     def __add__(self, other: MayBe) -> MayBe:
         if self.items is not None and other.items is not None and not self.roots:

@@ -7,7 +7,7 @@ stores through all of them. Both sides of a branch count, unless its test is a c
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -71,20 +71,6 @@ class Walk:
 
     def helper(self, target: Any, name: str = "") -> Helper | None:
         return self._program.helper(target, name)
-
-    def initialised(self, cls: type, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> dict[str, MayBe]:
-        """The fields that the constructor of an aggregate sets from its parameters."""
-        node = self._program.constructor(cls)
-        if node is None:
-            return {}
-        names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)][1:]
-        bound, found = {**dict(zip(names, args, strict=False)), **named}, {}
-        for statement in node.body:
-            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-            if isinstance(statement, ast.Assign) and isinstance(target, ast.Attribute):
-                used = [bound[n.id] for n in ast.walk(statement.value) if isinstance(n, ast.Name) and n.id in bound]
-                found.update({target.attr: used[0]} if used else {})
-        return found
 
 
 def expression(node: ast.expr, namespace: Mapping[str, Any], env: Env) -> MayBe:
@@ -204,7 +190,7 @@ class WalkedBody(Expressions):
         for _ in range(MAX_TRIPS):
             before = dict(self.env)
             if isinstance(node, ast.For):
-                self.bind(node.target, self.iterated(self.eval(node.iter)))
+                self.bind(node.target, self.eval(node.iter).any_element())
             else:
                 self.eval(node.test)
             self.block(node.body)
@@ -216,14 +202,12 @@ class WalkedBody(Expressions):
             self.env = {name: replace(mixed((value,)), is_open=True) for name, value in self.env.items()}
             self.block(node.body)
 
-    def iterated(self, value: MayBe) -> MayBe:
-        return value.any_element()
-
     def again(self) -> None:
         """The body of a loop is walked once more."""
 
     def refuse(self, node: ast.Raise) -> bool:
         """Triton refuses the kernel if this is reached."""
+        self.show(node).constrain("never")
         return True
 
     def is_skipped(self, node: ast.For | ast.While) -> bool:
@@ -243,10 +227,14 @@ class WalkedBody(Expressions):
         test = self.eval(node.test)
         self.at = self.place(node)
         self.checked(test)
+        self.show(node).constrain("assert", test)
 
     def give_back(self, node: ast.Return) -> bool:
         value = self.eval(node.value) if node.value is not None else NOTHING
-        self.returned = value if self.returned is None else either(self.returned, value)
+        if self.returned is not None:
+            self.show(node).joined(self.returned, value)
+            value = either(self.returned, value)
+        self.returned = value
         return True
 
 

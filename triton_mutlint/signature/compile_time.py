@@ -202,7 +202,7 @@ def _flag(slot: Slot, reason: str) -> Inferred:
 
 def _sequence(slot: Slot) -> Inferred:
     numbers = [k for k in slot.children if isinstance(k, int)]
-    length = max(slot.length, *(k + 1 for k in numbers), 0) if numbers else slot.length or 2
+    length = max((k + 1 for k in numbers), default=2)
     size = SIZES[0] if any(c.shape for c in slot.children.values()) else 1
     return Inferred(_values(((size,) * length,)), "used as a tuple")
 

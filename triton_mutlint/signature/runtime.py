@@ -179,7 +179,7 @@ def tuple_type(slot: Slot, namespace: Any) -> TupleType:
         return TupleType(tuple(_element(slot.child(f)) for f in fields), fields, cls)
     numbers = [k for k in slot.children if isinstance(k, int)]
     rest = slot.children.get("*")
-    length = slot.length or max([k + 1 if k >= 0 else -k for k in numbers] + [4 if rest else 0])
+    length = max([k + 1 if k >= 0 else -k for k in numbers] + [4 if rest else 0])
     found = (slot.children.get(i) or slot.children.get(i - length) or rest for i in range(length))  # from either end
     return TupleType(tuple(_element(child or Slot(slot.name)) for child in found))
 

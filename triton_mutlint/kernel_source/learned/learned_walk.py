@@ -6,7 +6,6 @@ import ast
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Protocol
 
 from triton_mutlint.kernel_source.arguments import Env
@@ -17,7 +16,7 @@ from triton_mutlint.kernel_source.learned.learning import Learning
 from triton_mutlint.kernel_source.objects import fields_of
 from triton_mutlint.kernel_source.observer import Observer, Place
 from triton_mutlint.kernel_source.slots import NONE, Slots, fixed
-from triton_mutlint.kernel_source.values import NOTHING, MayBe, Object, constant, either
+from triton_mutlint.kernel_source.values import NOTHING, MayBe, Object, constant
 from triton_mutlint.kernel_source.walk import Walk, WalkedBody
 
 
@@ -46,7 +45,6 @@ class LearningBody(WalkedBody):
         self.learnt, self.watch, self.file = stores.learnt, stores.watch, helper.file
         self.here = Place()
         self.outer = stores.line  # the line of the kernel's own body whose call is followed; 0 outside of calls
-        self.source: ast.expr | None = None
         if isinstance(caller, LearningBody):
             self.here = Place(0, caller.here.conditions, caller.here.is_repeated or caller.node is None)
             self.outer = caller.outer or caller.here.line
@@ -76,24 +74,12 @@ class LearningBody(WalkedBody):
         yield
         self.here.is_asserting = before
 
-    def spread(self, node: ast.Call, value: MayBe) -> Sequence[MayBe] | None:
-        """A tuple that is spread has as many elements as the function called has parameters left."""
-        functions = self.eval(node.func).functions
-        helper = self.stores.helper(functions[0].it) if len(functions) == 1 else None
-        if helper is None or value.items is not None or not value.made.bare:
-            return None
-        formal = helper.node.args
-        taken = 0 if formal.vararg else len(formal.posonlyargs) + len(formal.args)
-        left = max(taken - len(node.args) + 1 - len(node.keywords), 0)
-        self.learnt.unpacked(value, left)
-        return [replace(value, trace=value.made.child(i)) for i in range(left)]
-
     def instance(self, cls: type, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> MayBe | None:
-        """An instance of an aggregate: its fields by position, as its constructor sets them from its parameters."""
+        """An instance of an aggregate: its fields by position, as its constructor takes them."""
         names = list(fields_of(cls))
         if not names:
             return None
-        given = {**dict(zip(names, args, strict=False)), **named, **self.stores.initialised(cls, args, named)}
+        given = {**dict(zip(names, args, strict=False)), **named}
         return MayBe(items=tuple(given.get(name, NOTHING) for name in names), kinds=(Object(cls),))
 
     # ----------------------------------------------------------------- statements
@@ -116,19 +102,6 @@ class LearningBody(WalkedBody):
         self.here.conditions = (*before, (test.computed, side))
         yield
         self.here.conditions = before
-
-    def assign(self, node: ast.Assign | ast.AnnAssign) -> None:
-        self.source = node.value
-        super().assign(node)
-
-    def bind(self, target: ast.expr, value: MayBe) -> None:
-        is_whole = isinstance(target, ast.Tuple | ast.List) and isinstance(self.source, ast.Name)
-        if not (isinstance(target, ast.Tuple | ast.List) and is_whole and value.items is None and value.made.bare):
-            super().bind(target, value)
-            return
-        self.learnt.unpacked(value, len(target.elts))
-        for index, element in enumerate(target.elts):
-            self.bind(element, replace(value, trace=value.made.child(index)))
 
     def branch(self, node: ast.If) -> bool:
         test = self.eval(node.test)
@@ -193,7 +166,6 @@ class LearningBody(WalkedBody):
         return super().joined(left, right)
 
     def loop(self, node: ast.For | ast.While) -> None:
-        self.source = None
         if isinstance(node, ast.While):
             test = self.eval(node.test)
             self.show(node)
@@ -216,10 +188,6 @@ class LearningBody(WalkedBody):
     def is_skipped(self, node: ast.For | ast.While) -> bool:
         return False  # what is in a loop is compiled, and must be what it seems to be
 
-    def iterated(self, value: MayBe) -> MayBe:
-        found = super().iterated(value)
-        return replace(found, trace=value.made.child("*")) if value.items is None and value.made.bare else found
-
     def trips(self, node: ast.For | ast.While) -> None:
         before = self.here.is_repeated
         super().trips(node)
@@ -231,21 +199,6 @@ class LearningBody(WalkedBody):
     def check(self, node: ast.Assert) -> None:
         with self.asserting(True):
             super().check(node)
-            test = self.eval(node.test)
-        self.show(node)
-        self.learnt.constrain("assert", test)
-
-    def refuse(self, node: ast.Raise) -> bool:
-        self.show(node)
-        self.learnt.constrain("never")
-        return True
-
-    def give_back(self, node: ast.Return) -> bool:
-        value = self.eval(node.value) if node.value is not None else NOTHING
-        if self.returned is not None:
-            self.show(node).joined(self.returned, value)
-        self.returned = value if self.returned is None else either(self.returned, value)
-        return True
 
 
 def _bounds(iterated: ast.expr) -> list[ast.expr]:

@@ -34,8 +34,6 @@ _SIZES = frozenset(("shape", "numel", "ndim", "primitive_bitwidth", "block_shape
 class Learning(Observer):
     """Notes facts on slots."""
 
-    is_learning = True
-
     def __init__(self) -> None:
         self.place = Place()
         self.constraints: list[Constraint] = []
@@ -211,19 +209,7 @@ class Learning(Observer):
             return replace(value, trace=Trace(dtype="int"))
         if owner.items is not None or value.functions:
             return value
-        return replace(value, trace=NO_TRACE if own.mixed or own.memory else own.child(name))
-
-    def element(self, node: ast.Subscript, owner: MayBe, index: MayBe, value: MayBe) -> MayBe:
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        if any(isinstance(p, ast.Slice) or (isinstance(p, ast.Constant) and p.value is None) for p in parts):
-            return replace(value, trace=owner.made)  # it only adds dimensions (`x[:, None]`)
-        if owner.items is not None or owner.made.dtype is not None:
-            return value
-        return replace(value, trace=owner.made.child(index.value if isinstance(index.value, int) else "*"))
-
-    def unpacked(self, value: MayBe, count: int) -> None:
-        for slot in value.made.bare:
-            slot.length = slot.length or count
+        return replace(value, trace=own.child(name) if own.bare else NO_TRACE)
 
     # ----------------------------------------------------------------- calls
 

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from triton_mutlint.kernel_source.helpers import Helper
-from triton_mutlint.kernel_source.learned.facts import teach
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.kernel_source.values import MayBe
 from triton_mutlint.kernel_source.walk import Walk
 from triton_mutlint.signature.evidence import Dossier, Evidences
-from triton_mutlint.types import ArgType, ConstexprValue, Plan
-
-
-def learn(evidence: Evidences, args: Mapping[str, ArgType]) -> None:
-    """Say of the parameters that are handed to functions what the functions among `args` do with them."""
-    for dossier in evidence.dossiers.values():
-        for slot in (dossier.slot, *dossier.slot.children.values()):
-            for (function, key), line in tuple(slot.handed.items()):
-                guess = args.get(function.name)
-                helper, formal = _formal(evidence, getattr(guess, "value", None), key)
-                if helper is not None and formal and not function.path:
-                    teach(evidence.program, helper, {formal: slot}, line)
+from triton_mutlint.types import ConstexprValue, Plan
 
 
 def _formal(evidence: Evidences, value: Any, key: int | str) -> tuple[Helper | None, str]:
