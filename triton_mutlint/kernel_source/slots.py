@@ -65,37 +65,17 @@ class Slot:
     kin: list[Slot] = field(default_factory=list)  # a name holds this slot or one of those
     handed: dict[tuple[Slot, int | str], int] = field(default_factory=dict)  # to which functions, as which argument
     summed: dict[Slot, bool] = field(default_factory=dict)  # with what it is added up; true: as a wide integer
-    same_elem: Slot | None = None  # union-find parent: elements must have one type
-    united: list[Slot] = field(default_factory=list)  # at the parent: the others
     children: dict[int | str, Slot] = field(default_factory=dict)
-    parent: Slot | None = None
 
     def child(self, key: int | str) -> Slot:
         found = self.children.get(key)
         if found is None:
-            found = self.children[key] = Slot(self.name, (*self.path, key), self.constexpr, parent=self)
+            found = self.children[key] = Slot(self.name, (*self.path, key), self.constexpr)
         return found
 
-    def root(self) -> Slot:
-        slot = self
-        while slot.same_elem is not None:
-            slot = slot.same_elem
-        return slot
-
-    def unite(self, other: Slot) -> None:
-        """The elements of both have one type."""
-        one, two = self.root(), other.root()
-        if one is two:
-            return
-        two.same_elem = one
-        one.united += [two, *two.united]
-        two.united = []
-        one.elem_dtype = one.elem_dtype or two.elem_dtype
-
     def give_dtype(self, dtype: str) -> None:
-        root = self.root()
         if dtype not in ("int", "float"):
-            root.elem_dtype = root.elem_dtype or dtype
+            self.elem_dtype = self.elem_dtype or dtype
 
     @property
     def measured(self) -> bool:

@@ -152,7 +152,7 @@ def _dtype(slot: Slot) -> str:
     """Which dtype a dtype parameter stands for, from what is done with values cast to it."""
     if slot.elem_bits:
         return {8: "fp8e4nv", 16: "fp16", 64: "fp64"}.get(slot.elem_bits, "fp32")
-    return slot.root().elem_dtype or ("i32" if slot.elem_int else "fp32")
+    return slot.elem_dtype or ("i32" if slot.elem_int else "fp32")
 
 
 def _number(slot: Slot, literals: list[Any]) -> Inferred:

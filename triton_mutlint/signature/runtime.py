@@ -146,25 +146,21 @@ def pointer(slot: Slot, launched: tuple[Evidence, ...]) -> PointerType:
 
 def element(slot: Slot, launched: tuple[Evidence, ...]) -> str:
     """The element type of a pointer; fp32 where nothing says otherwise."""
-    root = slot.root()
-    group = (root, *root.united)
-    if any(s.elem_address for s in group):
+    if slot.elem_address:
         return "i64"
     passed = next((e.element for e in launched if e.element and e.element not in _VENDOR), "")
-    integral = any(s.elem_int for s in group)
-    for known in (root.elem_dtype, passed):
-        if known and not (integral and known not in _INTEGERS):
+    for known in (slot.elem_dtype, passed):
+        if known and not (slot.elem_int and known not in _INTEGERS):
             return known
-    bits = max(s.elem_bits for s in group)
-    if bits:
-        return {8: "i8", 16: "fp16", 64: "i64"}.get(bits, "i32" if integral else "fp32")
-    return "i32" if integral or all(named_like_index(s.name) for s in group) else "fp32"
+    if slot.elem_bits:
+        return {8: "i8", 16: "fp16", 64: "i64"}.get(slot.elem_bits, "i32" if slot.elem_int else "fp32")
+    return "i32" if slot.elem_int or named_like_index(slot.name) else "fp32"
 
 
 def descriptor(slot: Slot, passed: Evidence | None) -> DescriptorType:
     """A descriptor; dimensions that nothing gives are left to `shaped`."""
     kind = element(slot, (passed,) if passed else ())
-    kind = "fp16" if kind == "fp32" and not (passed and passed.element) and not slot.root().elem_dtype else kind
+    kind = "fp16" if kind == "fp32" and not (passed and passed.element) and not slot.elem_dtype else kind
     rank = len(passed.value) if passed and passed.value else max(map(len, slot.ranks), default=0) or 2
     block = (1, *(BLOCK,) * (rank - 1)) if slot.gathered else (BLOCK,) * rank
     return DescriptorType(kind, block)

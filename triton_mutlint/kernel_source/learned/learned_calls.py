@@ -22,16 +22,6 @@ from triton_mutlint.kernel_source.slots import INT, NO_TRACE, NONE, Dtype, Slot,
 from triton_mutlint.kernel_source.values import NOTHING, made
 
 _MEMORY = re.compile(r"\b(ld|st|atom|red|cp)\.|\b(global|flat|buffer|scratch)_\w+")
-_WHOLE = frozenset(("",))  # a constant offset of 0: that dimension is taken whole
-_INTEGRAL = frozenset(("atomic_max", "atomic_min", "atomic_and", "atomic_or", "atomic_xor"))
-DESCRIPTOR_METHODS = frozenset(
-    ("load", "store", "gather", "scatter", "atomic_add", "atomic_max", "atomic_min", "atomic_and", "atomic_or",
-     "atomic_xor")
-)  # fmt: skip
-KEYWORD_OPTIONS = frozenset(
-    ("cache_modifier", "eviction_policy", "input_precision", "padding_option", "sem", "scope", "allow_tf32",
-     "volatile", "max_num_imprecise_acc", "propagate_nan", "rounding_mode", "fp_downcast_rounding")
-)  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------ types
@@ -86,7 +76,6 @@ def _cast_to_pointer(source: Trace, line: int, bitcast: bool) -> None:
 
 def _dot(call: Call) -> Trace:
     left, right, acc = call.get(0, "input").made, call.get(1, "other").made, call.get(2, "acc").made
-    marks.same_dtype(left, right)
     call.options()
     kind = call.named.get("out_dtype", NOTHING).made
     use_dtype(kind, call.line)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from triton_mutlint.kernel_source.learned import marks
 from triton_mutlint.kernel_source.learned.marks import note
-from triton_mutlint.kernel_source.slots import NO_TRACE, Dtype, Slot, Trace
+from triton_mutlint.kernel_source.slots import NO_TRACE, Dtype, Trace
 from triton_mutlint.kernel_source.values import NOTHING, MayBe
 
-_MEMORY = re.compile(r"\b(ld|st|atom|red|cp)\.|\b(global|flat|buffer|scratch)_\w+")
 _WHOLE = frozenset(("",))  # a constant offset of 0: that dimension is taken whole
 _INTEGRAL = frozenset(("atomic_max", "atomic_min", "atomic_and", "atomic_or", "atomic_xor"))
 DESCRIPTOR_METHODS = frozenset(
@@ -81,8 +79,6 @@ def store_call(call: Call) -> Trace:
     marks.matters(mask, call.line)
     call.options()
     marks.kept((value,), call.line)
-    if pointer.made.is_block:
-        marks.same_dtype(Trace(dtype=next(iter(pointer.made.base), None)), value.made)  # nothing is converted
     note(pointer.made.base, "stored", call.line)
     if value.made.points or (any(s.pointer for s in value.made.base) and not value.made.memory):
         note(pointer.made.base, "elem_address", call.line)
@@ -141,11 +137,8 @@ def descriptor_access(descriptor: MayBe, method: str, args: tuple[MayBe, ...], l
             if argument.items is None and argument.made.memory:
                 marks.integer(argument, line)
         note(slots, "gathered", line)
-    value = args[1].made if len(args) > 1 else NO_TRACE
     reads = method in ("load", "gather")
     marks.kept(() if reads else args, line)
-    for slot in slots if method.startswith("atomic_") and isinstance(value.dtype, Slot) else ():
-        slot.unite(value.dtype)  # type: ignore[arg-type]  # a reduction converts nothing
     note(slots if method in _INTEGRAL else (), "elem_int", line)
     note((slot for slot in slots if not slot.pointer), "descriptor", line)
     note(slots, "loaded" if reads else "stored", line)

@@ -74,17 +74,6 @@ def mask(value: MayBe, line: int) -> None:
             slot.give_dtype("i1")
 
 
-def same_dtype(left: Trace, right: Trace) -> None:
-    """Both operands must have one element type (`tl.dot`)."""
-    a, b = left.dtype, right.dtype
-    if isinstance(a, Slot) and isinstance(b, Slot):
-        a.unite(b)
-    elif isinstance(a, Slot) and isinstance(b, str):
-        a.give_dtype(b)
-    elif isinstance(b, Slot) and isinstance(a, str):
-        b.give_dtype(a)
-
-
 def kept(values: Iterable[MayBe], line: int) -> None:
     """The values are put into memory, from which they may be loaded again."""
     for part in made(values):
@@ -138,8 +127,6 @@ def spread(slots: Iterable[Slot]) -> None:
             if not (other.pointer or other.descriptor or other.constexpr):
                 other.pointer, other.descriptor, other.ranks = slot.pointer, slot.descriptor, slot.ranks
                 pending.append(other)
-            if slot.pointer and other.pointer:
-                slot.unite(other)
 
 
 def settle(slots: Iterable[Slot]) -> None:
