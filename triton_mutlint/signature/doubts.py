@@ -10,7 +10,7 @@ from triton_mutlint.kernel_source.arguments import of_global
 from triton_mutlint.kernel_source.footprint import elements, footprint
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.kernel_source.values import MEMORY, MayBe, either
-from triton_mutlint.signature.evidence import Dossier, Evidences, gather
+from triton_mutlint.signature.evidence import Dossier, Evidence, gather
 from triton_mutlint.signature.launching.passed_functions import Functions, handed_over, is_number
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.types import (
@@ -28,12 +28,12 @@ from triton_mutlint.types import (
 
 _NUMBER = re.compile(r"\b(int|float|bool|u?int\d+|float\d+|bfloat16|[iuf]\d+|fp\d+|bf16)(_t)?\b")
 _OTHER = re.compile(r"\*|[Tt]ensor|[Pp]ointer|ptr")
-_TELLING = ("int", "float", "bool", "address")  # launch evidence that settles that a scalar is one
+_TELLING = (int, float, bool)  # launch evidence that settles that a scalar is one
 
 
 def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
     """What the guesses in `plan` leave open."""
-    evidence = gather(kernel, helpers, ())
+    evidence = gather(kernel, helpers)
     stores: dict[str, int] = {}
     addresses: dict[str, int] = {}
     handed: dict[str, int] = {}
@@ -41,7 +41,7 @@ def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
     narrow: set[str] = set()
     numbers: set[str] = set()
     untyped: set[str] = set()
-    measured = evidence.distances and any(d.slot.measured for d in evidence.dossiers.values())
+    measured = evidence.learnt.distances and any(d.slot.measured for d in evidence.dossiers.values())
     functions = Functions(evidence, plan)
     possible = footprint(kernel, evidence.program, held_by(kernel, plan, evidence))
     stored, put, loads = (possible.lines(kind) for kind in ("store", "keep", "load"))
@@ -51,9 +51,9 @@ def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
             slot = slot or Slot(name)
             guessed = isinstance(element, ScalarType) and name in plan.inferred and not _told(dossier)
             memory = _memory(element, dossier)
-            line = 0 if memory else slot.stored or (evidence.indirect if slot.kept else 0)
+            line = 0 if memory else slot.stored or (evidence.learnt.indirect if slot.kept else 0)
             if memory and (slot.kept or {label, name} & put.keys()):
-                line = evidence.indirect or stored.get(MEMORY, 0)
+                line = evidence.learnt.indirect or stored.get(MEMORY, 0)
             if not line and (memory or (guessed and _is_blank(slot))):
                 line = stored.get(label, 0) or stored.get(name, 0)
                 if line and guessed:
@@ -69,15 +69,15 @@ def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
                     kept[label] = slot.kept
                 if _narrow(element, slot):
                     narrow.add(label)
-                if is_number(slot, may_be_address=bool(slot.kept) and evidence.pointers):
+                if is_number(slot, may_be_address=bool(slot.kept) and evidence.learnt.pointers):
                     numbers.add(label)
     kinds = (ConstexprValue, TupleType, *((DescriptorType,) if possible.asks("size") else ()))
-    typed = evidence.typed and bool(plan.inferred | plan.assumed)
+    typed = evidence.learnt.typed and bool(plan.inferred | plan.assumed)
     is_open = typed or possible.asks("type") or _decides(plan, kinds)
     values = tuple(n for n in kernel.parameter_names if n in plan.inferred | plan.assumed
                    and any(isinstance(v.args[n], ConstexprValue) for v in plan.variants))
-    return Doubts(stores, addresses, is_open, frozenset(narrow), kept, evidence.pointers, frozenset(numbers), handed,
-                  frozenset(untyped), values, frozenset({*loads, *put}))
+    return Doubts(stores, addresses, is_open, frozenset(narrow), kept, evidence.learnt.pointers, frozenset(numbers),
+                  handed, frozenset(untyped), values, frozenset({*loads, *put}))
 
 
 def _types(plan: Plan) -> Iterator[tuple[str, ArgType]]:
@@ -87,7 +87,7 @@ def _types(plan: Plan) -> Iterator[tuple[str, ArgType]]:
         yield from ((name, t) for t in types if t is first or any(isinstance(t, TupleType) for t in types))
 
 
-def held_by(kernel: Kernel, plan: Plan, evidence: Evidences) -> dict[str, MayBe]:
+def held_by(kernel: Kernel, plan: Plan, evidence: Evidence) -> dict[str, MayBe]:
     """What the parameters hold: addresses, or what they are said to be at compile time, in all variants of `plan`."""
     held = {}
     for parameter in kernel.parameters:
@@ -124,14 +124,14 @@ def _memory(type_: ArgType, dossier: Dossier) -> bool:
     return absent or isinstance(type_, (PointerType, DescriptorType))
 
 
-def _addressed(slot: Slot, measured: bool, evidence: Evidences) -> int:
+def _addressed(slot: Slot, measured: bool, evidence: Evidence) -> int:
     """The line at which a scalar is used as only an address need be, if any.
 
     `measured` says that somewhere the distance between an address and something in memory is taken.
     """
     if slot.addressed or not slot.to_int:
         return slot.addressed
-    kept = slot.kept and evidence.indirect
+    kept = slot.kept and evidence.learnt.indirect
     return slot.to_int if measured or kept or slot.distant else 0
 
 

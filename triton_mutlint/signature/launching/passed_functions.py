@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from triton_mutlint.kernel_source.evaluate import own
 from triton_mutlint.kernel_source.helpers import Helper
 from triton_mutlint.kernel_source.learned.facts import teach
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.kernel_source.values import MayBe
 from triton_mutlint.kernel_source.walk import Walk
-from triton_mutlint.signature.evidence import Dossier, Evidences
+from triton_mutlint.signature.evidence import Dossier, Evidence
 from triton_mutlint.types import ArgType, ConstexprValue, Plan
 
 
-def learn(evidence: Evidences, args: Mapping[str, ArgType]) -> None:
+def learn(evidence: Evidence, args: Mapping[str, ArgType]) -> None:
     """Say of the parameters that are handed to functions what the functions among `args` do with them."""
     for dossier in evidence.dossiers.values():
         for slot in (dossier.slot, *dossier.slot.children.values()):
@@ -26,7 +27,7 @@ def learn(evidence: Evidences, args: Mapping[str, ArgType]) -> None:
                     teach(evidence.program, helper, {formal: slot}, line)
 
 
-def _formal(evidence: Evidences, value: Any, key: int | str) -> tuple[Helper | None, str]:
+def _formal(evidence: Evidence, value: Any, key: int | str) -> tuple[Helper | None, str]:
     """A jit function, and the parameter of it that is given by position or name."""
     helper = None if value is None else evidence.program.helper(value)
     if helper is None:
@@ -40,7 +41,7 @@ def _formal(evidence: Evidences, value: Any, key: int | str) -> tuple[Helper | N
 class Functions:
     """The functions that a kernel is passed, as far as they are known."""
 
-    evidence: Evidences
+    evidence: Evidence
     plan: Plan
 
     def stores(self, function: Slot, key: int | str, scalar: bool) -> bool | None:
@@ -70,7 +71,7 @@ def _chosen(dossier: Dossier | None) -> bool:
     if dossier is None:
         return False
     default = getattr(dossier.parameter.default, "value", dossier.parameter.default)
-    return dossier.passed("function") is not None or default is not None
+    return any(own(p.value, "arg_names") for p in dossier.launches) or default is not None
 
 
 def handed_over(label: str, slot: Slot, guessed: bool, functions: Functions, stores: dict[str, int],
