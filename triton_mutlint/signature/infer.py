@@ -15,7 +15,6 @@ from triton_mutlint.kernel_source.learned.constraints import Constraint
 from triton_mutlint.signature.compile_time import candidates, compile_time, needs_constexpr
 from triton_mutlint.signature.evidence import Dossier, gather
 from triton_mutlint.signature.inferred import Inferred
-from triton_mutlint.signature.launching.passed_functions import learn
 from triton_mutlint.signature.optional import optional_by_heuristics, with_none
 from triton_mutlint.signature.reaching import reach, value_of
 from triton_mutlint.signature.runtime import runtime
@@ -37,8 +36,6 @@ def infer(
     """
     evidence = gather(kernel, helpers)
     guesses: dict[str, Inferred] = {}
-    functions = [p.name for p in kernel.parameters if evidence.dossiers[p.name].slot.called and p.name not in known]
-    learn(evidence, {**known, **{name: _guess(evidence.dossiers[name]).main for name in functions}})
     for parameter in kernel.parameters:
         if parameter.name not in known:
             dossier = evidence.dossiers[parameter.name]
