@@ -73,13 +73,6 @@ class Walk:
         return self._program.helper(target, name)
 
 
-def expression(node: ast.expr, namespace: Mapping[str, Any], env: Env) -> MayBe:
-    """What an expression that stands in no kernel holds."""
-    body = Expressions(Walk(Program({})), node.lineno)
-    body.namespace, body.env = namespace, env
-    return body.eval(node)
-
-
 class WalkedBody(Expressions):
     """The walk over one function's body."""
 

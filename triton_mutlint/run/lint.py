@@ -27,7 +27,7 @@ from triton_mutlint.run.op_kernels import OpKernels
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import Specs, load_file, plan_kernel, shown, unexpected
 from triton_mutlint.run.workers import At, Part, Read, Reported, Step, lint_files, unloaded_kernels
-from triton_mutlint.signature.repairing.repair import repair
+from triton_mutlint.signature.repair.repairing import repair
 from triton_mutlint.source.slicing.bounded import EndlessError
 from triton_mutlint.source.slicing.tracing import traced
 from triton_mutlint.source.text import has_ops

@@ -127,8 +127,8 @@ def plan_kernel(
 
     plan = build_plan(kernel, entry, spec, inferred=guess, max_variants=max_variants)
     if len(plan.variants) > 1:
-        evidence = gather(kernel, helpers, ())
-        if not evidence.pointers:  # else numbers become addresses, which no name tells apart
+        evidence = gather(kernel, helpers)
+        if not evidence.learnt.pointers:  # else numbers become addresses, which no name tells apart
             plan = replace(plan, footprints=footprints(kernel, evidence.program, plan.variants))
     if not plan.inferred | plan.assumed and len(plan.variants) == plan.total and not differ_in_options(kernel):
         return plan

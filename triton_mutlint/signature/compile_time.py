@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from triton_mutlint.kernel_source.dtype_names import dtype_value
-from triton_mutlint.kernel_source.evaluate import next_power_of_2, own
+from triton_mutlint.kernel_source.evaluate import UNKNOWN, next_power_of_2, own
 from triton_mutlint.kernel_source.names import (
     named_like_dtype,
     named_like_flag,
@@ -16,7 +16,7 @@ from triton_mutlint.kernel_source.names import (
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.signature.evidence import Dossier
 from triton_mutlint.signature.inferred import Inferred
-from triton_mutlint.signature.launching.launch_reader import Evidence
+from triton_mutlint.signature.launches import Passed
 from triton_mutlint.types import ArgType, ConstexprValue
 
 MAX_ALTERNATIVES = 6
@@ -81,16 +81,14 @@ def _passed(dossier: Dossier) -> Inferred | None:
     """What launch sites pass: literals, booleans, dtypes, functions."""
     values: list[Any] = []
     line = 0
-    for evidence in dossier.launches:
-        found = _told_by(evidence, dossier)
-        line = line or (evidence.line if found else 0)
+    for passed in dossier.launches:
+        found = _told_by(passed, dossier.namespace)
+        line = line or (passed.line if found else 0)
         values += [v for v in found if not any(type(v) is type(s) and v == s for s in values)]
     if None in values and _used(dossier.slot) and not (dossier.slot.none_test or dossier.slot.branch):
         values.remove(None)  # no use of it would accept a None
     if not values or values == [None]:
         return None if _used(dossier.slot) or not values else Inferred(_values(values), f"launch site line {line}")
-    if values == [0] and type(values[0]) is int and any(e.kind == "int" and e.value is None for e in dossier.launches):
-        return _or_none_of_it(dossier, line)
     values += [v for v in dossier.slot.literals if isinstance(v, str) and v not in values]
     if dossier.slot.shape:
         values = [v for v in values if not isinstance(v, bool)] or values
@@ -103,25 +101,12 @@ def _passed(dossier: Dossier) -> Inferred | None:
     return Inferred(_values(values), f"launch site line {line}")
 
 
-def _told_by(evidence: Evidence, dossier: Dossier) -> list[Any]:
+def _told_by(passed: Passed, namespace: Mapping[str, Any]) -> list[Any]:
     """The values that one launch may pass; none where they are not known."""
-    if evidence.kind == "bool":
-        return [False, True] if evidence.value is None else [evidence.value]
-    if evidence.kind in ("int", "float", "value") and evidence.value is not None:
-        return [evidence.value]
-    if evidence.kind == "none":
-        return [None]
-    if evidence.kind == "dtype":
-        return [dtype_value(evidence.value)]
-    if evidence.kind == "function":
-        return [ConstexprValue(dossier.namespace[evidence.value], evidence.value)]
-    return []
-
-
-def _or_none_of_it(dossier: Dossier, line: int) -> Inferred:
-    """A size that some launch passes as 0, for something that it leaves out, and else as a number that is not known."""
-    sizes = [a for a in _from_body(dossier).alternatives if not (isinstance(a, ConstexprValue) and a.value == 0)]
-    return Inferred((*sizes[: MAX_ALTERNATIVES - 1], _value(0)), f"launch site line {line} passes a size, or 0")
+    if passed.value is UNKNOWN:
+        return [False, True] if passed.type is bool else []
+    names = [name for name, value in namespace.items() if value is passed.value]
+    return [ConstexprValue(passed.value, names[0])] if own(passed.value, "arg_names") and names else [passed.value]
 
 
 def _used(slot: Slot) -> bool:

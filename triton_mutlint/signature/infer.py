@@ -1,12 +1,11 @@
 """Guess the signature of a kernel that no spec describes.
 
-The order of evidence: annotation and default, autotune configs, launch sites in the same file, what
+The order of evidence: annotation and default, autotune configs, what launches in the same file plainly pass, what
 the body does with a parameter (through helpers), its name.
 """
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -30,14 +29,12 @@ def infer(
     known: Mapping[str, ArgType],
     *,
     helpers: Mapping[str, Kernel] = NO_HELPERS,
-    trees: Sequence[ast.Module] = (),
 ) -> Mapping[str, Inferred]:
     """Guesses for every parameter of `kernel` that `known` does not give.
 
-    `helpers` are jit functions by name that the kernel's namespace does not hold; `trees` are other
-    files in which it may be launched.
+    `helpers` are jit functions by name that the kernel's namespace does not hold.
     """
-    evidence = gather(kernel, helpers, trees)
+    evidence = gather(kernel, helpers)
     guesses: dict[str, Inferred] = {}
     for parameter in kernel.parameters:
         if parameter.name not in known:
@@ -45,8 +42,8 @@ def infer(
             guesses[parameter.name] = _tuned(kernel, parameter.name) or _guess(dossier)
     for name in optional_by_heuristics(kernel, evidence.dossiers, known) & guesses.keys():
         guesses[name] = with_none(guesses[name])
-    _satisfy(evidence.constraints, guesses, known)
-    reach(evidence.reaches, evidence.constraints, guesses, known)
+    _satisfy(evidence.learnt.constraints, guesses, known)
+    reach(evidence.learnt.reaches, evidence.learnt.constraints, guesses, known)
     for name, guess in guesses.items():
         if any(isinstance(a, DescriptorType) for a in guess.alternatives):
             guesses[name] = _shaped(evidence.dossiers[name], guess, guesses, known)
@@ -105,21 +102,13 @@ def _promoted(guess: Inferred, value: Any) -> Inferred:
 def _shaped(
     dossier: Dossier, guess: Inferred, guesses: Mapping[str, Inferred], known: Mapping[str, ArgType]
 ) -> Inferred:
-    """Give descriptors the block shape that launch sites or the offsets they are accessed at suggest."""
-    passed = dossier.passed("descriptor")
-    given = list(passed.value) if passed and any(d != 1 for d in passed.value) else []
-
+    """Give descriptors the block shape that the offsets they are accessed at suggest."""
     def size(name: str) -> int | None:
         type_ = known.get(name) or (guesses[name].main if name in guesses else None)
         value = type_.value if isinstance(type_, ConstexprValue) else None
         return value if isinstance(value, int) and value > 0 else None
 
     def dimension(axis: int, default: int) -> int:
-        written = given[axis] if axis < len(given) else None
-        if isinstance(written, int):
-            return written
-        if isinstance(written, str) and size(written):
-            return size(written) or default
         for rank in dossier.slot.ranks:
             for name in sorted(rank[axis]) if axis < len(rank) else ():
                 if size(name):

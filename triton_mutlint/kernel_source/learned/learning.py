@@ -7,7 +7,7 @@ be for the source to make sense: what is stored through is a pointer, what bound
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from triton_mutlint.kernel_source.dtype_names import promoted
@@ -221,7 +221,7 @@ class Learning(Observer):
         handler = HANDLERS.get(name)
         if handler is None:
             if not name:
-                self.handed(NONE, args, named)
+                self.handed(NONE, (*args, *named.values()))
             return replace(value, trace=blended(made((*args, *named.values()))))
         for key, given in (*enumerate(args), *named.items()):
             note(given.made.bare if key not in KEYWORD_OPTIONS else (), "arithmetic", self.place.line)
@@ -230,39 +230,31 @@ class Learning(Observer):
 
     def method(self, function: MayBe, owner: MayBe, name: str, args: Sequence[MayBe], named: Mapping[str, MayBe],
                value: MayBe) -> MayBe:
-        own, line = owner.made, self.place.line
-        if not name and function.made.bare:
-            self.function(function.made.bare, args, named)
-            return replace(value, trace=blended(made((*args, *named.values()))))
+        own, line, given = owner.made, self.place.line, (*args, *named.values())
+        if not name and function.made.bare:  # it may be one of several parameters
+            for slot in function.made.bare:
+                note((slot,), "called", line)
+                note((slot,), "matters", line)
+                slot.arity = len(given)
+            self.handed(function.made.bare, given)
+            return replace(value, trace=blended(made(given)))
         self.typed |= own.is_dtype
         if name in DESCRIPTOR_METHODS and not (own.memory or own.mixed):
-            return replace(value, trace=descriptor_access(owner, name, (*args, *named.values()), line))
+            return replace(value, trace=descriptor_access(owner, name, given, line))
         if name in HANDLERS:
-            given = (owner, *args) if owner.is_value else tuple(args)
-            return replace(value, trace=HANDLERS[name](Call(name, given, named, line, self)))
+            positional = (owner, *args) if owner.is_value else tuple(args)
+            return replace(value, trace=HANDLERS[name](Call(name, positional, named, line, self)))
         if (name and own.bare and own.dtype is None) or not owner.is_value:
-            self.handed(own.bare, args, named)  # an object passed as an argument
-        return replace(value, trace=blended(made((owner, *args, *named.values()))))
+            self.handed(own.bare, given)  # an object passed as an argument
+        return replace(value, trace=blended(made((owner, *given))))
 
-    def function(self, functions: Slots, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> None:
-        """What may be one of several parameters is called."""
-        for slot in functions:
-            note((slot,), "called", self.place.line)
-            note((slot,), "matters", self.place.line)
-            slot.arity = len(args) + len(named)
-        self.handed(functions, args, named)
-
-    def handed(self, functions: Slots, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> None:
-        """The arguments go to one of `functions`; to one that is not known here, if there is none."""
-        given: dict[int | str, MayBe] = dict((*enumerate(args), *named.items()))
-        for slot in functions:
-            marks.handed_to(slot, given, self.place.line)
-        if not functions:
-            marks.handed(given.values(), self.place.line)
+    def handed(self, functions: Slots, values: Iterable[MayBe]) -> None:
+        """The values go to one of `functions`; to one that is not known here, if there is none."""
+        (marks.handed_to if functions else marks.handed)(values, self.place.line)
 
     def passed(self, function: MayBe, args: Sequence[MayBe]) -> None:
-        for slot in function.made.bare:
-            marks.handed_to(slot, dict(enumerate(args)), self.place.line)
+        if function.made.bare:
+            marks.handed_to(args, self.place.line)
 
     def joined(self, left: MayBe, right: MayBe) -> None:
         marks.agree(left, right, self.place.line)

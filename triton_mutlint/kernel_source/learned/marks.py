@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from triton_mutlint.kernel_source.names import named_like_pointer
 from triton_mutlint.kernel_source.slots import NONE, Slot, Slots, Trace
@@ -143,12 +143,10 @@ def handed(values: Iterable[MayBe], line: int) -> None:
         note(part.base, "addressed", line)
 
 
-def handed_to(function: Slot, passed: Mapping[int | str, MayBe], line: int) -> None:
-    """Values go to a function that is itself a parameter, by position or name: which it is decides what it does."""
-    for key, value in passed.items():
-        for part in made((value,)):
-            for slot in (*part.base, *(s for s in part.mixed if s.to_int)):
-                slot.handed.setdefault((function, key), line)
+def handed_to(values: Iterable[MayBe], line: int) -> None:
+    """The values go to a function that is itself a parameter."""
+    for part in made(values):
+        note((*part.base, *(s for s in part.mixed if s.to_int)), "handed", line)
 
 
 def matters(value: MayBe, line: int) -> None:
