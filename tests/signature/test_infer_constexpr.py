@@ -54,7 +54,7 @@ def test_without_a_default() -> None:
     assert found["WRITE"] == ["False", "True"]
     assert found["SCALED"] == ["False"]
     assert found["DT"] == ["tl.float32"]
-    assert (found["BITS"], found["STEPS"], found["EPS"]) == (["4"], ["2"], ["1.0"])
+    assert (found["BITS"], found["STEPS"], found["EPS"]) == (["4"], ["2"], ["64"])
     assert found["BLOCK"] == ["64"]
 
 

@@ -158,5 +158,5 @@ def test_a_pointer_in_one_branch_and_a_number_in_the_other() -> None:
 
 
 def test_names_decide_last() -> None:
-    found = main("def k(x_ptr, stride_x, eps, M):\n    pass\n")
-    assert found == {"x_ptr": "*fp32", "stride_x": "i32", "eps": "fp32", "M": "i32"}
+    found = main("def k(x_ptr, stride_x, M):\n    pass\n")
+    assert found == {"x_ptr": "*fp32", "stride_x": "i32", "M": "i32"}

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from triton_mutlint.kernel_source.accesses import Accesses
-from triton_mutlint.kernel_source.arguments import Env, bound_arguments, of_global
 from triton_mutlint.kernel_source.folding import folded, function_of
-from triton_mutlint.kernel_source.helpers import Helper
+from triton_mutlint.kernel_source.helpers import Helper, bound_arguments
 from triton_mutlint.kernel_source.objects import fields_of, makes_objects, may_store, member, named_and_home
 from triton_mutlint.kernel_source.observer import Observer
 from triton_mutlint.kernel_source.operations import (
@@ -39,11 +38,13 @@ from triton_mutlint.kernel_source.values import (
     NO_ROOTS,
     NOTHING,
     SOME,
+    Env,
     MayBe,
     Object,
     either,
     made,
     mixed,
+    of_global,
 )
 from triton_mutlint.types import Site
 

@@ -11,12 +11,11 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from triton_mutlint.kernel_source.arguments import Env, of_global
 from triton_mutlint.kernel_source.calls import Calls
 from triton_mutlint.kernel_source.evaluate import AND, CHOICE, OPERATORS, OR, UNKNOWN
 from triton_mutlint.kernel_source.folding import compared, computed
 from triton_mutlint.kernel_source.slots import NO_TRACE
-from triton_mutlint.kernel_source.values import NO_ROOTS, NOTHING, MayBe, constant, either, mixed
+from triton_mutlint.kernel_source.values import NO_ROOTS, NOTHING, Env, MayBe, constant, either, mixed, of_global
 
 _LANGUAGES = {"tl": "triton.language", "triton": "triton"}
 

@@ -8,10 +8,12 @@ import inspect
 import textwrap
 from collections import ChainMap
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from triton_mutlint.kernel_source.evaluate import UNKNOWN, own
+from triton_mutlint.kernel_source.operations import ANY
+from triton_mutlint.kernel_source.values import NOTHING, Env, MayBe, mixed, of_global
 from triton_mutlint.source.slicing.namespace import Namespace
 from triton_mutlint.types import Kernel
 
@@ -29,6 +31,23 @@ class Helper:
     def of(cls, kernel: Kernel) -> Helper:
         """The kernel itself, as if it were called."""
         return cls(kernel.node, kernel.namespace, str(kernel.path))
+
+
+def bound_arguments(helper: Helper, args: list[MayBe], named: Mapping[str, MayBe]) -> Env:
+    """What the parameters of a helper hold in a call."""
+    formal = helper.node.args
+    positional = (*formal.posonlyargs, *formal.args)
+    rest = replace(mixed(named.values()) if ANY in named else NOTHING, is_open=True)
+    told = {} if ANY in named else helper.defaults
+    env = {a.arg: of_global(told[a.arg]) if a.arg in told else rest for a in (*positional, *formal.kwonlyargs)}
+    env.update(zip((a.arg for a in positional), args, strict=False))
+    env.update((name, value) for name, value in named.items() if name in env)
+    if formal.vararg is not None:
+        left = args[len(positional):]
+        env[formal.vararg.arg] = mixed((rest, *left)) if ANY in named else MayBe(items=tuple(left))
+    if formal.kwarg is not None:
+        env[formal.kwarg.arg] = replace(mixed(named.values()), is_open=True)
+    return env
 
 
 class Program:

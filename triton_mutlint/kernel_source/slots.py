@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Union
 
-from triton_mutlint.kernel_source.dtype_names import FLOATING, promoted
+from triton_mutlint.kernel_source.dtypes import FLOATING, promoted
 
 Dtype = Union[str, "Slot", None]
 """A dtype name (`*fp32` for a pointer), `int`/`float` for a Python literal, or "as the elements of that slot"."""

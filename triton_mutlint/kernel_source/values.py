@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from triton_mutlint.kernel_source.dtype_names import short_name
+from triton_mutlint.kernel_source.dtypes import short_name
 from triton_mutlint.kernel_source.evaluate import UNKNOWN, Term, plain, tuple_of
 from triton_mutlint.kernel_source.slots import NO_TRACE, Trace, blended, merged
 
@@ -239,3 +239,17 @@ def constant(value: Any) -> MayBe:
 
 
 TRUE, FALSE = constant(True), constant(False)
+Env = dict[str, MayBe]  # what the names of a function hold
+
+
+def of_global(found: Any) -> MayBe:
+    """What a name outside of the function holds."""
+    if type(found).__name__ == "constexpr":
+        found = getattr(found, "value", found)
+    value = plain(found)
+    if isinstance(value, tuple):
+        kinds = (Object(type(value)),) if type(value) is not tuple else ()
+        return MayBe(items=tuple(of_global(v) for v in value), kinds=kinds)
+    if value is not UNKNOWN and type(value).__name__ != "dtype":
+        return constant(value)
+    return MayBe(is_open=True) if found is UNKNOWN else MayBe(functions=(Object(found),))

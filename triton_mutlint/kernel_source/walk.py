@@ -11,12 +11,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.kernel_source.arguments import Env, of_global
 from triton_mutlint.kernel_source.calls import Calls, Done
 from triton_mutlint.kernel_source.expressions import Expressions
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.operations import runs_never
-from triton_mutlint.kernel_source.values import NOTHING, SOME, MayBe, constant, either, mixed, parameter
+from triton_mutlint.kernel_source.values import NOTHING, SOME, Env, MayBe, constant, either, mixed, of_global, parameter
 from triton_mutlint.types import Footprint, Site
 
 MAX_DEPTH = 24  # calls within each other

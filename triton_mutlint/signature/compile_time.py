@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from triton_mutlint.kernel_source.dtype_names import dtype_value
+from triton_mutlint.kernel_source.dtypes import dtype_value
 from triton_mutlint.kernel_source.evaluate import UNKNOWN, next_power_of_2, own
-from triton_mutlint.kernel_source.names import (
-    named_like_dtype,
-    named_like_flag,
-    named_like_float_value,
-    named_like_small,
-)
+from triton_mutlint.kernel_source.names import named_like_dtype
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.signature.evidence import Dossier
 from triton_mutlint.signature.inferred import Inferred
@@ -149,8 +144,6 @@ def _number(slot: Slot, literals: list[Any]) -> Inferred:
     arithmetic = slot.integer
     if flags or (slot.branch and not numbers and not arithmetic and not slot.bounds):
         return _flag(slot, f"decides a branch at line {slot.branch or slot.none_test}")
-    if named_like_flag(slot.name) and not numbers and not arithmetic and not slot.bounds:
-        return _flag(slot, "by its name")
     if slot.exponent:
         return Inferred(_values((4,)), f"a number of bits at line {slot.exponent}")
     if slot.unroll:
@@ -163,10 +156,6 @@ def _number(slot: Slot, literals: list[Any]) -> Inferred:
         return Inferred(_values((*first, *numbers[:4], *others)), f"compared with {', '.join(map(str, numbers))}")
     if slot.floating:
         return Inferred(_values((1.0,)), "computed with as a number")
-    if named_like_small(slot.name):
-        return Inferred(_values((2,)), "by its name")
-    if named_like_float_value(slot.name) and not arithmetic:
-        return Inferred(_values((1.0,)), "by its name")
     return Inferred(_values((SIZES[0],)), "nothing tells: a size")
 
 

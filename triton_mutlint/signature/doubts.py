@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from triton_mutlint.kernel_source.arguments import of_global
 from triton_mutlint.kernel_source.footprint import elements, footprint
 from triton_mutlint.kernel_source.slots import Slot
-from triton_mutlint.kernel_source.values import MEMORY, MayBe, either
+from triton_mutlint.kernel_source.values import MEMORY, MayBe, either, of_global
 from triton_mutlint.signature.evidence import Dossier, Evidence, gather
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.types import (

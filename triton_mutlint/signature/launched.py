@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from triton_mutlint.kernel_source.arguments import of_global
 from triton_mutlint.kernel_source.evaluate import UNKNOWN
 from triton_mutlint.kernel_source.footprint import elements, footprint
 from triton_mutlint.kernel_source.helpers import Program
-from triton_mutlint.kernel_source.values import MEMORY, NOTHING, NOWHERE, MayBe
+from triton_mutlint.kernel_source.values import MEMORY, NOTHING, NOWHERE, MayBe, of_global
 from triton_mutlint.signature.evidence import Evidence, gather
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.spec.bind import value_parameters

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from triton_mutlint.kernel_source.dtype_names import dtype_value, short_name
+from triton_mutlint.kernel_source.dtypes import dtype_value, short_name
 from triton_mutlint.kernel_source.evaluate import UNKNOWN, own, plain
 from triton_mutlint.kernel_source.evaluate import dotted as looked_up
 from triton_mutlint.source.walking import children

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Any
 
-from triton_mutlint.kernel_source.dtype_names import dtype_value, short_name
+from triton_mutlint.kernel_source.dtypes import dtype_value, short_name
 from triton_mutlint.kernel_source.evaluate import PRESENT, next_power_of_2
 from triton_mutlint.kernel_source.learned.constraints import Constraint
 from triton_mutlint.kernel_source.slots import Slot

@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
-from triton_mutlint.kernel_source.dtype_names import INTEGRAL, bits
-from triton_mutlint.kernel_source.dtypes import canonical_dtype
-from triton_mutlint.kernel_source.names import (
-    named_like_float,
-    named_like_index,
-    named_like_integer,
-    named_like_pointer,
-)
+from triton_mutlint.kernel_source.dtypes import INTEGRAL, bits, canonical_dtype
+from triton_mutlint.kernel_source.names import named_like_integer, named_like_pointer
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.signature.evidence import Dossier
 from triton_mutlint.signature.inferred import Inferred
@@ -97,8 +91,7 @@ def _plain(dossier: Dossier) -> tuple[ArgType, str]:
         type_ = {bool: "i1", int: "i32"}.get(type(default), "fp32")
         return ScalarType(type_), f"its default is {default}"
     fact = slot.number or slot.scalar or slot.direct
-    kind = ScalarType("fp32" if named_like_float(slot.name) else "i32")
-    return (kind, f"computed with at line {fact}") if fact else by_name(slot)
+    return (ScalarType("i32"), f"computed with at line {fact}") if fact else by_name(slot)
 
 
 def _only_cast(slot: Slot) -> bool:
@@ -115,10 +108,6 @@ def by_name(slot: Slot) -> tuple[ArgType, str]:
     used = slot.branch or slot.literals or slot.bounds
     if not used and (named_like_pointer(slot.name) or slot.none_test):
         return PointerType(element(slot)), "by its name"
-    if named_like_float(slot.name):
-        return ScalarType("fp32"), "by its name"
-    if named_like_integer(slot.name) or used:
-        return ScalarType("i32"), "by its name"
     return ScalarType("i32"), "nothing tells: an integer"
 
 
@@ -134,7 +123,7 @@ def element(slot: Slot) -> str:
         return slot.elem_dtype
     if slot.elem_bits:
         return {8: "i8", 16: "fp16", 64: "i64"}.get(slot.elem_bits, "i32" if slot.elem_int else "fp32")
-    return "i32" if slot.elem_int or named_like_index(slot.name) else "fp32"
+    return "i32" if slot.elem_int else "fp32"
 
 
 def descriptor(slot: Slot) -> DescriptorType:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from triton_mutlint.kernel_source.dtype_names import bits
+from triton_mutlint.kernel_source.dtypes import bits
 from triton_mutlint.kernel_source.learned import marks
 from triton_mutlint.kernel_source.learned.learned_memory import (
     Call,

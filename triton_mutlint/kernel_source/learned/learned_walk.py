@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
-from triton_mutlint.kernel_source.arguments import Env
 from triton_mutlint.kernel_source.calls import Calls
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.learned import marks
@@ -16,7 +15,7 @@ from triton_mutlint.kernel_source.learned.learning import Learning
 from triton_mutlint.kernel_source.objects import fields_of
 from triton_mutlint.kernel_source.observer import Observer, Place
 from triton_mutlint.kernel_source.slots import NONE, Slots, fixed
-from triton_mutlint.kernel_source.values import NOTHING, MayBe, Object, constant
+from triton_mutlint.kernel_source.values import NOTHING, Env, MayBe, Object, constant
 from triton_mutlint.kernel_source.walk import Walk, WalkedBody
 
 

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from triton_mutlint.kernel_source.dtype_names import promoted
+from triton_mutlint.kernel_source.dtypes import promoted
 from triton_mutlint.kernel_source.evaluate import Term
 from triton_mutlint.kernel_source.learned import marks
 from triton_mutlint.kernel_source.learned.constraints import Constraint

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from triton_mutlint.kernel_source.dtype_names import TL_NAMES
+from triton_mutlint.kernel_source.dtypes import TL_NAMES
 from triton_mutlint.signature.repair.scene import Change, Scene, Target, as_dtype
 from triton_mutlint.source.walking import walk
 from triton_mutlint.types import ArgType, ConstexprValue, Kernel, PointerType, ScalarType

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from triton_mutlint.kernel_source.dtype_names import bits
-from triton_mutlint.kernel_source.dtypes import canonical_dtype
+from triton_mutlint.kernel_source.dtypes import bits, canonical_dtype
 from triton_mutlint.signature.repair import sizes
 from triton_mutlint.signature.repair.scene import (
     Change,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import PurePath
 
-from triton_mutlint.kernel_source.dtype_names import FLOATING
+from triton_mutlint.kernel_source.dtypes import FLOATING
 from triton_mutlint.kernel_source.learned.facts import facts
 from triton_mutlint.kernel_source.learned.learned_walk import LearningBody
 from triton_mutlint.kernel_source.slots import Slot
