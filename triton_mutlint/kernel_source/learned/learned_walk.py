@@ -184,12 +184,12 @@ class LearningBody(WalkedBody):
             self.show(node)
             self.learnt.reach(trips.term, True, tests)
 
-    def is_skipped(self, node: ast.For | ast.While) -> bool:
-        return False  # what is in a loop is compiled, and must be what it seems to be
+    def counted(self, node: ast.For | ast.While) -> tuple[range | None, bool, frozenset[str]]:
+        return None, False, frozenset()  # what is in a loop is compiled, and must be what it seems to be
 
-    def trips(self, node: ast.For | ast.While) -> None:
+    def trips(self, node: ast.For | ast.While, is_certain: bool) -> None:
         before = self.here.is_repeated
-        super().trips(node)
+        super().trips(node, is_certain)
         self.here.is_repeated = before
 
     def again(self) -> None:
