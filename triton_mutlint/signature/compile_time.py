@@ -14,13 +14,11 @@ from triton_mutlint.kernel_source.names import (
     named_like_small,
 )
 from triton_mutlint.kernel_source.slots import Slot
-from triton_mutlint.signature.evidence import Dossier
-from triton_mutlint.signature.inferred import Inferred
+from triton_mutlint.signature.evidence import SIZES, Dossier, Inferred
 from triton_mutlint.signature.launches import Passed
 from triton_mutlint.types import ArgType, ConstexprValue
 
 MAX_ALTERNATIVES = 6
-SIZES = (64, 32, 16, 128, 256, 8, 4, 2, 1, 0, 512, 1024, 2048, 4096, 3, 5, 6, 7, -1)
 _OPTIONS: Mapping[str, Any] = {
     "cache_modifier": "", "eviction_policy": "", "input_precision": "ieee", "padding_option": "", "sem": "relaxed",
     "scope": "gpu", "format": "e5m2", "allow_tf32": False, "volatile": False, "rounding_mode": "rn",
@@ -207,15 +205,3 @@ def _function(dossier: Dossier) -> Inferred:
     if not found:
         return Inferred((ConstexprValue(None, "None"),), f"{reason}; no jit function of that shape was found")
     return Inferred(tuple(found[:MAX_ALTERNATIVES]), reason)
-
-
-def candidates(inferred: Inferred) -> list[Any]:
-    """Values to try for a constexpr when constraints ask for another one."""
-    main = inferred.main
-    assert isinstance(main, ConstexprValue)
-    given = [a.value for a in inferred.alternatives if isinstance(a, ConstexprValue)]
-    if isinstance(main.value, bool):
-        return [False, True]
-    if isinstance(main.value, int):
-        return given + [s for s in SIZES if s not in given]
-    return given if len(given) > 1 else []

@@ -33,7 +33,6 @@ class AutotuneConfig:
     kwargs: Mapping[str, Any] = EMPTY
     options: Mapping[str, Any] = EMPTY  # num_warps, num_stages, num_ctas, maxnreg, ...
     has_pre_hook: bool = False
-    pre_hook: Any = field(default=None, repr=False, compare=False)  # the hook itself, where it is known
 
 
 @dataclass(frozen=True)
@@ -107,5 +106,5 @@ class Kernel:
 def _named(autotune: Autotune) -> Autotune:
     """With the names that the configs set, and without the values."""
     return replace(autotune, configs=tuple(
-        replace(config, kwargs=dict.fromkeys(config.kwargs), options=dict.fromkeys(config.options), pre_hook=None)
+        replace(config, kwargs=dict.fromkeys(config.kwargs), options=dict.fromkeys(config.options))
         for config in autotune.configs))
