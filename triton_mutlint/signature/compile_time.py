@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from triton_mutlint.kernel_source.dtype_names import dtype_value
+from triton_mutlint.kernel_source.dtype_names import dtype_value, short_name
 from triton_mutlint.kernel_source.evaluate import UNKNOWN, next_power_of_2, own
 from triton_mutlint.kernel_source.names import (
     named_like_dtype,
@@ -49,12 +49,8 @@ def needs_constexpr(slot: Slot) -> bool:
     return bool(slot.called or slot.dtype or text or slot.unroll)
 
 
-def _value(value: Any) -> ConstexprValue:
-    return ConstexprValue(value)
-
-
 def _values(values: Sequence[Any]) -> tuple[ArgType, ...]:
-    return tuple(v if isinstance(v, ConstexprValue) else _value(v) for v in values[:MAX_ALTERNATIVES])
+    return tuple(v if isinstance(v, ConstexprValue) else ConstexprValue(v) for v in values[:MAX_ALTERNATIVES])
 
 
 def _with_default(slot: Slot, default: Any) -> Inferred:
@@ -65,7 +61,7 @@ def _with_default(slot: Slot, default: Any) -> Inferred:
     others = [v for v in slot.literals if type(v) is type(default) and v != default]
     if isinstance(default, (int, str)):
         return Inferred(_values((default, *others)), reason)
-    return Inferred((_value(default),), reason)
+    return Inferred((ConstexprValue(default),), reason)
 
 
 def _optional(slot: Slot, found: Inferred, default_none: bool) -> Inferred:
@@ -103,6 +99,8 @@ def _told_by(passed: Passed, namespace: Mapping[str, Any]) -> list[Any]:
     """The values that one launch may pass; none where they are not known."""
     if passed.value is UNKNOWN:
         return [False, True] if passed.type is bool else []
+    if short_name(passed.value):
+        return [dtype_value(short_name(passed.value))]
     names = [name for name, value in namespace.items() if value is passed.value]
     return [ConstexprValue(passed.value, names[0])] if own(passed.value, "arg_names") and names else [passed.value]
 
@@ -121,7 +119,7 @@ def _from_body(dossier: Dossier) -> Inferred:
         where = f"used as a dtype at line {slot.dtype}" if slot.dtype else "by its name"
         return Inferred((dtype_value(_dtype(slot)),), where)
     if slot.keyword and slot.keyword in _OPTIONS:
-        return Inferred((_value(_OPTIONS[slot.keyword]),), f"passed as {slot.keyword}")
+        return Inferred((ConstexprValue(_OPTIONS[slot.keyword]),), f"passed as {slot.keyword}")
     if slot.children:
         return _sequence(slot)
     literals = [v for v in slot.literals if v is not None]

@@ -110,7 +110,7 @@ def _changes(domains: _Domains) -> Iterator[dict[str, Any]]:
         yield from ({name: value} for value in domains[name])
     for index, first in enumerate(names):
         for second in names[index + 1 :]:
-            yield from ({first: a, second: b} for a, b in product(domains[first][:14], domains[second][:14]))
+            yield from ({first: a, second: b} for a, b in product(domains[first][:12], domains[second][:12]))
     if len(names) == MAX_NAMES:
         yield from (dict(zip(names, row, strict=True)) for row in product(*(domains[n][:5] for n in names)))
 
@@ -133,4 +133,4 @@ def _domain(tests: Sequence[ast.expr | None], guess: Inferred) -> list[Any]:
     numbers = [c for c in mentioned if isinstance(c, (int, float)) and not isinstance(c, bool)]
     near = [type(main)(v) for c in numbers for v in (c, c + 1, c - 1)]
     powers = [next_power_of_2(int(c) + 1) for c in numbers if 0 <= c < 1 << 20]
-    return [*values, *_MORE_SIZES, *powers, *near] if isinstance(main, int) else near
+    return [*values, *powers, *near, *_MORE_SIZES] if isinstance(main, int) else near

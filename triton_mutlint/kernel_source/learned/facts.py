@@ -38,13 +38,6 @@ def facts(kernel: Kernel, program: Program, watch: Watch | None = None) -> Facts
     return Facts(slots, learnt)
 
 
-def teach(program: Program, helper: Helper, slots: Mapping[str, Slot], line: int) -> None:
-    """Notes on slots what a function does with them, as some of its arguments; `line` is that of the call."""
-    walk = LearningWalk(program, Learning(NO_PLACE), None, line)
-    walk.of(helper, {a.arg: _bare(a.arg, slots.get(a.arg))
-                     for a in (*helper.node.args.posonlyargs, *helper.node.args.args, *helper.node.args.kwonlyargs)})
-
-
 def _bare(name: str, slot: Slot | None) -> MayBe:
     trace = Trace() if slot is None else Trace(frozenset((slot,)))
     return MayBe(frozenset((name,)), is_open=True, trace=trace)
