@@ -8,7 +8,7 @@ from pathlib import Path
 
 from triton_mutlint.process.harmless import harmless
 from triton_mutlint.run.plan import Specs, plan_kernel
-from triton_mutlint.signature.launched import beyond
+from triton_mutlint.signature.beyond_variants import beyond
 from triton_mutlint.source.slicing.tracing import traced
 from triton_mutlint.types import Beyond, FileResult, Kernel, KernelReport, LaunchArgument, Plan, SourceFile
 

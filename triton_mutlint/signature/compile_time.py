@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from triton_mutlint.kernel_source.dtype_names import dtype_value, short_name
-from triton_mutlint.kernel_source.evaluate import UNKNOWN, next_power_of_2, own
+from triton_mutlint.kernel_source.evaluate import UNKNOWN, own
 from triton_mutlint.kernel_source.names import (
     named_like_dtype,
     named_like_flag,
@@ -15,7 +15,7 @@ from triton_mutlint.kernel_source.names import (
 )
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.signature.evidence import SIZES, Dossier, Inferred
-from triton_mutlint.signature.launches import Passed
+from triton_mutlint.signature.launch_sites import Passed
 from triton_mutlint.types import ArgType, ConstexprValue
 
 MAX_ALTERNATIVES = 6
@@ -138,8 +138,7 @@ def _dtype(slot: Slot) -> str:
 
 def _number(slot: Slot, literals: list[Any]) -> Inferred:
     if slot.shape:
-        across = _across(slot) if slot.matters else ()
-        return Inferred(_values((SIZES[0], *across)), f"a dimension at line {slot.shape}")
+        return Inferred(_values((SIZES[0],)), f"a dimension at line {slot.shape}")
     flags = [v for v in literals if isinstance(v, bool)]
     numbers = [v for v in literals if isinstance(v, int) and not isinstance(v, bool)]
     arithmetic = slot.integer
@@ -151,8 +150,6 @@ def _number(slot: Slot, literals: list[Any]) -> Inferred:
         return Inferred(_values((4,)), f"a number of bits at line {slot.exponent}")
     if slot.unroll:
         return Inferred(_values((2,)), f"unrolled at line {slot.unroll}")
-    if slot.bounds and slot.matters:
-        return Inferred(_values((SIZES[0], *_across(slot))), f"compared with {', '.join(map(str, slot.bounds))}")
     if numbers:
         others = [] if arithmetic else [next(n for n in range(len(numbers) + 1) if n not in numbers)]
         first = [SIZES[0]] if arithmetic else []
@@ -164,14 +161,6 @@ def _number(slot: Slot, literals: list[Any]) -> Inferred:
     if named_like_float_value(slot.name) and not arithmetic:
         return Inferred(_values((1.0,)), "by its name")
     return Inferred(_values((SIZES[0],)), "nothing tells: a size")
-
-
-def _across(slot: Slot) -> tuple[int, ...]:
-    """Powers of two on the other side of what a size is compared with, as seen from the main guess."""
-    numbers = [b for b in slot.bounds if isinstance(b, int) and not isinstance(b, bool) and 0 < b < 4096]
-    above = [next_power_of_2(b + 1) for b in numbers if b >= SIZES[0]]
-    below = [next_power_of_2(b) // 2 for b in numbers if 1 < b <= SIZES[0]]
-    return (*([max(above)] if above else []), *([min(below)] if below else []))
 
 
 def _flag(slot: Slot, reason: str) -> Inferred:

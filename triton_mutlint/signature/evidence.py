@@ -12,7 +12,7 @@ from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.learned.facts import facts
 from triton_mutlint.kernel_source.learned.learning import Learning
 from triton_mutlint.kernel_source.slots import Slot
-from triton_mutlint.signature.launches import Passed, passed
+from triton_mutlint.signature.launch_sites import Passed, passed
 from triton_mutlint.source.walking import walk
 from triton_mutlint.types import ArgType, Kernel, Parameter
 
