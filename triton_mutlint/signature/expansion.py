@@ -48,7 +48,7 @@ def expand(kernel: Kernel, sources: Sources, cap: int, guessed: Collection[str] 
     """The first `cap` (at least one) distinct variants, in the order of `variants.orders`.
 
     The values of the parameters in `guessed` are not given by anybody. With more than `EXACT` combinations
-    `total` is their product, in which equal variants count each time, and values of heuristics do not.
+    `total` is a count that is surely not too small, in which equal variants may count each time.
     """
     expander = _Expander(kernel, sources)
     return replace(expander.expand(max(cap, 1)), sampled=expander.sampled(guessed))
@@ -71,11 +71,13 @@ class _Expander:
 
     def expand(self, cap: int) -> Expansion:
         distinct = not self.heuristics and len({frozenset(config.args) for config in self.sources.configs}) == 1
-        exact = not distinct and count(self.sizes) <= max(EXACT, cap)
+        forks = [max(2, len(self.sources.fallback.get(name, ()))) for name in self.heuristics]
+        exact = not distinct and count([*self.sizes, *forks]) <= max(EXACT, cap)
+        product = count(self.sizes)
         found: set[object] = set()
         kept: list[Variant] = []
         for index in orders(self.sizes, cap):
-            rows = self.rows(index)
+            rows = self.rows(index, EXACT if exact else cap + 1)
             if self.missing:
                 return Expansion((), 0, missing=frozenset(self.missing))
             for row in rows:
@@ -84,17 +86,17 @@ class _Expander:
                     args = {name: row[name] for name in self.parameters}
                     kept.append(Variant(args, options=dict(self.sources.configs[index[0]].options)))
                 found.add(key)
-            if len(found) >= cap and not exact:
+            if not exact and len(found) >= cap and max(len(found), product) > cap:  # surely, some are left out
                 break
-        total = len(found) if exact else max(len(found), count(self.sizes))
+        total = len(found) if exact else max(len(found), product)
         return Expansion(tuple(kept), total, frozenset(self.untold))
 
-    def rows(self, index: Index) -> list[dict[str, ArgType]]:
-        """The arguments at `index`: several where a heuristic may give several values."""
+    def rows(self, index: Index, most: int) -> list[dict[str, ArgType]]:
+        """The arguments at `index`, the first `most`: several where a heuristic may give several values."""
         base = {name: values[choice] for (name, values), choice in zip(self.free.items(), index[1:], strict=True)}
         rows = [{**base, **self.sources.configs[index[0]].args}]
         for name in self.heuristics:
-            rows = [{**row, name: value} for row in rows for value in self.alternatives(name, row, index)]
+            rows = [{**row, name: value} for row in rows for value in self.alternatives(name, row, index)][:most]
         return rows
 
     def sampled(self, guessed: Collection[str]) -> frozenset[str]:
