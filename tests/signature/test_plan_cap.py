@@ -64,6 +64,14 @@ def test_what_heuristics_may_give_beyond_the_cap_is_counted(flags: int, sizes: i
     assert (found.total > kept) is (sizes * 2**flags > kept)
 
 
+def test_the_cap_keeps_both_of_a_pointer_beside_many_heuristics() -> None:
+    names = [f"H{i}" for i in range(7)]
+    kernel = loaded(f"def k(n, p, {', '.join(f'{name}: tl.constexpr' for name in names)}): ...",
+                    heuristics=dict.fromkeys(names, lambda args: args["n"] > 0))
+    found = plan(kernel, "kernels: {k: {args: {n: i32, p: ['*fp32', null]}}}")
+    assert {value for (value,) in values(found, "p")} == {"*fp32", "None"}
+
+
 def test_the_cap_keeps_configs_that_bring_in_new_values() -> None:
     many = tuple(config(B=b, W=w) for b in (16, 32, 64, 128) for w in range(25))
     kernel = loaded("def k(B: tl.constexpr, W: tl.constexpr): ...", configs=many)

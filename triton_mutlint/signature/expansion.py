@@ -8,7 +8,7 @@ from typing import Any
 
 from triton_mutlint.signature.heuristics import Heuristic
 from triton_mutlint.signature.tuned import Tuned
-from triton_mutlint.signature.variants import Index, count, orders
+from triton_mutlint.signature.variants import Index, changes, count, orders
 from triton_mutlint.spec.values import value_key
 from triton_mutlint.types import ArgType, ConstexprValue, Kernel, Variant
 
@@ -48,7 +48,7 @@ def expand(kernel: Kernel, sources: Sources, cap: int, guessed: Collection[str] 
     """The first `cap` (at least one) distinct variants, in the order of `variants.orders`.
 
     The values of the parameters in `guessed` are not given by anybody. With more than `EXACT` combinations
-    `total` is a count that is surely not too small, in which equal variants may count each time.
+    `total` is their product, in which equal variants count each time.
     """
     expander = _Expander(kernel, sources)
     return replace(expander.expand(max(cap, 1)), sampled=expander.sampled(guessed))
@@ -58,11 +58,14 @@ class _Expander:
     def __init__(self, kernel: Kernel, sources: Sources) -> None:
         self.sources = sources
         self.parameters = kernel.parameter_names
-        self.free = {name: _distinct(values) for name, values in sources.free.items()}
-        self.sizes = [len(sources.configs), *map(len, self.free.values())]
+        self.names = tuple(sources.free)
+        self.free = [_distinct(values) for values in sources.free.values()]
+        self.sizes = [len(sources.configs), *map(len, self.free)]
         # Of the alternatives themselves, which stay alive: printing each once is what counting costs.
-        lasting = [v for values in self.free.values() for v in values]
-        lasting += [v for c in sources.configs for v in c.args.values()]
+        lasting = [
+            *(v for values in self.free for v in values),
+            *(v for c in sources.configs for v in c.args.values()),
+        ]
         self.keys = {id(value): value_key(value) for value in lasting}
         self.heuristics = {name: Heuristic(function) for name, function in sources.heuristics.items()}
         self.options = [{n: ConstexprValue(v) for n, v in config.options.items()} for config in sources.configs]
@@ -70,34 +73,53 @@ class _Expander:
         self.missing: set[str] = set()
 
     def expand(self, cap: int) -> Expansion:
-        distinct = not self.heuristics and len({frozenset(config.args) for config in self.sources.configs}) == 1
-        forks = [max(2, len(self.sources.fallback.get(name, ()))) for name in self.heuristics]
-        exact = not distinct and count([*self.sizes, *forks]) <= max(EXACT, cap)
-        product = count(self.sizes)
+        most = [max(2, len(self.sources.fallback.get(name, ()))) for name in self.sources.heuristics]
+        distinct = not most and len({frozenset(config.args) for config in self.sources.configs}) == 1
+        exact = not distinct and count([*self.sizes, *most]) <= max(EXACT, cap)
+        sizes = [*self.sizes, *(most if exact else self.widths())]
         found: set[object] = set()
         kept: list[Variant] = []
-        for index in orders(self.sizes, cap):
-            rows = self.rows(index, EXACT if exact else cap + 1)
+        for index in orders(sizes, cap):
+            args = self.args(index)
             if self.missing:
                 return Expansion((), 0, missing=frozenset(self.missing))
-            for row in rows:
-                key = tuple([self.keys.get(id(row[name])) or value_key(row[name]) for name in self.parameters])
-                if key not in found and len(kept) < cap:
-                    args = {name: row[name] for name in self.parameters}
-                    kept.append(Variant(args, options=dict(self.sources.configs[index[0]].options)))
+            if args is not None and (key := self.key(args)) not in found:
                 found.add(key)
-            if not exact and len(found) >= cap and max(len(found), product) > cap:  # surely, some are left out
+                if len(kept) < cap:
+                    kept.append(self.variant(index, args))
+            if len(found) == cap and not exact:
                 break
-        total = len(found) if exact else max(len(found), product)
-        return Expansion(tuple(kept), total, frozenset(self.untold))
+        return Expansion(tuple(kept), len(found) if exact else count(sizes), frozenset(self.untold))
 
-    def rows(self, index: Index, most: int) -> list[dict[str, ArgType]]:
-        """The arguments at `index`, the first `most`: several where a heuristic may give several values."""
-        base = {name: values[choice] for (name, values), choice in zip(self.free.items(), index[1:], strict=True)}
-        rows = [{**base, **self.sources.configs[index[0]].args}]
-        for name in self.heuristics:
-            rows = [{**row, name: value} for row in rows for value in self.alternatives(name, row, index)][:most]
-        return rows
+    def widths(self) -> list[int]:
+        """How many alternatives each heuristic has, at most, over combinations near the base."""
+        widest = [1] * len(self.sources.heuristics)
+        for index in changes(self.sizes):
+            args = self.base(index)
+            for position, name in enumerate(self.sources.heuristics):
+                values = self.alternatives(name, args, index)
+                widest[position] = max(widest[position], len(values))
+                args[name] = values[0] if values else ConstexprValue(None)
+        return widest
+
+    def base(self, index: Index) -> dict[str, ArgType]:
+        free = {
+            name: values[choice]
+            # The heuristics' own choices follow in `index`.
+            for name, values, choice in zip(self.names, self.free, index[1:], strict=False)
+        }
+        free.update(self.sources.configs[index[0]].args)
+        return free
+
+    def args(self, index: Index) -> dict[str, ArgType] | None:
+        """The arguments at `index`; None if a heuristic has fewer alternatives than it asks for."""
+        args = self.base(index)
+        for name, choice in zip(self.sources.heuristics, index[len(self.sizes) :], strict=True):
+            values = self.alternatives(name, args, index)
+            if choice >= len(values):
+                return None
+            args[name] = values[choice]
+        return args
 
     def sampled(self, guessed: Collection[str]) -> frozenset[str]:
         """The heuristics whose value may be another, in the order in which they read each other's."""
@@ -106,6 +128,16 @@ class _Expander:
             if name in self.untold or heuristic.is_open(open_):
                 open_.add(name)
         return frozenset(open_ & self.heuristics.keys())
+
+    def variant(self, index: Index, args: Mapping[str, ArgType]) -> Variant:
+        options = dict(self.sources.configs[index[0]].options)
+        return Variant({name: args[name] for name in self.parameters}, options=options)
+
+    def key(self, args: Mapping[str, ArgType]) -> tuple[tuple[str, str], ...]:
+        return tuple([self.key_of(args[name]) for name in self.parameters])
+
+    def key_of(self, arg: ArgType) -> tuple[str, str]:
+        return self.keys.get(id(arg)) or value_key(arg)
 
     def alternatives(self, name: str, args: Mapping[str, ArgType], index: Index) -> tuple[ArgType, ...]:
         """What the heuristic `name` may give beside these arguments."""
