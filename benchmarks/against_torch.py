@@ -40,10 +40,6 @@ from triton_mutlint.run.kernel import Tools, analyze_kernel
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import load_file, plan_kernel
 from triton_mutlint.signature.evidence import gather
-<<<<<<< HEAD
-from triton_mutlint.signature.repair.repairing import repair
-=======
->>>>>>> main
 from triton_mutlint.signature.variants import with_choices
 from triton_mutlint.source.discover import discover
 from triton_mutlint.spec.read import load_spec

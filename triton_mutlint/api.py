@@ -13,10 +13,6 @@ from triton_mutlint.lowering.triton_api import column_base, locates_calls
 from triton_mutlint.run.kernel import Tools, analyze_kernel, failed
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import plan_kernel
-<<<<<<< HEAD
-from triton_mutlint.signature.repair.repairing import repair
-=======
->>>>>>> main
 from triton_mutlint.source.jit.live import kernel_of
 from triton_mutlint.spec.bind import entry_of_values
 from triton_mutlint.types import (

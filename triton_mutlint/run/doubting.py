@@ -85,17 +85,10 @@ def doubted(
     return changed, tuple(found.values())
 
 
-<<<<<<< HEAD
-def _doubts_of(name: str, doubts: Doubts, hidden: bool, addresses: Addresses,
+def _doubts_of(name: str, doubts: Doubts, hidden: bool, addresses: Set[str],
                kernel: Kernel) -> Iterator[UnanalyzableOp]:
     file = kernel.location.file
-    if name in addresses.ambiguous:
-=======
-def _doubts_of(parameter: ParameterReport, doubts: Doubts, hidden: bool, addresses: Set[str],
-               kernel: Kernel) -> Iterator[UnanalyzableOp]:
-    name, file = parameter.name, kernel.location.file
     if name in addresses:
->>>>>>> main
         line = doubts.addresses.get(name) or doubts.kept.get(name) or kernel.location.line
         reason = f"whether `{name}` is a number or an address is guessed"
         yield UnanalyzableOp("address", "", reason, (name,), Location(file, line),

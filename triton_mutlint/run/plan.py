@@ -10,12 +10,11 @@ from pathlib import Path
 from triton_mutlint.config.request import Request
 from triton_mutlint.kernel_source.footprint import footprints
 from triton_mutlint.process.inputs import current
-from triton_mutlint.signature.configs import differ_in_options
 from triton_mutlint.signature.doubts import doubts
-from triton_mutlint.signature.evidence import gather
+from triton_mutlint.signature.evidence import Inferred, gather
 from triton_mutlint.signature.infer import infer
-from triton_mutlint.signature.inferred import Inferred
-from triton_mutlint.signature.plan import build_plan
+from triton_mutlint.signature.planning import build_plan
+from triton_mutlint.signature.tuned import differ_in_options
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.load import DEFAULT_TARGET, load
 from triton_mutlint.spec.find import find_spec

@@ -12,9 +12,29 @@ from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.learned.facts import facts
 from triton_mutlint.kernel_source.learned.learning import Learning
 from triton_mutlint.kernel_source.slots import Slot
-from triton_mutlint.signature.launches import Passed, passed
+from triton_mutlint.signature.launch_sites import Passed, passed
 from triton_mutlint.source.walking import walk
-from triton_mutlint.types import Kernel, Parameter
+from triton_mutlint.types import ArgType, Kernel, Parameter
+
+SIZES = (64, 32, 16, 128, 256, 8, 4, 2, 1, 0, 3, 512, 1024, 2048, 4096)  # guesses, the likeliest first
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """The guesses for one parameter that no spec gives, and the evidence for them.
+
+    Every one of `alternatives` becomes a variant (`False` and `True`; a pointer and `None`); the
+    first is the main guess. `reason` is one phrase for a person: "loaded from at line 12". `is_partial` says
+    that the source takes a value that is not among them (None, say), because the writes are the same with it today.
+    """
+
+    alternatives: tuple[ArgType, ...]
+    reason: str
+    is_partial: bool = False
+
+    @property
+    def main(self) -> ArgType:
+        return self.alternatives[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,7 @@ from typing import Any
 from triton_mutlint.kernel_source.dtypes import INTEGRAL, bits, canonical_dtype
 from triton_mutlint.kernel_source.names import named_like_integer, named_like_pointer
 from triton_mutlint.kernel_source.slots import Slot
-from triton_mutlint.signature.evidence import Dossier
-from triton_mutlint.signature.inferred import Inferred
+from triton_mutlint.signature.evidence import Dossier, Inferred
 from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 
 NONE_VALUE = ConstexprValue(None, "None")

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from triton_mutlint.kernel_source.dtypes import TL_NAMES
-from triton_mutlint.signature.repair.scene import Change, Scene, Target, as_dtype
+from triton_mutlint.signature.repair.scene import Change, Probed, Scene, as_dtype
 from triton_mutlint.source.walking import walk
 from triton_mutlint.types import ArgType, ConstexprValue, Kernel, PointerType, ScalarType
 
@@ -67,9 +67,9 @@ def _compared(type_: ArgType | None, right: ast.expr, equal: bool) -> ArgType | 
     return ConstexprValue(value if equal else other)
 
 
-def _tested(scene: Scene, node: ast.expr) -> list[Target]:
+def _tested(scene: Scene, node: ast.expr) -> list[Probed]:
     """The inferred parameters that a test looks at."""
-    found: list[Target] = []
+    found: list[Probed] = []
     for name in [n.id for n in walk(node) if isinstance(n, ast.Name)]:
-        found += [Target(name)] if name in scene.args else scene.line.names.get(name, [])
+        found += [Probed(name)] if name in scene.args else scene.line.names.get(name, [])
     return scene.open(found)

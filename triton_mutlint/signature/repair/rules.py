@@ -11,9 +11,9 @@ from triton_mutlint.kernel_source.dtypes import bits, canonical_dtype
 from triton_mutlint.signature.repair import sizes
 from triton_mutlint.signature.repair.scene import (
     Change,
+    Probed,
     Rule,
     Scene,
-    Target,
     as_dtype,
     dtype_of,
     floats,
@@ -92,14 +92,14 @@ def _one_type(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     near = scene.named(match.groupdict().get("name") or "") or scene.targets()
     if "pointer<" in match.string:
         yield from ({t: PointerType("fp32")} for t in near if isinstance(scene.type(t), ScalarType) and not t.element)
-        near = [Target(t.name, True) for t in near]
+        near = [Probed(t.name, True) for t in near]
     for have, wanted in ((pair[1], pair[0]), pair) if len(pair) > 1 else ():
         yield from retyped(scene, [*near, *scene.around()], wanted, have.__eq__)
 
 
 def _width(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     size, wanted = int(match.group("a")), int(match.group("b"))
-    pointers = [Target(n, True) for n in sorted(scene.inferred)]
+    pointers = [Probed(n, True) for n in sorted(scene.inferred)]
     for dtype in _BY_WIDTH.get(wanted, ()):
 
         def same_class(have: str, dtype: str = dtype) -> bool:

@@ -22,22 +22,22 @@ _MOST_PARTS = 200
 
 
 @dataclass(frozen=True)
-class Target:
+class Probed:
     """A parameter behind an expression: itself, or the elements of its memory; of a tuple, the whole."""
 
     name: str
     element: bool = False
 
 
-Change = Mapping[Target, ArgType]
+Change = Mapping[Probed, ArgType]
 
 
 @dataclass(frozen=True)
 class Line:
     """What a source line is made of: its subexpressions, outermost first, and the names in reach of it."""
 
-    parts: list[tuple[ast.expr, tuple[Target, ...]]]
-    names: Mapping[str, list[Target]]
+    parts: list[tuple[ast.expr, tuple[Probed, ...]]]
+    names: Mapping[str, list[Probed]]
     integral: frozenset[str]  # parameters that are integers, by what is done with them
 
 
@@ -49,32 +49,32 @@ class Scene:
     inferred: frozenset[str]
     line: Line
 
-    def targets(self, *, element: bool | None = None) -> list[Target]:
+    def targets(self, *, element: bool | None = None) -> list[Probed]:
         """The inferred parameters behind the line, outermost first."""
         return self.open((t for _, targets in self.line.parts for t in targets), element)
 
-    def behind(self, nodes: Iterable[ast.expr], element: bool | None = None) -> list[Target]:
+    def behind(self, nodes: Iterable[ast.expr], element: bool | None = None) -> list[Probed]:
         """Those behind some of its subexpressions."""
         wanted = {id(node) for node in nodes}
         return self.open((t for node, targets in self.line.parts if id(node) in wanted for t in targets), element)
 
-    def around(self) -> list[Target]:
+    def around(self) -> list[Probed]:
         """Those behind any name that the line could use."""
         return self.open(t for targets in self.line.names.values() for t in targets)
 
-    def named(self, name: str) -> list[Target]:
+    def named(self, name: str) -> list[Probed]:
         return self.open(self.line.names.get(name, ()))
 
-    def open(self, targets: Iterable[Target], element: bool | None = None) -> list[Target]:
+    def open(self, targets: Iterable[Probed], element: bool | None = None) -> list[Probed]:
         return [t for t in dict.fromkeys(targets)
                 if t.name in self.inferred and (element is None or t.element is element)]
 
-    def type(self, target: Target) -> ArgType | None:
+    def type(self, target: Probed) -> ArgType | None:
         return self.args.get(target.name)
 
-    def sizes(self) -> dict[Target, int]:
+    def sizes(self) -> dict[Probed, int]:
         """The guessed sizes of the kernel."""
-        return {Target(n): t.value for n, t in self.args.items()
+        return {Probed(n): t.value for n, t in self.args.items()
                 if n in self.inferred and isinstance(t, ConstexprValue) and type(t.value) is int and t.value > 0}
 
 
@@ -93,9 +93,9 @@ def as_dtype(type_: ArgType | None, dtype: str) -> ArgType | None:
     return ScalarType(dtype) if isinstance(type_, ScalarType) else None
 
 
-def retyped(scene: Scene, targets: Iterable[Target], dtype: str, when: Callable[[str], bool]) -> Iterator[Change]:
+def retyped(scene: Scene, targets: Iterable[Probed], dtype: str, when: Callable[[str], bool]) -> Iterator[Change]:
     """Change every target whose dtype is `when` to `dtype`: each alone, then all together."""
-    changes: dict[Target, ArgType] = {}
+    changes: dict[Probed, ArgType] = {}
     for target in targets:
         type_ = scene.type(target)
         new = as_dtype(type_, dtype) if when(dtype_of(type_)) else None
@@ -124,8 +124,8 @@ class _Watch:
 
     file: str
     line: int
-    parts: list[tuple[ast.expr, tuple[Target, ...]]] = field(default_factory=list)
-    names: dict[str, list[Target]] = field(default_factory=dict)
+    parts: list[tuple[ast.expr, tuple[Probed, ...]]] = field(default_factory=list)
+    names: dict[str, list[Probed]] = field(default_factory=dict)
 
     def statement(self, body: LearningBody, node: ast.stmt) -> None:
         if body.here.is_repeated or PurePath(body.file).name != PurePath(self.file).name:
@@ -143,13 +143,13 @@ class _Watch:
                     self.parts.append((part, _targets(body.eval(part))))
 
 
-def _targets(value: MayBe) -> tuple[Target, ...]:
-    found: dict[Target, None] = {}
+def _targets(value: MayBe) -> tuple[Probed, ...]:
+    found: dict[Probed, None] = {}
     for part in made((value,)):
         if part.is_dtype and isinstance(part.dtype, Slot):
-            found[Target(part.dtype.name, True)] = None
+            found[Probed(part.dtype.name, True)] = None
         for slots, element in ((part.takes_part, False), (part.memory, True)):
-            found.update({Target(name, element): None for name in sorted(s.name for s in slots)})
+            found.update({Probed(name, element): None for name in sorted(s.name for s in slots)})
     return tuple(found)[:_MOST_TARGETS]
 
 

@@ -9,14 +9,14 @@ from itertools import combinations_with_replacement
 from math import prod
 
 from triton_mutlint.kernel_source.evaluate import next_power_of_2
-from triton_mutlint.signature.compile_time import SIZES
-from triton_mutlint.signature.repair.scene import Change, Scene, Target
+from triton_mutlint.signature.evidence import SIZES
+from triton_mutlint.signature.repair.scene import Change, Probed, Scene
 from triton_mutlint.types import ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 
 _MOST = 4096  # elements of a guessed dimension
 
 
-def _inside(scene: Scene) -> dict[Target, int]:
+def _inside(scene: Scene) -> dict[Probed, int]:
     """The guessed sizes in the line."""
     sizes = scene.sizes()
     return {t: sizes[t] for t in scene.targets(element=False) if t in sizes}
@@ -81,7 +81,7 @@ def reshaped(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
 
 def present(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
     """A None where a value is needed."""
-    for target in scene.targets(element=False) + [Target(n) for n in sorted(scene.inferred)]:
+    for target in scene.targets(element=False) + [Probed(n) for n in sorted(scene.inferred)]:
         type_ = scene.type(target)
         if isinstance(type_, ConstexprValue) and type_.value is None:
             yield {target: ConstexprValue(64)}

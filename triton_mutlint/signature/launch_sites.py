@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from triton_mutlint.kernel_source.dtypes import dtype_value, short_name
 from triton_mutlint.kernel_source.evaluate import UNKNOWN, own, plain
 from triton_mutlint.kernel_source.evaluate import dotted as looked_up
 from triton_mutlint.source.walking import children
@@ -138,8 +137,6 @@ def _values(node: ast.expr, launch: Launch, names: Mapping[str, ast.expr | None]
     if value is UNKNOWN:
         value = looked_up(node, namespace)
         value = value if own(value, "arg_names") is not None else plain(value)
-    if short_name(value):
-        value = dtype_value(short_name(value)).value
     if value is not UNKNOWN:
         yield type(value), value
 
