@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from triton_mutlint.kernel_source.evaluate import Term
 from triton_mutlint.kernel_source.values import MayBe
@@ -18,6 +20,14 @@ class Place:
     conditions: tuple[tuple[Term | None, bool], ...] = ()
     is_repeated: bool = False  # a second pass over a loop body: nothing is said twice
     is_asserting: bool = False  # inside an assertion: its comparisons choose nothing
+
+    @contextmanager
+    def being(self, **changes: Any) -> Iterator[None]:
+        """With these changes, for a while."""
+        before = {name: getattr(self, name) for name in changes}
+        vars(self).update(changes)
+        yield
+        vars(self).update(before)
 
 
 class Observer:

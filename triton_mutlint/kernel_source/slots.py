@@ -150,6 +150,11 @@ class Trace:
         """Whether it is an integer that may hold an address."""
         return self.dtype in ("i64", "u64")
 
+    @property
+    def scales(self) -> frozenset[str]:
+        """The compile-time parameters that it is, or was multiplied by."""
+        return self.factors | {s.name for s in self.base if s.constexpr}
+
     def child(self, key: int | str) -> Trace:
         """An element or field of a parameter that it is; what is made of others is like its elements."""
         is_parameter = self.bare and self.dtype is None and not self.is_dtype

@@ -28,7 +28,10 @@ def facts(kernel: Kernel, program: Program, watch: Watch | None = None) -> Facts
     slots = {p.name: Slot(p.name, constexpr=p.is_constexpr) for p in kernel.parameters}
     learnt = Learning()
     walk = LearningWalk(program, learnt, watch)
-    walk.of(Helper.of(kernel), {name: _bare(name, slot) for name, slot in slots.items()})
+    walk.of(Helper.of(kernel), {
+        name: MayBe(frozenset((name,)), is_open=True, trace=Trace(frozenset((slot,))),
+                    term=Term(PARAMETER, (name,), slot.constexpr))
+        for name, slot in slots.items()})
     everything = list(_with_children(slots.values()))
     marks.spread(everything)
     marks.settle(everything)
@@ -37,13 +40,6 @@ def facts(kernel: Kernel, program: Program, watch: Watch | None = None) -> Facts
             learnt.pointers = True
             learnt.loaded = learnt.loaded or slot.models_loaded
     return Facts(slots, learnt)
-
-
-def _bare(name: str, slot: Slot | None) -> MayBe:
-    if slot is None:
-        return MayBe(frozenset((name,)), is_open=True)
-    term = Term(PARAMETER, (name,), slot.constexpr) if name == slot.name else None
-    return MayBe(frozenset((name,)), is_open=True, trace=Trace(frozenset((slot,))), term=term)
 
 
 def _with_children(slots: Iterable[Slot]) -> Iterator[Slot]:

@@ -208,7 +208,7 @@ def _range(call: Call) -> Trace:
     for value in (*call.args, call.named.get("step", NOTHING)):
         marks.integer(value, call.line)
         note(value.made.takes_part if call.name == "static_range" else (), "unroll", call.line)
-    return INT if step is NOTHING else Trace(dtype="i32", factors=call.learning.factors(step.made))
+    return INT if step is NOTHING else Trace(dtype="i32", factors=step.made.scales)
 
 
 _ONE_BY_ONE: dict[str, Callable[[Call], Trace]] = {

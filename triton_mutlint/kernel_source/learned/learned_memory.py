@@ -32,8 +32,6 @@ class Learner(Protocol):
 
     def constrain(self, kind: str, *values: MayBe) -> None: ...
 
-    def factors(self, trace: Trace) -> frozenset[str]: ...
-
 
 @dataclass(frozen=True)
 class Call:
@@ -131,7 +129,8 @@ def descriptor_access(descriptor: MayBe, method: str, args: tuple[MayBe, ...], l
             marks.integer(offset, line)
         for slot in slots if argument.items is not None else ():
             if not slot.pointer:
-                slot.ranks = (*slot.ranks, tuple(_WHOLE if o.value == 0 else _scales(o) for o in argument.items or ()))
+                rank = tuple(_WHOLE if o.value == 0 else o.made.factors for o in argument.items or ())
+                slot.ranks = (*slot.ranks, rank)
     if method in ("gather", "scatter"):
         for argument in args[1 if method == "scatter" else 0 :]:
             if argument.items is None and argument.made.memory:
@@ -143,7 +142,3 @@ def descriptor_access(descriptor: MayBe, method: str, args: tuple[MayBe, ...], l
     note((slot for slot in slots if not slot.pointer), "descriptor", line)
     note(slots, "loaded" if reads else "stored", line)
     return elements_of(descriptor.made)
-
-
-def _scales(value: MayBe) -> frozenset[str]:
-    return value.made.factors

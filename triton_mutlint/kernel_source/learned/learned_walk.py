@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from triton_mutlint.kernel_source.calls import Calls
@@ -28,9 +28,9 @@ class Watch(Protocol):
 class LearningWalk(Walk):
     """Shows what it meets to one observer."""
 
-    def __init__(self, program: Program, learnt: Learning, watch: Watch | None, line: int = 0) -> None:
+    def __init__(self, program: Program, learnt: Learning, watch: Watch | None) -> None:
         super().__init__(program)
-        self.learnt, self.watch, self.line = learnt, watch, line
+        self.learnt, self.watch = learnt, watch
 
     def body(self, helper: Helper, env: Env, caller: Calls | None) -> WalkedBody:
         return LearningBody(self, helper, env, caller)
@@ -43,7 +43,7 @@ class LearningBody(WalkedBody):
         super().__init__(stores, helper, env)
         self.learnt, self.watch, self.file = stores.learnt, stores.watch, helper.file
         self.here = Place()
-        self.outer = stores.line  # the line of the kernel's own body whose call is followed; 0 outside of calls
+        self.outer = 0  # the line of the kernel's own body whose call is followed; 0 outside of calls
         if isinstance(caller, LearningBody):
             self.here = Place(0, caller.here.conditions, caller.here.is_repeated or caller.node is None)
             self.outer = caller.outer or caller.here.line
@@ -63,15 +63,8 @@ class LearningBody(WalkedBody):
 
     def call(self, node: ast.Call) -> MayBe:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        with self.asserting(name == "static_assert"):
+        with self.here.being(is_asserting=self.here.is_asserting or name == "static_assert"):
             return super().call(node)
-
-    @contextmanager
-    def asserting(self, is_assertion: bool) -> Iterator[None]:
-        before = self.here.is_asserting
-        self.here.is_asserting = before or is_assertion
-        yield
-        self.here.is_asserting = before
 
     def instance(self, cls: type, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> MayBe | None:
         """An instance of an aggregate: its fields by position, as its constructor takes them."""
@@ -95,12 +88,8 @@ class LearningBody(WalkedBody):
         self.here.conditions = conditions  # what returns above has left for the statements after it
         return left
 
-    @contextmanager
-    def under(self, test: MayBe, side: bool) -> Iterator[None]:
-        before = self.here.conditions
-        self.here.conditions = (*before, (test.computed, side))
-        yield
-        self.here.conditions = before
+    def under(self, test: MayBe, side: bool) -> AbstractContextManager[None]:
+        return self.here.being(conditions=(*self.here.conditions, (test.computed, side)))
 
     def branch(self, node: ast.If) -> bool:
         test = self.eval(node.test)
@@ -188,15 +177,14 @@ class LearningBody(WalkedBody):
         return None, False, frozenset()  # what is in a loop is compiled, and must be what it seems to be
 
     def trips(self, node: ast.For | ast.While, is_certain: bool) -> None:
-        before = self.here.is_repeated
-        super().trips(node, is_certain)
-        self.here.is_repeated = before
+        with self.here.being(is_repeated=self.here.is_repeated):
+            super().trips(node, is_certain)
 
     def again(self) -> None:
         self.here.is_repeated = True
 
     def check(self, node: ast.Assert) -> None:
-        with self.asserting(True):
+        with self.here.being(is_asserting=True):
             super().check(node)
 
 

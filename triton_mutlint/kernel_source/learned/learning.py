@@ -50,10 +50,6 @@ class Learning(Observer):
         """The line at which a pointer is, or may be, made of what was put somewhere before; 0 if there is none."""
         return self.loaded or (self.recast if self.pointers else 0)
 
-    @staticmethod
-    def factors(trace: Trace) -> frozenset[str]:
-        return trace.factors | {s.name for s in trace.base if s.constexpr}
-
     # ----------------------------------------------------------------- what constants are asked for
 
     def constrain(self, kind: str, *values: MayBe) -> None:
@@ -85,7 +81,7 @@ class Learning(Observer):
         self._operands(op, left, right, line)
         divided = next((t.dtype for t in (a, b) if isinstance(t.dtype, Slot) or t.is_floating), "fp32")
         trace = blended((a, b), divided if isinstance(op, ast.Div) else None)
-        if isinstance(op, ast.Mult) and (names := self.factors(a) | self.factors(b)):
+        if isinstance(op, ast.Mult) and (names := a.scales | b.scales):
             trace = Trace(NONE, trace.mixed, trace.memory, trace.dtype, factors=names)
         return replace(value, trace=trace)
 
