@@ -46,7 +46,7 @@ def _main(dossier: Dossier) -> tuple[ArgType, str]:
     if slot.address_int and "addr" in slot.name.lower():
         return ScalarType("i64"), f"cast to a pointer at line {slot.address_int}"
     if slot.pointer:
-        return pointer(slot), _used_as(slot)
+        return PointerType(element(slot)), _used_as(slot)
     if slot.unit:
         return ConstexprValue(1), f"the last stride of a tensor descriptor at line {slot.unit}"
     written = _annotated(parameter.annotation)
@@ -84,7 +84,7 @@ def _passed(dossier: Dossier) -> tuple[ArgType, str] | None:
 def _plain(dossier: Dossier) -> tuple[ArgType, str]:
     slot, default = dossier.slot, dossier.parameter.default
     if _only_cast(slot) and _may_be_address(slot, dossier.pointers):
-        return pointer(slot), f"used as an address at line {slot.to_int}"
+        return PointerType(element(slot)), f"used as an address at line {slot.to_int}"
     if slot.address_int:
         return ScalarType("i64"), f"cast to a pointer at line {slot.address_int}"
     for fact, type_, what in (
@@ -97,7 +97,7 @@ def _plain(dossier: Dossier) -> tuple[ArgType, str]:
         return ScalarType(type_), f"its default is {default}"
     fact = slot.number or slot.scalar or slot.direct
     kind = ScalarType("fp32" if named_like_float(slot.name) else "i32")
-    return (kind, f"computed with at line {fact}") if fact else by_name(slot)
+    return (kind, f"computed with at line {fact}") if fact else _by_name(slot)
 
 
 def _only_cast(slot: Slot) -> bool:
@@ -110,19 +110,13 @@ def _may_be_address(slot: Slot, pointers: bool) -> bool:
     return bool(slot.addressed or (slot.kept and pointers) or slot.distant)
 
 
-def by_name(slot: Slot) -> tuple[ArgType, str]:
+def _by_name(slot: Slot) -> tuple[ArgType, str]:
     used = slot.branch or slot.literals or slot.bounds
     if not used and (named_like_pointer(slot.name) or slot.none_test):
         return PointerType(element(slot)), "by its name"
     if named_like_float(slot.name):
         return ScalarType("fp32"), "by its name"
-    if named_like_integer(slot.name) or used:
-        return ScalarType("i32"), "by its name"
-    return ScalarType("i32"), "nothing tells: an integer"
-
-
-def pointer(slot: Slot) -> PointerType:
-    return PointerType(element(slot))
+    return ScalarType("i32"), "by its name" if named_like_integer(slot.name) or used else "nothing tells: an integer"
 
 
 def element(slot: Slot) -> str:
@@ -165,7 +159,7 @@ def tuple_type(slot: Slot, namespace: Any) -> TupleType:
 
 def _element(slot: Slot) -> ArgType:
     if slot.pointer:
-        return pointer(slot)
+        return PointerType(element(slot))
     if slot.descriptor:
         return descriptor(slot)
     if slot.children:
