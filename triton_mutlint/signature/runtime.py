@@ -40,7 +40,7 @@ def _main(dossier: Dossier) -> tuple[ArgType, str]:
     if slot.address_int and "addr" in slot.name.lower():
         return ScalarType("i64"), f"cast to a pointer at line {slot.address_int}"
     if slot.pointer:
-        return pointer(slot), _used_as(slot)
+        return PointerType(element(slot)), _used_as(slot)
     if slot.unit:
         return ConstexprValue(1), f"the last stride of a tensor descriptor at line {slot.unit}"
     written = _annotated(parameter.annotation)
@@ -78,7 +78,7 @@ def _passed(dossier: Dossier) -> tuple[ArgType, str] | None:
 def _plain(dossier: Dossier) -> tuple[ArgType, str]:
     slot, default = dossier.slot, dossier.parameter.default
     if _only_cast(slot) and _may_be_address(slot, dossier.pointers):
-        return pointer(slot), f"used as an address at line {slot.to_int}"
+        return PointerType(element(slot)), f"used as an address at line {slot.to_int}"
     if slot.address_int:
         return ScalarType("i64"), f"cast to a pointer at line {slot.address_int}"
     for fact, type_, what in (
@@ -90,7 +90,7 @@ def _plain(dossier: Dossier) -> tuple[ArgType, str]:
         type_ = {bool: "i1", int: "i32"}.get(type(default), "fp32")
         return ScalarType(type_), f"its default is {default}"
     fact = slot.number or slot.scalar or slot.direct
-    return (ScalarType("i32"), f"computed with at line {fact}") if fact else by_name(slot)
+    return (ScalarType("i32"), f"computed with at line {fact}") if fact else _by_name(slot)
 
 
 def _only_cast(slot: Slot) -> bool:
@@ -103,15 +103,11 @@ def _may_be_address(slot: Slot, pointers: bool) -> bool:
     return bool(slot.addressed or (slot.kept and pointers) or slot.distant)
 
 
-def by_name(slot: Slot) -> tuple[ArgType, str]:
+def _by_name(slot: Slot) -> tuple[ArgType, str]:
     used = slot.branch or slot.literals or slot.bounds
     if not used and (named_like_pointer(slot.name) or slot.none_test):
         return PointerType(element(slot)), "by its name"
     return ScalarType("i32"), "nothing tells: an integer"
-
-
-def pointer(slot: Slot) -> PointerType:
-    return PointerType(element(slot))
 
 
 def element(slot: Slot) -> str:
@@ -150,7 +146,7 @@ def tuple_type(slot: Slot, namespace: Any) -> TupleType:
 
 def _element(slot: Slot) -> ArgType:
     if slot.pointer:
-        return pointer(slot)
+        return PointerType(element(slot))
     if slot.descriptor:
         return descriptor(slot)
     if slot.children:
