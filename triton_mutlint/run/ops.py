@@ -21,7 +21,7 @@ from triton_mutlint.process.forked import Lost, Processes
 from triton_mutlint.process.harmless import harmless
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.workers import lint_files
-from triton_mutlint.signature.launching.launched import beyond
+from triton_mutlint.signature.beyond_variants import beyond
 from triton_mutlint.source.slicing.closures import Differing, differing
 from triton_mutlint.types import (
     Beyond,

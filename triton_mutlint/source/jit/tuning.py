@@ -208,7 +208,6 @@ def _configs(values: Any) -> Iterable[AutotuneConfig]:
             MappingProxyType(dict(kwargs)),
             MappingProxyType({k: v for k, v in options.items() if isinstance(v, int)}),
             getattr(config, "pre_hook", None) is not None,
-            getattr(config, "pre_hook", None),
         )
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping
 
-from triton_mutlint.signature.block_hooks import with_block_shapes
-from triton_mutlint.signature.configs import configs
+from triton_mutlint.signature.evidence import Inferred
 from triton_mutlint.signature.expansion import Expansion, Sources, expand
-from triton_mutlint.signature.inferred import Inferred
+from triton_mutlint.signature.tuned import configs
 from triton_mutlint.signature.variants import with_choices
 from triton_mutlint.source.walking import dotted
 from triton_mutlint.spec.bind import bind_arg, bind_entry, value_parameters
@@ -119,7 +118,7 @@ def _sources(
     free = {**given, **declared, **{n: guess.alternatives for n, guess in guessed.items()}}
     _require(kernel, [p for p in rest if p.name not in free and p.name not in heuristics])
     return guessed, declared, Sources(
-        with_block_shapes(tuned, {n: guess.alternatives for n, guess in guessed.items()}),
+        tuned,
         {n: free[n] for n in names if n in free and n not in heuristics},
         heuristics,
         {n: free[n] for n in heuristics if n in free},

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from triton_mutlint.kernel_source.arguments import of_global
 from triton_mutlint.kernel_source.evaluate import UNKNOWN
 from triton_mutlint.kernel_source.footprint import elements, footprint
 from triton_mutlint.kernel_source.helpers import Program
-from triton_mutlint.kernel_source.values import MEMORY, NOTHING, NOWHERE, MayBe
-from triton_mutlint.signature.evidence import Evidences, gather
+from triton_mutlint.kernel_source.values import MEMORY, NOTHING, NOWHERE, MayBe, of_global
+from triton_mutlint.signature.evidence import Evidence, gather
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.spec.bind import value_parameters
 from triton_mutlint.spec.values import unwrap_constexpr, value_key
@@ -39,13 +38,13 @@ _SMALL = 1 << 16  # below it a number is the same in all types of 32 bits, with 
 
 def beyond(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel], given: Given) -> Beyond:
     """What a launch may store through, and whether it is that of a variant in `plan`."""
-    return _Launch(kernel, plan, gather(kernel, helpers, ()), given).beyond()
+    return _Launch(kernel, plan, gather(kernel, helpers), given).beyond()
 
 
 class _Launch:
     """One launch, beside the variants of a plan."""
 
-    def __init__(self, kernel: Kernel, plan: Plan, evidence: Evidences, given: Given) -> None:
+    def __init__(self, kernel: Kernel, plan: Plan, evidence: Evidence, given: Given) -> None:
         self._kernel, self._plan, self._evidence, self._given = kernel, plan, evidence, given
         self._types = {name: types_of(plan, name) for name in kernel.parameter_names}
         self._values = value_parameters(kernel)
@@ -56,7 +55,7 @@ class _Launch:
         fitting = {p.name: frozenset(n for n, v in enumerate(self._plan.variants) if self._fits(v.args[p.name], p))
                for p in self._kernel.parameters}
         shared = frozenset(range(len(self._plan.variants))).intersection(*fitting.values())
-        told = not self._plan.inferred | self._plan.assumed and not self._evidence.typed
+        told = not self._plan.inferred | self._plan.assumed and not self._evidence.learnt.typed
         held = {p.name: self._held(p) for p in self._kernel.parameters}
         possible = footprint(self._kernel, self._evidence.program, held)
         odd = [_shown(name, self._given[name]) for name, found in fitting.items() if not found and name in self._given]
@@ -67,7 +66,7 @@ class _Launch:
         """Whether what is stored through is an address that was in memory, if it is made of what was there."""
         types = (type_ for several in self._types.values() for type_ in several)
         addresses = any(isinstance(type_, PointerType) and "*" in type_.element for type_ in types)
-        return loaded and bool(addresses or self._evidence.indirect)
+        return loaded and bool(addresses or self._evidence.learnt.indirect)
 
     # ----------------------------------------------------------------- whether a variant is the launch's
 

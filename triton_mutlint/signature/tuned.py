@@ -17,7 +17,6 @@ class Tuned:
 
     args: Mapping[str, ArgType] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
-    hook: Any = None  # run by Triton on the arguments before each launch
 
 
 def configs(kernel: Kernel, given: Mapping[str, Sequence[ArgType]]) -> tuple[Tuned, ...]:
@@ -64,7 +63,7 @@ def _config(kernel: Kernel, config: Any) -> Tuned:
         if name in names
     }
     options = {name: value for name, value in values.items() if name in config.options or name not in names}
-    return Tuned(args, options, config.pre_hook)
+    return Tuned(args, options)
 
 
 def _new_values_first(found: list[Tuned]) -> tuple[Tuned, ...]:
