@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from triton_mutlint.source.slicing.jitdefs import JitDefinition, is_tuning
+from triton_mutlint.source.slicing.jitdefs import JitDefinition, is_tuning, unwrap
 from triton_mutlint.source.slicing.namespace import Namespace
 from triton_mutlint.source.slicing.stubs import Missing, find_missing
 from triton_mutlint.source.walking import dotted, first_line
@@ -34,6 +34,14 @@ class Tuning:
     def read(self, definition: JitDefinition) -> None:
         if definition.made is not definition.jit:  # jit's own decorator may tune as well
             self.read_object(definition.made, first_line(definition.node))
+        bound = dict.get(definition.namespace or {}, definition.node.name, definition.bound)
+        if definition.outer and (bound is not definition.jit and unwrap(bound) is definition.jit):
+            self.read_object(bound, definition.outer[0].lineno)  # with what other statements made of it
+            return
+        if isinstance(bound, Missing) and definition.jit is not None:
+            self.autotune = Autotune((), line=definition.node.lineno)
+            self._note("tuning", definition.node.lineno)
+            return
         for decorator in definition.outer:
             self.add(definition.namespace, decorator, definition.jit)
 

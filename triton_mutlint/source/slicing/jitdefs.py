@@ -47,6 +47,8 @@ class JitDefinition:
 
 def define(namespace: Namespace, node: ast.FunctionDef) -> JitDefinition:
     """The definition of `node`, made once. Its `error` is set when there is no jit function."""
+    if node not in namespace.jits:
+        namespace.settle(node.name)
     if node in namespace.jits:
         return namespace.jits[node]
     definition = namespace.jits[node] = JitDefinition(node, namespace)
@@ -255,22 +257,20 @@ def _call(namespace: Namespace, decorator: ast.Call, maker: Any) -> Any:
 
 
 def _decorated(definition: JitDefinition) -> Any:
-    """What the name is bound to: the jit function, unless a project decorator turns a helper into another."""
-    bound = definition.jit
-    if not returns_value(definition.node):
-        return bound  # a kernel: its wrappers launch it, and change nothing of what it does
-    for decorator in definition.outer:
-        if not is_tuning(decorator):
-            bound = _apply(definition.namespace, decorator, bound)
+    """What the name is bound to: the jit function, unless a project decorator turns a helper into another.
+
+    The wrappers of a kernel launch it, and change nothing of what it does. They are left out, but where they change
+    something else, or another statement changes the wrapper.
+    """
+    node, namespace, bound = definition.node, definition.namespace, definition.jit
+    acts, is_changed = namespace.scope.acts_at(node)
+    for decorator in definition.outer if acts or is_changed or returns_value(node) else ():
+        if is_changed or not is_tuning(decorator):
+            with contextlib.suppress(Exception, UndecidedError):  # a wrapper that wants a device
+                result = namespace.evaluate(decorator)(bound)
+                if not isinstance(result, Missing):
+                    bound = result if is_changed else unwrap(result) or result
     return bound
-
-
-def _apply(namespace: Namespace, decorator: ast.expr, bound: Any) -> Any:
-    try:
-        result = namespace.evaluate(decorator)(bound)
-    except (Exception, UndecidedError):  # a wrapper that wants a device: the function stands for it
-        return bound
-    return bound if isinstance(result, Missing) else unwrap(result) or result
 
 
 def is_tuning(decorator: ast.expr) -> bool:
