@@ -28,7 +28,6 @@ from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import Specs, load_file, plan_kernel, shown, unexpected
 from triton_mutlint.run.workers import At, Part, Read, Reported, Step, lint_files, unloaded_kernels
 from triton_mutlint.signature.repairing.repair import repair
-from triton_mutlint.source.slicing.bounded import EndlessError
 from triton_mutlint.source.slicing.tracing import traced
 from triton_mutlint.source.text import has_ops
 from triton_mutlint.spec.model import KernelSpec
@@ -234,7 +233,7 @@ class Run:
             return failed(kernel, shown(error.failure, self._request.cwd), targets)
         except UsageError:
             raise
-        except (Exception, SystemExit, EndlessError) as error:  # the kernel's own heuristics and globals run in there
+        except (Exception, SystemExit) as error:  # the kernel's own heuristics and globals run in there
             return failed(kernel, unexpected(stage, error, kernel.location), targets)
 
     def _targets(self, entry: KernelSpec | None) -> tuple[Target, ...]:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from triton_mutlint.source.names import TRITON, may_be_jit
 from triton_mutlint.source.outline import Function
 from triton_mutlint.source.slicing import jitdefs
-from triton_mutlint.source.slicing.bounded import COUNTER
 from triton_mutlint.source.slicing.branches import choose, holds
 from triton_mutlint.source.slicing.closures import closure
 from triton_mutlint.source.slicing.scopes import Linked, Scope
@@ -54,7 +53,7 @@ class Namespace(Space):
         self._done: set[Unit | Linked] = set()
         self._running: set[str] = set()
         if parent is not None:
-            for name in ("__name__", "__file__", "__package__", "__builtins__", COUNTER):
+            for name in ("__name__", "__file__", "__package__", "__builtins__"):
                 self[name] = parent[name]
 
     def __missing__(self, name: str) -> Any:

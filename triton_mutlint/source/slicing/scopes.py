@@ -131,11 +131,8 @@ class Scope:
 
     def _calls_known(self, unit: Unit, call: ast.Call) -> bool:
         root = _root(call)
-        scope: Scope | None = self
-        while scope is not None and root not in scope.by_name:
-            scope = scope.outer
-        units = None if scope is None else scope.by_name[root]
-        if units is None:  # Python's own: it may call what it is given
+        units = self._binders(root)
+        if not units:  # Python's own: it may call what it is given
             handed = [*call.args, *(keyword.value for keyword in call.keywords)]
             return root in _BUILTINS and not any(
                 isinstance(value, ast.Name) and self._is_function(value.id) for value in handed)
@@ -148,7 +145,11 @@ class Scope:
             return is_stood_in(_module(unit))
         roots = [_root(decorator) for decorator in getattr(unit.node, "decorator_list", ())]
         return bool(roots) and all(other.alias is not None and is_stood_in(_module(other))
-                                   for name in roots for other in self.by_name.get(name, [unit]))
+                                   for name in roots for other in self._binders(name) or [unit])
+
+    def _binders(self, name: str) -> list[Unit]:
+        """The units that bind a name, here or in the body around this one."""
+        return self.by_name.get(name) or ([] if self.outer is None else self.outer._binders(name))
 
     def _is_function(self, name: str) -> bool:
         return any(isinstance(unit.node, ast.FunctionDef) for unit in self.by_name.get(name, ()))

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from triton_mutlint.source.finder import ModulePlace
 from triton_mutlint.source.outline import Function, Outline, outline
 from triton_mutlint.source.slicing.bodies import Body, read_body
-from triton_mutlint.source.slicing.bounded import COUNTER
 from triton_mutlint.source.slicing.namespace import Namespace
 from triton_mutlint.source.slicing.scopes import Scope
 from triton_mutlint.source.slicing.tracing import PRIVATE
@@ -53,7 +52,6 @@ class SlicedModule:
             "__builtins__": self.modules.builtins,
             "__doc__": None,
             "__spec__": None,
-            COUNTER: self.modules.session.rounds,
         }
         return names | ({"__path__": [str(self.place.folder)]} if self.is_package else {})
 

@@ -11,7 +11,6 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from triton_mutlint.process.inputs import current, spoil
-from triton_mutlint.source.slicing.bounded import bounded
 from triton_mutlint.source.slicing.stubs import Missing
 from triton_mutlint.source.slicing.tracing import is_traced
 from triton_mutlint.source.walking import dotted
@@ -33,7 +32,7 @@ class Space(dict[str, Any]):
     def execute(self, body: list[ast.stmt], local: dict[str, Any] | None = None) -> None:
         """Execute statements with their own file name and lines; `local` catches what they bind."""
         self._trace(body)
-        tree = ast.Module(body=bounded(body), type_ignores=[])
+        tree = ast.Module(body=body, type_ignores=[])
         code = compile(tree, str(self.module.path), "exec", self.module.flags, True)
         self._prepare_classes(code)
         exec(code, self, self if local is None else local)  # noqa: S102 - the slice is the input
