@@ -7,12 +7,12 @@ import ast
 import contextlib
 import copy
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from triton_mutlint.source.names import may_be_jit, returns_value
-from triton_mutlint.source.slicing.origins import points_to_triton
+from triton_mutlint.source.names import TRITON, returns_value
 from triton_mutlint.source.slicing.stubs import Missing, UndecidedError
-from triton_mutlint.source.walking import dotted
+from triton_mutlint.source.walking import dotted, walk
 
 if TYPE_CHECKING:
     from triton_mutlint.source.slicing.namespace import Namespace
@@ -103,9 +103,7 @@ def _index(namespace: Namespace, node: ast.FunctionDef, decorators: list[ast.exp
 def _is_of_triton(namespace: Namespace, node: ast.FunctionDef) -> bool:
     """Whether it would be a jit function of Triton's if all went well."""
     jit = [d for d in node.decorator_list if namespace.module.outline.names.leads_to_jit(d)]
-    if not may_be_jit(node):
-        return _speaks_triton(namespace, node)
-    return points_to_triton(namespace, node, jit[-1])
+    return speaks_triton(namespace, node) or (bool(jit) and "triton" in ast.unparse(jit[-1]).lower())
 
 
 def plain_function(namespace: Namespace, node: ast.FunctionDef, hollow: bool = False) -> Any:
@@ -196,13 +194,13 @@ def _maker(namespace: Namespace, decorator: ast.expr, node: ast.FunctionDef) -> 
     except (Exception, UndecidedError) as error:
         if "gluon" in dotted(target):
             raise NotJitError("gluon") from error
-        if dotted(target)[:1] == ("triton",) or _speaks_triton(namespace, node):
+        if dotted(target)[:1] == ("triton",) or speaks_triton(namespace, node):
             raise
         raise NotJitError(ast.unparse(target)) from error
     if is_gluon_jit(maker) or (isinstance(maker, Missing) and "gluon" in dotted(target)):
         raise NotJitError("gluon")
     if isinstance(maker, Missing):
-        if not _speaks_triton(namespace, node):
+        if not speaks_triton(namespace, node):
             raise NotJitError(maker.mutlint_path)
         import triton
 
@@ -221,23 +219,28 @@ def _jit(namespace: Namespace, decorator: ast.expr, maker: Any, function: Any) -
     if jit is None:
         node = namespace.module.function_at(function.__code__.co_firstlineno)
         name = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
-        if name.startswith("triton.") or (node is not None and _speaks_triton(namespace, node)):
+        if name.startswith("triton.") or (node is not None and speaks_triton(namespace, node)):
             raise PlaceholderError(f"`{name}` is not Triton's here: it makes no jit function")
         raise NotJitError(name)
     return value, jit
 
 
-def _speaks_triton(namespace: Namespace, node: ast.FunctionDef) -> bool:
-    """Whether the body uses Triton's language."""
-    roots = {use.chain[0] for use in namespace.module.body(node).uses if len(use.chain) > 1}
-    for root in roots:
-        try:
-            name = getattr(namespace[root], "__name__", "")
-        except KeyError:
-            continue
-        if str(name).startswith("triton.language"):
-            return True
-    return "tl" in roots
+def speaks_triton(namespace: Namespace, node: ast.FunctionDef) -> bool:
+    """Whether the function mentions Triton's language, or a jit function."""
+    return any(is_of_triton(namespace, inner.id) for inner in walk(node)
+               if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load))
+
+
+def is_of_triton(namespace: Namespace, name: str) -> bool:
+    """Whether a name is Triton's language, something of it, or what Triton makes of functions."""
+    try:
+        value = namespace.lookup(name)
+    except (Exception, UndecidedError):  # linted code is evaluated
+        return name == "tl"
+    if isinstance(value, Missing):
+        return value.mutlint_root.partition(".")[0] in TRITON - {"triton"}
+    module = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
+    return str(module).startswith("triton.language") or type(value).__module__.startswith("triton.runtime")
 
 
 def _call(namespace: Namespace, decorator: ast.Call, maker: Any) -> Any:
