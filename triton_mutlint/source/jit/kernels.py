@@ -6,7 +6,7 @@ import ast
 import inspect
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ from triton_mutlint.source.slicing.namespace import Namespace, closed
 from triton_mutlint.source.slicing.sliced import SlicedModule
 from triton_mutlint.source.slicing.stubs import Missing, find_missing
 from triton_mutlint.source.walking import dotted
-from triton_mutlint.types import Parameter
+from triton_mutlint.types import Kernel, Location, Parameter, SourceFile
 
 _WORD = re.compile(r"(?!\d)[\w-]+")
 _SHIM = "make the file import triton itself, or run with the real triton first in the path"
@@ -56,6 +56,23 @@ class Candidate:
             for value, line in self.objects:
                 tuning.read_object(value, line)
         return tuning
+
+    def kernel(self, source: SourceFile, namespace: Mapping[str, Any], tuning: Tuning, *, is_helper: bool = False,
+               notes: Iterable[str] = ()) -> Kernel:
+        """It as a loaded kernel; `namespace` are its globals."""
+        return Kernel(
+            name=self.name,
+            location=Location(source.display, self.node.lineno, self.node.col_offset + 1),
+            jit=self.jit,
+            parameters=self.parameters(),
+            source=source,
+            namespace=namespace,
+            autotune=tuning.autotune,
+            heuristics=tuning.heuristics,
+            is_helper=is_helper,
+            qualname=self.qualname,
+            notes=tuple(dict.fromkeys(notes)),
+        )
 
     def parameters(self) -> tuple[Parameter, ...]:
         args = self.node.args
