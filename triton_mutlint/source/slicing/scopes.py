@@ -16,6 +16,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _CALLING = (ast.Assign, ast.AnnAssign, ast.Expr, *_DEFINITIONS)  # change nothing but by what they call
 _OPEN = frozenset({"exec", "eval", "globals"})  # these reach every name
 _BUILTINS = frozenset(vars(builtins)) - _OPEN - {"setattr", "delattr", "next"}
+_GLOBAL = "global "  # before a name that a function binds here
 _LITERALS = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare)
 
 
@@ -116,6 +117,7 @@ class Scope:
             return set()
         reached = self._reach(name for part in parts for name in _mentioned(part))
         altered = {name for part in parts for name in _altered(part) if name in self.by_name}
+        altered.update(name.removeprefix(_GLOBAL) for name in reached if name.startswith(_GLOBAL))
         return altered.union(name for name in reached if name in _OPEN or self._may_change(name))
 
     def _is_harmless(self, unit: Unit, parts: list[ast.AST]) -> bool:
@@ -156,15 +158,9 @@ class Scope:
 
     def _may_change(self, name: str) -> bool:
         """Whether anything could change the value of a name: not a number, nor what Python and Triton bring."""
-        if name in self._rebound or name.startswith("@") or name in self._declared:
+        if name in self._rebound or name.startswith("@"):
             return True
         return any(_is_changeable(unit) for unit in self.by_name.get(name, ()))
-
-    @cached_property
-    def _declared(self) -> frozenset[str]:
-        """Names that functions declare as `global`."""
-        return frozenset(name for unit in self.units if isinstance(unit.node, _DEFINITIONS)
-                         for inner in walk(unit.node) if isinstance(inner, ast.Global) for name in inner.names)
 
     def _reach(self, names: Iterator[str] | tuple[str, ...] | list[str]) -> set[str]:
         """The names whose values those of `names` may hold, read or call."""
@@ -186,7 +182,8 @@ class Scope:
                 found.update(["@" + _module(unit)] if _is_changeable(unit) else ())
             else:
                 found.update(unit.binds)
-                found.update(n for n in _mentioned(unit.node) if n in self.by_name or n in _OPEN)
+                found.update(n for n in _mentioned(unit.node)
+                             if n in self.by_name or n in _OPEN or n.startswith(_GLOBAL))
         return frozenset(found)
 
 
@@ -215,6 +212,8 @@ def _mentioned(node: ast.AST) -> Iterator[str]:
     for inner in walk(node):
         if isinstance(inner, ast.Name):
             yield inner.id
+        elif isinstance(inner, ast.Global):
+            yield from (_GLOBAL + name for name in inner.names)
         elif isinstance(inner, ast.Attribute):
             yield from ["globals"] if dotted(inner) == ("sys", "modules") else []
         elif isinstance(inner, ast.Call) and not inner.args and dotted(inner.func) in (("vars",), ("locals",)):
