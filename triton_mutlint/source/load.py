@@ -15,8 +15,7 @@ from triton_mutlint.process.collector import collector_paused
 from triton_mutlint.process.watchdog import TooLongError
 from triton_mutlint.source.jit.file_notes import not_jit, notes_on
 from triton_mutlint.source.jit.kernels import Candidate, candidates, has_candidates
-from triton_mutlint.source.jit.launched import launches
-from triton_mutlint.source.jit.outward import called_elsewhere, launched_from
+from triton_mutlint.source.jit.launched import called_elsewhere, launched_from, launches
 from triton_mutlint.source.names import called_from_outside, called_names, returns_value, takes_blocks
 from triton_mutlint.source.outline import Outline, outline
 from triton_mutlint.source.slicing.modules import Modules

@@ -197,15 +197,10 @@ def _made(module: SlicedModule, value: Any) -> tuple[Any, Any, ast.FunctionDef] 
 
 
 def _value(name: str, node: ast.Assign, namespace: Namespace) -> Any:
-    """What an assignment gives a name; None if that cannot be told."""
-    try:
-        value = namespace[name]
-        if isinstance(value, Missing) and isinstance(node.targets[0], ast.Name):
-            value = namespace.evaluate(node.value)  # the name is bound elsewhere too
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # linted code; a name that gives no jit function is no kernel
-        return None
+    """What an assignment gives a name."""
+    value = namespace.attempt(ast.copy_location(ast.Name(name, ast.Load()), node))
+    if isinstance(value, Missing) and isinstance(node.targets[0], ast.Name):
+        return namespace.attempt(node.value)  # the name is bound elsewhere too
     return value
 
 

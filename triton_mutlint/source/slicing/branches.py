@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from triton_mutlint.source.slicing.stubs import find_missing
+from triton_mutlint.source.slicing.stubs import Missing, find_missing
 from triton_mutlint.source.slicing.units import Guard, Unit
 
 if TYPE_CHECKING:
@@ -74,12 +74,8 @@ def _verdict(namespace: Namespace, guard: Guard) -> bool | None:
 
 
 def _truth(namespace: Namespace, test: ast.expr) -> bool | None:
-    try:
-        return bool(namespace.evaluate(test))
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # linted code may raise anything; the condition is then not known
-        return None
+    value = namespace.attempt(ast.copy_location(ast.UnaryOp(ast.Not(), test), test))
+    return None if isinstance(value, Missing) else not value
 
 
 def _succeeds(namespace: Namespace, node: ast.Try) -> bool | None:
@@ -92,12 +88,7 @@ def _succeeds(namespace: Namespace, node: ast.Try) -> bool | None:
         if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr)) and isinstance(value, ast.expr):
             if isinstance(value, ast.Constant):
                 continue
-            try:
-                if find_missing(namespace.evaluate(value)) is not None:
-                    return False
-            except KeyboardInterrupt:
-                raise
-            except BaseException:  # what the handler is there for
+            if find_missing(namespace.attempt(value)) is not None:
                 return False
     return True
 

@@ -20,8 +20,8 @@ from triton_mutlint.source.slicing import jitdefs
 from triton_mutlint.source.slicing.branches import choose, holds
 from triton_mutlint.source.slicing.closures import closure
 from triton_mutlint.source.slicing.scopes import Linked, Scope
-from triton_mutlint.source.slicing.spaces import Space
-from triton_mutlint.source.slicing.stubs import Missing, MissingValueError, UndecidedError, is_stand_in
+from triton_mutlint.source.slicing.spaces import Space, reason
+from triton_mutlint.source.slicing.stubs import Missing, UndecidedError, is_stand_in
 from triton_mutlint.source.slicing.units import Unit
 
 if TYPE_CHECKING:
@@ -153,10 +153,10 @@ class Namespace(Space):
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # linted code: it may raise anything, SystemExit included
-            reason = _reason(error)
+            why = reason(error)
             for name in unit.binds:
-                self[name] = self.missing(name, reason)
-            self._lose(unit, f"may be changed in line {unit.node.lineno}, which {reason}")
+                self[name] = self.missing(name, why)
+            self._lose(unit, f"may be changed in line {unit.node.lineno}, which {why}")
         finally:
             self._running.difference_update(unit.binds)
         if self.scope.acts(unit):
@@ -166,12 +166,12 @@ class Namespace(Space):
                 if any(later.order > unit.order for later in self.scope.by_name.get(name, ())):
                     del self[name]
 
-    def _lose(self, unit: Unit, reason: str) -> None:
+    def _lose(self, unit: Unit, why: str) -> None:
         """What the unit may change is not known any more."""
         blind = self.scope.is_blind(unit)
         for name in self.scope.touched(unit):
             if blind or (name in self and not _is_fixed(self[name])):
-                self[name] = self.missing(name, reason)
+                self[name] = self.missing(name, why)
 
     def run(self, unit: Unit) -> None:
         """Run one unit in this namespace. Raises what the linted code raises."""
@@ -253,13 +253,6 @@ class Namespace(Space):
 
     def __deepcopy__(self, memo: object) -> Namespace:
         return self
-
-
-def _reason(error: BaseException) -> str:
-    if isinstance(error, (MissingValueError, UndecidedError)):
-        return f"is computed from `{error.value.mutlint_root}`, which {error.value.mutlint_reason}"
-    text = f"{type(error).__name__}: {error}".split("\n")[0].rstrip(": ")
-    return f"could not be computed ({text[:160]})"
 
 
 def _is_fixed(value: object) -> bool:

@@ -11,7 +11,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from triton_mutlint.process.inputs import current, spoil
-from triton_mutlint.source.slicing.stubs import Missing
+from triton_mutlint.source.slicing.stubs import Missing, MissingValueError, UndecidedError
 from triton_mutlint.source.slicing.tracing import is_traced
 from triton_mutlint.source.walking import dotted
 
@@ -61,6 +61,15 @@ class Space(dict[str, Any]):
             finally:
                 stand_ins.lenient = lenient
 
+    def attempt(self, node: ast.expr) -> Any:
+        """The value of an expression here; a missing one where the linted code raises."""
+        try:
+            return self.evaluate(node)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # linted code: it may raise anything, SystemExit included
+            return self.missing(ast.unparse(node), reason(error))
+
     def lookup(self, name: str) -> Any:
         """A global or builtin. Raises `NameError`."""
         try:
@@ -84,3 +93,11 @@ class Space(dict[str, Any]):
                         with contextlib.suppress(KeyError):  # a builtin, or a name of the class itself
                             self[step.argval]
                 self._prepare_classes(inner)
+
+
+def reason(error: BaseException) -> str:
+    """Why a value is not there, in words that follow its name."""
+    if isinstance(error, (MissingValueError, UndecidedError)):
+        return f"is computed from `{error.value.mutlint_root}`, which {error.value.mutlint_reason}"
+    text = f"{type(error).__name__}: {error}".split("\n")[0].rstrip(": ")
+    return f"could not be computed ({text[:160]})"
