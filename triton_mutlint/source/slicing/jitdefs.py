@@ -120,10 +120,7 @@ def plain_function(namespace: Namespace, node: ast.FunctionDef, hollow: bool = F
     caught = _Caught(namespace)
     try:
         namespace.execute([bare], caught)
-    except (Exception, UndecidedError):  # an annotation or default that cannot be evaluated: keep the rest
-        caught = _Caught(namespace)
-        bare.args = _lenient_arguments(namespace, node.args, caught)
-        bare.returns = None
+    except (Exception, UndecidedError):  # an annotation that cannot be evaluated: its text will do
         flags, namespace.module.flags = namespace.module.flags, namespace.module.flags | _ANNOTATIONS
         try:
             namespace.execute([bare], caught)
@@ -159,30 +156,6 @@ def _qualname(namespace: Namespace, node: ast.FunctionDef) -> str:
     return f"{owner.name}_{owner.lineno}_{node.name}_{node.lineno}" if owner is not None else node.name
 
 
-def _lenient_arguments(namespace: Namespace, args: ast.arguments, caught: _Caught) -> ast.arguments:
-    """The arguments with each default replaced by its value, or by a missing one."""
-
-    def settle(default: ast.expr | None) -> ast.expr | None:
-        if default is None or isinstance(default, ast.Constant):
-            return default
-        name = f"__default_{default.lineno}_{default.col_offset}"
-        try:
-            caught[name] = namespace.evaluate(default)
-        except (Exception, UndecidedError) as error:  # named where it is used
-            caught[name] = namespace.missing(ast.unparse(default), f"could not be computed ({error})")
-        return ast.copy_location(ast.Name(name, ast.Load()), default)
-
-    return ast.arguments(
-        posonlyargs=args.posonlyargs,
-        args=args.args,
-        vararg=args.vararg,
-        kwonlyargs=args.kwonlyargs,
-        kw_defaults=[settle(d) for d in args.kw_defaults],
-        kwarg=args.kwarg,
-        defaults=[d for d in map(settle, args.defaults) if d is not None],
-    )
-
-
 def _maker(namespace: Namespace, decorator: ast.expr, node: ast.FunctionDef) -> Any:
     """What the jit decorator's name stands for; Triton's own where a wrapper of it is not installed.
 
@@ -213,8 +186,12 @@ def _jit(namespace: Namespace, decorator: ast.expr, maker: Any, function: Any) -
 
     Raises `NotJitError`, `PlaceholderError`, or what Triton raises.
     """
-    made = _call(namespace, decorator, maker) if isinstance(decorator, ast.Call) else maker
-    value = made(function)
+    if isinstance(decorator, ast.Call):
+        # `repr=` only names the compiled kernel, and would run the project's code while it is lowered.
+        needed = [keyword for keyword in decorator.keywords if keyword.arg != "repr"]
+        made = namespace.evaluate(ast.copy_location(ast.Call(decorator.func, decorator.args, needed), decorator))
+        maker = maker if isinstance(made, Missing) else made
+    value = maker(function)
     jit = unwrap(value)
     if jit is None:
         node = namespace.module.function_at(function.__code__.co_firstlineno)
@@ -241,22 +218,6 @@ def is_of_triton(namespace: Namespace, name: str) -> bool:
         return value.mutlint_root.partition(".")[0] in TRITON - {"triton"}
     module = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
     return str(module).startswith("triton.language") or type(value).__module__.startswith("triton.runtime")
-
-
-def _call(namespace: Namespace, decorator: ast.Call, maker: Any) -> Any:
-    made = None
-    # `repr=` only names the compiled kernel, and would run the project's code while it is lowered.
-    needed = [keyword for keyword in decorator.keywords if keyword.arg != "repr"]
-    decorator = ast.copy_location(ast.Call(decorator.func, decorator.args, needed), decorator)
-    with contextlib.suppress(Exception, UndecidedError):
-        made = namespace.evaluate(decorator)
-    if made is not None and not isinstance(made, Missing):
-        return made
-    options = {}  # one of them cannot be evaluated: keep those that can
-    for keyword in decorator.keywords:
-        if keyword.arg and isinstance(keyword.value, (ast.Constant, ast.List, ast.Tuple)):
-            options[keyword.arg] = namespace.evaluate(keyword.value)
-    return maker(**options)
 
 
 def _decorated(definition: JitDefinition) -> Any:
