@@ -64,7 +64,7 @@ matrix-%: .matrix/%/.installed
 .matrix/%/.installed: pyproject.toml
 	$(PYTHON) -m venv .matrix/$*
 	.matrix/$*/bin/pip install -q --no-deps triton==$*
-	.matrix/$*/bin/pip install -q setuptools click rich pyyaml ruamel.yaml tomli pytest jsonschema hypothesis numpy libcst
+	.matrix/$*/bin/pip install -q setuptools click rich pyyaml ruamel.yaml tomli pytest jsonschema hypothesis numpy
 	.matrix/$*/bin/pip install -q --no-deps -e .
 	touch $@
 
@@ -104,7 +104,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 # What the tool itself requires, and what the tests do: no torch, the tool must work without it.
 $(NEWEST)/.installed: pyproject.toml constraints-newest.txt
 	$(PYTHON) -m venv $(NEWEST)
-	$(NEWEST)/bin/pip install -q -c constraints-newest.txt -e '.[fix]' pytest jsonschema hypothesis numpy
+	$(NEWEST)/bin/pip install -q -c constraints-newest.txt -e . pytest jsonschema hypothesis numpy
 	touch $@
 
 clean:

@@ -35,12 +35,11 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.kernel_source.footprint import footprints
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.lowering.triton_api import column_base, locates_calls
-from triton_mutlint.process.collector import collector_paused, out_of_collections
+from triton_mutlint.process.collector import seldom_collected
 from triton_mutlint.run.kernel import Tools, analyze_kernel
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import load_file, plan_kernel
 from triton_mutlint.signature.evidence import gather
-from triton_mutlint.signature.repairing.repair import repair
 from triton_mutlint.signature.variants import with_choices
 from triton_mutlint.source.discover import discover
 from triton_mutlint.spec.read import load_spec
@@ -91,7 +90,7 @@ def published(folder: Path, every: int) -> Iterator[tuple[Kernel, Plan]]:
             if number % every:
                 continue
             lowered: list[Variant] = []
-            tools = Tools(lowerer, places, repair, observe=lambda _, v, __, into=lowered: into.append(v))
+            tools = Tools(lowerer, places, observe=lambda _, v, __, into=lowered: into.append(v))
             with contextlib.suppress(StageError):
                 plan = plan_kernel(kernel, None, None, result, request.max_variants)
                 analyze_kernel(kernel, replace(plan, footprints=()), (parse_target(TARGET),), tools)
@@ -165,30 +164,29 @@ def compare(kernels: Iterable[tuple[Kernel, Plan]], folder: Path,
     """(ours, torch's) for each kernel that PyTorch's pass does not give up on, with all its variants."""
     from torch._higher_order_ops import triton_kernel_wrap as wrap
 
-    tools = Tools(Lowerer(), SourcePlaces(folder, {}, column_base(), locates_calls()), repair)
+    tools = Tools(Lowerer(), SourcePlaces(folder, {}, column_base(), locates_calls()))
     found = []
     failures: list[str] = []
-    with collector_paused(), driver(), patch.object(wrap.log, "warning", lambda *a, **k: failures.append(a[0])):
+    with seldom_collected(), driver(), patch.object(wrap.log, "warning", lambda *a, **k: failures.append(a[0])):
         loaded = list(kernels)
-        with out_of_collections():
-            for kernel, plan in loaded:
-                given = [torch_arguments(variant) for variant in plan.variants]
-                if None in given:
-                    continue
+        for kernel, plan in loaded:
+            given = [torch_arguments(variant) for variant in plan.variants]
+            if None in given:
+                continue
 
-                def ours(kernel: Kernel = kernel, plan: Plan = plan) -> object:
-                    anew = replace(kernel)  # the evidence on it is kept for as long as it is
-                    alike = replace(plan, footprints=footprints(anew, gather(anew, {}, ()).program, plan.variants))
-                    return analyze_kernel(anew, alike, (parse_target(TARGET),), tools)
+            def ours(kernel: Kernel = kernel, plan: Plan = plan) -> object:
+                anew = replace(kernel)  # the evidence on it is kept for as long as it is
+                alike = replace(plan, footprints=footprints(anew, gather(anew, {}, ()).program, plan.variants))
+                return analyze_kernel(anew, alike, (parse_target(TARGET),), tools)
 
-                def theirs(kernel: Kernel = kernel, given: Sequence[Any] = given) -> object:
-                    return [wrap.identify_accessed_tensors(kernel.jit, dict(arguments), {}) for arguments in given]
+            def theirs(kernel: Kernel = kernel, given: Sequence[Any] = given) -> object:
+                return [wrap.identify_accessed_tensors(kernel.jit, dict(arguments), {}) for arguments in given]
 
-                with contextlib.redirect_stdout(io.StringIO()):  # and what kernels print as they are lowered
-                    ours(), failures.clear(), theirs()
-                    if not failures:
-                        found.append((seconds(ours, repeat), seconds(theirs, repeat)))
-                        assert not failures, "it analyses a kernel every time or never"
+            with contextlib.redirect_stdout(io.StringIO()):  # and what kernels print as they are lowered
+                ours(), failures.clear(), theirs()
+                if not failures:
+                    found.append((seconds(ours, repeat), seconds(theirs, repeat)))
+                    assert not failures, "it analyses a kernel every time or never"
     return found
 
 

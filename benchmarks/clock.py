@@ -18,6 +18,7 @@ from unittest.mock import patch
 
 from triton_mutlint.lowering import lower, triton_api
 from triton_mutlint.lowering.arguments import build
+from triton_mutlint.run import judge
 from triton_mutlint.run import kernel as pipeline
 from triton_mutlint.run import lint as linting
 from triton_mutlint.run import run as engine
@@ -26,6 +27,7 @@ from triton_mutlint.types import Kernel, Plan, Target
 BARE = "make_ir by itself"
 LOWERING = "lowering"
 REST = "the rest"
+DEFAULT_THRESHOLD = gc.get_threshold()
 # Stage -> where its functions are looked up. A stage that runs inside another is counted as itself only.
 STAGES: dict[str, tuple[tuple[Any, str], ...]] = {
     LOWERING: ((triton_api.Backend, "make_ir"),),
@@ -36,7 +38,7 @@ STAGES: dict[str, tuple[tuple[Any, str], ...]] = {
     "signatures": ((linting, "plan_kernel"),),
     "parsing": ((pipeline, "parse"),),
     "analysis": ((pipeline, "may_simplify"), (pipeline, "analyze_module"), (pipeline, "judge")),
-    "rules": ((linting, "findings_of"),),
+    "rules": ((judge, "report_on"),),
     REST: ((engine, "run"),),
 }
 
@@ -44,14 +46,13 @@ STAGES: dict[str, tuple[tuple[Any, str], ...]] = {
 @contextmanager
 def bare() -> Iterator[None]:
     """In this block, `Backend.make_ir` lowers as Triton does by itself, beside Python's collector."""
-    enabled = gc.isenabled()
-    gc.enable()
+    threshold = gc.get_threshold()
+    gc.set_threshold(*DEFAULT_THRESHOLD)
     try:
-        with patch.object(triton_api, "_parsing_once", contextlib.nullcontext), patch.object(triton_api, "sweep"):
+        with patch.object(triton_api, "_parsing_once", contextlib.nullcontext):
             yield
     finally:
-        if not enabled:
-            gc.disable()
+        gc.set_threshold(*threshold)
 
 
 @contextmanager
@@ -98,13 +99,12 @@ def stage_seconds() -> Iterator[Counter[str]]:
 @contextmanager
 def _told_variants(by_itself: Callable[..., object]) -> Iterator[None]:
     """In this block, variants that are told from others are lowered, too."""
-    analyze, told = pipeline._analyze_variants, pipeline.Family.told
+    analyze, told = pipeline._Variants.analyze, pipeline.Family.told
     kernels: list[tuple[Kernel, Plan, Target, pipeline.Tools]] = []
 
-    def analyzing(kernel: Kernel, plan: Plan, target: Target, tools: pipeline.Tools,
-                  *rest: Any, **options: Any) -> None:
-        kernels.append((kernel, plan, target, tools))
-        analyze(kernel, plan, target, tools, *rest, **options)
+    def analyzing(work: pipeline._Variants, target: Target, named: bool) -> None:
+        kernels.append((work.kernel, work.plan, target, work.tools))
+        analyze(work, target, named)
         kernels.pop()
 
     def telling(family: pipeline.Family, index: int) -> Any:
@@ -117,7 +117,7 @@ def _told_variants(by_itself: Callable[..., object]) -> Iterator[None]:
                       backend.options(variant.options))
         return effects
 
-    with patch.object(pipeline, "_analyze_variants", analyzing), patch.object(pipeline.Family, "told", telling):
+    with patch.object(pipeline._Variants, "analyze", analyzing), patch.object(pipeline.Family, "told", telling):
         yield
 
 

@@ -82,7 +82,7 @@ def _jobs() -> list[_Job]:
     original = pipeline.analyze_kernel
 
     def remember(kernel: Kernel, plan: Plan, targets: Sequence[Target], tools: Tools) -> KernelReport:
-        cached = Tools(lowered, tools.places, tools.repair, tools.opaque_asm)
+        cached = Tools(lowered, tools.places, tools.opaque_asm)
         report = original(kernel, plan, targets, cached)
         jobs.append(_Job(kernel, plan, targets, cached, report))
         return report

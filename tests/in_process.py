@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from triton_mutlint.config.request import Request
+from triton_mutlint.run.judge import report_on
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.run import compiling, sources_of
 from triton_mutlint.types import Report
@@ -13,4 +14,4 @@ def run_here(request: Request) -> Report:
     sources, failures = sources_of(request)
     with compiling():
         run = Run(request, lambda done, total, label: None)
-        return run.report(run.files(sources), failures)
+        return report_on(run, sources, failures)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.config.request import Request
-from triton_mutlint.process.forked import Lost, in_processes
+from triton_mutlint.process.forked import Lost, Processes
 from triton_mutlint.run import run as engine
 
 CASES = Path(__file__).parents[1] / "fixtures" / "cases"
@@ -40,7 +40,7 @@ class Told:
 def run(tasks: Iterable[int], jobs: int, work: Callable[[int], Iterator[int]], seconds: float = 60,
         instead: dict[int, list[int]] | None = None) -> Told:
     told = Told(instead)
-    in_processes(tasks, jobs, work, lambda item: seconds, told.received, told.lose)
+    Processes(tasks, jobs, work, lambda item: seconds, told.received, told.lose).run()
     return told
 
 

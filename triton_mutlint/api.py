@@ -13,7 +13,6 @@ from triton_mutlint.lowering.triton_api import column_base, locates_calls
 from triton_mutlint.run.kernel import Tools, analyze_kernel, failed
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import plan_kernel
-from triton_mutlint.signature.repairing.repair import repair
 from triton_mutlint.source.jit.live import kernel_of
 from triton_mutlint.spec.bind import entry_of_values
 from triton_mutlint.types import (
@@ -49,7 +48,7 @@ def analyze(kernel: Any, signature: Mapping[str, Any] | None = None, *, target: 
     targets = resolve_targets((target,) if target else ())
     try:
         plan = plan_kernel(loaded, entry, None, FileResult(loaded.source, (loaded,)), max_variants)
-        report = analyze_kernel(loaded, plan, targets, Tools(Lowerer(), places, repair, opaque_asm))
+        report = analyze_kernel(loaded, plan, targets, Tools(Lowerer(), places, opaque_asm))
     except StageError as error:
         report = failed(loaded, error.failure, targets)
     return report if report.failure is None else _undecided(report, loaded)

@@ -33,6 +33,11 @@ def byte_column(text: str, at: int) -> int:
     return len(text[:at].encode("utf-8", "surrogatepass")) + 1
 
 
+def character_at(text: str, column: int) -> int:
+    """The other way: the 0-based index of the character at a column in bytes of UTF-8."""
+    return len(text.encode("utf-8", "surrogatepass")[: column - 1].decode("utf-8", "ignore"))
+
+
 def plural(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 

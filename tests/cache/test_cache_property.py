@@ -167,4 +167,4 @@ def test_everything_that_is_opened_is_noted(tmp_path: Path, monkeypatch: pytest.
     active = False
     own = {path for path in opened if path.startswith(str(world.root)) and "__pycache__" not in path}
     assert len(own) > 6
-    assert own <= found.files.keys() | found.folders.keys()
+    assert own <= found.files.keys() | {folder for folder, _ in found.looks}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import time
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from triton_mutlint.process.inputs import (
     spoil,
     take_in,
 )
-from triton_mutlint.process.stamps import Stamp, looks_still, still
+from triton_mutlint.process.stamps import Stamp, found_at, still
 
 
 def age(path: Path) -> None:
@@ -35,7 +36,7 @@ def test_nothing_is_noted_unasked(tmp_path: Path) -> None:
     note_folder(tmp_path)
     with recording() as found:
         pass
-    assert (found.files, found.folders, found.variables) == ({}, {}, {})
+    assert (found.files, found.looks, found.variables) == ({}, {}, {})
 
 
 def test_a_file_that_has_not_changed_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,26 +101,25 @@ def test_a_file_that_is_not_there_is_noted(tmp_path: Path) -> None:
 def test_a_folder_is_told_by_the_sources_and_folders_in_it(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("")
     with recording() as found:
-        note_folder(tmp_path / "missing" / "deeper")
-    assert list(found.folders) == [str(tmp_path)]
-    stamp = found.folders[str(tmp_path)]
+        note_folder(tmp_path)
+        note_folder(tmp_path / "missing")
 
     def holds() -> bool:
-        return still(str(tmp_path), stamp, folder=True) is not None
+        return all(found_at(look) == there for look, there in found.looks.items())
 
     for harmless in ("notes.txt", ".hidden.txt", "a.pyc"):
         (tmp_path / harmless).write_text("")
         assert holds(), harmless
     (tmp_path / "__pycache__").mkdir()
     assert holds()
-    for made in ("b.py", "pyproject.toml", "triton-mutlint.yaml", "pyvenv.cfg"):
-        (tmp_path / made).write_text("")
-        assert not holds(), made
-        (tmp_path / made).unlink()
-        assert holds(), made
-    (tmp_path / "package").mkdir()
+    (tmp_path / "b.py").write_text("")
     assert not holds()
-    (tmp_path / "package").rmdir()
+    (tmp_path / "b.py").unlink()
+    assert holds()
+    for made in ("package", "missing"):
+        (tmp_path / made).mkdir()
+        assert not holds(), made
+        (tmp_path / made).rmdir()
     (tmp_path / "a.py").unlink()
     assert not holds()
     (tmp_path / "a.py").symlink_to("elsewhere.py")
@@ -165,21 +165,19 @@ def test_looking_through_all_variables_depends_on_all(monkeypatch: pytest.Monkey
     assert inputs.variable_digest("") != digest
 
 
-def test_another_process_tells_only_what_is_new() -> None:
+def test_what_another_process_read_is_taken_in() -> None:
     with recording() as outer:
         outer.files["/a"] = Stamp("1")
-        with apart() as inner:
-            assert inner is not None
-            inner.files["/b"] = Stamp("2")
-            spoil()
-            first = inner.news()
-            inner.files["/c"] = Stamp("3")
-            second = inner.news()
-        assert (first.files, first.spoiled) == ({"/b": Stamp("2")}, 1)
-        assert (second.files, second.spoiled) == ({"/c": Stamp("3")}, 0)
-        take_in(first)
+        for name in ("/b", "/c"):
+            with apart() as inner:
+                assert inner is not None
+                inner.files[name] = Stamp("2")
+                spoil()
+            told = pickle.loads(pickle.dumps(inner))  # noqa: S301
+            assert (set(told.files), told.spoiled, told.environment) == ({name}, 1, {})
+            take_in(told)
         take_in(Inputs(files={"/a": Stamp("other")}))
-    assert (set(outer.files), outer.spoiled, outer.torn) == ({"/a", "/b"}, 1, True)
+    assert (set(outer.files), outer.spoiled, outer.torn) == ({"/a", "/b", "/c"}, 2, True)
 
 
 def test_in_a_folder_that_changed_during_the_run_what_was_looked_for_decides(tmp_path: Path) -> None:
@@ -190,9 +188,8 @@ def test_in_a_folder_that_changed_during_the_run_what_was_looked_for_decides(tmp
             assert inner is not None
             (tmp_path / "made_meanwhile.py").write_text("")
             note_name(tmp_path, "a")
-            news = inner.news()
-        take_in(news)
+        take_in(inner)
     assert not outer.torn
-    assert looks_still(outer.looks, outer.folders) is not None
+    assert outer.now() is not None
     (tmp_path / "b.py").write_text("")
-    assert looks_still(outer.looks, outer.folders) is None
+    assert outer.now() is None

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from cli_shell import Shell
 
-import triton_mutlint.run
 from triton_mutlint.cli.shell import boundary
+from triton_mutlint.run import run as engine
 
 
 @pytest.fixture
@@ -18,7 +16,5 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
     made = Shell(monkeypatch)
-    fake = SimpleNamespace(run=made.engine)
-    monkeypatch.setitem(sys.modules, "triton_mutlint.run.run", fake)
-    monkeypatch.setattr(triton_mutlint.run, "run", fake, raising=False)
+    monkeypatch.setattr(engine, "run", made.engine)
     return made

@@ -58,7 +58,6 @@ def test_a_suppression_holds_and_is_left_alone(name: str, capsys: pytest.Capture
 
 
 def test_an_idle_suppression_after_other_letters_is_taken_out(name: str) -> None:
-    pytest.importorskip("libcst")
     idle = '    "ü"  # größer  # triton-mutlint: ignore[TML202] idle\n'
     Path(name).write_text(ACCEPTED + idle, encoding="utf-8")
     check(name, "--fix")

@@ -12,7 +12,7 @@ from triton_mutlint.contracts.contract import Contract, Key, contract_of, keyed,
 from triton_mutlint.contracts.portable import portable
 from triton_mutlint.contracts.snapshot import MAGIC, VERSION, Snapshot, dump, parse
 from triton_mutlint.rules import RULES
-from triton_mutlint.rules.subject import RunSubject
+from triton_mutlint.rules.rule import RunSubject
 from triton_mutlint.types import (
     Declaration,
     Failure,

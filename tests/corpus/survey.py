@@ -23,7 +23,7 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.config.settings import Config
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.run import lint as linting
-from triton_mutlint.run.kernel import ignore
+from triton_mutlint.run.judge import report_on
 from triton_mutlint.source.discover import discover
 from triton_mutlint.types import Failure, FileResult, KernelReport, Location, Report, SourceFile
 
@@ -92,9 +92,9 @@ def survey(folder: Path, exclude: Sequence[str], log: Path | None = None) -> Sur
     request = Request((str(folder),), folder, use_spec=False, targets=("cuda:90",), config=config)
     sources, failures = discover(request.arguments, folder, request.config.exclude)
     clock = Clock(log)
-    run = linting.Run(request, clock, ignore)
+    run = linting.Run(request, clock)
     files = run.files(sources)
-    report = run.report(files, failures)
+    report = report_on(run, files, failures)
     return _summary(files, report, sources, seconds, time.perf_counter() - start, clock)
 
 

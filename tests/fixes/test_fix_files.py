@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.fixes.diff import unified
 from triton_mutlint.fixes.document import Document, read_document
 from triton_mutlint.fixes.edit import CannotFixError
-from triton_mutlint.fixes.write import write_document
+from triton_mutlint.fixes.write import unified, write_document
 from triton_mutlint.types import UsageError
 
 CONTENTS = {
@@ -22,7 +21,7 @@ CONTENTS = {
     "no end": b"a = 1",
     "empty": b"",
     "crlf": b"a = 1\r\nb = 2\r\n",
-    "mixed": b"a = 1\r\nb = 2\nc = 3\rd = 4",
+    "old mac": b"a = 1\rb = 2\r",
     "bom": b"\xef\xbb\xbfa = 1  \n\t\n",
     "bom and cookie": b"\xef\xbb\xbf# coding: utf-8\na = 1\n",
     "latin-1": b"# -*- coding: latin-1 -*-\nx = '\xe9'  \n",
@@ -41,13 +40,14 @@ def test_bytes_come_out_as_they_went_in(data: bytes, tmp_path: Path) -> None:
     assert path.read_bytes() == data + b"# new"
 
 
-def test_places_count_characters_in_lines_as_python_does(tmp_path: Path) -> None:
+def test_places_count_bytes_as_python_does_or_characters(tmp_path: Path) -> None:
     path = tmp_path / "k.py"
-    path.write_bytes(b"\xef\xbb\xbf\xc3\xa9\r\n\xc3\xa9x\ry\x0cz\n")
+    path.write_bytes(b"\xef\xbb\xbf\xc3\xa9\r\n\xc3\xa9x\r\ny\x0cz\r\n")
     document = read_document(path, "k.py", python=True)
-    found = [document.text[document.offset(line, column)] for line, column in ((1, 1), (2, 2), (3, 3))]
-    assert found == ["é", "x", "z"]
-    assert document.normal == "é\néx\ny\x0cz\n"
+    assert document.text == "é\néx\ny\x0cz\n"
+    for line, column, offset, character in ((1, 1, 0, 1), (2, 3, 3, 2), (3, 3, 7, 3)):
+        assert document.offset(line, column) == offset
+        assert document.position(offset) == (line, character)
     with pytest.raises(CannotFixError):
         document.offset(9, 1)
 
@@ -62,6 +62,7 @@ def test_what_the_encoding_cannot_hold_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("data", "python"), [
     (b"# coding: nothing\n", True), (b"\xff\n", True), (b"\xff\n", False), (b"# coding: utf-7\nx = '+AGE-'\n", True),
+    (b"a = 1\r\nb = 2\n", True), (b"a = 1\rb = 2\n", False),
 ])
 def test_bytes_that_would_change_are_refused(data: bytes, python: bool, tmp_path: Path) -> None:
     path = tmp_path / "k.py"
@@ -100,7 +101,7 @@ def test_a_file_that_changed_meanwhile_is_left_alone(document: Document, tmp_pat
     assert (tmp_path / "k.py").read_bytes() == b"theirs\n"
 
 
-@pytest.mark.parametrize("failing", ["fsync", "fchmod"])
+@pytest.mark.parametrize("failing", ["fsync", "fdopen"])
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     document: Document, failing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,7 +134,7 @@ def test_a_killed_process_leaves_the_old_file(tmp_path: Path) -> None:
     script = (
         "import os, signal, sys; from pathlib import Path\n"
         "from triton_mutlint.fixes.document import read_document\n"
-        "from triton_mutlint.fixes.write import write_document\n"
+        "from triton_mutlint.fixes.write import unified, write_document\n"
         "os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)\n"
         "path = Path(sys.argv[1])\n"
         "write_document(read_document(path, 'k.py', python=True).with_text('new'))\n"
@@ -144,12 +145,12 @@ def test_a_killed_process_leaves_the_old_file(tmp_path: Path) -> None:
 
 
 def test_the_diff_can_be_applied(tmp_path: Path) -> None:
-    old, new = "a\r\nb\nc", "a\r\nB\nc\nd"
     path = tmp_path / "k.py"
-    path.write_bytes(old.encode())
-    text = unified(old, Document("k.py", path, new))
+    path.write_bytes(b"a\r\nb\r\nc")
+    old = read_document(path, "k.py", python=False)
+    text = unified(old, old.with_text("a\nB\nc\nd"))
     assert text.startswith("--- k.py\n+++ k.py\n@@")
     assert text.count("\\ No newline at end of file\n") == 2
     done = subprocess.run(["git", "apply", "-p0", "-"], input=text.encode(), cwd=tmp_path, capture_output=True)
     assert done.returncode == 0, done.stderr
-    assert path.read_bytes() == new.encode()
+    assert path.read_bytes() == b"a\r\nB\r\nc\r\nd"

@@ -10,11 +10,10 @@ import pytest
 
 from triton_mutlint.cli.shell import boundary
 from triton_mutlint.config.request import Request
-from triton_mutlint.fixes.offers import offers
+from triton_mutlint.fixes.plan import offers
 from triton_mutlint.run.run import run
 
 pytest.importorskip("triton")
-pytest.importorskip("libcst")
 
 TUNED = '''\
 import triton

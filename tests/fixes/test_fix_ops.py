@@ -40,14 +40,14 @@ def test_after_a_fix_nothing_is_left_to_fix(
         ("()", '("x", "y")'),
         ("[]", '["x", "y"]'),
         ("{}", '{"x", "y"}'),
-        ("set()", '{"x", "y"}'),
-        ("None", '("x", "y")'),
-        ("('y',)", "('y', 'x')"),
+        ("set()", '["x", "y"]'),
+        ("None", '["x", "y"]'),
+        ("('y',)", "('x', 'y')"),
         ('("x",) + REST', '("x", "y") + REST'),
         ('["z"]', '["x", "y"]'),
         ('("x", "z")', '("x", "y")'),
         ('{"z", "y",}', '{"y", "x",}'),
-        ('[\n    "x",  # first\n    "z",\n]', '[\n    "x",  # first\n    "y",\n]'),
+        ('[\n    "x",\n    "z",\n]', '[\n    "x",\n    "y",\n]'),
     ],
 )
 def test_lists(written: str, fixed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,7 +59,7 @@ def test_lists(written: str, fixed: str, tmp_path: Path, monkeypatch: pytest.Mon
     assert result == text.replace(f"mutates_args={written}", f"mutates_args={fixed}")
 
 
-@pytest.mark.parametrize("written", ["NAMES", '"x"'])
+@pytest.mark.parametrize("written", ["NAMES", '"x"', '["x",  # first\n "z"]'])
 def test_what_is_not_written_out_is_left_alone(
     written: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

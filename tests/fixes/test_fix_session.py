@@ -62,10 +62,10 @@ def test_everything_is_fixed_and_analysed_once_more(tmp_path: Path) -> None:
     world = World(tmp_path, lambda name, text: idle(text, name))
     world.write(KERNELS)
     outcome = world.settle()
-    assert [d.text for d in outcome.changed] == ["a = 1\nb = 2\n"]
+    assert [d.text for _, d in outcome.changed] == ["a = 1\nb = 2\n"]
     assert outcome.report.findings == ()
     assert (len(outcome.fixed), outcome.refused, world.asked) == (2, (), 2)
-    assert outcome.original(outcome.changed[0]) == KERNELS
+    assert outcome.changed[0][0].text == KERNELS
     assert (tmp_path / "kernels.py").read_text() == KERNELS
 
 
@@ -98,7 +98,7 @@ def test_the_fix_that_makes_a_new_finding_is_told_from_those_that_do_not(tmp_pat
     world = World(tmp_path, judge)
     world.write(KERNELS)
     outcome = world.settle()
-    assert [d.text for d in outcome.changed] == ["a = 1\nb = 2  # triton-mutlint: ignore[TML202] why\n"]
+    assert [d.text for _, d in outcome.changed] == ["a = 1\nb = 2  # triton-mutlint: ignore[TML202] why\n"]
     assert [r.reason for r in outcome.refused] == ["after the edit, TML202 appears: new"]
     assert [f.message for f in outcome.report.findings] == ["idle TML202"]
 
@@ -114,7 +114,7 @@ def test_one_file_s_trouble_is_not_another_s(tmp_path: Path) -> None:
     for name in ("a.py", "b.py"):
         world.write("x = 1  # triton-mutlint: ignore[TML201]\n", name)
     outcome = world.settle()
-    assert [(d.display, d.text) for d in outcome.changed] == [("a.py", "x = 1\n")]
+    assert [(d.display, d.text) for _, d in outcome.changed] == [("a.py", "x = 1\n")]
     assert [r.findings[0].location.file for r in outcome.refused] == ["b.py"]
 
 
@@ -154,7 +154,7 @@ def test_directives_of_one_comment_are_fixed_one_after_the_other(tmp_path: Path)
     world = World(tmp_path, lambda name, text: idle(text, name))
     world.write("a = 1  # triton-mutlint: ignore[TML201] # triton-mutlint: ignore[TML202]\n")
     outcome = world.settle()
-    assert [d.text for d in outcome.changed] == ["a = 1\n"]
+    assert [d.text for _, d in outcome.changed] == ["a = 1\n"]
     assert outcome.refused == ()
 
 

@@ -79,7 +79,7 @@ def installs(python: Path, *asked: str) -> Mapping[str, str]:
     return {re.sub(r"[-_.]+", "-", found["name"]).lower(): found["version"] for found in chosen}
 
 
-@pytest.mark.parametrize("extra", ["", "[fix]", "[torch]"])
+@pytest.mark.parametrize("extra", ["", "[torch]"])
 @pytest.mark.parametrize("torch", TORCH)
 def test_the_pair_that_is_there_stays(tmp_path: Path, wheel: Path, torch: str, extra: str) -> None:
     got = installs(simulated(tmp_path, torch, TORCH[torch]), f"{wheel}{extra}")

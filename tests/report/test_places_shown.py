@@ -4,8 +4,8 @@ import pytest
 
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.sources import SourceLines
-from triton_mutlint.report.terminal.accesses import stands
-from triton_mutlint.types.place import Location
+from triton_mutlint.report.terminal.source import stands
+from triton_mutlint.types import Location
 
 
 @pytest.mark.parametrize(("file", "line", "column", "shown"), [

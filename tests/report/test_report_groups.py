@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from report_samples import ADD_KERNEL, BROKEN_KERNEL, FINDINGS, NORM_KERNEL, SIMPLE, TEXTS, parameter
 
-from triton_mutlint.fixes.offers import Offer
+from triton_mutlint.fixes.plan import Offer
 from triton_mutlint.report import render as render_as
-from triton_mutlint.report.groups import grouped
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.report.terminal.findings_text import grouped
 from triton_mutlint.report.terminal.summary import advice
 from triton_mutlint.types import (
     Declaration,

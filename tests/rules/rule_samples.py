@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import ast
 import textwrap
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from triton_mutlint.contracts.allowed import Allowed
 from triton_mutlint.contracts.declarations import KernelDeclaration, declaration_of
-from triton_mutlint.rules.subject import KernelSubject, RunSubject
+from triton_mutlint.rules.rule import KernelSubject, RunSubject
 from triton_mutlint.types import (
     Access,
     AccessKind,
@@ -44,7 +46,7 @@ def source_of(text: str, file: str = FILE) -> SourceFile:
     return SourceFile(Path("/project") / file, file, textwrap.dedent(text))
 
 
-def subject_of(text: str, autotune: Autotune | None = None, allow: frozenset[str] = frozenset(),
+def subject_of(text: str, autotune: Autotune | None = None, allow: Iterable[str] = (),
                declaration: KernelDeclaration | None = None, **changes: object) -> KernelSubject:
     """The first kernel of `text`; `changes` replace fields of its report."""
     source = source_of(text)
@@ -55,7 +57,8 @@ def subject_of(text: str, autotune: Autotune | None = None, allow: frozenset[str
     reported = tuple(_report(p, node) for p in parameters)
     report = KernelReport(node.name, location, Status.ANALYZED, Origin.SPEC, 1, 1, reported)
     declared = declaration or declaration_of(kernel, source, None)
-    return KernelSubject(replace(report, **changes), kernel, declared, declaration is not None, allow)
+    allowed = tuple(Allowed(code, Location("spec.yaml", 1), node.name, "allow") for code in allow)
+    return KernelSubject(replace(report, **changes), kernel, declared, declaration is not None, allowed)
 
 
 def run_of(text: str, *subjects: KernelSubject) -> RunSubject:

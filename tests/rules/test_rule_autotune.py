@@ -8,18 +8,15 @@ import pytest
 from rule_samples import TWO, subject_of
 
 from triton_mutlint.rules import RULES
-from triton_mutlint.rules.autotune.launches import gets_zeros
-from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.rules.rule import KernelSubject
 from triton_mutlint.types import (
     Autotune,
     AutotuneConfig,
     Finding,
-    Kernel,
     ListKind,
     ParameterKind,
     Rerun,
     Severity,
-    VariantUse,
 )
 
 TEXT = """\
@@ -33,7 +30,7 @@ def tuned(rerun: Rerun, text: str = TEXT, **autotune: object) -> KernelSubject:
     """A kernel that does `rerun` to `x`."""
     subject = subject_of(text, Autotune(**{"configs": TWO, "line": 1, **autotune}))
     x, *rest = subject.report.parameters
-    used = replace(x, uses=(VariantUse((), True, True, rerun),))
+    used = replace(x, rerun=rerun)
     return replace(subject, report=replace(subject.report, parameters=(used, *rest)))
 
 
@@ -105,31 +102,6 @@ def test_a_pruner_may_bring_hooks() -> None:
     assert len(found(Rerun.ACCUMULATES, PRUNED.replace(", pre_hook=clear", ""))) == 1
 
 
-def use(choices: str, reads: bool, writes: bool, rerun: Rerun = Rerun.SAFE) -> VariantUse:
-    return VariantUse(tuple((c[0], c[1]) for c in choices.split()), reads, writes, rerun)
-
-
-READ, WRITTEN = use("B1 F1", True, False), use("B2 F2", False, True)
-
-
-@pytest.mark.parametrize(("tuned_over", "uses", "errors"), [
-    ("B", (READ, WRITTEN), 0),  # no call has both
-    ("BF", (READ, WRITTEN), 1),
-    ("B", (READ, use("B2 F1", False, True)), 1),
-    ("B", (READ, use("B2 F1", True, True)), 1),
-    ("B", (use("B1 F1", True, True), use("B2 F1", True, True)), 0),  # each as good as the other
-    ("B", (READ, use("B1 F2", True, True, Rerun.UPDATES)), 1),
-])
-def test_variants_meet_only_if_one_call_tunes_over_them(tuned_over: str, uses: tuple[VariantUse, ...],
-                                                        errors: int) -> None:
-    subject = tuned(Rerun.SAFE, configs=tuple(AutotuneConfig(dict.fromkeys(tuned_over, n)) for n in (1, 2)))
-    x, *rest = subject.report.parameters
-    report = replace(subject.report, parameters=(replace(x, uses=uses), *rest))
-    assert len(list(RULES["TML301"].check(replace(subject, report=report)))) == errors
-    report = replace(report, total_variants=9)  # what the others are like is not known
-    assert len(list(RULES["TML301"].check(replace(subject, report=report)))) == max(errors, uses[0] is READ)
-
-
 @pytest.mark.parametrize(("lists", "expected"), [
     ({"restore_value": ("xx",)}, "names `xx`, which is no parameter"),
     ({"reset_to_zero": ("BLOCK",)}, "names `BLOCK`, a constexpr: it has no zero_()"),
@@ -174,45 +146,3 @@ def test_advice(rerun: Rerun, lists: dict[str, object], advice: str, edits: list
     (finding,) = found(rerun, **lists)
     assert finding.help == advice
     assert changes(finding) == [(kind, "x", add) for kind, add in edits]
-
-
-# --------------------------------------------------------------------------- launches that pass zeros
-
-
-def launched(launch: str) -> str:
-    return f"{TEXT}\n\ndef call(a, n):\n" + "".join(f"    {line}\n" for line in launch.splitlines())
-
-
-@pytest.mark.parametrize(("launch", "expected"), [
-    ("x = torch.zeros(n)\nk[1,](x, a)", True),
-    ("x: Tensor = a.new_zeros(n)\nk[1,](y=a, x=x)", True),
-    ("k[1,](torch.zeros_like(a), a)", True),
-    ("x = torch.zeros(n)\nk[x.shape](x, a)\nreturn x.sum()", True),
-    ("for b in a:\n    x = torch.zeros(n)\n    k[1,](x, b)", True),
-    ("x = torch.empty(n)\nk[1,](x, a)", False),
-    ("k[1,](a, a)", False),
-    ("k[1,](*a)", False),
-    ("x = torch.zeros(n)\nx = a\nk[1,](x, a)", False),
-    ("x = torch.zeros(n)\nx += 1\nk[1,](x, a)", False),
-    ("x = torch.zeros(n)\nfill(x)\nk[1,](x, a)", False),
-    ("x = torch.zeros(n)\nx[0] = 1\nk[1,](x, a)", False),
-    ("x = torch.zeros(n)\nx.add_(1)\nk[1,](x, a)", False),
-    ("x = torch.zeros(n)\nfor b in a:\n    k[1,](x, b)", False),
-    ("x = torch.zeros(n)\nk[1,](x, a)\nk[1,](x, a)", False),
-    ("if n:\n    a = torch.zeros(n)\nk[1,](a, a)", False),
-    ("k[1,](torch.zeros(n), a)\nk[1,](a, a)", False),
-    ("pass", False),
-])
-def test_zeros(launch: str, expected: bool) -> None:
-    kernel = subject_of(launched(launch)).kernel
-    assert isinstance(kernel, Kernel)
-    assert gets_zeros(kernel, "x") is expected
-
-
-def test_zeros_are_set_back_to_zeros_if_they_are_added_to() -> None:
-    text = launched("x = torch.zeros(n)\nk[1,](x, a)")
-    (finding,) = found(Rerun.ACCUMULATES, text)
-    assert finding.help == "name `x` in `reset_to_zero`: every launch in this file passes zeros"
-    assert changes(finding) == [(RESET, "x", True)]
-    (finding,) = found(Rerun.UPDATES, text)
-    assert changes(finding) == [(RESTORE, "x", True)]

@@ -10,8 +10,8 @@ from rule_samples import FILE, codes, run_of, subject_of
 
 from triton_mutlint.config.settings import Config
 from triton_mutlint.contracts.snapshot import Snapshot
+from triton_mutlint.rules.rule import RunSubject
 from triton_mutlint.rules.run import judge
-from triton_mutlint.rules.subject import RunSubject
 from triton_mutlint.types import Failure, Finding, Location, Severity, Stage, Status, UnanalyzableOp
 
 KERNEL = """\
@@ -110,7 +110,7 @@ def test_when_a_suppression_is_not_called_unused(change: str) -> None:
         run = replace(run, kernels=(replace(subject, report=report),))
     elif change == "allowed":
         report = replace(subject.report, unanalyzable_ops=(OP,))
-        run = replace(run, kernels=(replace(subject, report=report, allow=frozenset({"TML201"})),))
+        run = replace(run, kernels=(replace(subject_of(text, allow=["TML201"]), report=report),))
     else:
         run = run_of(text.replace("[TML201]", "[TML201,TML905]"), subject)
     assert "TML905" not in codes(judge(run, config))

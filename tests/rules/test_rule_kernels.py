@@ -9,7 +9,7 @@ from rule_samples import FILE, subject_of
 
 from triton_mutlint.contracts.declarations import KernelDeclaration
 from triton_mutlint.rules import RULES
-from triton_mutlint.rules.subject import KernelSubject, RunSubject
+from triton_mutlint.rules.rule import KernelSubject, RunSubject
 from triton_mutlint.types import (
     Failure,
     Finding,

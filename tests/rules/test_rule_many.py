@@ -18,8 +18,8 @@ from triton_mutlint.config.settings import Config
 from triton_mutlint.report import FORMATS, render
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.rules.rule import KernelSubject, RunSubject
 from triton_mutlint.rules.run import judge
-from triton_mutlint.rules.subject import KernelSubject, RunSubject
 from triton_mutlint.types import Environment, Report
 
 KERNELS = 500

@@ -49,7 +49,7 @@ class Seen:
     """Counts the variants of the kernel `k`, and those that are lowered."""
 
     def __init__(self, is_used: bool) -> None:
-        self._is_used, self._footprints, self._analyze = is_used, planning.footprints, pipeline._analyze_variant
+        self._is_used, self._footprints, self._analyze = is_used, planning.footprints, pipeline._Variants._lowered
         self.lowered = self.variants = 0
 
     def footprints(self, kernel: Kernel, program: Any, variants: tuple[Variant, ...]) -> tuple[Footprint, ...]:
@@ -57,16 +57,16 @@ class Seen:
             self.variants = len(variants)
         return self._footprints(kernel, program, variants) if self._is_used else ()
 
-    def analyze(self, kernel: Kernel, *rest: Any) -> Any:
-        self.lowered += kernel.name == "k"
-        return self._analyze(kernel, *rest)
+    def analyze(self, work: Any, *rest: Any) -> Any:
+        self.lowered += work.kernel.name == "k"
+        return self._analyze(work, *rest)
 
 
 @contextmanager
 def seeing(is_used: bool = True) -> Iterator[Seen]:
     seen = Seen(is_used)
     with patch.object(planning, "footprints", seen.footprints), \
-            patch.object(pipeline, "_analyze_variant", seen.analyze):
+            patch.object(pipeline._Variants, "_lowered", lambda *given: seen.analyze(*given)):
         yield seen
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from triton_mutlint.analysis.effects import VariantEffects
 from triton_mutlint.types import (
+    EMPTY,
     Access,
     AccessKind,
     ArgType,
@@ -18,7 +19,6 @@ from triton_mutlint.types import (
     ParameterReport,
     PointerType,
     Rerun,
-    VariantUse,
 )
 
 Choices = tuple[tuple[str, str], ...]
@@ -29,13 +29,13 @@ _LISTED = 8  # combinations named before the rest are only counted
 class AnalyzedVariant:
     """One variant's flattened arguments (`ptrs.0` for a tuple's element), choices and effects.
 
-    `reruns` is there for kernels that are tuned: what a second run does to parameters, harmless unless listed.
+    `reruns` says for kernels that are tuned what a second run does to parameters, harmless unless listed.
     """
 
     arguments: Mapping[str, ArgType]
     choices: Choices
     effects: VariantEffects
-    reruns: Mapping[str, Rerun] | None = None
+    reruns: Mapping[str, Rerun] = EMPTY
 
 
 def judge(variants: Sequence[AnalyzedVariant], inferred: frozenset[str], reasons: Mapping[str, str],
@@ -69,16 +69,8 @@ def _parameter(name: str, variants: Sequence[AnalyzedVariant], inferred: frozens
         name, positions[owner], *_describe(types), owner in inferred, mutation, when,
         reads=bool(kinds & {AccessKind.READ, AccessKind.ATOMIC}), writes=AccessKind.WRITE in kinds,
         atomics=AccessKind.ATOMIC in kinds, accesses=_sorted(accesses), reason=reasons.get(owner, ""),
-        uses=tuple(_uses(name, variants)),
+        rerun=max(variant.reruns.get(name, Rerun.SAFE) for variant in variants),
     )
-
-
-def _uses(name: str, variants: Sequence[AnalyzedVariant]) -> Iterator[VariantUse]:
-    for variant in variants:
-        accesses = variant.effects.accesses.get(name, ())
-        if accesses and variant.reruns is not None:
-            reads = any(a.kind is AccessKind.READ for a in accesses)
-            yield VariantUse(variant.choices, reads, _writes(accesses), variant.reruns.get(name, Rerun.SAFE))
 
 
 def _writes(accesses: Iterable[Access]) -> bool:

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from triton_mutlint.cache.identity import identity
 from triton_mutlint.cache.packing import pack, unpack
 from triton_mutlint.cache.store import Store
 from triton_mutlint.config.request import Request
-from triton_mutlint.process.inputs import Inputs, current, take_in, variable_digest
-from triton_mutlint.process.stamps import Look, Stamp, digest_of, is_loose, looks_still, still
-from triton_mutlint.types import FileResult, SourceFile
+from triton_mutlint.process.inputs import Noted, current, take_in
+from triton_mutlint.process.stamps import ANY, digest_of, found_at, still
+from triton_mutlint.types import FileResult, Reads, SourceFile
 
 _KIND = "files"
-Reads = tuple[tuple[str, ...], tuple[Look, ...]]  # files, and where names were looked for
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,8 @@ class _Entry:
 
     text: str
     spec: str
-    files: Mapping[str, Stamp]
-    folders: Mapping[str, Stamp]
-    looks: Mapping[Look, str]
-    variables: Mapping[str, str]
-    shown: Mapping[str, str]
+    noted: Noted
+    shown: dict[str, str]
     result: FileResult
 
 
@@ -49,7 +46,7 @@ class FileCache:
         self._shown = {str(source.path): source.display for source in sources}
         self._asked = (identity(), str(request.cwd), request.targets, request.max_variants, request.opaque_asm,
                        request.config.stub_modules)
-        self._now: dict[tuple[str, str], Stamp | None] = {}
+        self._still, self._found_at = cache(still), cache(found_at)  # many files depend on the same ones
 
     def find(self, source: SourceFile) -> FileResult | None:
         """What holds of a file, if anything."""
@@ -60,53 +57,35 @@ class FileCache:
             entry = None  # another version's, or nobody's
         if not isinstance(entry, _Entry) or (entry.text, entry.spec) != (_digest(source), self._spec_of(source)):
             return None
-        return entry.result.of(source) if self._holds(entry) else None
+        noted = entry.noted.now(self._still, self._found_at)
+        if noted is None or self._shown_of(noted.files) != entry.shown:
+            return None
+        take_in(noted)
+        return entry.result.of(source)
 
     def keep(self, result: FileResult, reads: Reads) -> None:
         """Keep what a run gave of a file, having read what `reads` names."""
         inputs, source = current(), result.source
-        if inputs is None or inputs.torn:
+        if inputs is None or inputs.torn or not reads.is_all:
             return
         own = str(source.path)
-        names = dict.fromkeys((*reads[0], *inputs.data))
+        names = dict.fromkeys((*reads.files, *inputs.data))
         files = {name: inputs.files[name] for name in names if name != own and name in inputs.files}
-        loose = (look for look in inputs.looks if is_loose(look))
-        looks = {look: inputs.looks[look] for look in (*reads[1], *loose) if look in inputs.looks}
-        folders = {folder: inputs.folders[folder] for folder in dict.fromkeys(folder for folder, _ in looks)}
-        if not looks.keys() >= set(reads[1]) or any(n != own and n not in files and not _is_folder(n) for n in names):
+        loose = (look for look in inputs.looks if look[1].startswith(ANY))  # where linted code looked itself
+        looks = {look: inputs.looks[look] for look in (*reads.looks, *loose) if look in inputs.looks}
+        # A folder is a namespace package: what it holds was looked for name by name.
+        unknown = [n for n in names if n != own and n not in files and not os.path.isdir(n)]  # noqa: PTH112
+        if unknown or not looks.keys() >= set(reads.looks):
             return  # it was not noted what was there
         self._store.put(_KIND, self._name(source), pack(_Entry(
-            _digest(source), self._spec_of(source), files, folders, looks, inputs.variables, self._shown_of(files),
+            _digest(source), self._spec_of(source), Noted(files, looks, inputs.variables), self._shown_of(files),
             result.detached())))
 
     def trim(self) -> None:
         """Keep the store within its limit."""
         self._store.trim()
 
-    def _holds(self, entry: _Entry) -> bool:
-        """Whether all that the file depends on, itself and its spec apart, is as it was; then it is noted."""
-        if self._shown_of(entry.files) != entry.shown:
-            return False
-        if not all(variable_digest(name) == digest for name, digest in entry.variables.items()):
-            return False
-        files = {path: self._still(path, stamp) for path, stamp in entry.files.items()}
-        if None in files.values():
-            return False
-        folders = looks_still(entry.looks, entry.folders, self._still)
-        if folders is None:
-            return False
-        take_in(Inputs({path: stamp for path, stamp in files.items() if stamp}, folders, dict(entry.looks),
-                       dict(entry.variables), environment={}))
-        return True
-
-    def _still(self, path: str, stamp: Stamp, folder: bool = False) -> Stamp | None:
-        """`still`, asked once for what many files depend on."""
-        key = (path, stamp.digest)
-        if key not in self._now:
-            self._now[key] = still(path, stamp, folder)
-        return self._now[key]
-
-    def _shown_of(self, files: Mapping[str, Stamp]) -> dict[str, str]:
+    def _shown_of(self, files: Iterable[str]) -> dict[str, str]:
         return {path: self._shown[path] for path in files if path in self._shown}
 
     def _name(self, source: SourceFile) -> str:
@@ -116,8 +95,3 @@ class FileCache:
 
 def _digest(source: SourceFile) -> str:
     return digest_of(source.text.encode("utf-8", "surrogatepass"))
-
-
-def _is_folder(name: str) -> bool:
-    """A namespace package: what it holds was looked for name by name."""
-    return os.path.isdir(name)  # noqa: PTH112

@@ -7,7 +7,7 @@ from io import BytesIO
 from typing import Any
 
 _RECORDS = ("triton_mutlint.types.", "triton_mutlint.basics", "triton_mutlint.cache.files",
-            "triton_mutlint.process.stamps")
+            "triton_mutlint.process.stamps", "triton_mutlint.process.inputs")
 _PATHS = frozenset({"PosixPath", "WindowsPath"})
 
 

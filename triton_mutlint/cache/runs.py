@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from triton_mutlint.cache.identity import identity
 from triton_mutlint.cache.store import Store
 from triton_mutlint.config.request import Request
-from triton_mutlint.process.inputs import Inputs, variable_digest
-from triton_mutlint.process.stamps import Stamp, digest_of, looks_still, still
+from triton_mutlint.process.inputs import Inputs, Noted
+from triton_mutlint.process.stamps import Stamp, digest_of
 
 _KIND = "runs"
-_FORM = 1
+_FORM = 2
 
 
 @dataclass(frozen=True)
@@ -37,31 +37,29 @@ class Runs:
         if data is None:
             return None
         entry: dict[str, Any] = json.loads(data)
-        if entry["form"] != _FORM or not all(variable_digest(n) == d for n, d in entry["variables"].items()):
+        if entry["form"] != _FORM:
             return None
-        files = _held(entry["files"])
-        looks = {(folder, name): found for folder, name, found in entry["looks"]}
-        stamps = looks_still(looks, {path: _stamp(row) for path, row in entry["folders"].items()})
-        if files is None or stamps is None:
+        noted = Noted({path: Stamp(digest, tuple(signature)) for path, (digest, signature) in entry["files"].items()},
+                      {(folder, name): found for folder, name, found in entry["looks"]}, entry["variables"])
+        today = noted.now()
+        if today is None:
             return None
-        folders = {path: _row(stamp) for path, stamp in stamps.items()}
-        if files != entry["files"] or folders != entry["folders"]:  # nothing that matters has changed
-            self._put(name, {**entry, "files": files, "folders": folders})
-        return KeptRun(tuple(entry["outputs"]), entry["failed"])
+        run = KeptRun(tuple(entry["outputs"]), entry["failed"])
+        if today != noted:  # nothing that matters has changed
+            self._put(name, run, today)
+        return run
 
     def keep(self, name: str, run: KeptRun, inputs: Inputs) -> None:
         """Keep what a run gave, with what it read; not where that changed while it was read."""
-        if inputs.torn or inputs.spoiled:
-            return
-        self._put(name, {
-            "form": _FORM, "outputs": run.outputs, "failed": run.failed, "variables": inputs.variables,
-            "files": {path: _row(stamp) for path, stamp in inputs.files.items()},
-            "folders": {path: _row(stamp) for path, stamp in inputs.folders.items()},
-            "looks": [[*look, found] for look, found in inputs.looks.items()],
-        })
+        if not inputs.torn and not inputs.spoiled:
+            self._put(name, run, inputs)
 
-    def _put(self, name: str, entry: Mapping[str, Any]) -> None:
-        self._store.put(_KIND, name, json.dumps(entry).encode())
+    def _put(self, name: str, run: KeptRun, noted: Noted) -> None:
+        self._store.put(_KIND, name, json.dumps({
+            "form": _FORM, "outputs": run.outputs, "failed": run.failed, "variables": noted.variables,
+            "files": {path: [stamp.digest, stamp.signature] for path, stamp in noted.files.items()},
+            "looks": [[*look, found] for look, found in noted.looks.items()],
+        }).encode())
 
 
 def name_of(request: Request, looks: Sequence[object]) -> str:
@@ -73,22 +71,3 @@ def name_of(request: Request, looks: Sequence[object]) -> str:
     config = replace(request.config, jobs=1, cache_dir=None, origins={})
     asked = replace(request, jobs=1, timeout=0.0, cache_dir=None, config=config)
     return digest_of(repr((identity(), asked, tuple(looks))).encode("utf-8", "surrogateescape"))
-
-
-def _row(stamp: Stamp) -> list[Any]:
-    return [stamp.digest, list(stamp.signature)]
-
-
-def _stamp(row: Sequence[Any]) -> Stamp:
-    return Stamp(row[0], tuple(row[1]))
-
-
-def _held(rows: Mapping[str, list[Any]]) -> dict[str, list[Any]] | None:
-    """The rows as they would be written today; None if one of them holds something else now."""
-    today = {}
-    for path, row in rows.items():
-        stamp = still(path, _stamp(row))
-        if stamp is None:
-            return None
-        today[path] = _row(stamp)
-    return today

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -14,8 +13,6 @@ LIMIT = 256 << 20  # bytes of all entries together
 _MAGIC = b"triton-mutlint cache 1\n"
 _DIGEST = 32
 _KINDS = ("runs", "files")
-_TEMPORARY = ".new-"
-_ABANDONED = 3600  # seconds after which the rest of a killed run is removed
 _TAG = "CACHEDIR.TAG"
 _OWN_FILES = {_TAG: "Signature: 8a477f597d28d172789f06886806bc55\n", ".gitignore": "*\n"}
 
@@ -61,7 +58,7 @@ class Store:
             return
         try:
             folder = self._made(kind)
-            temporary = folder / f"{_TEMPORARY}{name}-{os.getpid()}-{time.monotonic_ns()}"
+            temporary = folder / f".new-{name}-{os.getpid()}-{time.monotonic_ns()}"
             try:
                 temporary.write_bytes(_MAGIC + _checksum(kind, name, content) + content)
                 temporary.replace(folder / name)
@@ -74,48 +71,46 @@ class Store:
         self._grown = True
 
     def trim(self) -> None:
-        """Drop what was used least recently until the limit holds, and what killed runs left."""
+        """Drop what was used least recently until the limit holds."""
         if not self._grown:
             return
         self._grown = False
         entries = sorted(self.entries(), key=lambda e: e.used)
         total = sum(entry.size for entry in entries)
-        if total > self._limit:
-            for entry in entries:
-                if total <= self._limit * 0.9:
-                    break
-                _remove(entry.path)
-                total -= entry.size
-        for path in self._files():
+        if total <= self._limit:
+            return
+        for entry in entries:
+            if total <= self._limit * 0.9:
+                break
             with contextlib.suppress(OSError):
-                if path.name.startswith(_TEMPORARY) and path.stat().st_mtime < time.time() - _ABANDONED:
-                    path.unlink()
+                entry.path.unlink()
+            total -= entry.size
 
     def clear(self) -> int:
         """Remove every entry, and the folders if nothing else is in them; how many entries there were.
 
         Raises OSError for an entry that cannot be removed.
         """
-        count = 0
-        for path in list(self._files()):
-            count += not path.name.startswith(_TEMPORARY)
-            path.unlink(missing_ok=True)
+        entries = self.entries()
+        for entry in entries:
+            entry.path.unlink(missing_ok=True)
         if self.is_own():
             for name in _OWN_FILES:
                 (self.folder / name).unlink(missing_ok=True)
         for folder in (*(self.folder / kind for kind in _KINDS), self.folder):
             with contextlib.suppress(OSError):
                 folder.rmdir()
-        return count
+        return len(entries)
 
     def entries(self) -> list[Stored]:
-        """All entries, in no order."""
+        """All entries, in no order; what a run that was killed has left of one is one, too."""
         found = []
-        for path in self._files():
+        for kind in _KINDS if self.is_own() else ():
             with contextlib.suppress(OSError):
-                if not path.name.startswith(_TEMPORARY):
-                    about = path.stat()
-                    found.append(Stored(path, about.st_size, about.st_mtime))
+                for path in list((self.folder / kind).iterdir()):
+                    with contextlib.suppress(OSError):
+                        about = path.stat()
+                        found.append(Stored(path, about.st_size, about.st_mtime))
         return found
 
     def is_own(self) -> bool:
@@ -124,12 +119,6 @@ class Store:
             return (self.folder / _TAG).is_file()
         except OSError:
             return False
-
-    def _files(self) -> Iterator[Path]:
-        if self.is_own():
-            for kind in _KINDS:
-                with contextlib.suppress(OSError):
-                    yield from list((self.folder / kind).iterdir())
 
     def _made(self, kind: str) -> Path:
         folder = self.folder / kind
@@ -158,8 +147,3 @@ def default_folder() -> Path:
 def _checksum(kind: str, name: str, content: bytes) -> bytes:
     """Of the content as the entry of this name: in place of another one it is damage."""
     return blake2b(f"{kind}/{name}\0".encode() + content, digest_size=_DIGEST).digest()
-
-
-def _remove(path: Path) -> None:
-    with contextlib.suppress(OSError):
-        path.unlink()

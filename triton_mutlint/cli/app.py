@@ -7,6 +7,7 @@ import importlib
 import click
 from click.shell_completion import CompletionItem
 
+from triton_mutlint.cli.shell.command import CONTEXT
 from triton_mutlint.version import __version__
 
 DEFAULT = "check"
@@ -81,7 +82,7 @@ class _Commands(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
 
-@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.command(cls=_Commands, context_settings=CONTEXT)
 @click.version_option(__version__, "--version", prog_name="triton-mutlint", message="%(prog)s %(version)s")
 def cli() -> None:
     """Say which parameters each Triton kernel may write, and compare that with what is declared.

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-
 import click
-from click.shell_completion import get_completion_class, shell_complete
+from click.shell_completion import get_completion_class
 
+from triton_mutlint.cli.shell.command import CONTEXT
 from triton_mutlint.cli.shell.output import write_stdout
 
-PROGRAM = "triton-mutlint"
-VARIABLE = "_TRITON_MUTLINT_COMPLETE"  # the script asks through it, and boundary looks for it
 
-
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(context_settings=CONTEXT)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]), metavar="SHELL")
 def command(shell: str) -> int:
     """Print the completion script for SHELL: bash, zsh or fish.
@@ -24,15 +20,9 @@ def command(shell: str) -> int:
     fish: triton-mutlint completion fish | source   in ~/.config/fish/config.fish
     """
     from triton_mutlint.cli.app import cli
+    from triton_mutlint.cli.shell.boundary import COMPLETION_VARIABLE, PROGRAM
 
     completer = get_completion_class(shell)
     assert completer is not None, "click completes each of the choices"
-    write_stdout(completer(cli, {}, PROGRAM, VARIABLE).source() + "\n")
+    write_stdout(completer(cli, {}, PROGRAM, COMPLETION_VARIABLE).source() + "\n")
     return 0
-
-
-def answer() -> int:
-    """Answer a shell that asks, as VARIABLE in the environment says."""
-    from triton_mutlint.cli.app import cli
-
-    return shell_complete(cli, {}, PROGRAM, VARIABLE, os.environ[VARIABLE])

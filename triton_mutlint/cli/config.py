@@ -10,8 +10,9 @@ from typing import Any
 import click
 
 from triton_mutlint.cli import check
+from triton_mutlint.cli.shell.asked import config_in_force
+from triton_mutlint.cli.shell.command import CONTEXT, Sectioned
 from triton_mutlint.cli.shell.output import write_stdout
-from triton_mutlint.cli.snapshot_option import Checking
 from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.config.settings import Config
 from triton_mutlint.types import Severity
@@ -29,17 +30,13 @@ _DEFAULTS = {
 }
 
 
-@click.command(
-    cls=Checking, params=[option for option in check.command.params if option.name in _ASKED],
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+@click.command(cls=Sectioned, params=[option for option in check.command.params if option.name in _ASKED],
+               context_settings=CONTEXT)
 def command(**options: Any) -> int:
     """Show the settings that are in force in this folder with these options, and where each came from.
 
     The output is TOML, as triton-mutlint.toml takes it.
     """
-    from triton_mutlint.cli.checking import config_in_force
-
     write_stdout("".join(f"{line}\n" for line in _lines(config_in_force(options))))
     return 0
 

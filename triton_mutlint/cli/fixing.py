@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from triton_mutlint.basics import plural
-from triton_mutlint.cli.shell.output import tell, write_stdout
+from triton_mutlint.cli.shell.output import Progress, tell, write_stdout
 from triton_mutlint.config.request import Request
+from triton_mutlint.fixes.session import FixOutcome, located, settle
+from triton_mutlint.fixes.write import unified, write_document
+from triton_mutlint.run import run as engine
 from triton_mutlint.types import Finding, Report
 
-if TYPE_CHECKING:  # fixing is loaded when asked for
-    from triton_mutlint.fixes.session import FixOutcome
 
-Analyse = Callable[[Request], Report]
-
-
-def settled(report: Report, request: Request, analyse: Analyse) -> FixOutcome:
-    """What can be fixed; writes nothing."""
-    from triton_mutlint.fixes.session import settle
-
-    return settle(report, request, analyse)
-
-
-def fix(outcome: FixOutcome) -> Report:
+def fix(request: Request) -> Report:
     """Write what was fixed, say so on standard error, and give the report on what is left.
 
     Raises UsageError for a file that cannot be written.
     """
-    from triton_mutlint.fixes.write import write_document
-
-    for document in outcome.changed:
+    outcome = _settled(request)
+    for _, document in outcome.changed:
         write_document(document)
     for done in outcome.fixed:
         tell(f"fixed {_place(done.findings)}: {done.message}")
@@ -40,17 +29,21 @@ def fix(outcome: FixOutcome) -> Report:
     return outcome.report
 
 
-def show(outcome: FixOutcome) -> bool:
+def show(request: Request) -> bool:
     """Print what fixing would change; whether that is anything."""
-    from triton_mutlint.fixes.diff import unified
-
-    write_stdout("".join(unified(outcome.original(document), document) for document in outcome.changed))
-    _refusals(outcome, outcome.first or outcome.report)
+    outcome = _settled(request)
+    write_stdout("".join(unified(before, after) for before, after in outcome.changed))
+    _refusals(outcome, outcome.first)
     if outcome.changed:
         tell(f"{_count(outcome)} would be fixed in {plural(len(outcome.changed), 'file')}")
     else:
         tell("nothing can be fixed")
     return bool(outcome.changed)
+
+
+def _settled(request: Request) -> FixOutcome:
+    with Progress() as progress:
+        return settle(engine.run(request, progress), request, lambda asked: engine.run(asked, progress))
 
 
 def _count(outcome: FixOutcome) -> str:
@@ -59,8 +52,6 @@ def _count(outcome: FixOutcome) -> str:
 
 def _refusals(outcome: FixOutcome, report: Report) -> None:
     """Say what is not fixed, with the lines of the report that people see."""
-    from triton_mutlint.fixes.session import located
-
     for refusal in located(outcome.refused, report):
         tell(f"not fixed {_place(refusal.findings)}: {refusal.reason}")
 

@@ -6,13 +6,14 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.contracts.declarations import declaration_of
 from triton_mutlint.run.lint import Run
-from triton_mutlint.run.plan import plan_kernel
-from triton_mutlint.source.discover import discover, display_path
+from triton_mutlint.run.run import compiling, sources_of
+from triton_mutlint.source.discover import display_path
 from triton_mutlint.spec.as_yaml import key_text
 from triton_mutlint.spec.entries import EntrySubject, given_by_source, guesses, settle, verdict_comments
 from triton_mutlint.spec.entry_text import HEADER, WrittenEntry, entry_lines
@@ -60,22 +61,20 @@ def init(request: Request, to: Path | None, progress: Progress) -> InitResult:
     `to` is the one spec file to complete or begin; without it each file's own is, else one at its
     project's root. Raises UsageError for a spec that cannot be used.
     """
-    config = request.config
-    sources, failures = discover(
-        request.arguments, request.cwd, config.exclude, root=config.root, force=config.force_exclude)
+    sources, failures = sources_of(request)
     if to is not None:
         to = request.cwd / to
         request = replace(request, spec=to if to.is_file() else None, use_spec=to.is_file())
     places = {s.path: to or path for s, path in zip(sources, _destinations(sources), strict=True)}
     seen: dict[Kernel, list[Variant]] = {}
-    run = Run(request, progress, lambda kernel, variant, _: seen.setdefault(kernel, []).append(variant))
-    files = run.files(sources)
     by_place: dict[Path, list[FileResult]] = {}
-    for file in files:
-        by_place.setdefault(places[file.source.path], []).append(file)
-    changes = tuple(_Change(request, run, seen, path, own).made() for path, own in by_place.items())
-    unloaded = sum(file.failure is not None for file in files)
-    return InitResult(changes, failures, unloaded)
+    with compiling():
+        run = Run(request, progress, lambda kernel, variant, _: seen.setdefault(kernel, []).append(variant))
+        files = run.files(sources)
+        for file in files:
+            by_place.setdefault(places[file.source.path], []).append(file)
+        changes = tuple(_Change(run, seen, path, own).made() for path, own in by_place.items())
+    return InitResult(changes, failures, sum(file.failure is not None for file in files))
 
 
 def _destinations(sources: Sequence[SourceFile]) -> Iterator[Path]:
@@ -93,7 +92,6 @@ def _destinations(sources: Sequence[SourceFile]) -> Iterator[Path]:
 class _Change:
     """The change of one spec file while it comes together."""
 
-    request: Request
     run: Run
     seen: dict[Kernel, list[Variant]]
     path: Path
@@ -103,7 +101,7 @@ class _Change:
     remarks: list[str] = field(default_factory=list)
 
     def made(self) -> SpecChange:
-        display = display_path(self.path, self.request.cwd)
+        display = display_path(self.path, self.run.request.cwd)
         self.old = old = _read(self.path) if self.path.is_file() else None
         self.text = SpecText(HEADER if old is None else old)
         for file in self.files:
@@ -131,7 +129,7 @@ class _Change:
         spec = next((s for f in self.files if (s := self.run.specs.of(f.source)) is not None), None)
         if spec is None:
             return
-        root = self.request.cwd if self.request.spec else self.path.parent
+        root = self.run.request.cwd if self.run.request.spec else self.path.parent
         kernels = [k for f in self.files for k in f.functions]
         failed = [name for f in self.files for name in f.failed_names]
         for message, place in stale_entries(spec, [f.source for f in self.files], kernels, failed, root):
@@ -141,8 +139,7 @@ class _Change:
                  report: KernelReport) -> EntrySubject:
         return EntrySubject(
             kernel, entry, report, tuple(self.seen.get(kernel, ())),
-            lambda asked: plan_kernel(kernel, asked, self.run.specs.of(file.source), file, self.request.max_variants),
-            lambda asked: self.run.analyze(file, kernel, asked))
+            partial(self.run.plan, file, kernel), partial(self.run.analyze, file, kernel))
 
     # -------------------------------------------------------------- an entry that is there
 
@@ -218,7 +215,7 @@ class _Change:
         names = [*(k.name for k in file.functions), *(n for n, _ in file.failures)]
         named = f"{name}:{report.location.line}" if names.count(name) > 1 else name
         path = PurePosixPath(file.source.path)
-        folder = next((f for f in (self.path.parent, self.request.cwd) if path.is_relative_to(f)), path.parent)
+        folder = next((f for f in (self.path.parent, self.run.request.cwd) if path.is_relative_to(f)), path.parent)
         return f"{re.sub(r'[*?[]', '?', path.relative_to(folder).as_posix())}::{named}"
 
 

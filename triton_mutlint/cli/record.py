@@ -14,13 +14,13 @@ from pathlib import Path
 import click
 
 from triton_mutlint.basics import DEVICE_NODES, UsageError
+from triton_mutlint.cli.shell.command import CONTEXT
 from triton_mutlint.cli.shell.output import check_writable, tell
 
 WITHOUT_TORCH = ".no-torch"  # of the file that a recorded Python leaves where it finds no torch
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100,
-                                 "ignore_unknown_options": False, "allow_interspersed_args": False})
+@click.command(context_settings={**CONTEXT, "allow_interspersed_args": False})
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               default=Path("triton-mutlint.yaml"), help="The spec to write or add to (triton-mutlint.yaml).")
 @click.option("-v", "--verbose", is_flag=True, help="Say on standard error what was recorded.")

@@ -9,7 +9,7 @@ import sys
 import click
 
 from triton_mutlint.basics import nearest_rule
-from triton_mutlint.cli.shell.completing import codes
+from triton_mutlint.cli.shell.command import CONTEXT, codes
 from triton_mutlint.cli.shell.output import is_terminal, width, write_stdout
 
 _WIDEST = 110  # cells of a paragraph
@@ -17,7 +17,7 @@ _BLOCK = re.compile(r"```.+?\n```|\S(?:(?!\n\n).)*", re.DOTALL)
 _ITEM = re.compile(r"\n(?=\* )")
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(context_settings=CONTEXT)
 @click.argument("code", shell_complete=codes)
 def command(code: str) -> int:
     """Explain the rule CODE, given as TML101 or undeclared-mutation."""

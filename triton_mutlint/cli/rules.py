@@ -6,10 +6,11 @@ import sys
 
 import click
 
+from triton_mutlint.cli.shell.command import CONTEXT
 from triton_mutlint.cli.shell.output import fitted, write_stdout
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(context_settings=CONTEXT)
 def command() -> int:
     """List the rules: code, name, default severity and what they are about."""
     from triton_mutlint.rules import RULES

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from triton_mutlint.cli.shell.completing import files
-from triton_mutlint.cli.shell.sections import Sectioned
-from triton_mutlint.cli.snapshot_option import DEFAULT_SNAPSHOT
+from triton_mutlint.basics import EMPTY, plural
+from triton_mutlint.cli.shell.asked import asked, config_in_force, refuse_stdin
+from triton_mutlint.cli.shell.command import CONTEXT, DEFAULT_SNAPSHOT, Sectioned, shared
+from triton_mutlint.cli.shell.output import Progress, check_writable, fitted, tell, write_stdout
+from triton_mutlint.cli.updating import looked_at
+from triton_mutlint.config.request import Request
+from triton_mutlint.contracts.contract import OP, Contract, Key, contract_of, keyed, keyed_ops, op_contract_of
+from triton_mutlint.contracts.snapshot import dump, read_snapshot
+from triton_mutlint.process.files import write_file
+from triton_mutlint.report import render
+from triton_mutlint.report.options import RenderOptions
+from triton_mutlint.report.terminal.summary import summarize
+from triton_mutlint.source.discover import display_path
+from triton_mutlint.types import Report
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
-
-@click.command(cls=Sectioned, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=files)
+@click.command(cls=Sectioned, context_settings=CONTEXT)
+@shared("paths")
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help=f"The snapshot ({DEFAULT_SNAPSHOT}).")
-@click.option("--spec", type=_FILE, metavar="FILE", help="Use this spec, not the nearest one.")
-@click.option("--no-spec", is_flag=True, help="Use no spec: guess all arguments.")
-@click.option("--target", "targets", multiple=True, metavar="ARCH", help="GPU: cuda:90, hip:gfx942, ...; repeatable.")
-@click.option("--max-variants", type=click.IntRange(min=1), metavar="N", help="Analyse at most N of a kernel (64).")
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=120.0, metavar="SECONDS",
-              help="Give up on a kernel after this time (120).")
-@click.option("--opaque-asm", is_flag=True, help="Do not read inline asm; its effect is unknown.")
-@click.option("--import", "true_import", is_flag=True, help="Import the files, which runs all of their code.")
-@click.option("--helpers", is_flag=True, help="List the jit functions that others call, too.")
-@click.option("--config", "config_file", type=_FILE, metavar="FILE", help="Use this configuration file.")
-@click.option("--isolated", is_flag=True, help="Use no configuration file.")
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@shared("spec", "no_spec", "targets", "max_variants", "timeout", "opaque_asm", "true_import", "helpers", "config_file",
+        "isolated", "debug")
 def command(paths: tuple[str, ...], **options: Any) -> int:
     """Write the contract of every kernel to a file: what it writes, when, and what is undecided.
 
@@ -38,6 +39,45 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     Exit code: 0, or 1 for an error: a file that could not be read, or a kernel that could not be analysed although
     its arguments are given (all kernels with `strict = true`). The rest is written all the same.
     """
-    from triton_mutlint.cli.snapshotting import snapshot
+    from triton_mutlint.run import run as engine
 
-    return snapshot(paths, options)
+    refuse_stdin(paths, "snapshot")
+    config = config_in_force(options)
+    path = Path.cwd() / (options["output"] or config.snapshot or DEFAULT_SNAPSHOT)
+    shown = display_path(path, Path.cwd())
+    check_writable(path)
+    if path.exists():
+        read_snapshot(path, shown)  # a file that is none is not overwritten, and told before the work
+    # Nothing to hold the kernels against: only what failed is a finding.
+    config = replace(config, select=("TML901", "TML902"), ignore=(), extend_select=(), per_file_ignores=EMPTY,
+                     severity=EMPTY, snapshot=None, baseline=None, require_spec=False)
+    request = asked(paths, config, options)
+    with Progress() as progress:
+        report = engine.run(request, progress)
+    contracts = _written(report, request, path)
+    if failures := render("concise", report, RenderOptions()):
+        tell(failures)
+    counts = summarize(report)
+    rest = f"; {counts.failed} could not be analysed" if counts.failed else ""
+    ops = sum(key.kind == OP for key in contracts)
+    also = f" and {plural(ops, 'op')}" if ops else ""
+    kernels = plural(len(contracts) - ops, "kernel")
+    told = f"{shown}: {kernels}{also}, {len(report.kernels) + len(report.ops)} of this run{rest}\n"
+    write_stdout(fitted(told, sys.stdout))
+    return int(counts.errors > 0)
+
+
+def _written(report: Report, request: Request, path: Path) -> dict[Key, Contract]:
+    """Write the contracts of the report's kernels and ops to `path`, and give all that stand there now.
+
+    Those of files that the run did not look at stay. Raises UsageError as `update_baseline` does.
+    """
+    contracts: dict[Key, Contract] = {}
+    if path.exists():
+        old = read_snapshot(path, display_path(path, request.cwd))
+        redone = looked_at({key.file for key in old.entries}, report, path.parent, request)
+        contracts = {key: entry.contract for key, entry in old.entries.items() if key.file not in redone}
+    contracts |= {k: op_contract_of(r) for k, r in keyed_ops(report.ops, request.cwd, path.parent).items()}
+    contracts |= {k: contract_of(r) for k, r in keyed(report.kernels, request.cwd, path.parent).items()}
+    write_file(path, dump(contracts))
+    return contracts

@@ -1,4 +1,4 @@
-"""Writing what a run found into the files that later runs compare with."""
+"""`check --update-baseline`: what a run found is accepted from now on."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from triton_mutlint.cli.shell.output import tell
 from triton_mutlint.config.request import Request
 from triton_mutlint.contracts import baseline_file
 from triton_mutlint.contracts.baseline import Accepted, Baseline, FindingKind, accept, counted, kept
-from triton_mutlint.contracts.contract import Contract, Key, contract_of, keyed, keyed_ops, op_contract_of
 from triton_mutlint.contracts.portable import covered
-from triton_mutlint.contracts.snapshot import dump, read_snapshot
 from triton_mutlint.process.files import write_file
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.types import Report
@@ -32,7 +30,7 @@ def update_baseline(report: Report, request: Request) -> Report:
     counts: dict[FindingKind, int] = {}
     if path.exists():
         old = baseline_file.read_baseline(path, shown)
-        counts = kept(old, _looked_at({kind.file for kind in old.entries}, report, path.parent, request))
+        counts = kept(old, looked_at({kind.file for kind in old.entries}, report, path.parent, request))
     counts |= counted(report.findings, request.cwd, path.parent)
     write_file(path, baseline_file.dump(counts))
     tell(f"{shown}: {plural(sum(counts.values()), 'finding')} accepted from now on")
@@ -40,23 +38,7 @@ def update_baseline(report: Report, request: Request) -> Report:
     return replace(report, findings=tuple(accept(new, report.findings, request.cwd)[0]))
 
 
-def write_snapshot(report: Report, request: Request, path: Path) -> dict[Key, Contract]:
-    """Write the contracts of the report's kernels and ops to `path`, and give all that stand there now.
-
-    Those of files that the run did not look at stay. Raises UsageError as `update_baseline` does.
-    """
-    contracts: dict[Key, Contract] = {}
-    if path.exists():
-        old = read_snapshot(path, display_path(path, request.cwd))
-        redone = _looked_at({key.file for key in old.entries}, report, path.parent, request)
-        contracts = {key: entry.contract for key, entry in old.entries.items() if key.file not in redone}
-    contracts |= {k: op_contract_of(r) for k, r in keyed_ops(report.ops, request.cwd, path.parent).items()}
-    contracts |= {k: contract_of(r) for k, r in keyed(report.kernels, request.cwd, path.parent).items()}
-    write_file(path, dump(contracts))
-    return contracts
-
-
-def _looked_at(files: Collection[str], report: Report, folder: Path, request: Request) -> frozenset[str]:
+def looked_at(files: Collection[str], report: Report, folder: Path, request: Request) -> frozenset[str]:
     """Which of `files` (relative to `folder`) the run judged as a whole, or found to be gone."""
     from triton_mutlint.run.run import sources_of
 

@@ -1,21 +1,27 @@
-"""`triton-mutlint verify`: run kernels, and hold every verdict against what they did. The work is in `verify_work`."""
+"""`triton-mutlint verify`: run kernels, and hold every verdict against what they did."""
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+from triton_mutlint.cli.shell.asked import asked, config_in_force, refuse_stdin
+from triton_mutlint.cli.shell.command import CONTEXT, shared
+from triton_mutlint.cli.shell.output import Progress, is_unicode, use_color, width, write_stdout
+from triton_mutlint.report.options import RenderOptions
+from triton_mutlint.report.sources import SourceLines
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.command(context_settings=CONTEXT)
+@shared("paths")
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu",
               help="cpu: Triton's interpreter, the default. cuda: the GPU.")
 @click.option("--runs", type=click.IntRange(min=1), default=24, metavar="N", help="Runs of one kernel, at most (24).")
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=10.0, metavar="SECONDS",
+@click.option("--timeout", "seconds", type=click.FloatRange(min=0, min_open=True), default=10.0, metavar="SECONDS",
               help="Time for one run, at most (10).")
 @click.option("--memory", type=click.IntRange(min=64), default=4096, metavar="MIB",
               help="Memory for one run, at most (4096).")
@@ -25,17 +31,10 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--output-dir", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
               help="Where to write scripts that show failures again (beside the kernel).")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Kernels run at a time (1).")
-@click.option("--spec", type=_FILE, metavar="FILE", help="Use this spec, not the nearest one.")
-@click.option("--no-spec", is_flag=True, help="Use no spec: guess all arguments.")
-@click.option("--max-variants", type=click.IntRange(min=1), metavar="N", help="Analyse at most N of a kernel (64).")
-@click.option("--import", "true_import", is_flag=True, help="Import the files, which runs all of their code.")
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", help="text or json.")
+@shared("spec", "no_spec", "max_variants", "true_import", "format_")
 @click.option("-q", "--quiet", is_flag=True, help="Failures and the summary only.")
 @click.option("-v", "--verbose", is_flag=True, help="Parameters that are not written, too.")
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colour the report.")
-@click.option("--config", "config_file", type=_FILE, metavar="FILE", help="Use this configuration file.")
-@click.option("--isolated", is_flag=True, help="Use no configuration file.")
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@shared("color", "config_file", "isolated", "debug")
 def command(paths: tuple[str, ...], **options: Any) -> int:
     """Run kernels, and compare what they write with what was predicted.
 
@@ -45,6 +44,24 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
 
     Exit code: 0, or 1 when something was written that was not predicted or a file could not be read.
     """
-    from triton_mutlint.cli.verify_work import verify
+    refuse_stdin(paths, "verify")
+    request = asked(paths, config_in_force(options), options)
+    request = replace(request, targets=request.targets[:1])
+    from triton_mutlint.verify import json_report, text, verifying  # here: a wrong option is told at once
+    from triton_mutlint.verify.settings import Settings
 
-    return verify(paths, options)
+    settings = Settings(
+        options["device"], options["runs"], options["seconds"], options["memory"], options["atol"], options["rtol"],
+        options["jobs"], request.config.stub_modules, options["true_import"],
+    )
+    with Progress() as progress:
+        report = verifying.verify(request, settings, options["output_dir"], progress)
+    if options["format_"] == "json":
+        write_stdout(json_report.render(report))
+    else:
+        look = RenderOptions(
+            width=width(), color=use_color(options["color"], sys.stdout), ascii=not is_unicode(sys.stdout),
+            quiet=options["quiet"], verbose=options["verbose"], sources=SourceLines({}, request.cwd),
+        )
+        write_stdout(text.render(report, look))
+    return int(report.is_failure)

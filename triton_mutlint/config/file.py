@@ -1,7 +1,7 @@
 """Reading `[tool.triton-mutlint]` of pyproject.toml, or triton-mutlint.toml.
 
 The nearest such file upward from the working directory is used, alone: files do not add up.
-Keys are taken out one by one and whatever remains is refused by name.
+A key that is not known is refused by name.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from triton_mutlint.basics import EMPTY, FAIL_LEVELS, Severity, UsageError
+from triton_mutlint.basics import FAIL_LEVELS, Severity, UsageError
 from triton_mutlint.config.registrar import Registrar
-from triton_mutlint.config.settings import DEFAULT_MAX_VARIANTS, Config, nearest, read_selector
+from triton_mutlint.config.settings import Config, nearest, read_selector
 
-T = TypeVar("T")
 KnownRules = Callable[[], Mapping[str, str]]  # the name of each rule by its code
 
 OWN_FILE = "triton-mutlint.toml"
@@ -74,21 +73,14 @@ def load(start: Path, path: Path | None = None, known_rules: KnownRules = dict) 
     found = path or find(start)
     if found is None:
         return Config()
-    parsed = _parse(found)
-    shown = _shown(found, start)
-    table = _table(parsed, _text(found), shown) if found.name == PYPROJECT else parsed
+    parsed, text = _parse(found), _text(found)
+    shown = found.relative_to(start).as_posix() if found.is_relative_to(start) else str(found)
+    table = _table(parsed, text, shown) if found.name == PYPROJECT else parsed
     if table is parsed and TABLE in _tool_tables(parsed):
         raise UsageError(f"{shown}: leave out the heading [tool.{TABLE}], which only {PYPROJECT} needs")
     if not isinstance(table, dict):
         raise UsageError(f"{shown}: tool.{TABLE} must be a table, not {_kind(table)}")
-    return _Reader(dict(table), _text(found), shown, found, known_rules).config()
-
-
-def _shown(path: Path, start: Path) -> str:
-    try:
-        return path.relative_to(start).as_posix()
-    except ValueError:
-        return str(path)
+    return _Reader(table, text, shown, found, known_rules).config()
 
 
 def _text(path: Path) -> str:
@@ -119,55 +111,33 @@ def _tool_tables(parsed: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 class _Reader:
-    """Takes the keys out of one table; every complaint carries file and line."""
+    """Reads one table, key by key; every complaint carries file and line."""
 
-    def __init__(
-        self, table: dict[str, Any], text: str, shown: str, path: Path, known: KnownRules
-    ) -> None:
+    def __init__(self, table: Mapping[str, Any], text: str, shown: str, path: Path, known: KnownRules) -> None:
         self.table, self.text, self.shown, self.path, self.known = table, text, shown, path, known
-        self.keys: list[str] = []
-        self.origins: dict[str, str] = {}
 
     def config(self) -> Config:
-        root = self.path.parent
-        selectors, strings = self._selectors, self._strings
-        config = Config(
-            select=self._take("select", selectors, ()),
-            ignore=self._take("ignore", selectors, ()),
-            extend_select=self._take("extend-select", selectors, ()),
-            per_file_ignores=self._take("per-file-ignores", self._file_ignores, EMPTY),
-            severity=self._take("severity", self._severities, EMPTY),
-            exclude=self._take("exclude", strings, ()),
-            force_exclude=self._take("force-exclude", self._flag, False),
-            spec=self._take("spec", self._path, None),
-            targets=self._take("targets", self._targets, ()),
-            fail_on=self._take("fail-on", self._level, "error"),
-            max_variants=self._take("max-variants", self._count, DEFAULT_MAX_VARIANTS),
-            jobs=self._take("jobs", self._count, None),
-            cache_dir=self._take("cache-dir", self._path, None),
-            stub_modules=self._take("stub-modules", strings, ()),
-            opaque_asm=self._take("opaque-asm", self._flag, False),
-            require_spec=self._take("require-spec", self._flag, False),
-            strict=self._take("strict", self._flag, False),
-            helpers=self._take("helpers", self._flag, False),
-            snapshot=self._take("snapshot", self._path, None),
-            baseline=self._take("baseline", self._path, None),
-            registrars=self._take("registrars", self._registrars, EMPTY),
-            root=root,
-            source=self.path,
-            origins=self.origins,
-        )
-        for key in self.table:
-            raise self._error(key, f"unknown key {key!r}{nearest(key, self.keys)}")
-        return config
-
-    def _take(self, key: str, read: Callable[[str, Any], T], default: T) -> T:
-        self.keys.append(key)
-        if key not in self.table:
-            return default
-        value = read(key, self.table.pop(key))
-        self.origins[key] = f"{self.shown}:{self._line(key)}"
-        return value
+        readers: dict[Callable[[str, Any], object], tuple[str, ...]] = {
+            self._selectors: ("select", "ignore", "extend-select"),
+            self._strings: ("exclude", "stub-modules"),
+            self._flag: ("force-exclude", "opaque-asm", "require-spec", "strict", "helpers"),
+            self._path: ("spec", "cache-dir", "snapshot", "baseline"),
+            self._count: ("max-variants", "jobs"),
+            self._targets: ("targets",),
+            self._level: ("fail-on",),
+            self._severities: ("severity",),
+            self._file_ignores: ("per-file-ignores",),
+            self._registrars: ("registrars",),
+        }
+        known = {key: read for read, keys in readers.items() for key in keys}
+        given: dict[str, Any] = {}
+        for key, value in self.table.items():
+            if key not in known:
+                raise self._error(key, f"unknown key {key!r}{nearest(key, known)}")
+            given[key] = known[key](key, value)
+        origins = {key: f"{self.shown}:{self._line(key)}" for key in given}
+        return Config(**{key.replace("-", "_"): value for key, value in given.items()},
+                      root=self.path.parent, source=self.path, origins=origins)
 
     def _error(self, key: str, message: str) -> UsageError:
         return UsageError(f"{self.shown}:{self._line(key)}: {message}")
@@ -265,13 +235,12 @@ class _Reader:
         return read
 
     def _registrars(self, key: str, value: Any) -> Mapping[str, Registrar]:
-        from triton_mutlint.config.registrars import RegistrarError, read_registrars  # here: few projects have any
+        from triton_mutlint.config.registrars import read_registrars  # here: few projects have any
 
-        try:
-            return read_registrars(value)
-        except RegistrarError as error:
-            known = error.key if error.key and self.text.count(error.key) == 1 else error.owner
-            raise self._error(known, f"{key}: {error.message}") from error
+        def refuse(message: str, owner: str, inner: str) -> UsageError:
+            return self._error(inner if inner and self.text.count(inner) == 1 else owner, f"{key}: {message}")
+
+        return read_registrars(value, refuse)
 
 
 def _kind(value: object) -> str:

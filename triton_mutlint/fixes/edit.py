@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import takewhile
 
-from triton_mutlint.types import Change, Finding, Location, MutlintError
+from triton_mutlint.types import Finding, Location, MutlintError
 
 
 @dataclass(frozen=True, order=True)
@@ -27,7 +27,6 @@ class Fix:
     message: str
     edits: tuple[Edit, ...]
     findings: tuple[Finding, ...]
-    changes: tuple[Change, ...] = ()
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -48,6 +47,19 @@ class CannotFixError(MutlintError):
     """The place is not written in a way that can be edited without guessing; says why."""
 
 
+def replaced(text: str, start: int, end: int, new: str) -> tuple[Edit, ...]:
+    """The smallest edit that puts `new` in place of a part of `text`; none where it stands there already."""
+    old = text[start:end]
+    head = _common(old, new)
+    tail = _common(old[head:][::-1], new[head:][::-1])
+    return () if old == new else (Edit(start + head, end - tail, new[head : len(new) - tail]),)
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters both begin with."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
 def apply(text: str, fixes: Iterable[Fix]) -> tuple[str, tuple[Fix, ...]]:
     """`text` after the fixes, and those that were made: one that overlaps an earlier one has to wait."""
     taken: list[Edit] = []
@@ -61,17 +73,6 @@ def apply(text: str, fixes: Iterable[Fix]) -> tuple[str, tuple[Fix, ...]]:
     return text, tuple(made)
 
 
-def disjoint(edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """The edits in order; raises CannotFixError if two of them touch the same text."""
-    ordered = sorted(set(edits))
-    for one, other in pairwise(ordered):
-        if _overlap(one, other):
-            raise CannotFixError("the edits would overlap")
-    return tuple(ordered)
-
-
 def _overlap(one: Edit, other: Edit) -> bool:
-    if one.start == other.start:
-        return True  # the order of two insertions at one place would be arbitrary
     first, second = sorted((one, other))
-    return second.start < first.end
+    return first.start == second.start or second.start < first.end  # two insertions at one place have no order

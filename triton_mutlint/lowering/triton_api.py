@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Protocol
 
-from triton_mutlint.process.collector import sweep
 from triton_mutlint.types import Target, UsageError
 
 SUPPORTED = ((3, 3), (3, 10))  # [first, end)
@@ -182,15 +181,12 @@ class Backend:
 
         source = ASTSource(jit, signature, constants, attributes)
         codegen = self._backend.get_codegen_implementation(options)
-        try:
-            with warnings.catch_warnings(), _line_info(), _parsing_once(), _deep_calls():
-                warnings.simplefilter("ignore")
-                given = {"target": self._gpu, "options": options, "codegen_fns": codegen,
-                         "module_map": self._module_map, "context": self.context}
-                wanted = inspect.signature(source.make_ir).parameters  # no target before 3.5
-                return source.make_ir(**{name: given[name] for name in wanted})
-        finally:
-            sweep()
+        with warnings.catch_warnings(), _line_info(), _parsing_once(), _deep_calls():
+            warnings.simplefilter("ignore")
+            given = {"target": self._gpu, "options": options, "codegen_fns": codegen,
+                     "module_map": self._module_map, "context": self.context}
+            wanted = inspect.signature(source.make_ir).parameters  # no target before 3.5
+            return source.make_ir(**{name: given[name] for name in wanted})
 
     def simplify(self, module: Any) -> None:
         """Run Triton's own inliner and clean-ups in place (see docs/analysis.md).

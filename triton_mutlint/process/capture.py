@@ -21,19 +21,28 @@ class Captured:
 @contextlib.contextmanager
 def captured() -> Iterator[Captured]:
     """Redirect descriptors 1 and 2 (and Python's streams on them) into `Captured.text`; blocks may be nested."""
-    result = Captured()
-    place = _opened()
-    _flush()
+    global _place
+    if _place is None:
+        _place = unnamed_file()
+    result, place, saved = Captured(), _place, dict[int, int]()
+    flush()
     start = os.lseek(place, 0, os.SEEK_END)
-    saved = _redirect(place)
+    for number in (1, 2):
+        with contextlib.suppress(OSError):  # closed by the caller: nothing to protect
+            saved[number] = os.dup(number)
+            os.dup2(place, number)
     try:
         yield result
     finally:
-        _flush()
+        flush()
         for number, copy in saved.items():
             os.dup2(copy, number)
             os.close(copy)
-        result.text = _take(place, start)
+        if os.lseek(place, 0, os.SEEK_CUR) > start:  # and the file ends at `start` again
+            os.lseek(place, start, os.SEEK_SET)
+            result.text = os.read(place, LIMIT).decode("utf-8", "replace")
+            os.ftruncate(place, start)
+            os.lseek(place, start, os.SEEK_SET)
 
 
 def print_into(place: int) -> None:
@@ -53,11 +62,11 @@ def unnamed_file() -> int:
     return descriptor
 
 
-def _opened() -> int:
-    global _place
-    if _place is None:
-        _place = unnamed_file()
-    return _place
+def flush() -> None:
+    """Write out what Python's streams hold."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(ValueError, OSError, AttributeError):  # closed, or none
+            stream.flush()
 
 
 def _after_fork() -> None:
@@ -68,33 +77,3 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
-
-
-def _take(place: int, start: int) -> str:
-    """What was printed since the file ended at `start`, at most LIMIT bytes of it; then it ends there again."""
-    if os.lseek(place, 0, os.SEEK_CUR) <= start:
-        return ""
-    os.lseek(place, start, os.SEEK_SET)
-    text = os.read(place, LIMIT).decode("utf-8", "replace")
-    os.ftruncate(place, start)
-    os.lseek(place, start, os.SEEK_SET)
-    return text
-
-
-def _redirect(place: int) -> dict[int, int]:
-    saved = {}
-    for number in (1, 2):
-        try:
-            saved[number] = os.dup(number)
-        except OSError:
-            continue  # closed by the caller: nothing to protect
-        os.dup2(place, number)
-    return saved
-
-
-def _flush() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except (ValueError, OSError, AttributeError):
-            continue  # closed, or none

@@ -1,4 +1,4 @@
-"""Keeps Python's cyclic garbage collector out of work that makes many objects and no garbage."""
+"""Keeps Python's cyclic garbage collector out of work that makes many objects and little garbage."""
 
 from __future__ import annotations
 
@@ -7,49 +7,18 @@ import gc
 from collections.abc import Iterator
 
 _ENOUGH = 200_000  # objects: some 30 MiB
-_pauses = 0  # blocks below that switched the collector off
 
 
 @contextlib.contextmanager
-def collector_paused() -> Iterator[None]:
-    """No cyclic collection in this block.
+def seldom_collected() -> Iterator[None]:
+    """Cyclic collections are rare in this block, and look at young objects alone.
 
-    Syntax trees live as long as the run, and the collector would walk all of those read so far
-    again and again: that took over half of the time of loading a library.
+    Syntax trees live as long as the run, and the collector would walk all of those read so far again and again: that
+    took over half of the time of loading a library. Triton leaves much in cycles, but dies young.
     """
-    global _pauses
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    _pauses += 1
+    before = gc.get_threshold()
+    gc.set_threshold(_ENOUGH, 10, 1000)
     try:
         yield
     finally:
-        _pauses -= 1
-        gc.enable()
-
-
-def sweep() -> None:
-    """Where the collector is paused: collect what has become garbage since, once there is enough of it.
-
-    Triton leaves much in cycles, and the collector, running beside it, took a sixth of its time.
-    """
-    if _pauses and gc.get_count()[0] > _ENOUGH:
-        gc.collect(0)
-
-
-@contextlib.contextmanager
-def out_of_collections() -> Iterator[None]:
-    """What is there now is not walked by collections in this block.
-
-    Does nothing in a process that keeps objects out of collections itself.
-    """
-    if gc.get_freeze_count():
-        yield
-        return
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
+        gc.set_threshold(*before)

@@ -7,7 +7,6 @@ import faulthandler
 import multiprocessing
 import os
 import signal
-import sys
 import time
 import traceback
 import warnings
@@ -59,50 +58,75 @@ class _Worker(Generic[T]):
         self.seconds, self.deadline = seconds, time.monotonic() + seconds
 
 
-def in_processes(tasks: Iterable[T], jobs: int, work: Callable[[T], Iterator[Item]],
-                 seconds: Callable[[Item | None], float],
-                 received: Callable[[T, Item], None], lost: Callable[[T, Lost], Iterable[T]]) -> None:
-    """Run `work(task)` for each of `tasks`, in `jobs` processes forked from this one, the first ones first.
+class Processes(Generic[T, Item]):
+    """Runs `work(task)` for each of `tasks`, in `jobs` processes forked from this one, the first ones first.
 
     `received` is given each item that `work` yields, which must be picklable, as it comes. After an item, `seconds` of
     it may pass until the next one, after the beginning those of None; then the process is ended. Of a task that is lost
-    `lost` is told, and gives what to do in its place. Raises what `work` raises. Where a process cannot be forked,
-    all work is done in this one, and nothing is ended.
+    `lost` is told, and gives what to do in its place. Without `jobs`, and where a process cannot be forked, all work is
+    done in this one, and nothing is ended.
+
+    `run` does it all. In a `with` block, the first task is begun, and `finish` does the rest; all processes are ended
+    with the block.
     """
-    if not hasattr(os, "fork"):
-        _do_here(tasks, work, received)
-        return
-    pending = list(reversed(list(tasks)))
-    workers: list[_Worker[T]] = []
-    try:
-        while pending or any(w.tasks for w in workers):
-            while pending and len(workers) < jobs and all(w.tasks for w in workers):
-                workers.append(_start(work, workers))
-                _give(workers[-1], pending.pop(), seconds(None))
-            for worker in [w for w in workers if not w.tasks][: len(pending)]:
-                _give(worker, pending.pop(), seconds(None))
-            for worker in _ready(workers):
-                answer = _answer(worker)
-                if isinstance(answer, Lost):
-                    workers.remove(worker)
-                    spoil()  # the next run may have better luck
-                    pending.extend(lost(worker.tasks[0], answer))
-                elif not isinstance(answer, _End):
-                    worker.expect(seconds(answer))
-                    received(worker.tasks[0], answer)
-                elif answer.error is not None:
-                    raise answer.error from RemoteError(f"\n{answer.trace}")
-                else:
-                    worker.tasks.clear()
-    finally:
-        for worker in workers:
+
+    def __init__(self, tasks: Iterable[T], jobs: int, work: Callable[[T], Iterator[Item]],
+                 seconds: Callable[[Item | None], float],
+                 received: Callable[[T, Item], None], lost: Callable[[T, Lost], Iterable[T]]) -> None:
+        self._pending, self._jobs, self._work = list(reversed(list(tasks))), jobs, work
+        self._seconds, self._received, self._lost = seconds, received, lost
+        self._workers: list[_Worker[T]] = []
+        self._are_apart = jobs > 0 and hasattr(os, "fork")
+
+    def run(self) -> None:
+        """Raises what `work` raises."""
+        with self:
+            self.finish()
+
+    def __enter__(self) -> Processes[T, Item]:
+        if self._are_apart:
+            self._begin()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self._workers:
             _stop(worker)
 
+    def finish(self) -> None:
+        """Raises what `work` raises. The time for the first items counts from now."""
+        if not self._are_apart:
+            while self._pending:
+                task = self._pending.pop()
+                for item in self._work(task):
+                    self._received(task, item)
+        for worker in self._workers:
+            worker.expect(worker.seconds)
+        while self._pending or any(w.tasks for w in self._workers):
+            self._begin()
+            for worker in _ready(self._workers):
+                self._take(worker)
 
-def _do_here(tasks: Iterable[T], work: Callable[[T], Iterator[Item]], received: Callable[[T, Item], None]) -> None:
-    for task in tasks:
-        for item in work(task):
-            received(task, item)
+    def _begin(self) -> None:
+        workers, pending = self._workers, self._pending
+        while pending and len(workers) < self._jobs and all(w.tasks for w in workers):
+            workers.append(_start(self._work, workers))
+            _give(workers[-1], pending.pop(), self._seconds(None))
+        for worker in [w for w in workers if not w.tasks][: len(pending)]:
+            _give(worker, pending.pop(), self._seconds(None))
+
+    def _take(self, worker: _Worker[T]) -> None:
+        answer = _answer(worker)
+        if isinstance(answer, Lost):
+            self._workers.remove(worker)
+            spoil()  # the next run may have better luck
+            self._pending.extend(self._lost(worker.tasks[0], answer))
+        elif not isinstance(answer, _End):
+            worker.expect(self._seconds(answer))
+            self._received(worker.tasks[0], answer)
+        elif answer.error is not None:
+            raise answer.error from RemoteError(f"\n{answer.trace}")
+        else:
+            worker.tasks.clear()
 
 
 def _give(worker: _Worker[T], task: T, seconds: float) -> None:
@@ -159,9 +183,7 @@ def _printed(place: int) -> tuple[str, ...]:
 def _start(work: Callable[[T], Iterator[Item]], others: list[_Worker[T]]) -> _Worker[T]:
     ours, theirs = multiprocessing.Pipe()
     printed = capture.unnamed_file()
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(ValueError, OSError, AttributeError):
-            stream.flush()  # or the child would print it again
+    capture.flush()  # or the child would print it again
     with warnings.catch_warnings():
         # Python 3.12 warns where another thread may hold a lock. This tool starts none in a process that forks; where
         # it is used as a library, the child takes no lock that a thread of the caller's could hold but the allocator's,
@@ -185,16 +207,16 @@ def _serve(work: Callable[[T], Iterator[Item]], pipe: Connection) -> NoReturn:
     try:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends with its parent, and says nothing
         faulthandler.disable()  # the parent says what happened
-        with apart() as inputs:
-            while True:
-                task = pipe.recv()
-                end = _End()
+        while True:
+            task = pipe.recv()
+            end = _End()
+            with apart() as inputs:
                 try:
                     for item in work(task):
                         pipe.send((item, None))
                 except Exception as error:  # raised again where the task was given
                     end = _End(error, traceback.format_exc())
-                pipe.send((end, None if inputs is None else inputs.news()))
+            pipe.send((end, inputs))
     except (EOFError, OSError):
         pass
     finally:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +21,10 @@ from triton_mutlint.process.stamps import (
     Signature,
     Stamp,
     digest_of,
-    folder_stamp,
     found_at,
     refuse_irregular,
     signature_of,
+    still,
 )
 
 _OWN = frozenset({"TRITON_DEFAULT_FP_FUSION", "TRITON_INTERPRET", "TRITON_DISABLE_LINE_INFO"})  # set by this tool
@@ -33,52 +32,64 @@ _EVERYTHING = ""  # stands for all variables of the environment
 
 
 @dataclass
-class Inputs:
-    """What was read, each with what it held then; `torn` if that says nothing of the next run.
-
-    One path may have held two things within the run. `spoiled` counts what was due to time or chance.
-    `data` are those of the files that linted code opened itself. `looks` are the names that were looked for,
-    by `look`, each with what was found; a folder whose stamp is the same need not be looked in again.
-    """
+class Noted:
+    """What an answer comes from, each with what it held then: files, what was found where one looked, and variables of
+    the environment by digests of their values."""
 
     files: dict[str, Stamp] = field(default_factory=dict)
-    folders: dict[str, Stamp] = field(default_factory=dict)
     looks: dict[Look, str] = field(default_factory=dict)
-    variables: dict[str, str] = field(default_factory=dict)  # name -> digest of its value
+    variables: dict[str, str] = field(default_factory=dict)
+
+    def now(self, ask: Callable[[str, Stamp], Stamp | None] = still,
+            look_at: Callable[[Look], str] = found_at) -> Noted | None:
+        """The same with today's stamps, if all of it holds still; else None.
+
+        `ask` and `look_at` may remember their answers.
+        """
+        if any(variable_digest(name) != digest for name, digest in self.variables.items()):
+            return None
+        if any(look_at(look) != found for look, found in self.looks.items()):
+            return None
+        files = {}
+        for path, stamp in self.files.items():
+            if (today := ask(path, stamp)) is None:
+                return None
+            files[path] = today
+        return Noted(files, self.looks, self.variables)
+
+
+@dataclass
+class Inputs(Noted):
+    """What a run has noted so far; `torn` if that says nothing of the next run.
+
+    One path may have held two things within the run. `spoiled` counts what was due to time or chance.
+    `data` are those of the files that linted code opened itself.
+    """
+
     data: dict[str, None] = field(default_factory=dict)
     torn: bool = False
     spoiled: int = 0
     environment: dict[Any, Any] = field(default_factory=lambda: dict(environment()), repr=False)  # at first
-    _told: tuple[int, ...] = (0, 0, 0, 0, 0)
 
-    def add(self, other: Inputs) -> None:
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without the environment, whose values are secrets for all that is known."""
+        return Inputs, (self.files, self.looks, self.variables, self.data, self.torn, self.spoiled, {})
+
+    def add(self, other: Noted) -> None:
         """Take in what another process noted for the same run."""
-        self.torn |= other.torn
-        self.spoiled += other.spoiled
         for path, stamp in other.files.items():
             self.torn |= self.files.setdefault(path, stamp).digest != stamp.digest
-        for path, stamp in other.folders.items():
-            if self.folders.setdefault(path, stamp).digest != stamp.digest:
-                self.folders[path] = _CHANGING
-        for name, digest in other.variables.items():
-            self.torn |= self.variables.setdefault(name, digest) != digest
         for look, found in other.looks.items():
             self.torn |= self.looks.setdefault(look, found) != found
-        self.data.update(other.data)
-
-    def news(self) -> Inputs:
-        """What was added since this was asked last."""
-        noted: tuple[dict[Any, Any], ...] = (
-            self.files, self.folders, self.looks, self.variables, self.data)
-        told, self._told = self._told, tuple(map(len, noted))
-        spoiled, self.spoiled = self.spoiled, 0
-        files, folders, looks, variables, data = (
-            dict(islice(found.items(), start, None)) for found, start in zip(noted, told, strict=True))
-        return Inputs(files, folders, looks, variables, data, self.torn, spoiled, {})
+        for name, digest in other.variables.items():
+            self.torn |= self.variables.setdefault(name, digest) != digest
+        if isinstance(other, Inputs):
+            self.torn |= other.torn
+            self.spoiled += other.spoiled
+            self.data.update(other.data)
 
 
 _current: Inputs | None = None
-_CHANGING = Stamp("changing", ())  # of a folder that changed during the run: what was looked for there is asked again
 
 
 @contextlib.contextmanager
@@ -114,7 +125,7 @@ def apart() -> Iterator[Inputs | None]:
         _current = outer
 
 
-def take_in(inputs: Inputs | None) -> None:
+def take_in(inputs: Noted | None) -> None:
     """Add to what is noted here what another process has read for this run."""
     if _current is not None and inputs is not None:
         _current.add(inputs)
@@ -152,7 +163,8 @@ def read(path: str | os.PathLike[str], *, named: bool = False) -> bytes:
         digest = digest_of(data)
         return data
     finally:
-        _note(_current.files, name, Stamp(digest, signature if digest else ()))
+        stamp = Stamp(digest, signature if digest else ())
+        _current.torn |= _current.files.setdefault(name, stamp).digest != digest
 
 
 def note_file(path: str | os.PathLike[str]) -> None:
@@ -176,21 +188,10 @@ def note_folder(path: str | os.PathLike[str]) -> Look | None:
 
 
 def note_name(folder: str | os.PathLike[str], name: str) -> Look | None:
-    """Note what a folder has of this name: a source, a package, a folder or a file; gives what was noted.
-
-    Where there is no such folder, it is its absence that is noted.
-    """
+    """Note what a folder has of this name: a source, a package, a folder or a file; gives what was noted."""
     if _current is None:
         return None
-    where = os.path.abspath(folder)  # noqa: PTH100
-    while where not in _current.folders:
-        stamp = folder_stamp(where)
-        if stamp.digest or where == os.path.dirname(where):  # noqa: PTH120
-            _current.folders[where] = stamp
-            break
-        where, missing = os.path.split(where)
-        name = ANY + missing if name.startswith(ANY) else missing
-    look = (where, name)
+    look = (os.path.abspath(folder), name)  # noqa: PTH100
     if look not in _current.looks:
         _current.looks[look] = found_at(look)
     return look
@@ -206,12 +207,6 @@ def note_path(path: str) -> None:
 def note_listing(path: str) -> None:
     """Note everything that a folder holds."""
     note_name(path, LISTING)
-
-
-def _note(into: dict[str, Stamp], name: str, stamp: Stamp) -> None:
-    assert _current is not None, "only called while recording"
-    if into.setdefault(name, stamp).digest != stamp.digest:
-        _current.torn = True
 
 
 # ------------------------------------------------------------------ the environment

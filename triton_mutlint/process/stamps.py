@@ -1,4 +1,4 @@
-"""What files and folders hold, told by stamps, and what stands where one looks."""
+"""What files hold, told by stamps, and what stands where one looks."""
 
 from __future__ import annotations
 
@@ -6,24 +6,20 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 
-# Files that decide what is linted or what an import means without being Python.
-_MARKS = frozenset({".git", "pyproject.toml", "setup.py", "setup.cfg", "triton-mutlint.yaml", "triton-mutlint.yml",
-                    "triton-mutlint.toml", "pyvenv.cfg"})
 _SETTLED = 100_000_000  # ns after which a change would show in a file's times: far above any clock's step
 
 Signature = tuple[int, ...]
-Look = tuple[str, str]  # a folder that exists, and a name in it; ALL for whatever is there
+Look = tuple[str, str]  # a folder, and a name in it; ALL for whatever is there
 ALL, LISTING = "", "/"  # all sources and folders; everything
 ANY = "/"  # begins a name that need be no source's
 
 
 @dataclass(frozen=True)
 class Stamp:
-    """What a file or folder held: `digest` is empty where there was none, or it could not be read.
+    """What a file held: `digest` is empty where there was none, or it could not be read.
 
     A file whose `signature` (times, size, number) is still the same has not changed; without one, only
     its content tells.
@@ -44,54 +40,33 @@ def refuse_irregular(path: str | os.PathLike[str]) -> None:
         raise OSError(errno.EINVAL, f"it is {kind}, not a file", os.fspath(path))
 
 
-def is_loose(look: Look) -> bool:
-    """Whether linted code looked there itself, for anything."""
-    return look[1].startswith(ANY)
-
-
 def found_at(look: Look) -> str:
-    """What stands where one looks: nothing of ALL, whose stamp tells."""
-    if look[1] == ALL:
-        return ""
-    if look[1] == LISTING:
+    """What stands where one looks."""
+    folder, name = look
+    base = os.path.join(*look)  # noqa: PTH118 - a hot path
+    if name in (ALL, LISTING):
         try:
-            names = set(os.listdir(look[0])) - {"__pycache__"}  # noqa: PTH208
-            return digest_of("\0".join(sorted(names)).encode("utf-8", "surrogateescape"))
+            with os.scandir(folder) as entries:
+                shown = sorted(filter(None, map(_shown, entries))) if name == ALL else sorted(e.name for e in entries)
         except OSError:
             return "none"
-    if look[1].startswith(ANY):
-        path = os.path.join(look[0], look[1].removeprefix(ANY))  # noqa: PTH118
+        return digest_of("\0".join(shown).encode("utf-8", "surrogateescape"))
+    if name.startswith(ANY):
+        path = os.path.join(folder, name.removeprefix(ANY))  # noqa: PTH118
         return f"{os.path.lexists(path):d}{os.path.exists(path):d}{os.path.isdir(path):d}"  # noqa: PTH110, PTH112
-    base = os.path.join(*look)  # noqa: PTH118 - a hot path
     is_source, is_package = os.path.isfile(base + ".py"), os.path.isfile(os.path.join(base, "__init__.py"))  # noqa: PTH113, PTH118
     return f"{is_source:d}{is_package:d}{os.path.isdir(base):d}{os.path.exists(base):d}"  # noqa: PTH110, PTH112
 
 
-def looks_still(looks: Mapping[Look, str], folders: Mapping[str, Stamp],
-                ask: Callable[[str, Stamp, bool], Stamp | None] | None = None) -> dict[str, Stamp] | None:
-    """The stamps that the folders would get now if all looks find what they found; else None.
-
-    `ask` stands for `still` where somebody remembers its answers.
-    """
-    now = {folder: (ask or still)(folder, stamp, True) for folder, stamp in folders.items()}
-    changed = {folder for folder, stamp in now.items() if stamp is None}
-    for look, found in looks.items():
-        # A folder's stamp tells of sources and folders in it, and of nothing else.
-        asked = look[0] in changed or is_loose(look)
-        if asked and ((look[1] == ALL and look[0] in changed) or found_at(look) != found):
-            return None
-    return {folder: stamp or folder_stamp(folder) for folder, stamp in now.items()}
-
-
-def still(path: str, stamp: Stamp, folder: bool = False) -> Stamp | None:
-    """The stamp that a file or folder would get now if it holds what `stamp` says, else None."""
+def still(path: str, stamp: Stamp) -> Stamp | None:
+    """The stamp that a file would get now if it holds what `stamp` says, else None."""
     if stamp.signature:
         try:
             if _raw_signature(path) == stamp.signature:
                 return stamp
         except OSError:
             return None
-    now = folder_stamp(path) if folder else file_stamp(path)
+    now = file_stamp(path)
     return now if now.digest == stamp.digest else None
 
 
@@ -105,30 +80,18 @@ def file_stamp(path: str) -> Stamp:
         return Stamp("")
 
 
-def folder_stamp(path: str) -> Stamp:
-    try:
-        signature = signature_of(path)
-        with os.scandir(path) as entries:
-            shown = sorted(filter(None, map(_shown, entries)))
-        return Stamp(digest_of("\0".join(shown).encode("utf-8", "surrogateescape")), signature)
-    except OSError:
-        return Stamp("")
-
-
 def digest_of(data: bytes) -> str:
     return blake2b(data, digest_size=16).hexdigest()
 
 
 def _shown(entry: os.DirEntry[str]) -> str:
-    """An entry of a folder as far as it matters: its name and kind, and where a link leads."""
+    """An entry of a folder as far as it matters: the name of a source or folder, and where a link leads."""
     name = entry.name
     if entry.is_symlink():
         return f"{name}>{os.readlink(entry.path)}"  # noqa: PTH115
-    if name in _MARKS or name.endswith(".py"):
+    if name.endswith(".py"):
         return name
-    if entry.is_dir() and not name.startswith(".") and name != "__pycache__":
-        return f"{name}/"
-    return ""
+    return f"{name}/" if entry.is_dir() and not name.startswith(".") and name != "__pycache__" else ""
 
 
 def _raw_signature(path: str) -> Signature:

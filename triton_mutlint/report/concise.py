@@ -12,7 +12,7 @@ from triton_mutlint.types import Finding, Report
 def render(report: Report, options: RenderOptions | None = None) -> str:
     """Findings that are not suppressed; nothing at all when there are none."""
     fixes = options.fixes if options else {}
-    return "".join(_line(f, f in fixes) for f in order.findings(report) if not f.suppressed)
+    return "".join(_line(f, f in fixes) for f in order.active(report))
 
 
 def _line(finding: Finding, is_fixable: bool) -> str:

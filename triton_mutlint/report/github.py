@@ -14,17 +14,13 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 def render(report: Report, options: RenderOptions | None = None) -> str:
     """An annotation per finding that is not suppressed; nothing when there are none."""
-    return "".join(_annotation(f) for f in order.findings(report) if not f.suppressed)
+    return "".join(_annotation(f) for f in order.active(report))
 
 
 def _annotation(finding: Finding) -> str:
     place = finding.location
-    properties = {
-        "file": place.file,
-        "line": str(place.line),
-        "col": str(place.column),
-        "title": f"{finding.rule} {finding.name}",
-    }
+    title = f"{finding.rule} {finding.name}"
+    properties = {"file": place.file, "line": str(place.line), "col": str(place.column), "title": title}
     shown = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
     message = f"{finding.message}\n{finding.help}" if finding.help else finding.message
     return f"::{_COMMANDS[finding.severity]} {shown}::{_data(message)}\n"

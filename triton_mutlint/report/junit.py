@@ -22,24 +22,22 @@ _CONSTANT = {"time": "0", "timestamp": "1970-01-01T00:00:00", "hostname": "local
 def render(report: Report, options: RenderOptions | None = None) -> str:
     """The report as one `testsuites` document."""
     fail_on = (options or RenderOptions()).fail_on
-    findings = [f for f in order.findings(report) if not f.suppressed]
-    files = sorted({k.location.file for k in report.kernels} | {f.location.file for f in findings})
+    findings = order.active(report)
     root = ET.Element("testsuites")
-    for index, file in enumerate(files):
+    files = {kernel.location.file for kernel in report.kernels} | {finding.location.file for finding in findings}
+    for index, file in enumerate(sorted(files)):
         kernels = [k for k in order.kernels(report) if k.location.file == file]
-        here = [f for f in findings if f.location.file == file]
-        root.append(_suite(index, file, kernels, here, fail_on))
+        root.append(_suite(index, file, kernels, [f for f in findings if f.location.file == file], fail_on))
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _suite(
-    index: int, file: str, kernels: Sequence[KernelReport], findings: Sequence[Finding], fail_on: str
-) -> ET.Element:
+def _suite(index: int, file: str, kernels: Sequence[KernelReport], findings: Sequence[Finding],
+           fail_on: str) -> ET.Element:
     failing = [f for f in findings if fails(f, fail_on)]
     names = [kernel.name for kernel in kernels]
-    cases = [_case(file, kernel, [f for f in failing if f.kernel == kernel.name]) for kernel in kernels]
-    cases += [_finding_case(file, f) for f in failing if f.kernel not in names]
+    cases = [_case(file, k.name, k.location.line, [f for f in failing if f.kernel == k.name], k) for k in kernels]
+    cases += [_case(file, f.rule, f.location.line, [f]) for f in failing if f.kernel not in names]
     suite = ET.Element("testsuite", {
         "name": _token(file), "package": _token(file), "id": str(index), "tests": str(len(cases)),
         "failures": str(sum(case.find("failure") is not None for case in cases)),
@@ -52,28 +50,19 @@ def _suite(
     return suite
 
 
-def _case(file: str, kernel: KernelReport, failing: Sequence[Finding]) -> ET.Element:
-    name = f"{kernel.name} (line {kernel.location.line})" if kernel.name else f"line {kernel.location.line}"
-    case = ET.Element("testcase", {"name": _token(name), "classname": _token(file), "time": "0"})
-    failure = kernel.failure
-    if kernel.status is Status.FAILED and failure is not None and failing:
+def _case(file: str, name: str, line: int, failing: Sequence[Finding],
+          kernel: KernelReport | None = None) -> ET.Element:
+    """A kernel, or a finding of none, with what fails the run."""
+    title = f"{name} (line {line})" if name else f"line {line}"
+    case = ET.Element("testcase", {"name": _token(title), "classname": _token(file), "time": "0"})
+    failure = kernel.failure if kernel is not None and kernel.status is Status.FAILED else None
+    if failing and failure is not None:
         kind = {"message": _safe(failure.message.strip()), "type": failure.stage.value}
         ET.SubElement(case, "error", kind).text = "".join(map(_line, failing))
     elif failing:
-        _add_failure(case, failing)
+        kind = {"message": _safe(failing[0].message), "type": failing[0].rule}
+        ET.SubElement(case, "failure", kind).text = "".join(map(_line, failing))
     return case
-
-
-def _finding_case(file: str, finding: Finding) -> ET.Element:
-    name = f"{finding.rule} (line {finding.location.line})"
-    case = ET.Element("testcase", {"name": _token(name), "classname": _token(file), "time": "0"})
-    _add_failure(case, [finding])
-    return case
-
-
-def _add_failure(case: ET.Element, failing: Sequence[Finding]) -> None:
-    kind = {"message": _safe(failing[0].message), "type": failing[0].rule}
-    ET.SubElement(case, "failure", kind).text = "".join(map(_line, failing))
 
 
 def _line(finding: Finding) -> str:

@@ -9,7 +9,7 @@ from triton_mutlint.basics import flat
 from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.terminal.summary import sentence
-from triton_mutlint.types import Finding, KernelReport, Mutation, Report, Status
+from triton_mutlint.types import KernelReport, Location, Mutation, Report, Status
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&@!])")
 _ICONS = {"error": "❌", "warning": "⚠️", "info": "ℹ️"}
@@ -18,36 +18,29 @@ _ICONS = {"error": "❌", "warning": "⚠️", "info": "ℹ️"}
 def render(report: Report, options: RenderOptions | None = None) -> str:
     """The report as GitHub-flavoured Markdown."""
     quiet = options is not None and options.quiet
-    findings = [f for f in order.findings(report) if not f.suppressed]
-    kernels = [] if quiet else order.kernels(report)
-    parts = ["### triton-mutlint", escape(sentence(report)), _findings(findings), _kernels(kernels)]
+    findings = [[f"{_ICONS[f.severity.value]} {f.rule}", _place(f.location), escape(f.message)]
+                for f in order.active(report)]
+    kernels = [] if quiet else list(map(_cells, order.kernels(report)))
+    parts = ["### triton-mutlint", escape(sentence(report)), _table(["rule", "place", "finding"], findings),
+             _table(["kernel", "place", "writes", "sometimes", "unknown", "through addresses from"], kernels)]
     if not quiet:
         parts += [f"> {escape(note)}" for note in report.notes]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _findings(findings: Sequence[Finding]) -> str:
-    if not findings:
-        return ""
-    rows = [f"| {_ICONS[f.severity.value]} {f.rule} | {_place(f)} | {escape(f.message)} |" for f in findings]
-    return "\n".join(["| rule | place | finding |", "|---|---|---|", *rows])
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, *rows] if rows else []
+    shown = [f"| {' | '.join(line)} |" for line in lines]
+    return "\n".join([*shown[:1], f"|{'---|' * len(head)}", *shown[1:]]) if shown else ""
 
 
-def _place(finding: Finding) -> str:
-    return code(f"{finding.location.file}:{finding.location.line}")
-
-
-def _kernels(kernels: Sequence[KernelReport]) -> str:
-    if not kernels:
-        return ""
-    rows = [f"| {' | '.join(_cells(kernel))} |" for kernel in kernels]
-    head = "| kernel | place | writes | sometimes | unknown | through addresses from |"
-    return "\n".join([head, "|---|---|---|---|---|---|", *rows])
+def _place(location: Location) -> str:
+    return code(f"{location.file}:{location.line}")
 
 
 def _cells(kernel: KernelReport) -> list[str]:
     name = code(kernel.name) if kernel.name else ""
-    place = code(f"{kernel.location.file}:{kernel.location.line}")
+    place = _place(kernel.location)
     if kernel.status is Status.FAILED:
         stage = kernel.failure.stage.value if kernel.failure else ""
         return [name, place, f"failed ({stage})", "", "", ""]

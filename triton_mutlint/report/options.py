@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from triton_mutlint.report.sources import SourceLines
 
 if TYPE_CHECKING:  # fixing is loaded when there is something to fix
-    from triton_mutlint.fixes.offers import Offer
+    from triton_mutlint.fixes.plan import Offer
     from triton_mutlint.types import Finding
 
 

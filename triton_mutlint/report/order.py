@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from triton_mutlint.types import (
-    Access,
-    Finding,
-    IndirectWrite,
-    KernelReport,
-    OpaqueOp,
-    Report,
-    UnanalyzableOp,
-)
+from triton_mutlint.types import Access, Finding, IndirectWrite, KernelReport, OpaqueOp, Report, UnanalyzableOp
 
 Placed = TypeVar("Placed", IndirectWrite, OpaqueOp, UnanalyzableOp)
 
@@ -29,6 +21,11 @@ def findings(report: Report) -> list[Finding]:
         report.findings,
         key=lambda f: (f.location, f.rule, f.kernel or "", f.op or "", f.parameter or "", f.message),
     )
+
+
+def active(report: Report) -> list[Finding]:
+    """The findings that nobody suppressed."""
+    return [finding for finding in findings(report) if not finding.suppressed]
 
 
 def accesses(found: Iterable[Access]) -> list[Access]:

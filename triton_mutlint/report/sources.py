@@ -8,6 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from triton_mutlint.basics import character_at
 from triton_mutlint.process.inputs import read
 
 if TYPE_CHECKING:
@@ -37,10 +38,7 @@ class SourceLines:
     def character(self, location: Location) -> int:
         """The 0-based index of a column in characters: Python and Triton count UTF-8 bytes."""
         line = self.line(location.file, location.line)
-        if line is None:
-            return location.column - 1
-        before = line.encode("utf-8", errors="replace")[: location.column - 1]
-        return len(before.decode("utf-8", errors="ignore"))
+        return location.column - 1 if line is None else character_at(line, location.column)
 
     def _read(self, file: str) -> list[str]:
         from tokenize import detect_encoding

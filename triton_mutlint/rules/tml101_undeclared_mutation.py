@@ -16,23 +16,21 @@ whose writes it does not know of, and the numbers are silently wrong.
 ```python
 # triton-mutlint: mutates=out_ptr
 @triton.jit
-def scale(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + i, mask=i < n)
-    tl.store(out_ptr + i, x * 2, mask=i < n)
-    tl.store(x_ptr + i, x * 0, mask=i < n)  # x_ptr is not declared
+def scale(x_ptr, out_ptr):
+    i = tl.program_id(0) * 128 + tl.arange(0, 128)
+    tl.store(out_ptr + i, tl.load(x_ptr + i) * 2)
+    tl.store(x_ptr + i, 0.0)  # x_ptr is not declared
 ```
 
 ## Good
 
 ```python
-# triton-mutlint: mutates=out_ptr,x_ptr
+# triton-mutlint: mutates=x_ptr,out_ptr
 @triton.jit
-def scale(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + i, mask=i < n)
-    tl.store(out_ptr + i, x * 2, mask=i < n)
-    tl.store(x_ptr + i, x * 0, mask=i < n)
+def scale(x_ptr, out_ptr):
+    i = tl.program_id(0) * 128 + tl.arange(0, 128)
+    tl.store(out_ptr + i, tl.load(x_ptr + i) * 2)
+    tl.store(x_ptr + i, 0.0)
 ```
 
 ## How to fix
@@ -46,8 +44,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_mutlint.contracts.declarations import KernelDeclaration, change_of, covers
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import WRITING, KernelSubject, condition, places
+from triton_mutlint.rules.rule import WRITING, KernelSubject, Rule, condition, places
 from triton_mutlint.types import Finding, Mutation, ParameterReport, Related, Severity
 
 
@@ -57,7 +54,12 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
             if subject.declaration is not None and not subject.declaration.names(parameter.name):
                 yield _undeclared(subject, parameter)
             elif subject.declaration is None and _is_const(subject, parameter):
-                yield _const(subject, parameter)
+                what = f"`{subject.report.name}` writes `{parameter.name}`{condition(parameter)}"
+                yield RULE.finding(
+                    f"{what}, which is annotated `tl.const`", subject.place_of(parameter.name), kernel=subject.report,
+                    parameter=parameter.name, related=places(parameter, WRITING),
+                    help="remove the annotation or the write", subject=subject.report.location,
+                )
 
 
 def _undeclared(subject: KernelSubject, parameter: ParameterReport) -> Finding:
@@ -86,15 +88,6 @@ def _complete(subject: KernelSubject, declared: KernelDeclaration) -> list[str]:
     order = {p.name: i for i, p in enumerate(report.parameters)}
     first = {n: min(i for p, i in order.items() if covers(n, p)) for n in (*kept, *added)}
     return sorted(first, key=first.__getitem__)
-
-
-def _const(subject: KernelSubject, parameter: ParameterReport) -> Finding:
-    return RULE.finding(
-        f"`{subject.report.name}` writes `{parameter.name}`{condition(parameter)}, which is annotated `tl.const`",
-        subject.place_of(parameter.name), kernel=subject.report, parameter=parameter.name,
-        related=places(parameter, WRITING), help="remove the annotation or the write",
-        subject=subject.report.location,
-    )
 
 
 def _is_const(subject: KernelSubject, parameter: ParameterReport) -> bool:

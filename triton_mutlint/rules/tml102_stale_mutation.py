@@ -16,9 +16,9 @@ hides the day when a write disappears by mistake.
 ```python
 # triton-mutlint: mutates=x_ptr,out_ptr
 @triton.jit
-def scale(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2, mask=i < n)
+def scale(x_ptr, out_ptr):
+    i = tl.program_id(0) * 128 + tl.arange(0, 128)
+    tl.store(out_ptr + i, tl.load(x_ptr + i) * 2)
 ```
 
 ## Good
@@ -26,9 +26,9 @@ def scale(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 ```python
 # triton-mutlint: mutates=out_ptr
 @triton.jit
-def scale(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2, mask=i < n)
+def scale(x_ptr, out_ptr):
+    i = tl.program_id(0) * 128 + tl.arange(0, 128)
+    tl.store(out_ptr + i, tl.load(x_ptr + i) * 2)
 ```
 
 ## How to fix
@@ -42,8 +42,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_mutlint.contracts.declarations import KernelDeclaration, change_of, covers
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.rules.rule import KernelSubject, Rule
 from triton_mutlint.types import Finding, Mutation, ParameterReport, Related, Severity, Status
 
 

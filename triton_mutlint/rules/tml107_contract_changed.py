@@ -18,10 +18,9 @@ helper that stores through another pointer is enough.
 
 ```python
 @triton.jit
-def scale(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(x_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2, mask=i < n)
-    tl.store(out_ptr + i, 1.0, mask=i < n)
+def scale(x_ptr, out_ptr):
+    i = tl.program_id(0) * 128 + tl.arange(0, 128)
+    tl.store(x_ptr + i, tl.load(x_ptr + i) * 2)
 ```
 
 ```snapshot
@@ -33,9 +32,9 @@ kernel kernels.py::scale
 
 ```python
 @triton.jit
-def scale(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2, mask=i < n)
+def scale(x_ptr, out_ptr):
+    i = tl.program_id(0) * 128 + tl.arange(0, 128)
+    tl.store(out_ptr + i, tl.load(x_ptr + i) * 2)
 ```
 
 ```snapshot
@@ -51,7 +50,7 @@ commit the file; its diff shows reviewers what changed. Otherwise undo it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from triton_mutlint.contracts.contract import (
@@ -60,7 +59,6 @@ from triton_mutlint.contracts.contract import (
     UNKNOWN,
     WRITTEN,
     Contract,
-    Key,
     contract_of,
     keyed,
     keyed_ops,
@@ -68,8 +66,7 @@ from triton_mutlint.contracts.contract import (
 )
 from triton_mutlint.contracts.snapshot import SnapshotEntry
 from triton_mutlint.rules.ops.op_effects import steps
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import WRITING, KernelSubject, RunSubject, places
+from triton_mutlint.rules.rule import WRITING, KernelSubject, Rule, RunSubject, places
 from triton_mutlint.types import Finding, KernelReport, Location, OpReport, Related, Severity
 
 _UPDATE = "if this is meant, update the snapshot: `triton-mutlint snapshot` with the same paths"
@@ -80,21 +77,21 @@ _SHOWN = 3  # places of a write that are listed
 
 @dataclass(frozen=True)
 class _Owner:
-    """A kernel or an op, and what it writes now; `subject` is there for a kernel."""
+    """A kernel or an op, and what it writes now; `subject` is there for a kernel, `entry` where the snapshot has it."""
 
     report: KernelReport | OpReport
     now: Contract
+    entry: Location
     subject: KernelSubject | None = None
 
-    def finding(self, message: str, help: str, parameter: str | None = None,  # noqa: A002 - as of a rule
-                related: tuple[Related, ...] = (), severity: Severity | None = None,
-                entry: Location | None = None) -> Finding:
+    def finding(self, message: str, help: str = _UPDATE, parameter: str | None = None,  # noqa: A002 - as of a rule
+                related: Iterable[Related] = (), severity: Severity | None = None) -> Finding:
         report = self.report
         place = self.subject.place_of(parameter) if self.subject and parameter else report.location
         return RULE.finding(
             f"`{report.name}` {message}", place, kernel=report if isinstance(report, KernelReport) else None,
             op=report if isinstance(report, OpReport) else None, parameter=parameter, related=related, help=help,
-            severity=severity, subject=entry,
+            severity=severity, subject=self.entry if parameter else None,
         )
 
     def written(self, name: str) -> tuple[Related, ...]:
@@ -110,70 +107,60 @@ def check_run(run: RunSubject) -> Iterator[Finding]:
     snapshot = run.snapshot
     if snapshot is None:
         return
+    entries = {key: Location(snapshot.file, entry.line) for key, entry in snapshot.entries.items()}
+    nowhere = Location(snapshot.file, 1)
     subjects = {id(s.report): s for s in run.kernels}
     kernels = keyed([s.report for s in run.kernels], run.cwd, snapshot.folder)
-    owners = {key: _Owner(report, contract_of(report), subjects[id(report)]) for key, report in kernels.items()}
+    owners = {key: _Owner(report, contract_of(report), entries.get(key, nowhere), subjects[id(report)])
+              for key, report in kernels.items()}
     ops = keyed_ops(run.ops, run.cwd, snapshot.folder)
-    owners |= {key: _Owner(op, op_contract_of(op)) for key, op in ops.items()}
+    owners |= {key: _Owner(op, op_contract_of(op), entries.get(key, nowhere)) for key, op in ops.items()}
     for key, owner in owners.items():
-        yield from _compare(owner, snapshot.file, snapshot.entries.get(key))
+        yield from _compare(owner, snapshot.entries.get(key))
     covered = run.covered({key.file for key in snapshot.entries}, snapshot.folder)
-    for key, entry in snapshot.entries.items():
+    for key, place in entries.items():
         if key not in owners and key.file in covered:
-            yield _gone(key, Location(snapshot.file, entry.line))
+            yield RULE.finding(f"the snapshot has the {key.kind} `{key.name}`, which {key.file} no longer has", place,
+                               help=_UPDATE)
 
 
-def _gone(key: Key, entry: Location) -> Finding:
-    return RULE.finding(f"the snapshot has the {key.kind} `{key.name}`, which {key.file} no longer has", entry,
-                        help=_UPDATE)
-
-
-def _compare(owner: _Owner, file: str, entry: SnapshotEntry | None) -> Iterator[Finding]:
+def _compare(owner: _Owner, entry: SnapshotEntry | None) -> Iterator[Finding]:
     before = entry.contract if entry is not None and entry.contract.analyzed else None
-    if entry is None or before is None:
+    if before is None:
         if owner.now.analyzed:
             state = "is not in the snapshot yet" if entry is None else "has no verdict in the snapshot"
             yield owner.finding(state, "`triton-mutlint snapshot` with the same paths adds it", severity=Severity.INFO)
-        return
-    place = Location(file, entry.line)
-    if not owner.now.analyzed:
+    elif not owner.now.analyzed:
         yield owner.finding("has a verdict in the snapshot and none now",
                             "give the kernel's arguments in a spec, so that it can be analysed again",
-                            related=(Related("the snapshot's entry", place),))
-        return
-    for name in sorted({*before.writes, *owner.now.writes}):
-        old, new = before.writes.get(name), owner.now.writes.get(name)
-        if old != new:
-            yield _changed(owner, name, old, new, place)
-    yield from _indirect(owner, before, place)
+                            related=[Related("the snapshot's entry", owner.entry)])
+    else:
+        for name in sorted({*before.writes, *owner.now.writes}):
+            old, new = before.writes.get(name), owner.now.writes.get(name)
+            if old != new:
+                yield _changed(owner, name, old, new)
+        yield from _indirect(owner, before)
 
 
-def _changed(owner: _Owner, name: str, old: tuple[str, str] | None, new: tuple[str, str] | None,
-             entry: Location) -> Finding:
+def _changed(owner: _Owner, name: str, old: tuple[str, str] | None, new: tuple[str, str] | None) -> Finding:
+    said = "not written" if old is None else f"{old[0]} when {old[1]}" if old[1] else old[0]
     when = f" when {new[1]}" if new and new[1] else ""
     return owner.finding(
-        f"{_NOW[new[0] if new else '']} `{name}`{when}; the snapshot says: {_verdict(old)}", _UPDATE, name,
-        (Related("the snapshot's entry", entry), *owner.written(name)),
-        Severity.INFO if old is not None and old[0] == UNKNOWN else None, entry,
+        f"{_NOW[new[0] if new else '']} `{name}`{when}; the snapshot says: {said}",
+        parameter=name, related=(Related("the snapshot's entry", owner.entry), *owner.written(name)),
+        severity=Severity.INFO if old is not None and old[0] == UNKNOWN else None,
     )
 
 
-def _verdict(verdict: tuple[str, str] | None) -> str:
-    if verdict is None:
-        return "not written"
-    how, when = verdict
-    return f"{how} when {when}" if when else how
-
-
-def _indirect(owner: _Owner, before: Contract, entry: Location) -> Iterator[Finding]:
+def _indirect(owner: _Owner, before: Contract) -> Iterator[Finding]:
     writes = owner.report.indirect_writes if isinstance(owner.report, KernelReport) else ()
     for name, via in sorted(before.indirect ^ owner.now.indirect):
         appeared = (name, via) in owner.now.indirect
         address = f"addresses loaded from `{name}`" if via == "loaded" else f"the address in `{name}`"
         verb = "now writes through" if appeared else "no longer writes through"
-        said = Related(f"the snapshot {'does not list' if appeared else 'lists'} it", entry)
+        said = Related(f"the snapshot {'does not list' if appeared else 'lists'} it", owner.entry)
         found = [Related(f"written here by {w.op}", w.location) for w in writes if (w.through, w.via) == (name, via)]
-        yield owner.finding(f"{verb} {address}", _UPDATE, name, (said, *found[:_SHOWN]), entry=entry)
+        yield owner.finding(f"{verb} {address}", parameter=name, related=(said, *found[:_SHOWN]))
 
 
 RULE = Rule("TML107", "contract-changed", Severity.ERROR, __doc__ or "", check_run=check_run,

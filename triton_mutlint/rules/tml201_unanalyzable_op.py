@@ -17,11 +17,10 @@ parameters that reach such an op are `unknown`, never `unwritten`.
 ```python
 @triton.jit
 def call_out(x_ptr, out_ptr):
-    x = tl.load(x_ptr)
-    addr = out_ptr.to(tl.int64, bitcast=True)
-    r = tl.inline_asm_elementwise("call ($0), write_it, ($1);", "=l,l", [addr], dtype=tl.int64,
-                                  is_pure=False, pack=1)
-    tl.store(x_ptr, x + r.to(tl.float32))
+    address = out_ptr.to(tl.int64, bitcast=True)
+    result = tl.inline_asm_elementwise("call ($0), write_it, ($1);", "=l,l", [address], dtype=tl.int64,
+                                       is_pure=False, pack=1)
+    tl.store(x_ptr, result.to(tl.float32))
 ```
 
 ## Good
@@ -29,9 +28,7 @@ def call_out(x_ptr, out_ptr):
 ```python
 @triton.jit
 def store_out(x_ptr, out_ptr):
-    x = tl.load(x_ptr)
-    tl.store(out_ptr, x)
-    tl.store(x_ptr, x + 1)
+    tl.store(out_ptr, tl.load(x_ptr))
 ```
 
 ## How to fix
@@ -45,8 +42,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.rules.rule import KernelSubject, Rule
 from triton_mutlint.types import Finding, Related, Severity, UnanalyzableOp
 
 _OTHERWISE = "use an op whose effects are known, or find out what it writes and suppress this with a reason"
@@ -54,8 +50,7 @@ _SHOWN = 60  # characters of asm in a message
 
 
 def check(subject: KernelSubject) -> Iterator[Finding]:
-    for op in subject.report.unanalyzable_ops:
-        yield _undecided(subject, op)
+    return (_undecided(subject, op) for op in subject.report.unanalyzable_ops)
 
 
 def _undecided(subject: KernelSubject, op: UnanalyzableOp) -> Finding:

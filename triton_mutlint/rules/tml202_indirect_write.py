@@ -16,19 +16,17 @@ and autotuning cannot restore it.
 
 ```python
 @triton.jit
-def fill_all(table_ptr, n, BLOCK: tl.constexpr):
+def fill_all(table_ptr):
     target = tl.load(table_ptr + tl.program_id(0)).to(tl.pointer_type(tl.float32))
-    i = tl.arange(0, BLOCK)
-    tl.store(target + i, 0.0, mask=i < n)
+    tl.store(target + tl.arange(0, 128), 0.0)
 ```
 
 ## Good
 
 ```python
 @triton.jit
-def fill_one(out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, 0.0, mask=i < n)
+def fill_one(out_ptr):
+    tl.store(out_ptr + tl.program_id(0) * 128 + tl.arange(0, 128), 0.0)
 ```
 
 ## How to fix
@@ -41,29 +39,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject
-from triton_mutlint.types import Finding, IndirectWrite, Related, Severity
+from triton_mutlint.rules.rule import KernelSubject, Rule
+from triton_mutlint.types import Finding, Related, Severity
 
 
 def check(subject: KernelSubject) -> Iterator[Finding]:
     declared = subject.declaration
     undecided = {(op.op, op.location) for op in subject.report.unanalyzable_ops}  # TML201 speaks for these
     for write in subject.report.indirect_writes:
-        acknowledged = declared is not None and declared.names(write.through)
+        name, loaded = write.through, write.via == "loaded"
+        acknowledged = declared is not None and declared.names(name)
         if not acknowledged and (write.op, write.location) not in undecided:
-            yield _indirect(subject, write)
-
-
-def _indirect(subject: KernelSubject, write: IndirectWrite) -> Finding:
-    name = write.through
-    source = f"loaded from the memory of `{name}`" if write.via == "loaded" else f"that the integer `{name}` holds"
-    return RULE.finding(
-        f"{write.op} in `{subject.report.name}` writes through an address {source}: which tensor it hits is not known",
-        write.location, kernel=subject.report, parameter=name,
-        related=(Related("the address comes through this parameter", subject.place_of(name)),),
-        help=f"pass the tensor itself, or declare `mutates={name}` and have callers declare every tensor it points to",
-    )
+            source = f"loaded from the memory of `{name}`" if loaded else f"that the integer `{name}` holds"
+            yield RULE.finding(
+                f"{write.op} in `{subject.report.name}` writes through an address {source}: which tensor it hits is "
+                "not known", write.location, kernel=subject.report, parameter=name,
+                related=[Related("the address comes through this parameter", subject.place_of(name))],
+                help=f"pass the tensor itself, or declare `mutates={name}` and have callers declare every tensor it "
+                     "points to",
+            )
 
 
 RULE = Rule("TML202", "indirect-write", Severity.WARNING, __doc__ or "", check=check)

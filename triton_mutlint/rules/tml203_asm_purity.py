@@ -14,22 +14,18 @@ loops and branches. With a store in it, the store happens once instead of many t
 
 ```python
 @triton.jit
-def mark(x_ptr, flag_ptr):
-    addr = flag_ptr.to(tl.int64, bitcast=True)
-    tl.inline_asm_elementwise("st.global.u32 [$1], 1; mov.u32 $0, 0;", "=r,l", [addr],
+def mark(flag_ptr):
+    tl.inline_asm_elementwise("st.global.u32 [$1], 1; mov.u32 $0, 0;", "=r,l", [flag_ptr.to(tl.int64, bitcast=True)],
                               dtype=tl.int32, is_pure=True, pack=1)
-    tl.store(x_ptr, 1.0)
 ```
 
 ## Good
 
 ```python
 @triton.jit
-def mark(x_ptr, flag_ptr):
-    addr = flag_ptr.to(tl.int64, bitcast=True)
-    tl.inline_asm_elementwise("st.global.u32 [$1], 1; mov.u32 $0, 0;", "=r,l", [addr],
+def mark(flag_ptr):
+    tl.inline_asm_elementwise("st.global.u32 [$1], 1; mov.u32 $0, 0;", "=r,l", [flag_ptr.to(tl.int64, bitcast=True)],
                               dtype=tl.int32, is_pure=False, pack=1)
-    tl.store(x_ptr, 1.0)
 ```
 
 ## How to fix
@@ -41,27 +37,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject
-from triton_mutlint.types import Finding, OpaqueOp, Related, Severity
+from triton_mutlint.rules.rule import KernelSubject, Rule
+from triton_mutlint.types import Finding, Related, Severity
 
 
 def check(subject: KernelSubject) -> Iterator[Finding]:
     for op in subject.report.opaque_ops:
         if op.op == "tt.elementwise_inline_asm" and op.pure and op.effect == "writes":
-            yield _stores(subject, op)
-
-
-def _stores(subject: KernelSubject, op: OpaqueOp) -> Finding:
-    names = ", ".join(f"`{name}`" for name in op.parameters)
-    target = f" to {names}" if names else ""
-    return RULE.finding(
-        f"inline asm in `{subject.report.name}` stores{target} but is marked `is_pure=True`: "
-        "the compiler may drop, merge or move it", op.location, kernel=subject.report,
-        parameter=op.parameters[0] if len(op.parameters) == 1 else None,
-        related=[Related("written by the asm", subject.place_of(name)) for name in op.parameters],
-        help="write `is_pure=False`",
-    )
+            names = ", ".join(f"`{name}`" for name in op.parameters)
+            yield RULE.finding(
+                f"inline asm in `{subject.report.name}` stores{' to ' if names else ''}{names} but is marked "
+                "`is_pure=True`: the compiler may drop, merge or move it", op.location, kernel=subject.report,
+                parameter=op.parameters[0] if len(op.parameters) == 1 else None,
+                related=[Related("written by the asm", subject.place_of(name)) for name in op.parameters],
+                help="write `is_pure=False`",
+            )
 
 
 RULE = Rule("TML203", "asm-purity", Severity.ERROR, __doc__ or "", check=check)

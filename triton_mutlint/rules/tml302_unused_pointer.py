@@ -15,18 +15,18 @@ went wrong. It costs a register, and an alignment check at every launch.
 
 ```python
 @triton.jit
-def copy(x_ptr, bias_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
+def copy(x_ptr, bias_ptr, out_ptr):
+    i = tl.program_id(0) * 128 + tl.arange(0, 128)
+    tl.store(out_ptr + i, tl.load(x_ptr + i))
 ```
 
 ## Good
 
 ```python
 @triton.jit
-def copy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
+def copy(x_ptr, out_ptr):
+    i = tl.program_id(0) * 128 + tl.arange(0, 128)
+    tl.store(out_ptr + i, tl.load(x_ptr + i))
 ```
 
 ## How to fix
@@ -39,8 +39,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.rules.rule import KernelSubject, Rule
 from triton_mutlint.types import Finding, Mutation, ParameterKind, ParameterReport, Severity
 
 _ADDRESSES = (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)
@@ -50,24 +49,21 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
     through = {write.through for write in subject.report.indirect_writes}
     through |= {name for op in subject.report.opaque_ops for name in op.parameters}
     for parameter in subject.report.parameters:
-        if _is_unused(parameter) and parameter.name not in through:
-            yield _unused(subject, parameter)
+        if not _is_unused(parameter) or parameter.name in through:
+            continue
+        message = f"`{subject.report.name}` does not use `{parameter.name}`"
+        if _is_mentioned(subject, parameter):
+            extent = f"none of the {subject.report.analyzed_variants} analysed variant(s)"
+            message = f"`{subject.report.name}` mentions `{parameter.name}`, but {extent} reads or writes there"
+        yield RULE.finding(
+            message, subject.place_of(parameter.name), kernel=subject.report, parameter=parameter.name,
+            help="remove the parameter, and the argument at each launch", subject=subject.report.location,
+        )
 
 
 def _is_unused(parameter: ParameterReport) -> bool:
     untouched = not (parameter.reads or parameter.writes or parameter.atomics or parameter.may_read)
     return parameter.kind in _ADDRESSES and untouched and parameter.mutation is Mutation.UNWRITTEN
-
-
-def _unused(subject: KernelSubject, parameter: ParameterReport) -> Finding:
-    name = subject.report.name
-    if _is_mentioned(subject, parameter):
-        extent = f"none of the {subject.report.analyzed_variants} analysed variant(s)"
-        message = f"`{name}` mentions `{parameter.name}`, but {extent} reads or writes there"
-    else:
-        message = f"`{name}` does not use `{parameter.name}`"
-    return RULE.finding(message, subject.place_of(parameter.name), kernel=subject.report, parameter=parameter.name,
-                        help="remove the parameter, and the argument at each launch", subject=subject.report.location)
 
 
 def _is_mentioned(subject: KernelSubject, parameter: ParameterReport) -> bool:

@@ -14,18 +14,18 @@ checked at every launch and visible in the signature.
 
 ```python
 @triton.jit
-def copy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
+def copy(x_ptr, out_ptr):
+    i = tl.program_id(0) * 128 + tl.arange(0, 128)
+    tl.store(out_ptr + i, tl.load(x_ptr + i))
 ```
 
 ## Good
 
 ```python
 @triton.jit
-def copy(x_ptr: tl.const, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
+def copy(x_ptr: tl.const, out_ptr):
+    i = tl.program_id(0) * 128 + tl.arange(0, 128)
+    tl.store(out_ptr + i, tl.load(x_ptr + i))
 ```
 
 ## How to fix
@@ -37,8 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject, places
+from triton_mutlint.rules.rule import KernelSubject, Rule, places
 from triton_mutlint.types import AccessKind, Finding, Mutation, ParameterKind, ParameterReport, Severity
 
 
@@ -47,7 +46,11 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
     const = {p.name for p in subject.kernel.parameters if p.is_const or p.annotation} if subject.kernel else set()
     for parameter in subject.report.parameters:
         if _is_candidate(parameter) and parameter.name not in const | through:
-            yield _candidate(subject, parameter)
+            yield RULE.finding(
+                f"`{subject.report.name}` only reads `{parameter.name}`", subject.place_of(parameter.name),
+                kernel=subject.report, parameter=parameter.name, related=places(parameter, [AccessKind.READ]),
+                help=f"annotate `{parameter.name}` as `tl.const`", subject=subject.report.location,
+            )
 
 
 def _is_candidate(parameter: ParameterReport) -> bool:
@@ -55,15 +58,6 @@ def _is_candidate(parameter: ParameterReport) -> bool:
     plain = parameter.kind is ParameterKind.POINTER and "." not in parameter.name
     reads_only = parameter.reads and parameter.mutation is Mutation.UNWRITTEN
     return plain and reads_only and not parameter.type.startswith("*k")
-
-
-def _candidate(subject: KernelSubject, parameter: ParameterReport) -> Finding:
-    return RULE.finding(
-        f"`{subject.report.name}` only reads `{parameter.name}`", subject.place_of(parameter.name),
-        kernel=subject.report, parameter=parameter.name,
-        related=places(parameter, [AccessKind.READ]),
-        help=f"annotate `{parameter.name}` as `tl.const`", subject=subject.report.location,
-    )
 
 
 RULE = Rule("TML303", "const-candidate", Severity.OFF, __doc__ or "", check=check)

@@ -18,8 +18,8 @@ A kernel that was not analysed must not pass as clean.
 
 ```python
 @triton.jit
-def copy(x_ptr, out_ptr, BLOCK: tl.constexpr):
-    i = tl.arange(0, BLOCK)
+def copy(x_ptr, out_ptr):
+    i = tl.arange(0, 128)
     tl.store(out_ptr + i, tl.load(x_ptr + i) + OFFSET)  # OFFSET is not defined in this file
 ```
 
@@ -29,8 +29,8 @@ def copy(x_ptr, out_ptr, BLOCK: tl.constexpr):
 OFFSET = tl.constexpr(1)
 
 @triton.jit
-def copy(x_ptr, out_ptr, BLOCK: tl.constexpr):
-    i = tl.arange(0, BLOCK)
+def copy(x_ptr, out_ptr):
+    i = tl.arange(0, 128)
     tl.store(out_ptr + i, tl.load(x_ptr + i) + OFFSET)
 ```
 
@@ -44,25 +44,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import RunSubject
-from triton_mutlint.types import Failure, Finding, KernelReport, Location, Severity, Stage
+from triton_mutlint.rules.rule import Rule, RunSubject
+from triton_mutlint.types import Finding, Location, Severity, Stage
 
 
 def check_run(run: RunSubject) -> Iterator[Finding]:
     for name, failure in run.failures:
-        yield _failed(failure, failure.location or Location(name or "<input>", 1), None)
+        yield RULE.finding(failure.message, failure.location or Location(name or "<input>", 1), help=failure.hint)
     for subject in run.kernels:
-        failure_ = subject.report.failure
-        if failure_ is not None and failure_.stage is Stage.LOAD:
-            yield _failed(failure_, failure_.location or subject.report.location, subject.report,
-                          subject.failure_severity)
-
-
-def _failed(failure: Failure, location: Location, kernel: KernelReport | None,
-            severity: Severity | None = None) -> Finding:
-    what = f"`{kernel.name}` could not be loaded: " if kernel else ""
-    return RULE.finding(f"{what}{failure.message}", location, kernel=kernel, help=failure.hint, severity=severity)
+        kernel, failed = subject.report, subject.report.failure
+        if failed is not None and failed.stage is Stage.LOAD:
+            yield RULE.finding(
+                f"`{kernel.name}` could not be loaded: {failed.message}", failed.location or kernel.location,
+                kernel=kernel, help=failed.hint, severity=subject.failure_severity)
 
 
 RULE = Rule("TML901", "load-failed", Severity.ERROR, __doc__ or "", check_run=check_run, has_strict=True)

@@ -19,18 +19,17 @@ wrong; sometimes the kernel is.
 
 ```python
 @triton.jit
-def copy(x_ptr, out_ptr):
-    i = tl.arange(0, 100)  # not a power of two
-    tl.store(out_ptr + i, tl.load(x_ptr + i))
+def fill(out_ptr):
+    tl.store(out_ptr + tl.arange(0, 100), 0.0)  # not a power of two
 ```
 
 ## Good
 
 ```python
 @triton.jit
-def copy(x_ptr, out_ptr):
+def fill(out_ptr):
     i = tl.arange(0, 128)
-    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < 100), mask=i < 100)
+    tl.store(out_ptr + i, 0.0, mask=i < 100)
 ```
 
 ## How to fix
@@ -43,8 +42,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.rules.rule import KernelSubject, Rule
 from triton_mutlint.types import Finding, Origin, Related, Severity, Stage
 
 _VERB = {Stage.SIGNATURE: "has no usable signature", Stage.LOWER: "does not compile", Stage.ANALYZE: "was not analysed"}

@@ -15,9 +15,8 @@ neither is guessed.
 ```python
 # no entry for `fill` in triton-mutlint.yaml
 @triton.jit
-def fill(out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, 0.0, mask=i < n)
+def fill(out_ptr):
+    tl.store(out_ptr + tl.arange(0, 128), 0.0)
 ```
 
 ## Good
@@ -25,7 +24,7 @@ def fill(out_ptr, n, BLOCK: tl.constexpr):
 ```yaml
 kernels:
   fill:
-    args: {out_ptr: "*fp32:16", n: i32, BLOCK: 128}
+    args: {out_ptr: "*fp32:16"}
     mutates: [out_ptr]
 ```
 
@@ -38,8 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.rules.rule import KernelSubject, Rule
 from triton_mutlint.types import Finding, Severity
 
 

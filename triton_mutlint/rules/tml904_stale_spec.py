@@ -15,9 +15,8 @@ A gate with a misspelt name is open: nothing is checked, and nobody is told.
 ```python
 # triton-mutlint: mutates=ouptut_ptr
 @triton.jit
-def fill(output_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(output_ptr + i, 0.0, mask=i < n)
+def fill(output_ptr):
+    tl.store(output_ptr + tl.arange(0, 128), 0.0)
 ```
 
 ## Good
@@ -25,9 +24,8 @@ def fill(output_ptr, n, BLOCK: tl.constexpr):
 ```python
 # triton-mutlint: mutates=output_ptr
 @triton.jit
-def fill(output_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(output_ptr + i, 0.0, mask=i < n)
+def fill(output_ptr):
+    tl.store(output_ptr + tl.arange(0, 128), 0.0)
 ```
 
 ## How to fix
@@ -38,11 +36,9 @@ Correct the name (the message gives the nearest one) or remove it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from triton_mutlint.contracts.declarations import COMMENT, KernelDeclaration, change_of, covers, read_declarations
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject, RunSubject
+from triton_mutlint.rules.rule import KernelSubject, Rule, RunSubject, misnamed
 from triton_mutlint.types import Finding, Related, Severity, SourceFile, Status
 
 
@@ -97,10 +93,7 @@ def _names(subject: KernelSubject, declared: KernelDeclaration) -> Iterator[Find
         no_element = bool(flattened) and base != name and not any(
             covers(name, p) or covers(p, name) for p in flattened) and (base in known or not known)
         if missing or no_element:
-            close = get_close_matches(name, [*flattened, *known], 1, 0.5)
-            meant = close[0] if close and close[0] not in declared.mutates else ""
-            parameters = ", ".join(flattened or known)
-            hint = f"did you mean `{meant}`?" if meant else f"remove `{name}`; its parameters are {parameters}"
+            meant, hint = misnamed(name, flattened or known, declared.mutates)
             yield RULE.finding(f"`{report.name}` has no parameter `{name}`, which `mutates` names",
                                declared.place_of(name), kernel=report, parameter=name, help=hint,
                                changes=[change_of(declared, name, (), add=False)] if missing and not meant else (),

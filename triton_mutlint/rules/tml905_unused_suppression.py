@@ -15,18 +15,16 @@ A suppression that outlived its finding hides the next one on that line.
 
 ```python
 @triton.jit
-def fill(out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, 0.0, mask=i < n)  # triton-mutlint: ignore[TML202] was a pointer table
+def fill(out_ptr):
+    tl.store(out_ptr + tl.arange(0, 128), 0.0)  # triton-mutlint: ignore[TML202] was a table
 ```
 
 ## Good
 
 ```python
 @triton.jit
-def fill(out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, 0.0, mask=i < n)
+def fill(out_ptr):
+    tl.store(out_ptr + tl.arange(0, 128), 0.0)
 ```
 
 ## How to fix
@@ -36,43 +34,40 @@ Remove the comment, or the codes that the message names.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 
-from triton_mutlint.contracts.suppressions import Suppression, read_suppressions
+from triton_mutlint.contracts.allowed import Allowed
+from triton_mutlint.contracts.baseline import FindingKind
+from triton_mutlint.contracts.suppressions import Suppression
 from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import RunSubject
-from triton_mutlint.types import Change, Finding, ListKind, Severity, SourceFile
+from triton_mutlint.types import Change, Finding, ListKind, Location, Severity
+
+RULE = Rule("TML905", "unused-suppression", Severity.WARNING, __doc__ or "")  # asked when all others were
 
 
-def unused(run: RunSubject, known: Mapping[str, str]) -> Iterator[Finding]:
-    """What this rule finds, once `run.matched` and `run.active` are known."""
-    for source in run.sources:
-        found = read_suppressions(source, known)
-        for problem in found.problems:
-            yield RULE.finding(problem.message, problem.location, help=problem.help)
-        if run.is_complete(source):
-            for suppression in found.items:
-                yield from _unused(run, source, suppression)
+def idle_comment(comment: Suppression, needed: Collection[str], active: Collection[str]) -> Iterator[Finding]:
+    """What is said of a comment of which the codes `needed` suppress something, while the rules `active` are on."""
+    idle = [code for code in comment.codes if code not in needed and code in active and code != RULE.code]
+    if not (idle if comment.codes else not needed):
+        return
+    rest = [code for code in comment.codes if code not in idle]
+    yield RULE.finding(
+        f"this comment suppresses no finding of {', '.join(idle)}" if idle else "this comment suppresses nothing",
+        comment.location, help=f"shorten it to `ignore[{','.join(rest)}]`" if rest else "remove the comment",
+        changes=[Change(ListKind.IGNORE, code, False, comment.location) for code in idle or [""]],
+    )
 
 
-def _unused(run: RunSubject, source: SourceFile, suppression: Suppression) -> Iterator[Finding]:
-    needed = {code for item, code in run.matched if item == suppression}
-    active = run.active.get(source.display, frozenset())
-    idle = [code for code in suppression.codes if code not in needed and code in active and code != RULE.code]
-    if suppression.codes and idle:
-        names = ", ".join(idle)
-        rest = [code for code in suppression.codes if code not in idle]
-        advice = f"shorten it to `ignore[{','.join(rest)}]`" if rest else "remove the comment"
-        changes = [Change(ListKind.IGNORE, code, False, suppression.location) for code in idle]
-        yield RULE.finding(f"this comment suppresses no finding of {names}", suppression.location, help=advice,
-                           changes=changes)
-    elif not suppression.codes and not needed:
-        yield RULE.finding("this comment suppresses nothing", suppression.location, help="remove the comment",
-                           changes=[Change(ListKind.IGNORE, "", False, suppression.location)])
+def idle_allowed(allowed: Allowed) -> Finding:
+    """What is said of a code in a spec's `allow` that allows nothing."""
+    return RULE.finding(f"{allowed.key_path}: `{allowed.pattern}` has no finding of {allowed.code}", allowed.location,
+                        help=f"remove `{allowed.code}` from `allow`")
 
 
-def check_run(run: RunSubject) -> Iterator[Finding]:
-    return unused(run, run.known)
-
-
-RULE = Rule("TML905", "unused-suppression", Severity.WARNING, __doc__ or "", check_run=check_run)
+def idle_entry(kind: FindingKind, count: int, left: int, place: Location) -> Finding:
+    """What is said of the baseline's entry that accepts `count` findings where `left` are left."""
+    what = ", ".join(f"`{part}`" for part in (kind.kernel or kind.op, kind.parameter) if part)
+    of = f" of {what}" if what else ""
+    there = f"{left} {'is' if left == 1 else 'are'} left" if left else "none is left"
+    return RULE.finding(f"the baseline accepts {count} {kind.rule}{of} in {kind.file}, but {there}", place,
+                        help="`--update-baseline` brings it up to date")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 
 from triton_mutlint.analysis import VariantEffects
 from triton_mutlint.signature.doubts import as_pointers, as_wide
@@ -25,55 +26,40 @@ _SHOWN = 6  # names in a hint
 _MEMORY = (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)
 
 
-@dataclass
-class Addresses:
-    """The scalars of one kernel that were tried as pointers."""
+def written_addresses(doubts: Doubts, variant: Variant, effects: VariantEffects, flat: Mapping[str, ArgType],
+                      casts: bool, analyze: Analyze) -> set[str]:
+    """The parameters that are written if scalars are addresses that may be ones: those are tried as pointers.
 
-    ambiguous: dict[str, None] = field(default_factory=dict)  # written, if they are pointers
+    `casts` says that in the variant numbers are made of addresses, or addresses of numbers.
+    """
+    through = _through(effects)
+    if casts:  # something may be written through them only if they are wide enough to be addresses
+        narrow = [n for n in doubts.addresses if n in doubts.narrow and n in flat]
+        found, _ = _together(narrow, lambda group: analyze(replace(variant, args=as_wide(variant.args, group))))
+        through = through.union(*map(_through, found))
+    if effects.unanalyzable_ops or any(w.via == "loaded" for w in effects.indirect_writes):
+        through |= doubts.kept.keys()
+    suspects = [n for n, line in doubts.addresses.items() if (line or n in through) and n in flat]
+    found, refused = _together(suspects, lambda group: analyze(replace(variant, args=as_pointers(variant.args, group))))
+    written = frozenset[str]().union(*(f.written | f.unknown for f in found)) - effects.written - effects.unknown
+    # Triton takes no pointer for them: they are none, unless only the other guesses are in the way.
+    return {n for n in flat if n in written} | {n for n in refused if n not in doubts.numbers}
 
-    def try_them(self, doubts: Doubts, variant: Variant, effects: VariantEffects,
-                 flat: Mapping[str, ArgType], analyze: Analyze, casts: bool) -> None:
-        """Analyses `variant` again with pointers for scalars that are used as addresses and may be ones.
 
-        `casts` says that in it numbers are made of addresses, or addresses of numbers.
-        """
-        through = _through(effects)
-        if casts:
-            through |= self._widened(doubts, variant, flat, analyze)
-        if effects.unanalyzable_ops or any(w.via == "loaded" for w in effects.indirect_writes):
-            through |= doubts.kept.keys()
-        suspects = [n for n, line in doubts.addresses.items() if (line or n in through) and n in flat]
-        if not suspects:
-            return
-        for group in [suspects, *([n] for n in suspects)] if len(suspects) > 1 else [suspects]:
-            try:
-                found = analyze(replace(variant, args=as_pointers(variant.args, frozenset(group))))
-            except StageError:
-                if len(group) == 1:
-                    self._not_a_pointer(group[0], doubts)
-                continue
-            written = (found.written | found.unknown) - effects.written - effects.unknown
-            self.ambiguous.update(dict.fromkeys(n for n in flat if n in written))
-            if len(group) == len(suspects):
-                return
-
-    def _not_a_pointer(self, name: str, doubts: Doubts) -> None:
-        """Triton takes no pointer for a scalar: it is none, unless only the other guesses are in the way."""
-        if name not in doubts.numbers:
-            self.ambiguous[name] = None
-
-    def _widened(self, doubts: Doubts, variant: Variant, flat: Mapping[str, ArgType], analyze: Analyze) -> set[str]:
-        """The scalars that something is written through if they are wide enough to be addresses."""
-        names = [n for n in doubts.addresses if n in doubts.narrow and n in flat]
-        found: set[str] = set()
-        for group in [names, *([n] for n in names)] if len(names) > 1 else [names] if names else []:
-            try:
-                found |= _through(analyze(replace(variant, args=as_wide(variant.args, frozenset(group)))))
-            except StageError:
-                continue
-            if len(group) == len(names):
-                break
-        return found
+def _together(names: Sequence[str],
+              work: Callable[[frozenset[str]], VariantEffects]) -> tuple[list[VariantEffects], list[str]]:
+    """What `work` gives for all names at once, or for each where that fails, and for which it fails even then."""
+    found: list[VariantEffects] = []
+    refused: list[str] = []
+    if len(names) > 1:
+        with contextlib.suppress(StageError):
+            return [work(frozenset(names))], []
+    for name in names:
+        try:
+            found.append(work(frozenset([name])))
+        except StageError:
+            refused.append(name)
+    return found, refused
 
 
 def _through(effects: VariantEffects) -> set[str]:
@@ -82,11 +68,12 @@ def _through(effects: VariantEffects) -> set[str]:
 
 def doubted(
     parameters: Sequence[ParameterReport], doubts: Doubts | None, hidden: bool,
-    addresses: Addresses, kernel: Kernel,
+    addresses: Set[str], kernel: Kernel,
 ) -> tuple[tuple[ParameterReport, ...], tuple[UnanalyzableOp, ...]]:
     """The verdicts with `unknown` for those that rest on a guess, and why.
 
-    `hidden` says that a variant was left out of the union, whatever decides it.
+    `hidden` says that a variant was left out of the union, whatever decides it; `addresses` are the parameters that
+    are written if scalars are addresses.
     """
     if doubts is None:
         return tuple(parameters), ()
@@ -100,10 +87,10 @@ def doubted(
     return changed, tuple(found.values())
 
 
-def _doubts_of(parameter: ParameterReport, doubts: Doubts, hidden: bool, addresses: Addresses,
+def _doubts_of(parameter: ParameterReport, doubts: Doubts, hidden: bool, addresses: Set[str],
                kernel: Kernel) -> Iterator[UnanalyzableOp]:
     name, file = parameter.name, kernel.location.file
-    if name in addresses.ambiguous:
+    if name in addresses:
         line = doubts.addresses.get(name) or doubts.kept.get(name) or kernel.location.line
         reason = f"whether `{name}` is a number or an address is guessed"
         yield UnanalyzableOp("address", "", reason, (name,), Location(file, line),

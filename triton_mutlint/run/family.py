@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from triton_mutlint.analysis import VariantEffects
 from triton_mutlint.spec.values import value_key
-from triton_mutlint.types import Access, ArgType, ConstexprValue, Failure, Origin, Plan, TupleType, Variant
+from triton_mutlint.types import Access, ArgType, ConstexprValue, Plan, TupleType, Variant
 
-MAX_FAILURES = 3  # of variants, for one reason, before others are taken to fail for it as well
 NO_PARAMETER = ""  # whose accesses are those of nothing that is told
-Choices = set[tuple[str, str]]
 
 
 class Family:
@@ -22,22 +20,15 @@ class Family:
         self._first = set(_cover(plan.variants, self._alike))
         self._effects: dict[tuple[str, int], VariantEffects] = {}
         self._is_plain = True  # nothing was found that is done to no parameter that can be named
-        self._lowered: list[Choices] = []
-        self._failed: dict[object, tuple[Failure, list[Choices]]] = {}  # by message and place
 
     def order(self) -> list[int]:
         """First those that the others may be like."""
         return sorted(range(len(self._plan.variants)), key=lambda i: not self._is_first(i))
 
     def learn(self, index: int, effects: VariantEffects) -> None:
-        self._lowered.append(set(self._plan.variants[index].choices))
         self._is_plain &= not (effects.indirect_writes or effects.unanalyzable_ops)
         for key in self._alike[index].items() if self._alike else ():
             self._effects.setdefault(key, effects)
-
-    def fail(self, index: int, failure: Failure) -> None:
-        failed = self._failed.setdefault((failure.message, failure.location), (failure, []))[1]
-        failed.append(set(self._plan.variants[index].choices))
 
     def told(self, index: int) -> VariantEffects | None:
         """What a variant does, by its siblings; None if they do not tell, or not all of what it may store through."""
@@ -52,18 +43,6 @@ class Family:
             unknown.update(name for name in like.unknown if name.split(".")[0] == parameter)
         effects = VariantEffects(accesses, unknown=frozenset(unknown))
         return effects if self._plan.footprints[index].stores <= effects.written | effects.unknown else None
-
-    def bound_to_fail(self, index: int) -> Failure | None:
-        """The failure that a variant of guesses will end with too: several did that have in common, in what tells
-        variants apart, nothing that it does not have, and that one which lowered has."""
-        if self._plan.origin is not Origin.INFERRED or self._is_first(index):
-            return None
-        mine = set(self._plan.variants[index].choices)
-        for failure, failed in self._failed.values():
-            common = set.intersection(*failed)
-            if len(failed) >= MAX_FAILURES and common <= mine and not any(common <= done for done in self._lowered):
-                return failure
-        return None
 
     def _is_first(self, index: int) -> bool:
         return not self._alike or index in self._first

@@ -1,4 +1,4 @@
-"""From reports and declarations to findings."""
+"""From the results of files to the report of a run: the ops, and what the rules say."""
 
 from __future__ import annotations
 
@@ -11,31 +11,67 @@ from triton_mutlint.contracts.baseline import Baseline
 from triton_mutlint.contracts.baseline_file import read_baseline
 from triton_mutlint.contracts.declarations import declaration_of, read_declarations
 from triton_mutlint.contracts.snapshot import Snapshot, read_snapshot
+from triton_mutlint.lowering.triton_api import newer_than_tested, triton_version
+from triton_mutlint.rules.rule import KernelSubject, RunSubject
 from triton_mutlint.rules.run import judge
-from triton_mutlint.rules.subject import KernelSubject, RunSubject
+from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import Specs
 from triton_mutlint.source.discover import display_path
-from triton_mutlint.source.text import read_source
+from triton_mutlint.source.text import has_ops, read_source
 from triton_mutlint.spec.model import KernelSpec, Spec
 from triton_mutlint.spec.stale import elsewhere, stale_entries, stale_globals
 from triton_mutlint.types import (
+    Environment,
     Failure,
     FileResult,
     Finding,
     KernelReport,
     Location,
     OpReport,
+    Report,
     SourceFile,
     StageError,
 )
 
 
-def findings_of(
-    files: Sequence[FileResult], failures: Sequence[tuple[str, Failure]], request: Request, specs: Specs,
-    ops: Sequence[OpReport] = (),
-) -> tuple[Finding, ...]:
+def report_on(run: Run, sources: Sequence[SourceFile], failures: Sequence[tuple[str, Failure]],
+              jobs: int = 0) -> Report:
+    """The report of a run, stage by stage: files and kernels, torch ops, findings.
+
+    Of a file of which some kernels are named, nobody asked for the ops.
+    """
+    run.check(sources)
+    registrars = run.request.config.registrars
+    holding = [source for source in sources if not source.kernels and has_ops(source.text, registrars)]
+    if not holding:
+        return _reported(run, run.files(sources, jobs), failures)
+    from triton_mutlint.run.ops import follow  # here: few files register ops
+
+    with follow(run, sources, holding) as finish:
+        files = run.files(sources, jobs)
+        ops = finish(files)
+    return _reported(run, files, failures, ops.ordered(), ops.notes())
+
+
+def _reported(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[str, Failure]],
+              ops: tuple[OpReport, ...] = (), op_notes: tuple[str, ...] = ()) -> Report:
+    reports = sorted((r for f in files for _, r in f.reports), key=lambda r: (r.location, r.name))
+    helpers = sorted((h.location, h.qualname) for f in files for h in f.helpers if h.is_helper)
+    listed = helpers if run.request.helpers else []
+    notes = [f"helper, analysed where it is called: {at.file}:{at.line} {name}" for at, name in listed]
+    newer = newer_than_tested() if reports else ""
+    return Report(
+        Environment(triton_version() if reports else None, tuple(dict.fromkeys(t for r in reports for t in r.targets))),
+        tuple(reports), _findings(run, files, failures, ops),
+        files=sum(bool(f.reports or f.helpers or f.failures) for f in files), helpers=len(helpers),
+        notes=(*([newer] if newer else []), *notes, *(n for f in files for n in f.notes), *op_notes), ops=ops,
+    )
+
+
+def _findings(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[str, Failure]],
+              ops: tuple[OpReport, ...]) -> tuple[Finding, ...]:
     """What the rules say of the linted files, and of the arguments that could not be read."""
-    subjects = []
+    request, specs, subjects = run.request, run.specs, []
     linted = tuple(file.source for file in files)
     for file in files:
         helped = (*linted, *_helping(file, linted, request.cwd)) if any(k.is_tuned for k in file.kernels) else linted
@@ -45,15 +81,14 @@ def findings_of(
             subjects.append(KernelSubject(
                 report, kernel, declaration, has_spec_entry=entry is not None,
                 is_relied_on=report.failure is not None and _is_relied_on(report, entry, file.source, specs),
-                allow=frozenset(d.name for d in entry.allow) if entry else frozenset(), allowed=allowed_by(entry),
-                sources=helped,
+                allowed=allowed_by(entry), sources=helped,
             ))
     unnamed = [(file.source.display, file.failure) for file in files if file.failure is not None]
     return judge(RunSubject(
         tuple(subjects), linted, (*failures, *unnamed),
         tuple(_stale(files, request, specs)), request.cwd, request.arguments, snapshot_of(request),
         baseline_of(request),
-        lambda allowed: _may_be_elsewhere(allowed, files, request, specs), ops=tuple(ops),
+        lambda allowed: _may_be_elsewhere(allowed, files, request, specs), ops=ops,
     ), request.config)
 
 

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from triton_mutlint.config.request import Request
 from triton_mutlint.process.harmless import harmless
 from triton_mutlint.run.helpers import settled
 from triton_mutlint.run.plan import Specs, load_file, plan_kernel, unexpected
-from triton_mutlint.source.discover import discover
+from triton_mutlint.run.run import compiling, sources_of
 from triton_mutlint.spec.bind import tuned_parameters
 from triton_mutlint.spec.model import KernelSpec, Spec
 from triton_mutlint.spec.values import argument_key
-from triton_mutlint.types import (
-    ArgType,
-    Failure,
-    FileResult,
-    Kernel,
-    Location,
-    Origin,
-    Plan,
-    Stage,
-    StageError,
-)
+from triton_mutlint.types import ArgType, Failure, FileResult, Kernel, Location, Origin, Plan, Stage, StageError
 
 # What begins the reason of a guess -> where it comes from; what is not here comes from the body.
 _ORIGINS = (
@@ -65,39 +55,31 @@ def list_kernels(request: Request) -> tuple[ListedKernel, ...]:
 
     Raises UsageError for a spec that cannot be used; other failures are rows.
     """
-    config = request.config
-    sources, failures = discover(
-        request.arguments, request.cwd, config.exclude, root=config.root, force=config.force_exclude)
-    specs = Specs(request)
-    given = [(source, specs.of(source)) for source in sources]  # a wrong spec ends the run before any work
-    files = settled([load_file(source, spec, request) for source, spec in given], request, specs)
-    rows = [row for file in files for row in _rows(file, specs, request)]
-    rows += [ListedKernel("", f.location or Location(name, 1), failure=f) for name, f in failures]
+    with compiling():
+        sources, failures = sources_of(request)
+        specs = Specs(request)
+        given = [(source, specs.of(source)) for source in sources]  # a wrong spec ends the run before any work
+        files = settled([load_file(source, spec, request) for source, spec in given], request, specs)
+        rows = [_row(specs, file, kernel)
+                for file in files for kernel in (*file.kernels, *(file.helpers if request.helpers else ()))]
+    unloaded = [(file.source.display, name, f) for file in files for name, f in file.failures]
+    rows += [ListedKernel(name, f.location or Location(file, 1), failure=f)
+             for file, name, f in (*unloaded, *((file, "", f) for file, f in failures))]
     return tuple(sorted(rows, key=lambda row: (row.location, row.name)))
 
 
-def _rows(file: FileResult, specs: Specs, request: Request) -> Iterator[ListedKernel]:
-    for kernel in (*file.kernels, *(file.helpers if request.helpers else ())):
-        yield _row(kernel, specs, file, request)
-    for name, failure in file.failures:
-        yield ListedKernel(name, failure.location or Location(file.source.display, 1), failure=failure)
-
-
-def _row(kernel: Kernel, specs: Specs, file: FileResult, request: Request) -> ListedKernel:
+def _row(specs: Specs, file: FileResult, kernel: Kernel) -> ListedKernel:
     entry, spec = specs.entry(kernel), specs.of(kernel.source)
-    name = kernel.qualname or kernel.name
+    row = ListedKernel(kernel.qualname or kernel.name, kernel.location, kernel.is_helper)
     try:
         with harmless():
-            plan = plan_kernel(kernel, entry, spec, file, request.max_variants)
+            plan = plan_kernel(kernel, entry, spec, file, specs.request.max_variants)
     except StageError as error:
-        return ListedKernel(name, kernel.location, kernel.is_helper, failure=error.failure)
+        return replace(row, failure=error.failure)
     except Exception as error:  # the kernel's own heuristics and globals run in there
-        failure = unexpected(Stage.SIGNATURE, error, kernel.location)
-        return ListedKernel(name, kernel.location, kernel.is_helper, failure=failure)
-    return ListedKernel(
-        name, kernel.location, kernel.is_helper, plan.origin, tuple(_parameters(kernel, entry, spec, plan)),
-        len(plan.variants), plan.total,
-    )
+        return replace(row, failure=unexpected(Stage.SIGNATURE, error, kernel.location))
+    return replace(row, origin=plan.origin, parameters=tuple(_parameters(kernel, entry, spec, plan)),
+                   planned=len(plan.variants), total=plan.total)
 
 
 def _parameters(
@@ -107,12 +89,13 @@ def _parameters(
     for parameter in kernel.parameters:
         name = parameter.name
         reason = plan.reasons.get(name, "")
+        line = kernel.autotune.line if kernel.autotune else 0
         if name in plan.inferred:
             origin = origin_of(reason)
-        elif _is_in_entry(entry, name):
-            origin = "spec"
+        elif entry is not None and (entry.arg(name) is not None or entry.compact is not None):
+            origin = "spec"  # a compact signature gives all that nothing else does
         elif name in tuned:
-            origin, reason = "autotune", _tuned_reason(kernel)
+            origin, reason = "autotune", f"autotune configs, line {line}" if line else "autotune configs"
         elif name in kernel.heuristics:
             origin = "heuristics"
         else:
@@ -125,16 +108,6 @@ def _parameters(
 def origin_of(reason: str) -> str:
     """Where a guess comes from, by the reason that inference gives for it."""
     return next((origin for start, origin in _ORIGINS if reason.startswith(start)), "usage")
-
-
-def _is_in_entry(entry: KernelSpec | None, name: str) -> bool:
-    """Whether the entry gives the parameter; a compact signature gives all that nothing else does."""
-    return entry is not None and (entry.arg(name) is not None or entry.compact is not None)
-
-
-def _tuned_reason(kernel: Kernel) -> str:
-    line = kernel.autotune.line if kernel.autotune else 0
-    return f"autotune configs, line {line}" if line else "autotune configs"
 
 
 def _types(args: Sequence[ArgType]) -> tuple[str, ...]:

@@ -1,26 +1,42 @@
-"""Following the torch ops of a run in a process of its own: the kernels that they launch may have to be lowered."""
+"""The torch ops of a run, each followed to the kernels that it launches, in a process of its own.
+
+The verdicts on those kernels are the run's; others are analysed when they are first met.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import ast
+import os
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
 
-from triton_mutlint.host.op.run import OP_SECONDS, Followed, Following, OpStep, OpTask, Reading, Unread
-from triton_mutlint.process.forked import Lost, in_processes
-from triton_mutlint.types import OpReport, SourceFile, Target
+from triton_mutlint.host.modules.module import HostModule
+from triton_mutlint.host.op.run import OP_SECONDS, Followed, Following, OpsOf, OpStep, OpTask, Reading, Unread
+from triton_mutlint.process.capture import unnamed_file
+from triton_mutlint.process.forked import Lost, Processes
+from triton_mutlint.process.harmless import harmless
+from triton_mutlint.run.lint import Run
+from triton_mutlint.run.workers import lint_files
+from triton_mutlint.signature.launching.launched import beyond
+from triton_mutlint.source.slicing.closures import Differing, differing
+from triton_mutlint.types import (
+    Beyond,
+    FileResult,
+    Kernel,
+    KernelReport,
+    LaunchArgument,
+    OpReport,
+    Origin,
+    Plan,
+    SourceFile,
+)
 
 _GRACE = 5.0  # seconds beyond the limit after which a step is ended from outside
 _STARTING = 60.0  # seconds between two steps: what registrations import is read
-
-
-@dataclass(frozen=True)
-class Used:
-    """Kernels were analysed for these targets."""
-
-    targets: tuple[Target, ...]
-
-
-Step = OpStep | Used
 
 
 @dataclass
@@ -30,13 +46,10 @@ class FoundOps:
     sources: Sequence[SourceFile]
     reports: dict[int, OpReport] = field(default_factory=dict)
     unread: dict[int, str] = field(default_factory=dict)
-    targets: tuple[Target, ...] = ()
     at: Reading | Following | None = None
 
-    def take(self, _: OpTask, step: Step) -> None:
-        if isinstance(step, Used):
-            self.targets = step.targets
-        elif isinstance(step, Followed):
+    def take(self, _: OpTask, step: OpStep) -> None:
+        if isinstance(step, Followed):
             self.reports[step.number] = step.report
         elif isinstance(step, Unread):
             self.unread[step.number] = f" was {step.reason}"
@@ -64,14 +77,171 @@ class FoundOps:
                      for number, why in sorted(self.unread.items()))
 
 
-def follow(sources: Sequence[SourceFile], work: Callable[[OpTask], Iterator[Step]], seconds: float) -> FoundOps:
-    """What `work` finds of the ops of `sources`; a step may take `seconds`."""
-    found = FoundOps(sources)
+@contextmanager
+def follow(run: Run, sources: Sequence[SourceFile],
+           holding: Sequence[SourceFile]) -> Iterator[Callable[[Sequence[FileResult]], FoundOps]]:
+    """What the ops that the files in `holding` register come to, given the results of all `sources`.
 
-    def allowed(step: Step | None) -> float:
+    What they register is read in the meantime: that needs no verdicts.
+    """
+    request, found, verdicts = run.request, FoundOps(holding), _Verdicts()
+    known = {source.path: source for source in sources}
+    ops = OpsOf(holding, request.cwd, known, request.config.registrars, OpKernels(run, verdicts), request.timeout)
+
+    def seconds(step: OpStep | None) -> float:
         if isinstance(step, Reading):
-            return seconds + _GRACE
-        return min(seconds, OP_SECONDS) + _GRACE if isinstance(step, Following) else _STARTING
+            return request.timeout + _GRACE
+        return min(request.timeout, OP_SECONDS) + _GRACE if isinstance(step, Following) else _STARTING
 
-    in_processes([OpTask()], 1, work, allowed, found.take, found.lose)
-    return found
+    with Processes([OpTask()], 1, ops.steps, seconds, found.take, found.lose) as process, closing(verdicts):
+        def finished(files: Sequence[FileResult]) -> FoundOps:
+            run.progress(0, 0, "following torch ops")
+            verdicts.tell([report for f in files for _, report in f.reports])
+            process.finish()
+            return found
+
+        yield finished
+
+
+class _Verdicts:
+    """The verdicts of a run, for a process that was started before there were any, which waits for them."""
+
+    def __init__(self) -> None:
+        self._reports: list[KernelReport] | None = None
+        self._place, (self._ready, self._told) = unnamed_file(), os.pipe()
+
+    def tell(self, reports: list[KernelReport]) -> None:
+        self._reports = reports
+        os.pwrite(self._place, pickle.dumps(reports), 0)
+        os.write(self._told, b".")
+
+    def close(self) -> None:
+        for descriptor in (self._place, self._ready, self._told):
+            os.close(descriptor)
+
+    @cached_property
+    def by_place(self) -> Mapping[tuple[str, int], list[KernelReport]]:
+        """The verdicts by file and line of the `def`."""
+        if self._reports is None:
+            os.close(self._told)  # or the end of the other process would not be noticed
+            os.read(self._ready, 1)
+            reports = pickle.loads(os.pread(self._place, os.fstat(self._place).st_size, 0))  # noqa: S301 - our own
+        else:
+            reports = self._reports
+        found: dict[tuple[str, int], list[KernelReport]] = {}
+        for report in reports:
+            found.setdefault((report.location.file, report.location.line), []).append(report)
+        return found
+
+
+@dataclass
+class OpKernels:
+    """The kernels that host code launches, by where they stand."""
+
+    run: Run
+    verdicts_of_run: _Verdicts
+    _met: dict[tuple[str, int, frozenset[str]], tuple[KernelReport, ...] | str] = field(default_factory=dict)
+    _beyond: dict[tuple[object, ...], Beyond | None] = field(default_factory=dict)
+    _files: dict[Path, FileResult] = field(default_factory=dict)
+    _plans: dict[tuple[Path, int, str], tuple[Kernel, Plan]] = field(default_factory=dict)
+
+    def verdicts(self, module: HostModule, node: ast.FunctionDef,
+                 names: frozenset[str]) -> tuple[KernelReport, ...] | str:
+        """What a jit function made by `node` writes, or why that is not known.
+
+        There are several where it may be any of several jit functions; `names` are its own.
+        """
+        key = (module.display, node.lineno, names)
+        if key not in self._met:
+            known = self.verdicts_of_run.by_place.get((module.display, node.lineno), [])
+            found = _launched(known, module, node, names)
+            self._met[key] = found or self._analyzed(module, node, names) or _untold(known)
+        return self._met[key]
+
+    def _analyzed(self, module: HostModule, node: ast.FunctionDef,
+                  names: frozenset[str]) -> tuple[KernelReport, ...] | str:
+        """The same for a kernel that the run has no verdict on."""
+        source = SourceFile(module.path, module.display, module.text, names or frozenset([node.name]))
+        (file,) = lint_files([source], self.run.steps, 0, self.run.request.timeout, self.run.progress)
+        found = [report for _, report in file.reports]
+        here = [r for r in found if r.location.line == node.lineno]
+        if launched := _launched(here, module, node, names):
+            return launched
+        if len(found) == 1 and found[0].failure is not None:
+            return found[0].failure.message.splitlines()[0]
+        return _untold(here)
+
+    def beyond(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument],
+               ruled_out: Set[str]) -> Beyond | None:
+        """What a launch may do that the verdict does not say: a spec does not give its values.
+
+        What was guessed is no matter: verdicts hold whatever it is, but for the length of a tuple. Of the parameters
+        that the launch's values seem to rule out, those are named that it may store through all the same. None where
+        it cannot be told.
+        """
+        asked = {*ruled_out, *_of_other_lengths(verdict, given)}
+        if verdict.origin is Origin.INFERRED and not asked:
+            return Beyond()
+        key = (verdict.location, verdict.name, frozenset(ruled_out), *given.items())
+        if key not in self._beyond:
+            self._beyond[key] = self._reached(SourceFile(module.path, module.display, module.text), verdict, given,
+                                              ruled_out)
+        found = self._beyond[key]
+        if found is None or verdict.origin is not Origin.INFERRED:
+            return found
+        return replace(found, stores=found.of(asked), behind=False)
+
+    def _reached(self, source: SourceFile, verdict: KernelReport, given: Mapping[str, LaunchArgument],
+                 asked: Set[str]) -> Beyond | None:
+        """What a launch may do that no variant in the kernel's plan does, and to the parameters that are asked for."""
+        try:
+            kernel, plan = self._planned(source, verdict)
+            found = beyond(kernel, plan, {k.name: k for k in self._files[source.path].functions}, given)
+        except Exception:  # the kernel's own heuristics and globals run in there
+            return None
+        if found.like_variant and verdict.analyzed_variants == verdict.total_variants:
+            return Beyond(found.of(asked))
+        return found
+
+    def _planned(self, source: SourceFile, verdict: KernelReport) -> tuple[Kernel, Plan]:
+        """The kernel of a report, which may come from a cache, and its plan."""
+        place = source.path, verdict.location.line, verdict.name
+        if place not in self._plans:
+            if source.path not in self._files:
+                self._files[source.path] = self.run.load(source)
+            file = self._files[source.path]
+            kernel = next(k for k in file.kernels if (k.location.line, k.name) == place[1:])
+            with harmless():
+                self._plans[place] = kernel, self.run.plan(file, kernel, self.run.specs.entry(kernel))
+        return self._plans[place]
+
+
+def _of_other_lengths(verdict: KernelReport, given: Mapping[str, LaunchArgument]) -> set[str]:
+    """The parameters for which a launch passes tuples that may have other elements than the analysed ones."""
+    analysed: dict[str, set[str]] = {}
+    for parameter in verdict.parameters:
+        name, *fields = parameter.name.split(".")
+        if fields and fields[0].isdigit():
+            analysed.setdefault(name, set()).add(fields[0])
+    lengths = {name: len(given[name].items or ()) for name in analysed if name in given}
+    return {name for name, length in lengths.items() if length != len(analysed[name])}
+
+
+def _launched(reports: Iterable[KernelReport], module: HostModule, node: ast.FunctionDef,
+              names: frozenset[str]) -> tuple[KernelReport, ...]:
+    """Those of the reports on what `node` makes that one of them must hold for the launched one; () if that is open."""
+    reports = tuple(reports)
+    if own := tuple(r for r in reports if r.name in names):
+        return own
+    differ = differing(module.tree, node)
+    if differ is Differing.NEVER:
+        return reports
+    general = tuple(r for r in reports if r.name == node.name and node.name not in module.bindings)
+    return general if differ is Differing.BY_ARGUMENT else ()
+
+
+def _untold(reports: Iterable[KernelReport]) -> str:
+    """Why it is not known what is launched."""
+    if known := ", ".join(f"`{r.name}`" for r in reports):
+        return f"its `def` makes kernels that differ ({known}), and which one is launched is not known"
+    return "it could not be loaded"

@@ -121,7 +121,9 @@ def _calls(tree: ast.Module) -> Mapping[int, list[_Span]]:
     found: dict[int, list[_Span]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            span = _span(node, _called_name(node))
+            func = node.func
+            name = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+            span = _span(node, name)
             for line in range(span.start[0], span.end[0] + 1):
                 found.setdefault(line, []).append(span)
     return found
@@ -133,7 +135,8 @@ def _functions(tree: ast.Module) -> tuple[_Span, ...]:
 
 
 def _functions_in(node: ast.AST, prefix: str) -> Iterator[_Span]:
-    for child in _statements(node):
+    # The statements, handlers and cases right inside the node: no function stands in an expression.
+    for child in (child for name in _BODIES for child in getattr(node, name, ())):
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield _span(child, prefix + child.name)
             yield from _functions_in(child, "")
@@ -143,21 +146,9 @@ def _functions_in(node: ast.AST, prefix: str) -> Iterator[_Span]:
             yield from _functions_in(child, prefix)
 
 
-def _statements(node: ast.AST) -> Iterator[ast.AST]:
-    """The statements, handlers and cases right inside a node: no function stands in an expression."""
-    for name in _BODIES:
-        yield from getattr(node, name, ())
-
-
 def _span(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Call, name: str) -> _Span:
     end = (node.end_lineno or node.lineno, node.end_col_offset or 0)
     return _Span((node.lineno, node.col_offset), end, name)
-
-
-def _called_name(node: ast.Call) -> str:
-    if isinstance(node.func, ast.Attribute):
-        return node.func.attr
-    return node.func.id if isinstance(node.func, ast.Name) else ""
 
 
 @lru_cache(maxsize=4096)

@@ -21,17 +21,7 @@ from triton_mutlint.source.load import DEFAULT_TARGET, load
 from triton_mutlint.spec.find import find_spec
 from triton_mutlint.spec.model import KernelSpec, Spec
 from triton_mutlint.spec.read import load_spec, parse_spec
-from triton_mutlint.types import (
-    ArgType,
-    Failure,
-    FileResult,
-    Kernel,
-    Location,
-    Plan,
-    SourceFile,
-    Stage,
-    parse_target,
-)
+from triton_mutlint.types import ArgType, Failure, FileResult, Kernel, Location, Plan, SourceFile, Stage, parse_target
 
 
 @dataclass

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from triton_mutlint.config.request import Progress, Request
+from triton_mutlint.process.collector import seldom_collected
 from triton_mutlint.process.inputs import current, recording, spoil
 from triton_mutlint.source.discover import Excluded, discover, source_from_stdin
 from triton_mutlint.types import Environment, Failure, Report, SourceFile
@@ -27,30 +28,22 @@ def run(request: Request, progress: Progress | None = None) -> Report:
     """
     noting = request.cache_dir is not None and current() is None
     with recording() if noting else contextlib.nullcontext():
-        return _run(request, progress or _silent)
+        compared = request.snapshot is not None or request.baseline is not None
+        if compared:
+            from triton_mutlint.run.judge import baseline_of, snapshot_of
 
-
-def _run(request: Request, progress: Progress) -> Report:
-    compared = request.snapshot is not None or request.baseline is not None
-    if compared:
-        from triton_mutlint.run.judge import baseline_of, snapshot_of
-
-        snapshot_of(request), baseline_of(request)  # what is wrong with them is told before the work
-    sources, failures = sources_of(request)
-    if failures:
-        spoil()  # what could not be read may be there next time
-    sources = tuple(replace(s, text=request.texts.get(s.display, s.text)) for s in sources)
-    if sources:
+            snapshot_of(request), baseline_of(request)  # what is wrong with them is told before the work
+        sources, failures = sources_of(request)
+        if failures:
+            spoil()  # what could not be read may be there next time
+        if not sources and not failures and not compared:
+            return Report(Environment(None))
         with compiling():
-            from triton_mutlint.run.lint import lint
+            from triton_mutlint.run.judge import report_on
+            from triton_mutlint.run.lint import Run
 
-            return lint(request, sources, failures, progress)
-    if not failures and not compared:
-        return Report(Environment(None))
-    from triton_mutlint.run.judge import findings_of
-    from triton_mutlint.run.plan import Specs
-
-    return Report(Environment(None), findings=findings_of((), failures, request, Specs(request)))
+            linted = Run(request, progress or _silent)
+            return report_on(linted, sources, failures, request.jobs)
 
 
 @contextlib.contextmanager
@@ -66,7 +59,8 @@ def compiling() -> Iterator[None]:
 
         reset()
         forget()
-        yield
+        with seldom_collected():
+            yield
     finally:
         if interpret is not None:
             os.environ["TRITON_INTERPRET"] = interpret
@@ -77,15 +71,20 @@ def _silent(done: int, total: int, label: str) -> None:
 
 
 def sources_of(request: Request) -> tuple[tuple[SourceFile, ...], Failures]:
-    """The files to lint, standard input among them where `-` was given."""
+    """The files to lint, standard input among them where `-` was given, and what was wrong with the others."""
     named = tuple(a for a in request.arguments if a != "-")
     config = request.config
     sources, failures = discover(named, request.cwd, config.exclude, root=config.root, force=config.force_exclude,
                                  registrars=config.registrars)
     if request.stdin_text is None:
-        return sources, failures
+        return _overlaid(sources, request), failures
     filename = Path(request.stdin_filename or "<stdin>")
     buffer = source_from_stdin(request.stdin_text.encode(), filename, request.cwd)
-    if config.force_exclude and buffer.path in Excluded(config.exclude, config.root or request.cwd, force=True):
-        return sources, failures
-    return (buffer, *(s for s in sources if s.path != buffer.path)), failures
+    if not config.force_exclude or buffer.path not in Excluded(config.exclude, config.root or request.cwd, force=True):
+        sources = (buffer, *(s for s in sources if s.path != buffer.path))
+    return _overlaid(sources, request), failures
+
+
+def _overlaid(sources: tuple[SourceFile, ...], request: Request) -> tuple[SourceFile, ...]:
+    """The sources, with the texts that the request has in place of some."""
+    return tuple(replace(s, text=request.texts.get(s.display, s.text)) for s in sources)

@@ -1,31 +1,20 @@
-"""Linting many files: which processes do what, and putting together what they give."""
+"""Linting many files: which processes do what, and putting together what they tell."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Union
 
-from triton_mutlint.cache.files import FileCache, Reads
-from triton_mutlint.config.request import Progress, Request
+from triton_mutlint.cache.files import FileCache
+from triton_mutlint.config.request import Progress
 from triton_mutlint.lowering.triton_api import preload
-from triton_mutlint.process.forked import Lost, in_processes
-from triton_mutlint.process.stamps import Look
+from triton_mutlint.process.forked import Lost, Processes
 from triton_mutlint.run.kernel import failed
-from triton_mutlint.types import (
-    Failure,
-    FileResult,
-    KernelReport,
-    Location,
-    SourceFile,
-    Stage,
-    Status,
-    Target,
-)
+from triton_mutlint.types import Failure, FileResult, KernelReport, Location, Reads, SourceFile, Stage, Status, Target
 
-_LOWERED = re.compile(r"^\s*@.*jit\b|\bjit\(", re.MULTILINE)  # what makes it likely that Triton is needed
+_DEFINES = re.compile(r"^\s*@.*jit\b|\bjit\(", re.MULTILINE)  # a kernel, where others mention the word
 _WORTHWHILE = 6  # jit functions: fewer of them take less than what a second process costs
 _GRACE = 5.0  # seconds that a kernel may take beyond its limit: it is ended from within where that can be done
 _LOADING = 35.0  # seconds until a file is loaded; what it computes is ended from within after 20
@@ -60,19 +49,7 @@ class Reported:
     report: KernelReport
 
 
-@dataclass(frozen=True)
-class Read:
-    """The part is done, having looked at these files and folders; `is_all` if nothing else decided.
-
-    `spoiled` says that time ran out for some kernel.
-    """
-
-    reads: Reads
-    is_all: bool
-    spoiled: bool
-
-
-Step = Union[FileResult, At, Reported, Read]  # noqa: UP007 - evaluated at run time; first the file, detached
+Step = Union[FileResult, At, Reported, Reads]  # noqa: UP007 - evaluated at run time; first the file, at last its reads
 Work = Callable[[SourceFile, Part], Iterator[Step]]
 
 
@@ -82,137 +59,103 @@ class _File:
 
     source: SourceFile
     result: FileResult | None = None
-    is_done: bool = False
+    is_done: bool = False  # `result` is all there is to know
+    parts: int = 0  # that are not done
     reports: dict[int, KernelReport] = field(default_factory=dict)
     at: dict[int, At] = field(default_factory=dict)
-    reads: tuple[dict[str, None], dict[Look, None]] = field(default_factory=lambda: ({}, {}))
-    is_lasting: bool = True  # nothing but what was read decided
+    reads: Reads = field(default_factory=Reads)
 
     def take(self, part: Part, step: Step) -> None:
         if isinstance(step, FileResult):
-            self.result = step.of(self.source)
+            self.result = step if step.source is self.source else step.of(self.source)  # from another process
         elif isinstance(step, At):
             self.at[part.first] = step
-        elif isinstance(step, Read):
-            self.is_lasting &= step.is_all and not step.spoiled
-            self.reads[0].update(dict.fromkeys(step.reads[0]))
-            self.reads[1].update(dict.fromkeys(step.reads[1]))
-        else:
+        elif isinstance(step, Reported):
             self.reports[step.index] = step.report
             del self.at[part.first]
+        else:
+            self.reads = self.reads.joined(step)
+            self.parts -= 1
 
-    def lose(self, part: Part, lost: Lost) -> Iterator[Part]:
-        """Give up the kernel that a lost process was at, or the file where it was not at one; the rest goes on."""
-        at, self.is_lasting = self.at.pop(part.first, None), False
+    def lose(self, part: Part, lost: Lost) -> Part | None:
+        """Give up the kernel that a lost process was at, or the file where it was not at one; what is left to do."""
+        at = self.at.pop(part.first, None)
+        self.reads = self.reads._replace(is_all=False)
         said = "".join(f"\n{line}" for line in lost.printed)
         if self.result is None or at is None:
             location = Location(self.source.display, 1)
             failure = Failure(Stage.LOAD, f"loading {self.source.display}: {lost.reason}{said}", location, crashed=True)
             self.result, self.is_done = FileResult.failed(self.source, failure), True
-            return
+            self.parts -= 1
+            return None
         kernel = self.result.kernels[at.index]
         failure = Failure(Stage.LOWER, f"{kernel.name}: {lost.reason}{said}", kernel.location, crashed=True)
         self.reports[at.index] = failed(kernel, failure, at.targets)
-        yield replace(part, done=part.done | self.reports.keys())
+        return replace(part, done=part.done | self.reports.keys())
 
     def outcome(self) -> FileResult:
         assert self.result is not None, "every file is loaded, or has failed to"
         if self.is_done:
             return self.result
         reports = [(kernel, self.reports[i]) for i, kernel in enumerate(self.result.kernels) if i in self.reports]
-        return replace(self.result, reports=(*reports, *((None, r) for r in unloaded_kernels(self.result))))
+        return replace(self.result, reports=(*reports, *((None, r) for r in _unloaded(self.result))))
 
 
-class _Files:
-    """What parts tell of the files of a run, told on to who waits; a file is done when its last part is."""
-
-    def __init__(self, files: Sequence[_File], progress: Progress) -> None:
-        self._files, self._progress = files, progress
-        self._left: dict[int, int] = {}
-        self._done = sum(file.is_done for file in files)
-
-    def expect(self, parts: Sequence[Part]) -> None:
-        self._left = dict(Counter(part.file for part in parts))
-
-    def take(self, part: Part, step: Step) -> None:
-        file = self._files[part.file]
-        file.take(part, step)
-        if isinstance(step, At):
-            assert file.result is not None, "a file is loaded before it is analysed"
-            name = file.result.kernels[step.index].name
-            self._progress(self._done, len(self._files), f"{file.source.display}: {name}")
-        elif isinstance(step, Read):
-            self._part_done(part)
-
-    def lose(self, part: Part, lost: Lost) -> tuple[Part, ...]:
-        instead = tuple(self._files[part.file].lose(part, lost))
-        if not instead:
-            self._part_done(part)
-        return instead
-
-    def _part_done(self, part: Part) -> None:
-        self._left[part.file] -= 1
-        self._done += not self._left[part.file]
-
-
-def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, progress: Progress,
+def lint_files(sources: Sequence[SourceFile], work: Work, jobs: int, timeout: float, progress: Progress,
                cache: FileCache | None = None) -> tuple[FileResult, ...]:
     """The result of each source, in their order; how many processes take part makes no difference to it.
 
-    What `cache` knows is not done again.
+    What `cache` knows is not done again. Without `jobs`, all is done in this process.
     """
-    files = [_File(source) for source in sources]
-    if cache is not None:
-        for file in files:
-            file.result = cache.find(file.source)
-            file.is_done = file.result is not None
-    open_ = [number for number, file in enumerate(files) if not file.is_done]
+    known = [None if cache is None else cache.find(source) for source in sources]
+    files = [_File(source, result, result is not None) for source, result in zip(sources, known, strict=True)]
+    pending = {number: file for number, file in enumerate(files) if not file.is_done}
+    if any(_DEFINES.search(file.source.text) for file in pending.values()):
+        preload()
+    if sum(file.source.text.count("jit") for file in pending.values()) < _WORTHWHILE:
+        jobs = min(jobs, 1)
+    parts = _parts(pending, jobs)
 
     def does(part: Part) -> Iterator[Step]:
-        yield from work(sources[part.file], part)
+        for step in work(files[part.file].source, part):
+            yield step.detached() if jobs and isinstance(step, FileResult) else step
 
-    _do(open_, files, does, request, progress)
+    def take(part: Part, step: Step) -> None:
+        file = files[part.file]
+        file.take(part, step)
+        if isinstance(step, At) and file.result is not None:
+            name = file.result.kernels[step.index].name
+            progress(sum(not f.parts for f in files), len(files), f"{file.source.display}: {name}")
+
+    def lose(part: Part, lost: Lost) -> list[Part]:
+        rest = files[part.file].lose(part, lost)
+        return [] if rest is None else [rest]
+
+    def seconds(step: Step | None) -> float:
+        return timeout + _GRACE if isinstance(step, At) else _LOADING
+
+    Processes(parts, jobs, does, seconds, take, lose).run()
     if cache is not None:
-        for file in (files[number] for number in open_):
-            if file.is_lasting:
-                cache.keep(file.outcome(), (tuple(file.reads[0]), tuple(file.reads[1])))
+        for file in pending.values():
+            cache.keep(file.outcome(), file.reads)
     return tuple(file.outcome() for file in files)
 
 
-def _do(open_: Sequence[int], files: Sequence[_File], does: Callable[[Part], Iterator[Step]], request: Request,
-        progress: Progress) -> None:
-    """Everything that is to be done of the files with these numbers, in processes apart: linted code may end them."""
-    if not open_:
-        return
-    if any(_LOWERED.search(files[n].source.text) for n in open_):
-        preload()
-    told = _Files(files, progress)
-    jobs = request.jobs if sum(files[n].source.text.count("jit") for n in open_) >= _WORTHWHILE else 1
-    parts = _parts({n: len(files[n].source.text) for n in open_}, jobs)
-    told.expect(parts)
-
-    def seconds(step: Step | None) -> float:
-        return request.timeout + _GRACE if isinstance(step, At) else _LOADING
-
-    in_processes(parts, jobs, does, seconds, told.take, told.lose)
-
-
-def _parts(lengths: Mapping[int, int], jobs: int) -> list[Part]:
+def _parts(files: Mapping[int, _File], jobs: int) -> list[Part]:
     """Work for several processes, the largest first; a file that would keep one of them at the end is shared.
 
     One process takes the files in their order.
     """
-    if jobs == 1:
-        return [Part(number) for number in lengths]
+    lengths = {number: len(file.source.text) for number, file in files.items()}
     total = sum(lengths.values())
     parts: list[tuple[float, Part]] = []
     for number, length in lengths.items():
-        of = min(jobs, -(-length * jobs * 2 // total))
+        of = files[number].parts = min(jobs, -(-length * jobs * 2 // total)) if jobs > 1 else 1
         parts.extend((length / of, Part(number, first, of)) for first in range(of))
-    return [part for _, part in sorted(parts, key=lambda p: -p[0])]
+    return [part for _, part in (sorted(parts, key=lambda p: -p[0]) if jobs > 1 else parts)]
 
 
-def unloaded_kernels(file: FileResult) -> Iterator[KernelReport]:
+def _unloaded(file: FileResult) -> Iterator[KernelReport]:
     """A report on each kernel of a file that could not be loaded."""
     for name, failure in file.failures:
         if name:

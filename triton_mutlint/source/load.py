@@ -11,7 +11,6 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.process.collector import collector_paused
 from triton_mutlint.process.watchdog import TooLongError
 from triton_mutlint.source.jit.file_notes import not_jit, notes_on
 from triton_mutlint.source.jit.kernels import Candidate, candidates, has_candidates
@@ -40,7 +39,6 @@ NamedFailure = tuple[str, Failure]
 DEFAULT_TARGET = "cuda:90"
 
 
-@collector_paused()
 def load(
     source: SourceFile,
     *,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 
-from triton_mutlint.process.collector import collector_paused
 from triton_mutlint.ttir.builder import OpBuilder
 from triton_mutlint.ttir.frames import CallFrame
 from triton_mutlint.ttir.ir import Function, Loc, Module, Op, ParseError, Region
@@ -34,10 +33,7 @@ MAX_DEPTH = 150  # nested regions; analyses may recurse over them
 
 def parse(text: str) -> Module:
     """Read a module; raises ParseError, with the line, for text that is not printed Triton IR."""
-    # Nothing below makes cycles, and the collector would walk all ops so far again and again: on a
-    # module of 370,000 lines it took half of the time.
-    with collector_paused():
-        return _Parser(text).run()
+    return _Parser(text).run()
 
 
 class _Parser(OpBuilder):

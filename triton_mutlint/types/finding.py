@@ -7,8 +7,8 @@ from enum import Enum
 
 from triton_mutlint.basics import Severity
 from triton_mutlint.types.op import OpReport
-from triton_mutlint.types.place import Location
 from triton_mutlint.types.report import KernelReport
+from triton_mutlint.types.source import Location
 from triton_mutlint.types.target import Target
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from triton_mutlint.types.place import Frame, Location
 from triton_mutlint.types.report import Access
+from triton_mutlint.types.source import Frame, Location
 
 
 @dataclass(frozen=True)

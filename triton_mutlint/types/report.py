@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
-from triton_mutlint.types.failure import Failure
-from triton_mutlint.types.place import Frame, Location
 from triton_mutlint.types.plan import Origin
+from triton_mutlint.types.source import Failure, Frame, Location
 from triton_mutlint.types.target import Target
 
 
@@ -89,16 +88,6 @@ class Rerun(IntEnum):
 
 
 @dataclass(frozen=True)
-class VariantUse:
-    """What one variant of a tuned kernel does to a parameter; for the rules alone, in no report."""
-
-    choices: tuple[tuple[str, str], ...]
-    reads: bool = False
-    writes: bool = False
-    rerun: Rerun = Rerun.SAFE
-
-
-@dataclass(frozen=True)
 class ParameterReport:
     name: str
     index: int
@@ -112,7 +101,7 @@ class ParameterReport:
     atomics: bool = False
     accesses: tuple[Access, ...] = ()
     reason: str = ""  # why the type was inferred as it was
-    uses: tuple[VariantUse, ...] = ()  # by variant, of kernels with several autotune configs
+    rerun: Rerun = Rerun.SAFE  # the worst of all variants, of kernels that are tuned; in no report
     may_read: bool = False  # no analysed variant reads it, and one with other values than those guessed may
 
 

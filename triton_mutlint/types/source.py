@@ -1,18 +1,71 @@
-"""Files of Python source."""
+"""Files of Python source, places in them, and why one or a kernel has no verdict."""
 
 from __future__ import annotations
 
 import ast
 import io
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.basics import byte_column
-from triton_mutlint.types.failure import Failure, Stage, StageError
-from triton_mutlint.types.place import Location
+from triton_mutlint.basics import MutlintError, byte_column
+
+
+@dataclass(frozen=True, order=True)
+class Location:
+    """A place in a source file; `file` is as given to the tool.
+
+    `line` and `column` are 1-based; the column counts bytes of UTF-8, as those of Triton and `ast` do.
+    """
+
+    file: str
+    line: int
+    column: int = 1
+
+
+@dataclass(frozen=True, order=True)
+class Frame:
+    """One step of a call chain: inside `function`, at `file`:`line`."""
+
+    function: str
+    file: str
+    line: int
+
+
+class Stage(str, Enum):
+    """The stage at which a kernel (or file) failed."""
+
+    LOAD = "load"
+    SIGNATURE = "signature"
+    LOWER = "lower"
+    ANALYZE = "analyze"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why one file or kernel has no verdict; a result, not an exception.
+
+    `crashed` says that it ended the process that was at work on it; `lacks` is "arguments" or "globals" where these
+    parts of a spec may help.
+    """
+
+    stage: Stage
+    message: str
+    location: Location | None = None
+    hint: str = ""  # what the user can add or change to fix it
+    crashed: bool = False
+    lacks: str = ""
+
+
+class StageError(MutlintError):
+    """A stage could not finish for one kernel or file; carries the `Failure` to report."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
 
 
 @dataclass(frozen=True)
@@ -36,10 +89,6 @@ class SourceFile:
     def functions(self) -> dict[tuple[int, int], ast.FunctionDef]:
         """The functions in `tree` by line and column of their `def`, from 1."""
         return {(n.lineno, n.col_offset + 1): n for n in ast.walk(self.tree) if isinstance(n, ast.FunctionDef)}
-
-    def without_text(self) -> SourceFile:
-        """The name alone, for where the text is known already."""
-        return replace(self, text="")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SourceFile, (self.path, self.display, self.text, self.kernels)

@@ -1,9 +1,11 @@
-"""GPU targets, and how they are written."""
+"""GPU targets, how they are written, and what lowering for one gives."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
 
 from triton_mutlint.basics import UsageError
 
@@ -44,3 +46,30 @@ def parse_target(text: str, origin: str = "option") -> Target:
         default_warp = 32 if _WAVE32_HIP.fullmatch(arch) else 64
         return Target("hip", arch, int(warp or default_warp), origin)
     raise UsageError(f"unknown target {text!r}: write cuda:<capability> (cuda:90) or hip:<gfx> (hip:gfx942)")
+
+
+class ArgRole(str, Enum):
+    """What a TTIR argument carries for its parameter."""
+
+    ADDRESS = "address"  # the pointer or descriptor itself
+    SCALAR = "scalar"
+    META = "meta"  # a shape or stride that a host descriptor expands to
+
+
+@dataclass(frozen=True)
+class ArgOwner:
+    """The Python parameter that one argument of the lowered entry function came from."""
+
+    parameter: str  # flattened name: "x", "ptrs.0", "state.x"
+    role: ArgRole
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """The TTIR text of one variant and the owner of each argument of its entry function."""
+
+    text: str
+    entry: str
+    owners: tuple[ArgOwner, ...]
+    target: Target
+    handle: Any = field(default=None, repr=False, compare=False)  # the MLIR module, for `Lowerer.simplify`

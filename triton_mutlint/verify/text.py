@@ -9,7 +9,7 @@ from rich.text import Text
 
 from triton_mutlint.basics import plural
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.terminal.kernel_text import failure_lines, note_lines
+from triton_mutlint.report.terminal.kernel_text import failure_lines
 from triton_mutlint.report.terminal.style import (
     DIM,
     FAILED,
@@ -21,6 +21,7 @@ from triton_mutlint.report.terminal.style import (
     clean,
     flow,
     joined,
+    noted,
     titled,
 )
 from triton_mutlint.report.terminal.style import words as flowing
@@ -74,7 +75,7 @@ def _kernel(kernel: KernelOutcome, options: RenderOptions) -> Lines:
     if untouched:
         first = Text.assemble("  ", ("not written, and not seen: ", DIM))
         lines += flow(joined(untouched, DIM), options.width, first, 4)
-    return lines + [line for note in _notes(kernel) for line in note_lines(note, options.width, 2)]
+    return lines + [line for note in _notes(kernel) for line in noted("note", note, options.width, 2)]
 
 
 def _headline(kernel: KernelOutcome) -> list[Text]:

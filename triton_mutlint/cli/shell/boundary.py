@@ -17,7 +17,7 @@ from triton_mutlint.cli.shell.output import tell
 
 OK, FINDINGS, ERROR, INTERRUPTED = 0, 1, 2, 130
 PROGRAM = "triton-mutlint"
-COMPLETION_VARIABLE = "_TRITON_MUTLINT_COMPLETE"  # a shell asks what may come next
+COMPLETION_VARIABLE = "_TRITON_MUTLINT_COMPLETE"  # a shell asks through it what may come next; click answers
 DEBUG_VARIABLE = "TRITON_MUTLINT_DEBUG"
 
 
@@ -30,10 +30,6 @@ def tell_of_crashes() -> None:
 def run(arguments: Sequence[str]) -> int:
     """The exit code of one command line: 0 clean, 1 findings, 2 usage or other error, 130 interrupted."""
     _open_standard_streams()
-    if COMPLETION_VARIABLE in os.environ:
-        from triton_mutlint.cli.completion import answer
-
-        return answer()
     debug = "--debug" in arguments or os.environ.get(DEBUG_VARIABLE, "") not in ("", "0")
     try:
         outcome = cli.main(list(arguments), prog_name=PROGRAM, standalone_mode=False)
@@ -46,6 +42,8 @@ def run(arguments: Sequence[str]) -> int:
         tell(shown.getvalue())
         return ERROR
     except SystemExit as error:
+        if COMPLETION_VARIABLE in os.environ:  # a shell was answered
+            return int(error.code or 0)
         # Only linted code calls sys.exit below here: its code must not pass for a verdict.
         _complain(f"internal error: the run was ended by exit({error.code!r})")
     except Exception as error:  # the outermost boundary: nothing may end in a bare traceback

@@ -1,4 +1,4 @@
-"""Writing reports: encodings, colour, closed pipes, and files that are whole or absent."""
+"""Writing to the terminal: encodings, colour, widths, closed pipes, and a line of progress."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import os
 import sys
+import time
 from pathlib import Path
 from typing import TextIO
 
@@ -14,6 +15,9 @@ import click
 from triton_mutlint.basics import UsageError
 
 NARROWEST = 40
+PATIENCE = 1.0  # seconds before anything is shown
+INTERVAL = 0.1  # seconds between two updates
+_ERASE = "\r\x1b[K"
 
 
 def use_color(choice: str, stream: TextIO) -> bool:
@@ -112,3 +116,34 @@ def check_writable(path: Path) -> None:
         raise UsageError(f"cannot write {path}: it is a folder")
     if path.suffix == ".py":  # mistaken for a path to lint: its text would be lost
         raise UsageError(f"cannot write {path}: a report must not take the place of Python source")
+
+
+class Progress:
+    """Call with (done, total, label); shows nothing off a terminal, and nothing stays at the end."""
+
+    def __init__(self) -> None:
+        self._stream = sys.stderr
+        self._enabled = is_terminal(self._stream) and os.environ.get("TERM") != "dumb"  # it cannot erase a line
+        self._next = time.monotonic() + PATIENCE
+        self._shown = False
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            self._stream.write(_ERASE)
+            self._stream.flush()
+
+    def __call__(self, done: int, total: int, label: str) -> None:
+        now = time.monotonic()
+        if not self._enabled or now < self._next:
+            return
+        self._next = now + INTERVAL
+        self._shown = True
+        line = f"{done}/{total} {label}" if total else label
+        printable = "".join(char if char.isprintable() else "?" for char in line)
+        encoding = self._stream.encoding or "ascii"
+        safe = printable.encode(encoding, errors="replace").decode(encoding)
+        self._stream.write(_ERASE + safe[: columns() - 1])
+        self._stream.flush()

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from rich.text import Text
 
+from triton_mutlint.basics import plural
 from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.terminal.snippet import code, quote
+from triton_mutlint.report.terminal.source import code, place_lines, quote
 from triton_mutlint.report.terminal.style import DIM, MUTATION, PLACE, STRONG, Lines, clean, flow, joined, words
 from triton_mutlint.report.terminal.table import condition
-from triton_mutlint.types import Access, AccessKind, Frame, KernelReport, Location, Mutation, ParameterReport
+from triton_mutlint.types import Access, AccessKind, Frame, KernelReport, Location, Mutation
 
-PLACES = 5  # per parameter
+PLACES = 5  # of the same parameters
 ROUTES = 3  # per place
-_VERBS = {
-    AccessKind.WRITE: "written",
-    AccessKind.ATOMIC: "updated atomically",
-    AccessKind.READ: "read",
-}
+_VERBS = {AccessKind.WRITE: "written", AccessKind.ATOMIC: "updated atomically", AccessKind.READ: "read"}
 
 
 @dataclass(frozen=True)
@@ -31,63 +28,39 @@ class ShownPlace:
     kind: AccessKind
     location: Location
     parameters: tuple[str, ...]
-    ops: tuple[str, ...]
-    routes: tuple[tuple[Frame, ...], ...]
+    accesses: tuple[Access, ...]
 
 
 def access_lines(kernel: KernelReport, options: RenderOptions) -> Lines:
     """Every write (with `verbose` every read too), under a heading per group of parameters."""
     kinds = list(_VERBS) if options.verbose else [AccessKind.WRITE, AccessKind.ATOMIC]
-    kept, hidden = _limit(places(kernel, kinds), None if options.verbose else PLACES)
     lines: Lines = []
-    heading: tuple[tuple[str, ...], AccessKind] | None = None
-    for place in kept:
-        if heading != (place.parameters, place.kind):
-            heading = (place.parameters, place.kind)
-            lines += [Text(), *_heading(kernel, place, options.width)]
-        lines += _place_lines(place, options)
-    if hidden:
-        count = f"{hidden} more {'place' if hidden == 1 else 'places'}"
-        lines.append(Text(f"    … {count} (--verbose shows all)", DIM))
+    for _, group in groupby(places(kernel, kinds), lambda place: (place.parameters, place.kind)):
+        found = list(group)
+        shown = found if options.verbose else found[:PLACES]
+        lines += [Text(), *_heading(kernel, found[0], options.width)]
+        lines += [line for place in shown for line in _place_lines(place, options)]
+        if len(found) > len(shown):
+            lines.append(Text(f"    … {plural(len(found) - len(shown), 'more place')} (--verbose shows all)", DIM))
     return lines
 
 
 def places(kernel: KernelReport, kinds: Sequence[AccessKind]) -> list[ShownPlace]:
     """The accesses of `kinds`, merged by place; writes first, then in signature and source order."""
-    found: dict[tuple[AccessKind, Location], list[tuple[str, Access]]] = {}
+    found: dict[tuple[AccessKind, Location], dict[str, list[Access]]] = {}
     for parameter in kernel.parameters:
         for access in order.accesses(parameter.accesses):
             if access.kind in kinds:
-                found.setdefault((access.kind, access.location), []).append((parameter.name, access))
-    merged = [
-        ShownPlace(
-            kind,
-            location,
-            tuple(dict.fromkeys(name for name, _ in hits)),
-            tuple(dict.fromkeys(access.op for _, access in hits)),
-            tuple(dict.fromkeys(access.path for _, access in hits)),
-        )
-        for (kind, location), hits in found.items()
-    ]
+                hits = found.setdefault((access.kind, access.location), {})
+                hits.setdefault(parameter.name, []).append(access)
     rank = {p.name: i for i, p in enumerate(kernel.parameters)}
 
     def reading_order(place: ShownPlace) -> tuple[bool, list[int], str, Location]:
         owners = [rank[name] for name in place.parameters]
         return place.kind is AccessKind.READ, owners, place.kind.value, place.location
 
-    return sorted(merged, key=reading_order)
-
-
-def _limit(found: list[ShownPlace], limit: int | None) -> tuple[list[ShownPlace], int]:
-    if limit is None:
-        return found, 0
-    shown: Counter[str] = Counter()
-    kept = []
-    for place in found:
-        if any(shown[name] < limit for name in place.parameters):
-            kept.append(place)
-            shown.update(place.parameters)
-    return kept, len(found) - len(kept)
+    return sorted((ShownPlace(*key, tuple(hits), tuple(access for own in hits.values() for access in own))
+                   for key, hits in found.items()), key=reading_order)
 
 
 def _heading(kernel: KernelReport, place: ShownPlace, width: int) -> Lines:
@@ -99,31 +72,24 @@ def _heading(kernel: KernelReport, place: ShownPlace, width: int) -> Lines:
             when = f" when {condition(named[0])}"
         else:
             verb = "may be"
-    style = "" if place.kind is AccessKind.READ else _strongest(named)
-    pieces = [*joined(place.parameters, style), *words(f"{verb} {_VERBS[place.kind]}{when}")]
-    return flow(pieces, width, Text("  "), 4)
-
-
-def _strongest(parameters: Sequence[ParameterReport]) -> str:
     ranking = (Mutation.WRITTEN, Mutation.CONDITIONAL, Mutation.UNKNOWN, Mutation.UNWRITTEN)
-    return MUTATION[min((p.mutation for p in parameters), key=ranking.index)]
+    style = "" if place.kind is AccessKind.READ else MUTATION[min(mutations, key=ranking.index)]
+    return flow([*joined(place.parameters, style), *words(f"{verb} {_VERBS[place.kind]}{when}")], width, Text("  "), 4)
 
 
-def _place_lines(place: ShownPlace, options: RenderOptions) -> Lines:
-    lines = place_lines(place.location, place.ops, options)
-    lines += quote(place.location, options)
-    routes = [route for route in place.routes if len(route) > 1]
-    limit = len(routes) if options.verbose else ROUTES
-    for route in routes[:limit]:
-        lines += _route_lines(route, place.location.file, options)
-    if len(routes) > limit:
-        lines.append(Text(f"{' ' * 11}… and {len(routes) - limit} more calls", DIM))
-    return lines
+def _place_lines(place: ShownPlace, options: RenderOptions) -> Iterator[Text]:
+    yield from place_lines(place.location, [*dict.fromkeys(access.op for access in place.accesses)], options)
+    yield from quote(place.location, options)
+    routes = [route for route in dict.fromkeys(access.path for access in place.accesses) if len(route) > 1]
+    shown = routes if options.verbose else routes[:ROUTES]
+    for route in shown:
+        yield from _route_lines(route, place.location.file, options)
+    if len(routes) > len(shown):
+        yield Text(f"{' ' * 11}… and {len(routes) - len(shown)} more calls", DIM)
 
 
-def _route_lines(route: Sequence[Frame], here: str, options: RenderOptions) -> Lines:
+def _route_lines(route: Sequence[Frame], here: str, options: RenderOptions) -> Iterator[Text]:
     """`in helper, called from …`: the innermost function first, one line per call; `here` is the file above."""
-    lines: Lines = []
     callee = route[-1].function
     for depth, frame in enumerate(reversed(route[:-1])):
         lead = f"{' ' * 11}{'  ' * depth}"
@@ -132,34 +98,5 @@ def _route_lines(route: Sequence[Frame], here: str, options: RenderOptions) -> L
                   Text.assemble(("called from ", DIM), (place, PLACE))]
         *before, line = flow(pieces, options.width, Text(lead), len(lead) + 2)
         source = code(frame.file, frame.line, options, options.width - line.cell_len - 2)
-        lines += [*before, line.append(": ", DIM).append(source) if source else line]
+        yield from [*before, line.append(": ", DIM).append(source) if source else line]
         callee, here = frame.function, frame.file
-    return lines
-
-
-def where(location: Location) -> str:
-    """`file:line:column`, as terminals and editors link it."""
-    return f"{clean(location.file)}:{location.line}:{location.column}"
-
-
-def stands(location: Location, options: RenderOptions) -> str:
-    """As `where`: a line alone where the column is that of its indentation, a file alone where there is none."""
-    first = options.sources.line(location.file, 1)
-    raw = options.sources.line(location.file, location.line) or ""
-    if first is None and (location.line, location.column) == (1, 1):
-        return clean(location.file)
-    indented = raw.strip() and location.column <= len(raw) - len(raw.lstrip())
-    return f"{clean(location.file)}:{location.line}" if indented else where(location)
-
-
-def place_lines(location: Location, ops: Sequence[str], options: RenderOptions) -> Lines:
-    """Where ops stand in the source, and which they are."""
-    pieces = [Text(where(location), PLACE), Text.assemble(" ", (", ".join(ops), DIM))]
-    return flow(pieces, options.width, Text("    "), 5)
-
-
-def indented(text: str, indent: int, style: str = "") -> Lines:
-    """Text as it stands, behind a bar: messages whose own layout (a caret) must survive."""
-    bar = " " * indent + "| "
-    lines = (clean(line).rstrip() for line in text.strip("\n").splitlines())
-    return [Text.assemble((bar, DIM), (line, style)) for line in lines]

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from rich.text import Text
 
+from triton_mutlint.basics import plural
 from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.terminal.accesses import access_lines, indented, stands
-from triton_mutlint.report.terminal.opaque import indirect_lines, opaque_lines, unanalyzable_lines
-from triton_mutlint.report.terminal.snippet import quote
+from triton_mutlint.report.terminal.accesses import access_lines
+from triton_mutlint.report.terminal.opaque import opaque_lines
+from triton_mutlint.report.terminal.source import indented, quote, stands
 from triton_mutlint.report.terminal.style import (
     DIM,
     FAILED,
     MUTATION,
-    NOTE,
     PLACE,
     SEVERITY,
     STRONG,
     Lines,
+    clauses,
     clean,
-    counted,
     flow,
+    noted,
+    prose,
     titled,
     words,
 )
 from triton_mutlint.report.terminal.table import parameter_table
-from triton_mutlint.types import Failure, Finding, KernelReport, Mutation, Origin, Stage, Status
+from triton_mutlint.types import Failure, Finding, KernelReport, Mutation, Origin, Stage
 
 _ORIGINS = {
     Origin.SPEC: "signature from the spec",
@@ -46,50 +48,36 @@ def kernel_lines(kernel: KernelReport, finding: Finding | None, options: RenderO
 
     `like` is a kernel that failed for the same reason and was told of before.
     """
-    if kernel.status is Status.FAILED:
-        return _failed(kernel, finding, options, like)
-    lines = [*_headline(kernel, options.width), *_circumstances(kernel, options.width), Text()]
-    lines += parameter_table(kernel, options) or [Text("  no parameters", DIM)]
-    lines += access_lines(kernel, options)
-    lines += indirect_lines(kernel, options)
-    lines += unanalyzable_lines(kernel, options)
-    lines += opaque_lines(kernel, options)
-    if kernel.notes:
-        lines.append(Text())
-    return lines + [line for note in kernel.notes for line in note_lines(note, options.width, 2)]
-
-
-def _title(kernel: KernelReport) -> Text:
-    place = f"{clean(kernel.location.file)}:{kernel.location.line}"
-    title = Text.assemble((place, PLACE))
-    return title.append(" ").append(clean(kernel.name), STRONG) if kernel.name else title
-
-
-def _headline(kernel: KernelReport, width: int) -> Lines:
-    """What an author wants first: the parameters this kernel writes."""
-    return titled(_title(kernel), written_words(kernel), width)
+    title = Text.assemble((f"{clean(kernel.location.file)}:{kernel.location.line}", PLACE),
+                          f"{' ' if kernel.name else ''}", (clean(kernel.name), STRONG))
+    if kernel.failure is not None:
+        lines = titled(title, [*failure_words(kernel), *_code(finding)], options.width)
+        same = f"for the same reason as {like.name}" if like else ""
+        lines += prose(same, options.width) if like else failure_lines(kernel.failure, options)
+    else:
+        lines = titled(title, written_words(kernel), options.width)  # what an author wants first
+        lines += [*_circumstances(kernel, options.width), Text()]
+        lines += parameter_table(kernel, options) or [Text("  no parameters", DIM)]
+        lines += access_lines(kernel, options) + opaque_lines(kernel, options)
+        lines += [Text()] if kernel.notes else []
+    return lines + [line for note in kernel.notes for line in noted("note", note, options.width, 2)]
 
 
 def written_words(kernel: KernelReport, limit: int = 0) -> list[Text]:
     """The parameters that the kernel writes; no more than `limit` of each kind by name, if that is given."""
     by = {m: [p.name for p in kernel.parameters if p.mutation is m] for m in Mutation}
     through = list(dict.fromkeys(w.through for w in order.placed(kernel.indirect_writes)))
-    clauses = (
+    return clauses((
         ("writes", "writes", by[Mutation.WRITTEN], MUTATION[Mutation.WRITTEN]),
         ("sometimes writes", "and sometimes", by[Mutation.CONDITIONAL], MUTATION[Mutation.CONDITIONAL]),
         ("may write", "· may write", by[Mutation.UNKNOWN], MUTATION[Mutation.UNKNOWN]),
         ("writes through addresses from", "· through addresses from", through, MUTATION[Mutation.UNKNOWN]),
-    )
-    pieces: list[Text] = []
-    for alone, after, names, style in clauses:
-        if names:
-            pieces += [*words(after if pieces else alone), *counted(names, style, limit)]
-    return pieces or words("writes nothing")
+    ), limit) or words("writes nothing")
 
 
 def _circumstances(kernel: KernelReport, width: int) -> Lines:
     analyzed, total = kernel.analyzed_variants, kernel.total_variants
-    variants = f"{'' if analyzed == total else f'{analyzed} of '}{total} variant{'' if total == 1 else 's'}"
+    variants = f"{'' if analyzed == total else f'{analyzed} of '}{plural(total, 'variant')}"
     facts = [", ".join(map(str, kernel.targets)), variants, _ORIGINS[kernel.origin] if kernel.origin else ""]
     styles = [DIM, DIM if analyzed == total else MUTATION[Mutation.UNKNOWN], DIM]
     shown = [Text(fact, style) for fact, style in zip(facts, styles, strict=True) if fact]
@@ -99,19 +87,11 @@ def _circumstances(kernel: KernelReport, width: int) -> Lines:
     return flow(shown, width, Text("  "), 2)
 
 
-def _failed(kernel: KernelReport, finding: Finding | None, options: RenderOptions, like: KernelReport | None) -> Lines:
-    failure = kernel.failure
-    assert failure is not None, "a failed kernel carries its failure"
-    code = []
-    if finding:
-        code = [Text("·", DIM), Text(f"{finding.severity.value}[{finding.rule}]", SEVERITY[finding.severity])]
-    code += [Text("(suppressed)", DIM)] if finding and finding.suppressed else []
-    lines = titled(_title(kernel), [*failure_words(kernel), *code], options.width)
-    if like is None:
-        lines += failure_lines(failure, options)
-    else:
-        lines += flow(words(f"for the same reason as {clean(like.name)}"), options.width, Text("  "), 2)
-    return lines + [line for note in kernel.notes for line in note_lines(note, options.width, 2)]
+def _code(finding: Finding | None) -> list[Text]:
+    if finding is None:
+        return []
+    code = [Text("·", DIM), Text(f"{finding.severity.value}[{finding.rule}]", SEVERITY[finding.severity])]
+    return [*code, Text("(suppressed)", DIM)] if finding.suppressed else code
 
 
 def failure_words(kernel: KernelReport) -> list[Text]:
@@ -122,20 +102,9 @@ def failure_words(kernel: KernelReport) -> list[Text]:
 def failure_lines(failure: Failure, options: RenderOptions) -> Lines:
     """The message as it came (Triton's has its own caret), the place, and what can be done."""
     message = failure.message.strip("\n")
-    lines = indented(message, 2) if "\n" in message else flow(words(message), options.width, Text("  "), 2)
-    place = failure.location
-    if place is not None:
-        lines.append(Text.assemble("    ", (stands(place, options), PLACE)))
-        lines += [] if _has_caret(failure.message) else quote(place, options)
-    if failure.hint:
-        lines += flow(words(failure.hint), options.width, Text.assemble("  ", ("help: ", NOTE)), 8)
-    return lines
-
-
-def _has_caret(message: str) -> bool:
-    return any(line.strip() == "^" for line in message.splitlines())
-
-
-def note_lines(note: str, width: int, indent: int = 0) -> Lines:
-    first = Text.assemble(" " * indent, ("note: ", NOTE))
-    return flow(words(note), width, first, indent + 6)
+    lines = indented(message, 2) if "\n" in message else prose(message, options.width)
+    if failure.location is not None:
+        lines.append(Text.assemble("    ", (stands(failure.location, options), PLACE)))
+        has_caret = any(line.strip() == "^" for line in message.splitlines())
+        lines += [] if has_caret else quote(failure.location, options)
+    return lines + (noted("help", failure.hint, options.width, 2) if failure.hint else [])

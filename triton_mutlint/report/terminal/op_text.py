@@ -5,25 +5,27 @@ from __future__ import annotations
 from rich.text import Text
 
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.terminal.accesses import where
+from triton_mutlint.report.terminal.source import where
 from triton_mutlint.report.terminal.style import (
     DIM,
     MUTATION,
     PLACE,
     STRONG,
     Lines,
+    clauses,
     clean,
-    counted,
-    flow,
+    prose,
     titled,
     words,
 )
 from triton_mutlint.types import HostEffect, Mutation, OpMutation, OpReport
 
-_STYLES = {
-    OpMutation.WRITTEN: MUTATION[Mutation.WRITTEN],
-    OpMutation.MAYBE: MUTATION[Mutation.UNKNOWN],
-    OpMutation.UNKNOWN: MUTATION[Mutation.UNKNOWN],
+_UNKNOWN = MUTATION[Mutation.UNKNOWN]
+_STYLES = {OpMutation.WRITTEN: MUTATION[Mutation.WRITTEN], OpMutation.MAYBE: _UNKNOWN, OpMutation.UNKNOWN: _UNKNOWN}
+_VERBS = {
+    OpMutation.WRITTEN: "writes",
+    OpMutation.MAYBE: "may write",
+    OpMutation.UNKNOWN: "is not understood for",
 }
 _SHOWN = 3  # effects of one argument, and things that were not understood
 
@@ -32,7 +34,9 @@ def op_lines(op: OpReport, options: RenderOptions) -> Lines:
     """The op's headline, its declaration, and the places that the verdict rests on."""
     title = Text.assemble((f"{clean(op.location.file)}:{op.location.line}", PLACE), " ", ("op ", DIM),
                           (clean(op.name), STRONG))
-    lines = [*titled(title, op_words(op), options.width), *flow(_declared(op), options.width, Text("  "), 2)]
+    launched = f" · launches {', '.join(op.kernels)}" if op.kernels else ""
+    lines = titled(title, op_words(op), options.width)
+    lines += prose(f"{op.form} · {_declared(op)}{launched}", options.width, style=DIM)
     for argument in op.arguments:
         declared = op.declaration.names is not None and argument.name in op.declaration.names
         if argument.effects and (options.verbose or not declared):
@@ -40,53 +44,34 @@ def op_lines(op: OpReport, options: RenderOptions) -> Lines:
             lines += _effects(argument.effects, options)
     shown = {effect for argument in op.arguments for effect in argument.effects}
     gaps = tuple(gap for gap in op.gaps if gap not in shown)
-    if gaps:
-        lines.append(Text("  not understood", MUTATION[Mutation.UNKNOWN]))
-        lines += _effects(gaps, options)
-    return lines
+    return [*lines, Text("  not understood", _UNKNOWN), *_effects(gaps, options)] if gaps else lines
 
 
 def op_words(op: OpReport, limit: int = 0) -> list[Text]:
     """The arguments that the op writes; no more than `limit` of each kind by name, if that is given."""
-    clauses = (
-        ("writes", "writes", OpMutation.WRITTEN),
-        ("may write", "· may write", OpMutation.MAYBE),
-        ("is not understood for", "· is not understood for", OpMutation.UNKNOWN),
-    )
-    pieces: list[Text] = []
-    for alone, after, mutation in clauses:
-        names = [a.name for a in op.arguments if a.mutation is mutation]
-        if names:
-            pieces += [*words(after if pieces else alone), *counted(names, _STYLES[mutation], limit)]
-    return pieces or words("writes nothing" if op.complete else "is not understood")
+    found = ((verb, verb if mutation is OpMutation.WRITTEN else f"· {verb}",
+              [a.name for a in op.arguments if a.mutation is mutation], _STYLES[mutation])
+             for mutation, verb in _VERBS.items())
+    return clauses(found, limit) or words("writes nothing" if op.complete else "is not understood")
 
 
-def _declared(op: OpReport) -> list[Text]:
+def _declared(op: OpReport) -> str:
     declaration = op.declaration
     if declaration.any_may:
-        text = "declares that it may write anything"
-    elif declaration.names is None:
-        text = f"declares what is not known ({declaration.reason})" if declaration.reason else "declares nothing known"
-    elif declaration.names:
-        text = f"declares {', '.join(declaration.names)}"
-    else:
-        text = "declares nothing"
-    facts = [op.form, text]
-    if op.kernels:
-        facts.append(f"launches {', '.join(op.kernels)}")
-    return words(" · ".join(clean(fact) for fact in facts), DIM)
+        return "declares that it may write anything"
+    if declaration.names is None:
+        return f"declares what is not known ({declaration.reason})" if declaration.reason else "declares nothing known"
+    return f"declares {', '.join(declaration.names) or 'nothing'}"
 
 
 def _effects(effects: tuple[HostEffect, ...], options: RenderOptions) -> Lines:
     shown = effects if options.verbose else effects[:_SHOWN]
     lines: Lines = []
     for effect in shown:
-        lines += flow(words(clean(effect.text)), options.width,
-                      Text.assemble("    ", (where(effect.location), PLACE), "  "), 6)
-        lines += [
-            Text(f"      called in {clean(frame.function)}, {clean(frame.file)}:{frame.line}", DIM)
-            for frame in reversed(effect.path)
-        ]
+        lead = Text.assemble("    ", (where(effect.location), PLACE), "  ")
+        lines += prose(effect.text, options.width, lead, 6)
+        lines += [Text(f"      called in {clean(frame.function)}, {clean(frame.file)}:{frame.line}", DIM)
+                  for frame in reversed(effect.path)]
         if effect.access is not None:
             place = where(effect.access.location)
             lines.append(Text.assemble("      ", (f"{effect.access.op} at ", DIM), (place, PLACE)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -45,18 +45,28 @@ def clean(text: str) -> str:
 def flow(pieces: Sequence[Text], width: int, first: Text | None = None, indent: int = 0) -> Lines:
     """`pieces` side by side, each unbroken, on as many lines of `width` cells as they need.
 
-    The first line starts with `first`; later ones with `indent` spaces.
+    The first line starts with `first`; later ones with `indent` spaces. What ends a piece in spaces needs no room.
     """
     lines = [first.copy() if first is not None else Text(" " * indent)]
-    fresh = True
+    start = True  # nothing but the beginning is on the line
     for piece in pieces:
-        space = 0 if fresh else 1
-        if not fresh and lines[-1].cell_len + space + piece.cell_len > width:
+        taken = lines[-1].cell_len + (not start)
+        if taken + cells(piece.plain.rstrip()) > width and not (start and lines[-1].cell_len <= indent):
             lines.append(Text(" " * indent))
-            space = 0
-        lines[-1].append(" " * space).append_text(piece)
-        fresh = False
+            start = True
+        lines[-1].append("" if start else " ").append_text(piece)
+        start = False
     return lines
+
+
+def prose(text: str, width: int, lead: Text | str = "  ", indent: int = 2, style: str = "") -> Lines:
+    """The words of `text` as they `flow`."""
+    return flow(words(text, style), width, Text.assemble(lead), indent)
+
+
+def noted(label: str, text: str, width: int, indent: int = 0) -> Lines:
+    """A note or a help."""
+    return prose(text, width, Text.assemble(" " * indent, (f"{label}: ", NOTE)), indent + 6)
 
 
 def titled(title: Text, pieces: Sequence[Text], width: int) -> Lines:
@@ -82,6 +92,15 @@ def counted(names: Sequence[str], style: str, limit: int) -> list[Text]:
     if not limit or len(names) <= limit + 1:
         return joined(names, style)
     return [*joined(names[:limit], style), *words(f"and {len(names) - limit} more", style)]
+
+
+def clauses(found: Iterable[tuple[str, str, Sequence[str], str]], limit: int) -> list[Text]:
+    """`writes a and sometimes b`: the names of each kind after its verb, which is the first alone or goes on."""
+    pieces: list[Text] = []
+    for alone, after, names, style in found:
+        if names:
+            pieces += [*words(after if pieces else alone), *counted(names, style, limit)]
+    return pieces
 
 
 def cells(text: str) -> int:

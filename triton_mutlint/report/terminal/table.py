@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rich.text import Text
 
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.terminal.style import DIM, MUTATION, STRONG, Lines, cells, clean, flow, joined, words
-from triton_mutlint.types import (
-    AccessKind,
-    KernelReport,
-    Mutation,
-    Origin,
-    ParameterKind,
-    ParameterReport,
-)
+from triton_mutlint.types import AccessKind, KernelReport, Mutation, Origin, ParameterKind, ParameterReport
 
 INDENT = 2
-MARKS = 3  # width of the rwa column
-NAME_LIMIT, TYPE_LIMIT = 24, 28  # cells; longer ones push the rest of their row to the next line
+_BEHIND = INDENT + 5  # where what follows the rwa column starts
+NAME_LIMIT, TYPE_LIMIT = 24, 28  # cells; longer ones push the rest of their row aside
 
 
 def parameter_table(kernel: KernelReport, options: RenderOptions) -> Lines:
@@ -29,11 +21,18 @@ def parameter_table(kernel: KernelReport, options: RenderOptions) -> Lines:
     Plain values take part in no verdict: they share a line per type unless verbose.
     """
     rows = [p for p in kernel.parameters if options.verbose or not _is_plain(p)]
-    plain = [p for p in kernel.parameters if _is_plain(p) and not options.verbose]
-    mixed = kernel.origin is Origin.MIXED
-    table = _Table.fitting(rows, options.width)
-    lines = [line for p in rows for line in table.row(p, mixed, options.verbose)]
-    return lines + _plain_lines(plain, options.width)
+    names = max((cells(p.name) for p in rows if cells(p.name) <= NAME_LIMIT), default=0)
+    types = max((cells(p.type) for p in rows if cells(p.type) <= TYPE_LIMIT), default=0)
+    indent = min(_BEHIND + names + types + 4, options.width // 2)
+    lines: Lines = []
+    for p in rows:
+        reason = f": {p.reason}" if options.verbose and p.reason else ""
+        inferred = p.inferred and (options.verbose or kernel.origin is Origin.MIXED)
+        pieces = [_cell(p.name, names, STRONG if p.mutation is not Mutation.UNWRITTEN else ""),
+                  _cell(p.type, types, DIM), *words(verdict(p), MUTATION[p.mutation]),
+                  *words(f"(type inferred{reason})" if inferred else "", DIM)]
+        lines += flow(pieces, options.width, Text.assemble(" " * INDENT, _marks(p), "  "), indent)
+    return lines + _plain_lines([p for p in kernel.parameters if p not in rows], options.width)
 
 
 def _is_plain(parameter: ParameterReport) -> bool:
@@ -42,41 +41,9 @@ def _is_plain(parameter: ParameterReport) -> bool:
     return not addressed and not touched and parameter.mutation is Mutation.UNWRITTEN
 
 
-@dataclass(frozen=True)
-class _Table:
-    name_width: int
-    type_width: int
-    width: int
-
-    @staticmethod
-    def fitting(rows: Sequence[ParameterReport], width: int) -> _Table:
-        names = [cells(p.name) for p in rows if cells(p.name) <= NAME_LIMIT]
-        types = [cells(p.type) for p in rows if cells(p.type) <= TYPE_LIMIT]
-        return _Table(max(names, default=0), max(types, default=0), width)
-
-    def row(self, parameter: ParameterReport, mixed: bool, verbose: bool) -> Lines:
-        style = MUTATION[parameter.mutation]
-        lead = Text(" " * INDENT).append_text(_marks(parameter)).append("  ")
-        name = Text(clean(parameter.name), STRONG if parameter.mutation is not Mutation.UNWRITTEN else "")
-        lines = _cell([lead], name, self.name_width)
-        lines = _cell(lines, Text(clean(parameter.type), DIM), self.type_width)
-        pieces = [*words(verdict(parameter), style), *_inference(parameter, mixed, verbose)]
-        last = lines.pop()
-        if last.cell_len + pieces[0].cell_len > self.width:  # a narrow terminal
-            last.rstrip()
-            lines.append(last)
-            last = Text(" " * (INDENT + MARKS + 2))
-        return lines + flow(pieces, self.width, last, min(last.cell_len, self.width // 2))
-
-
-def _cell(lines: Lines, cell: Text, width: int) -> Lines:
-    """`cell` at the end of the last line, padded; too wide a cell moves what follows down."""
-    *done, last = lines
-    start = last.cell_len
-    last = last.append_text(cell)
-    if cell.cell_len <= width:
-        return [*done, last.append(" " * (width - cell.cell_len + 2))]
-    return [*done, last, Text(" " * (start + width + 2))]
+def _cell(text: str, width: int, style: str) -> Text:
+    """A piece of a row, with the spaces that bring the next one to its column."""
+    return Text.assemble((clean(text), style), " " * (max(width - cells(text), 0) + 1))
 
 
 def _marks(parameter: ParameterReport) -> Text:
@@ -116,24 +83,13 @@ def condition(parameter: ParameterReport) -> str:
     return " or ".join(parameter.when).replace(" or and ", " and ")  # the last may be `and 9 more`
 
 
-def _inference(parameter: ParameterReport, mixed: bool, verbose: bool) -> list[Text]:
-    if not parameter.inferred or not (mixed or verbose):
-        return []
-    reason = f": {parameter.reason}" if verbose and parameter.reason else ""
-    return words(f"(type inferred{reason})", DIM)
-
-
 def _plain_lines(plain: Sequence[ParameterReport], width: int) -> Lines:
-    indent = INDENT + MARKS + 2
     groups: dict[str, list[str]] = {}
     for parameter in plain:
         label, shown = _plain_entry(parameter)
         groups.setdefault(label, []).append(shown)
-    lines: Lines = []
-    for label, names in groups.items():
-        first = Text.assemble(" " * indent, (f"{label}: ", DIM))
-        lines += flow(joined(names, DIM), width, first, indent + 2)
-    return lines
+    return [line for label, names in groups.items() for line in flow(
+        joined(names, DIM), width, Text.assemble(" " * _BEHIND, (f"{label}: ", DIM)), _BEHIND + 2)]
 
 
 def _plain_entry(parameter: ParameterReport) -> tuple[str, str]:

@@ -10,23 +10,17 @@ from rich.console import Console
 from rich.text import Text
 
 from triton_mutlint.report import order
-from triton_mutlint.report.groups import grouped
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.terminal.findings_text import group_lines
-from triton_mutlint.report.terminal.kernel_text import kernel_lines, note_lines
+from triton_mutlint.report.terminal.findings_text import group_lines, grouped
+from triton_mutlint.report.terminal.kernel_text import kernel_lines
 from triton_mutlint.report.terminal.op_text import op_lines
 from triton_mutlint.report.terminal.overview import overview
-from triton_mutlint.report.terminal.style import DIM, FAILED, SEVERITY, STRONG, Lines, flow, to_ascii, words
+from triton_mutlint.report.terminal.style import DIM, FAILED, SEVERITY, STRONG, Lines, flow, noted, prose, to_ascii
 from triton_mutlint.report.terminal.summary import advice, sentence
 from triton_mutlint.types import Finding, KernelReport, Location, Report, Severity, Stage, Status
 
-_SUMMARY_STYLES = (
-    (r"^\d+ kernels?:|^no$", STRONG),
-    (r"^[1-9]\d* failed", FAILED),
-    (r"^[1-9]\d* errors?", SEVERITY[Severity.ERROR]),
-    (r"^[1-9]\d* warnings?", SEVERITY[Severity.WARNING]),
-    (r"^·$", DIM),
-)
+_LOUD = {"failed": FAILED, "error": SEVERITY[Severity.ERROR], "warning": SEVERITY[Severity.WARNING]}
+_CONSOLE = Console(color_system="standard", force_terminal=True, _environ={})
 _FAILURE_RULES = ("TML901", "TML902")
 
 
@@ -41,23 +35,14 @@ def paint(blocks: Iterable[Lines], options: RenderOptions) -> str:
     lines = [line for i, block in enumerate(blocks) for line in ([Text(), *block] if i else block)]
     for line in lines:
         line.rstrip()
-    show = _colored if options.color else _plain
-    text = "".join(f"{shown}\n" for shown in show(lines))
+    text = "".join(f"{_colored(line) if options.color else line.plain}\n" for line in lines)
     return to_ascii(text) if options.ascii else text
 
 
-def _plain(lines: Iterable[Text]) -> Iterable[str]:
-    return (line.plain for line in lines)
-
-
-def _colored(lines: Iterable[Text]) -> Iterable[str]:
+def _colored(line: Text) -> str:
     """The sixteen colours of the terminal's own theme; what the environment asks was weighed by the caller."""
-    console = Console(color_system="standard", force_terminal=True, _environ={})
-    for line in lines:
-        segments = line.render(console)
-        yield "".join(
-            style.render(text, color_system=ColorSystem.STANDARD) if style else text for text, style, _ in segments
-        )
+    return "".join(style.render(text, color_system=ColorSystem.STANDARD) if style else text
+                   for text, style, _ in line.render(_CONSOLE))
 
 
 def _blocks(report: Report, options: RenderOptions) -> list[Lines]:
@@ -67,7 +52,8 @@ def _blocks(report: Report, options: RenderOptions) -> list[Lines]:
     blocks = [] if options.quiet or full else list(overview(report, options))
     blocks += [kernel_lines(kernel, failures.get(kernel), options, like) for kernel, like in _alike(told)]
     blocks += [op_lines(op, options) for op in report.ops] if full else []
-    quoted = _places(told) if full else set()
+    quoted = {write.location for k in told for write in k.indirect_writes} if full else set()
+    quoted |= {op.location for k in told for op in k.unanalyzable_ops} if full else set()
     shown = (finding for finding in findings if options.verbose or not finding.suppressed)
     blocks += [group_lines(group, options, quoted) for group in grouped(shown)]
     return blocks if options.quiet else [*blocks, _tail(report, options)]
@@ -75,9 +61,9 @@ def _blocks(report: Report, options: RenderOptions) -> list[Lines]:
 
 def _tail(report: Report, options: RenderOptions) -> Lines:
     """Notes, the summary, and what can be done."""
-    notes = [line for note in (*report.notes, *_assumed(report)) for line in note_lines(note, options.width)]
+    notes = [line for note in (*report.notes, *_assumed(report)) for line in noted("note", note, options.width)]
     fixable = sum(finding in options.fixes for finding in report.findings)
-    rest = [line for text in advice(report, fixable) for line in flow(words(text), options.width, Text(), 4)]
+    rest = [line for text in advice(report, fixable) for line in prose(text, options.width, "", 4)]
     return [*notes, *_summary_lines(report, options.width), *rest]
 
 
@@ -115,28 +101,17 @@ def _alike(kernels: Iterable[KernelReport]) -> Iterator[tuple[KernelReport, Kern
 
 
 def _tells_of(finding: Finding, kernel: KernelReport) -> bool:
-    places = {(kernel.location.file, kernel.location.line)}
-    if kernel.failure is not None and kernel.failure.location is not None:
-        places.add((kernel.failure.location.file, kernel.failure.location.line))
-    here = (finding.location.file, finding.location.line) in places
+    places = (kernel.location, kernel.failure.location if kernel.failure else None)
+    here = any(p and (p.file, p.line) == (finding.location.file, finding.location.line) for p in places)
     return finding.rule in _FAILURE_RULES and (finding.kernel or "") == kernel.name and here
-
-
-def _places(kernels: Iterable[KernelReport]) -> set[Location]:
-    """The lines that the kernels' own blocks quote."""
-    quoted: set[Location] = set()
-    for kernel in kernels:
-        quoted |= {write.location for write in kernel.indirect_writes}
-        quoted |= {op.location for op in kernel.unanalyzable_ops}
-    return quoted
 
 
 def _summary_lines(report: Report, width: int) -> Lines:
     """The shared summary sentence, with what is wrong in colour."""
-    pieces = []
-    for word in re.split(r"(?<![0-9]) ", sentence(report)):  # a number stays with its noun
-        piece = Text(word)
-        for pattern, style in _SUMMARY_STYLES:
-            piece.highlight_regex(pattern, style)
-        pieces.append(piece)
+    pieces = [Text(word) for word in re.split(r"(?<![0-9]) ", sentence(report))]  # a number stays with its noun
+    for piece in pieces:
+        for noun, style in _LOUD.items():
+            piece.highlight_regex(rf"^[1-9]\d* {noun}s?", style)
+        piece.highlight_regex(r"^\d+ kernels?:|^no$", STRONG)
+        piece.highlight_regex("^·$", DIM)
     return flow(pieces, width)

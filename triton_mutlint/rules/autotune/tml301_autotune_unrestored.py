@@ -4,28 +4,20 @@
 
 Looks at kernels with more than one autotune config and reports
 
-* a parameter that is read and written, unless `restore_value` names it;
+* a parameter from which the kernel loads a value where it writes another one, unless `restore_value` names it;
 * a parameter that is accumulated into (atomics, or load, add and store), or through which programs
   wait for each other, unless `restore_value` or `reset_to_zero` names it;
 * a `pre_hook` or `post_hook` of `@triton.autotune` itself that replaces the hook which carries out
   `restore_value` or `reset_to_zero`, so that these do nothing;
 * a name in those lists that is no parameter, or one that Triton cannot clone.
 
-It does not report what runs as well a second time:
+It does not report what runs as well a second time: memory that the kernel writes before it reads it, a
+lock that is always freed, a counter that the kernel itself sets back to zero, an atomic maximum or minimum whose
+result is not used, and a store of what was there, limited or replaced by a value from elsewhere.
 
-* a parameter that the kernel writes before it reads it, such as scratch memory;
-* a lock that is always freed, and a counter that the kernel itself sets back to zero;
-* an atomic maximum or minimum whose result is not used;
-* a store that puts into each place what was there or a value from elsewhere, chosen by something else:
-  filling under a mask, clamping, or overwriting a value that was loaded and not used;
-* flags that are only ever set to one value, and that decide nothing else;
-* reads and writes that look as if they never met, because a launch argument that is no stride lies
-  between them: one step reads its own slot and writes that of the next step;
-* what a kernel reads under one value of a constexpr parameter and writes under another, unless the
-  configs choose that value: then one call runs both.
-
-It also reports nothing where it cannot know: where hooks are given (also by a config), as they may
-restore what the kernel changed, and where a list could not be evaluated.
+It also reports nothing where it cannot know: where reads and writes go to addresses that are computed in different
+ways, where hooks are given (also by a config), as they may restore what the kernel changed, and where a list could
+not be evaluated.
 
 ## Why
 
@@ -38,7 +30,9 @@ call gives wrong numbers, later ones do not, so tests that run twice pass.
 ## Bad
 
 ```python
-@triton.autotune([triton.Config({"BLOCK": 128}), triton.Config({"BLOCK": 256})], key=["n"])
+CONFIGS = [triton.Config({"BLOCK": block}) for block in (128, 256)]
+
+@triton.autotune(CONFIGS, key=["n"])
 @triton.jit
 def double(x_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -48,8 +42,9 @@ def double(x_ptr, n, BLOCK: tl.constexpr):
 ## Good
 
 ```python
-@triton.autotune([triton.Config({"BLOCK": 128}), triton.Config({"BLOCK": 256})], key=["n"],
-                 restore_value=["x_ptr"])
+CONFIGS = [triton.Config({"BLOCK": block}) for block in (128, 256)]
+
+@triton.autotune(CONFIGS, key=["n"], restore_value=["x_ptr"])
 @triton.jit
 def double(x_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -58,20 +53,19 @@ def double(x_ptr, n, BLOCK: tl.constexpr):
 
 ## How to fix
 
-Add the argument that the message gives: `restore_value`, or `reset_to_zero` where the kernel
-accumulates and every launch in its file passes fresh zeros. A tensor descriptor or a tuple cannot be restored by name:
+Add `restore_value` as the message says, or `reset_to_zero` where the kernel accumulates and every caller passes
+zeros, which costs no copy. A tensor descriptor or a tuple cannot be restored by name:
 give `pre_hook` and `post_hook`, which get all arguments by name, or pass a pointer. A `pre_hook` of
 a `triton.Config` is run besides `restore_value`, not in place of it.
 '''
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from triton_mutlint.rules.autotune.launches import NOT_TAKEN, gets_zeros, may_be_none
-from triton_mutlint.rules.autotune.lists import faults, is_hooked, protects
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject, condition, places
+from triton_mutlint.rules.autotune.launches import NOT_TAKEN, may_be_none
+from triton_mutlint.rules.rule import KernelSubject, Rule, condition, misnamed, places
 from triton_mutlint.types import (
     Autotune,
     Change,
@@ -83,9 +77,10 @@ from triton_mutlint.types import (
     ParameterReport,
     Rerun,
     Severity,
-    VariantUse,
 )
 
+METHODS = {"restore_value": "clone()", "reset_to_zero": "zero_()"}  # what tuning calls on each argument that is listed
+_KINDS = {"restore_value": ListKind.RESTORE_VALUE, "reset_to_zero": ListKind.RESET_TO_ZERO}
 _WHAT = {
     Rerun.ACCUMULATES: "accumulates into",
     Rerun.SIGNALS: "waits for what other programs write to",
@@ -99,82 +94,123 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
     if kernel is None or autotune is None:
         return
     place = Location(subject.report.location.file, autotune.line or subject.report.location.line)
-    for fault in faults(subject, kernel, autotune):
-        changes = [Change(fault.redundant, fault.parameter or "", False, place)] if fault.redundant else []
-        yield RULE.finding(fault.message, place, kernel=subject.report, parameter=fault.parameter, help=fault.help,
-                           changes=changes, unfixed=fault.unfixed, subject=place)
-    if len(autotune.configs) < 2:
+    for argument in METHODS:
+        names: tuple[str, ...] = getattr(autotune, argument)
+        for name in names:
+            yield from _wrong_name(subject, kernel, argument, name, names, place)
+    for argument, names in replaced(autotune).items():
+        if names:
+            yield _replaced(subject, autotune, argument, names, place)
+    for parameter in subject.report.parameters if len(autotune.configs) > 1 else ():
+        base = parameter.name.partition(".")[0]
+        if parameter.rerun is not Rerun.SAFE and not _is_protected(kernel, autotune, base, parameter.rerun):
+            yield _unrestored(subject, kernel, autotune, parameter, place)
+
+
+def _wrong_name(subject: KernelSubject, kernel: Kernel, argument: str, name: str, listed: tuple[str, ...],
+                place: Location) -> Iterator[Finding]:
+    known, parameter = kernel.parameter_names, subject.parameter(name)
+    what, unfixed = f"it has no {METHODS[argument]}", ""
+    if name not in known:
+        meant, remedy = misnamed(name, known, listed)
+        what = f"which is no parameter of `{kernel.name}`"
+        unfixed = f"`{meant}` may be meant" if meant else ""
+    elif kernel.parameters[known.index(name)].is_constexpr:
+        what, remedy = f"a constexpr: {what}", f"remove `{name}`"
+    elif parameter is not None and parameter.kind is ParameterKind.DESCRIPTOR:
+        what, remedy = f"a tensor descriptor: {what}", "handle `desc.base` in hooks, or pass a pointer"
+        unfixed = "only hooks can restore it"
+    elif any(p.name.startswith(f"{name}.") for p in subject.report.parameters):
+        what, remedy = f"a tuple: {what}", "pass the pointers by themselves, or use hooks"
+        unfixed = "only hooks can restore it"
+    else:
         return
-    tuned = _tuned(subject, kernel, autotune)
-    for parameter in subject.report.parameters:
-        rerun = _rerun(parameter, tuned)
-        if rerun is not Rerun.SAFE and not protects(kernel, autotune, parameter.name.partition(".")[0], rerun):
-            yield _finding(subject, kernel, parameter, rerun, place)
+    yield RULE.finding(
+        f"`{argument}` names `{name}`, {what}", place, kernel=subject.report, parameter=name, help=remedy,
+        changes=[] if unfixed else [Change(_KINDS[argument], name, False, place)], unfixed=unfixed, subject=place)
 
 
-def _tuned(subject: KernelSubject, kernel: Kernel, autotune: Autotune) -> frozenset[str] | None:
-    """The parameters that may differ between the runs of one tuning; None if not all variants are known."""
-    if subject.report.analyzed_variants < subject.report.total_variants:
-        return None
-    names = {name for config in autotune.configs for name in (*config.kwargs, *config.options)}
-    return frozenset(names | set(kernel.heuristics))  # a heuristic may look at the config
+def replaced(autotune: Autotune) -> dict[str, tuple[str, ...]]:
+    """By argument, the names that it lists in vain because a hook stands in its place.
+
+    From `triton/runtime/autotuner.py` of Triton 3.6 to 3.9: `Autotuner.__init__` installs the hook that zeroes and
+    copies only when no `pre_hook` is given, and the one that puts copies back only when no `post_hook` is.
+    """
+    if len(autotune.configs) < 2:
+        return {}  # one config is never benchmarked: neither hook runs
+    if autotune.has_pre_hook:
+        return {"restore_value": autotune.restore_value, "reset_to_zero": autotune.reset_to_zero}
+    if autotune.has_post_hook:
+        still_reset = autotune.reset_to_zero  # zeroing is the other hook's work
+        return {"restore_value": tuple(n for n in autotune.restore_value if n not in still_reset)}
+    return {}
 
 
-def _rerun(parameter: ParameterReport, tuned: frozenset[str] | None) -> Rerun:
-    """What the worst call does to a parameter: one that tunes over variants which agree in all that is not `tuned`."""
-    calls: dict[object, list[VariantUse]] = {}
-    for use in parameter.uses:
-        # A descriptor's block shape follows the config: its hook sets it.
-        given = None if tuned is None else tuple(
-            c for c in use.choices if c[0] not in tuned and not c[1].startswith("tensordesc<"))
-        calls.setdefault(given, []).append(use)
-    found = Rerun.SAFE
-    for uses in calls.values():
-        found = max(found, *(use.rerun for use in uses))
-        if any(use.reads and not use.writes for use in uses) and any(use.writes for use in uses):
-            found = Rerun.UPDATES  # a config reads what another one wrote
-    return found
+def _replaced(subject: KernelSubject, autotune: Autotune, argument: str, names: tuple[str, ...],
+              place: Location) -> Finding:
+    hook = "pre_hook" if autotune.has_pre_hook else "post_hook"
+    listed = ", ".join(f"`{name}`" for name in names)
+    remedy = f"remove the `{hook}`, or put the copies back in it and make them in a `pre_hook`"
+    if hook == "pre_hook":
+        remedy = f"give the `{hook}` to the configs instead, where it runs besides `{argument}`"
+    return RULE.finding(
+        f"the `{hook}` of `@triton.autotune` replaces the one that carries out `{argument}`: "
+        f"{listed} of `{subject.report.name}` {'is' if len(names) == 1 else 'are'} not protected while tuning",
+        place, kernel=subject.report, parameter=names[0] if len(names) == 1 else None, help=remedy,
+        unfixed="hooks are not edited", subject=place)
 
 
-def _finding(subject: KernelSubject, kernel: Kernel, parameter: ParameterReport, rerun: Rerun,
-             place: Location) -> Finding:
-    autotune, name = kernel.autotune, parameter.name
-    assert autotune is not None
+def _is_protected(kernel: Kernel, autotune: Autotune, name: str, rerun: Rerun) -> bool:
+    """Whether tuning leaves no trace in `name`, or nobody can tell: what a hook does and what was not evaluated may do.
+
+    A name in both lists is zeroed first, and the zeros are what is kept and put back: also a hook cannot undo that.
+    """
+    if any(name in names for names in replaced(autotune).values()):
+        return True  # which is a fault of its own
+    if name in autotune.reset_to_zero:
+        return rerun is not Rerun.UPDATES
+    return name in autotune.restore_value or _is_hooked(kernel, autotune) or "restore_value" in autotune.undecided or \
+        ("reset_to_zero" in autotune.undecided and rerun is not Rerun.UPDATES)
+
+
+def _is_hooked(kernel: Kernel, autotune: Autotune) -> bool:
+    """Whether hooks run while tuning: the decorator's, those of configs, or of configs that a pruner makes."""
+    if autotune.has_pre_hook or autotune.has_post_hook or any(c.has_pre_hook for c in autotune.configs):
+        return True
+    given = {node.arg for d in kernel.node.decorator_list for node in ast.walk(d) if isinstance(node, ast.keyword)}
+    return "prune_configs_by" in given and any(
+        isinstance(node, ast.keyword) and node.arg == "pre_hook" for node in ast.walk(kernel.tree))
+
+
+def _unrestored(subject: KernelSubject, kernel: Kernel, autotune: Autotune, parameter: ParameterReport,
+                place: Location) -> Finding:
+    name = parameter.name
     outcome = f"and tuning over {len(autotune.configs)} configs runs it again and again on what the run before left"
     if name in autotune.reset_to_zero:
         also = " too, and the zeros win" if name in autotune.restore_value else ""
         outcome = f"but `reset_to_zero` names it{also}: the launch that counts reads zeros, not the caller's values"
-    remedy, changes = _remedy(subject, kernel, parameter, rerun, place)
-    return RULE.finding(
-        f"`{subject.report.name}` {_WHAT[rerun]} `{name}`{condition(parameter)}, {outcome}",
-        place, kernel=subject.report, parameter=name, help=remedy, subject=place, changes=changes,
-        related=places(parameter),
-        unfixed=NOT_TAKEN if not changes and may_be_none(subject, parameter) else "",
-    )
-
-
-def _remedy(subject: KernelSubject, kernel: Kernel, parameter: ParameterReport, rerun: Rerun,
-            place: Location) -> tuple[str, tuple[Change, ...]]:
-    """What to do, in words and as an edit: restoring is right whatever callers pass, zeroing only if all pass zeros."""
-    autotune, name = kernel.autotune, parameter.name
-    assert autotune is not None
+    may_be_absent = may_be_none(subject, parameter)
+    order = tuple(p.name for p in subject.report.parameters)
+    changes = [Change(ListKind.RESTORE_VALUE, name, True, place, order)]  # right whatever callers pass
+    remedy = f"name `{name}` in `restore_value`"
     if parameter.kind is ParameterKind.DESCRIPTOR:
-        return "`restore_value` cannot hold a tensor descriptor: copy and put back `desc.base` in hooks", ()
-    if "." in name:
-        return "`restore_value` cannot hold an element of a tuple: pass the pointer by itself, or use hooks", ()
-    if may_be_none(subject, parameter):
-        return f"copy and put back `{name}` in hooks that ask for None: {NOT_TAKEN}", ()
-    names = tuple(p.name for p in subject.report.parameters)
-    restore = Change(ListKind.RESTORE_VALUE, name, True, place, names)
-    if name in autotune.reset_to_zero:
-        hooked = is_hooked(kernel, autotune)
-        moved = (restore, Change(ListKind.RESET_TO_ZERO, name, False, place))
-        return f"name `{name}` in `restore_value`, and not in `reset_to_zero`", () if hooked else moved
-    if rerun is Rerun.ACCUMULATES and gets_zeros(kernel, name):
-        reset = Change(ListKind.RESET_TO_ZERO, name, True, place, names)
-        return f"name `{name}` in `reset_to_zero`: every launch in this file passes zeros", (reset,)
-    zeros = "" if rerun is Rerun.UPDATES else ", or in `reset_to_zero` if callers always pass zeros"
-    return f"name `{name}` in `restore_value`{zeros}", (restore,)
+        remedy, changes = "`restore_value` cannot hold a tensor descriptor: copy and put back `desc.base` in hooks", []
+    elif "." in name:
+        remedy = "`restore_value` cannot hold an element of a tuple: pass the pointer by itself, or use hooks"
+        changes = []
+    elif may_be_absent:
+        remedy, changes = f"copy and put back `{name}` in hooks that ask for None: {NOT_TAKEN}", []
+    elif name in autotune.reset_to_zero:
+        remedy += ", and not in `reset_to_zero`"
+        moved = [*changes, Change(ListKind.RESET_TO_ZERO, name, False, place)]
+        changes = [] if _is_hooked(kernel, autotune) else moved
+    elif parameter.rerun is not Rerun.UPDATES:
+        remedy += ", or in `reset_to_zero` if callers always pass zeros"
+    return RULE.finding(
+        f"`{subject.report.name}` {_WHAT[parameter.rerun]} `{name}`{condition(parameter)}, {outcome}", place,
+        kernel=subject.report, parameter=name, help=remedy, subject=place, changes=changes, related=places(parameter),
+        unfixed=NOT_TAKEN if not changes and may_be_absent else "",
+    )
 
 
 RULE = Rule("TML301", "autotune-unrestored", Severity.ERROR, __doc__ or "", check=check)

@@ -4,8 +4,8 @@
 
 Reports a name in `restore_value` or `reset_to_zero` of a kernel with more than one autotune config for which
 a launch passes None, or which a launch leaves out because its default is None. Launches are looked for in
-the kernel's file and in the linted files that import the kernel. A launch under a test that the argument is
-there (`if state is not None:`) is no such launch.
+the kernel's file and in the linted files that import the kernel. Where the launching function tests the argument
+before (`if state is not None:`), nothing is reported.
 
 ## Why
 
@@ -18,34 +18,35 @@ A launch whose key was tuned before goes well, so tests may miss it.
 ## Bad
 
 ```python
-@triton.autotune([triton.Config({"BLOCK": 128}), triton.Config({"BLOCK": 256})], key=["n"],
-                 restore_value=["state_ptr"])
+CONFIGS = [triton.Config({"BLOCK": block}) for block in (128, 256)]
+
+@triton.autotune(CONFIGS, key=["n"], restore_value=["state_ptr"])
 @triton.jit
-def average(x_ptr, state_ptr, n, BLOCK: tl.constexpr):
+def add_to(x_ptr, state_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + i, mask=i < n)
     if state_ptr is not None:
-        tl.store(state_ptr + i, x + tl.load(state_ptr + i, mask=i < n), mask=i < n)
+        tl.atomic_add(state_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
 
 
-def first(x):
-    average[(1,)](x, None, x.numel())
+def step(x):
+    add_to[(1,)](x, None, x.numel())
 ```
 
 ## Good
 
 ```python
-@triton.autotune([triton.Config({"BLOCK": 128}), triton.Config({"BLOCK": 256})], key=["n"],
-                 restore_value=["state_ptr"])
+CONFIGS = [triton.Config({"BLOCK": block}) for block in (128, 256)]
+
+@triton.autotune(CONFIGS, key=["n"], restore_value=["state_ptr"])
 @triton.jit
-def average(x_ptr, state_ptr, n, BLOCK: tl.constexpr):
+def add_to(x_ptr, state_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + i, mask=i < n)
-    tl.store(state_ptr + i, x + tl.load(state_ptr + i, mask=i < n), mask=i < n)
+    if state_ptr is not None:
+        tl.atomic_add(state_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
 
 
 def step(x, state):
-    average[(1,)](x, state, x.numel())
+    add_to[(1,)](x, state, x.numel())
 ```
 
 ## How to fix
@@ -60,9 +61,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_mutlint.rules.autotune.launches import Absence, absence
-from triton_mutlint.rules.autotune.lists import METHODS, replaced
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import KernelSubject
+from triton_mutlint.rules.autotune.tml301_autotune_unrestored import METHODS, replaced
+from triton_mutlint.rules.rule import KernelSubject, Rule
 from triton_mutlint.types import Finding, Location, Related, Severity
 
 
@@ -80,17 +80,12 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
 
 
 def _finding(subject: KernelSubject, argument: str, name: str, found: Absence, place: Location) -> Finding:
+    how = "passes as None: before Triton 3.8, tuning ends with an AttributeError, as None has no " + METHODS[argument]
     if found.is_left_out:
-        how = "a launch leaves out" if found.is_launch else "a launch may leave out"
-        how = f"{how}, as its default is None"
-        outcome = "tuning such a launch ends with a KeyError"
-    else:
-        how = "a launch passes as None"
-        outcome = f"before Triton 3.8, tuning ends with an AttributeError, as None has no {METHODS[argument]}"
-    said = f"`{argument}` of `{subject.report.name}` names `{name}`, which {how}: {outcome}"
-    note = Related("launched here" if found.is_launch else "declared here", found.place)
+        how = "leaves out, as its default is None: tuning such a launch ends with a KeyError"
     return RULE.finding(
-        said, place, kernel=subject.report, parameter=name, related=[note],
+        f"`{argument}` of `{subject.report.name}` names `{name}`, which a launch {how}", place, kernel=subject.report,
+        parameter=name, related=[Related("launched here", found.place)],
         help=f"pass a tensor in place of None, or take `{name}` out of `{argument}` and handle it in hooks that ask "
              "for None",
         unfixed="what launches should pass in place of None is not known",

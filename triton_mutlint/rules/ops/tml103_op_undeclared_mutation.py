@@ -22,17 +22,9 @@ be reused or read too early. Nothing fails; the numbers are wrong.
 import torch
 
 
-@triton.jit
-def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    total = tl.load(x_ptr + i, mask=i < n) + tl.load(y_ptr + i, mask=i < n)
-    tl.store(out_ptr + i, total, mask=i < n)
-
-
-@torch.library.custom_op("lib::add_into", mutates_args=())
-def add_into(x: torch.Tensor, y: torch.Tensor, out: torch.Tensor) -> None:
-    n = out.numel()
-    add_kernel[(triton.cdiv(n, 128),)](x, y, out, n, BLOCK=128)
+@torch.library.custom_op("lib::scale_into", mutates_args=())
+def scale_into(x: torch.Tensor, out: torch.Tensor) -> None:
+    torch.mul(x, 2, out=out)
 ```
 
 ## Good
@@ -41,17 +33,9 @@ def add_into(x: torch.Tensor, y: torch.Tensor, out: torch.Tensor) -> None:
 import torch
 
 
-@triton.jit
-def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    total = tl.load(x_ptr + i, mask=i < n) + tl.load(y_ptr + i, mask=i < n)
-    tl.store(out_ptr + i, total, mask=i < n)
-
-
-@torch.library.custom_op("lib::add_into", mutates_args=("out",))
-def add_into(x: torch.Tensor, y: torch.Tensor, out: torch.Tensor) -> None:
-    n = out.numel()
-    add_kernel[(triton.cdiv(n, 128),)](x, y, out, n, BLOCK=128)
+@torch.library.custom_op("lib::scale_into", mutates_args=("out",))
+def scale_into(x: torch.Tensor, out: torch.Tensor) -> None:
+    torch.mul(x, 2, out=out)
 ```
 
 ## How to fix
@@ -67,8 +51,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_mutlint.rules.ops.op_effects import declares, related, unfixed
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import RunSubject
+from triton_mutlint.rules.rule import Rule, RunSubject
 from triton_mutlint.types import Change, Finding, ListKind, OpArgument, OpMutation, OpReport, Severity
 
 
@@ -93,27 +76,20 @@ def _undeclared(op: OpReport, argument: OpArgument) -> Finding:
     name, certain = argument.name, argument.mutation is OpMutation.WRITTEN
     first = argument.effects[0].text if argument.effects else ""
     left_out = f"{declares(op)} leaves out" if op.declaration.stated else "nothing declares"
-    if certain:
-        message = f"`{op.name}` writes `{name}`, which {left_out}: {first}"
-    else:
-        message = f"`{op.name}` writes `{name}`, which {left_out}, unless it was copied on the way: {first}"
-    order = tuple(a.name for a in op.arguments)
-    changes = [Change(ListKind.MUTATES_ARGS, name, True, op.declaration.place, order)]
+    remedy, doubt = f"declare `{name}`", ""
+    if not certain:
+        remedy += ", or write to a new tensor: a caller whose tensor was copied would not see the write"
+        doubt = ", unless it was copied on the way"
+    if op.declaration.of_torch:
+        remedy = "write to a new tensor: the schema is that of torch's own op, and callers rely on it"
+    change = Change(ListKind.MUTATES_ARGS, name, True, op.declaration.place, tuple(a.name for a in op.arguments))
     return RULE.finding(
-        message, op.location, op=op, parameter=name, related=related(op, argument),
-        severity=None if certain else Severity.WARNING, help=_advice(op, name, certain),
-        changes=changes if certain and not unfixed(op) else (),
+        f"`{op.name}` writes `{name}`, which {left_out}{doubt}: {first}", op.location, op=op, parameter=name,
+        related=related(op, argument), severity=None if certain else Severity.WARNING, help=remedy,
+        changes=[change] if certain and not unfixed(op) else (),
         unfixed=unfixed(op) if certain else "whether the caller's own tensor is written is not certain",
         subject=op.location,
     )
-
-
-def _advice(op: OpReport, name: str, certain: bool) -> str:
-    if op.declaration.of_torch:
-        return "write to a new tensor: the schema is that of torch's own op, and callers rely on it"
-    if certain:
-        return f"declare `{name}`"
-    return f"declare `{name}`, or write to a new tensor: a caller whose tensor was copied would not see the write"
 
 
 RULE = Rule("TML103", "op-undeclared-mutation", Severity.ERROR, __doc__ or "", check_run=check_run)

@@ -18,17 +18,9 @@ have crashed functionalisation.
 import torch
 
 
-@triton.jit
-def scale_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2, mask=i < n)
-
-
 @torch.library.custom_op("lib::scaled", mutates_args=("x",))
 def scaled(x: torch.Tensor) -> torch.Tensor:
-    out = torch.empty_like(x)
-    scale_kernel[(1,)](x, out, x.numel(), BLOCK=128)
-    return out
+    return x * 2
 ```
 
 ## Good
@@ -37,17 +29,9 @@ def scaled(x: torch.Tensor) -> torch.Tensor:
 import torch
 
 
-@triton.jit
-def scale_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.arange(0, BLOCK)
-    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2, mask=i < n)
-
-
 @torch.library.custom_op("lib::scaled", mutates_args=())
 def scaled(x: torch.Tensor) -> torch.Tensor:
-    out = torch.empty_like(x)
-    scale_kernel[(1,)](x, out, x.numel(), BLOCK=128)
-    return out
+    return x * 2
 ```
 
 ## How to fix
@@ -60,9 +44,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_mutlint.rules.ops.op_effects import declares, unfixed
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import RunSubject
-from triton_mutlint.types import Change, Finding, ListKind, OpMutation, OpReport, Severity
+from triton_mutlint.rules.rule import Rule, RunSubject
+from triton_mutlint.types import Change, Finding, ListKind, Location, OpMutation, OpReport, Severity
 
 
 def check_run(run: RunSubject) -> Iterator[Finding]:
@@ -71,24 +54,18 @@ def check_run(run: RunSubject) -> Iterator[Finding]:
             untouched = {a.name for a in op.arguments if a.mutation is OpMutation.UNWRITTEN}
             for name in dict.fromkeys(op.declaration.names):
                 if name in untouched:
-                    yield _stale(op, name)
+                    yield _stale(op, name, op.declaration.place)
 
 
-def _stale(op: OpReport, name: str) -> Finding:
-    order = tuple(a.name for a in op.arguments)
+def _stale(op: OpReport, name: str, place: Location) -> Finding:
     why = unfixed(op)
+    remedy = f"remove `{name}` from the declaration"
     return RULE.finding(
-        f"{declares(op)} says that `{op.name}` writes `{name}`, but nothing in its code does", op.declaration.place,
-        op=op, parameter=name, help=_advice(op, name),
-        changes=[Change(ListKind.MUTATES_ARGS, name, False, op.declaration.place, order)] if not why else (),
-        unfixed=why, subject=op.declaration.place,
+        f"{declares(op)} says that `{op.name}` writes `{name}`, but nothing in its code does", place, op=op,
+        parameter=name, subject=place, unfixed=why,
+        help=f"write `{name}`, as callers of torch's own op expect" if op.declaration.of_torch else remedy,
+        changes=() if why else [Change(ListKind.MUTATES_ARGS, name, False, place, tuple(a.name for a in op.arguments))],
     )
-
-
-def _advice(op: OpReport, name: str) -> str:
-    if op.declaration.of_torch:
-        return f"write `{name}`, as callers of torch's own op expect"
-    return f"remove `{name}` from the declaration"
 
 
 RULE = Rule("TML104", "op-stale-mutation", Severity.WARNING, __doc__ or "", check_run=check_run)

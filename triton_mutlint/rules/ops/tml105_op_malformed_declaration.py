@@ -18,34 +18,22 @@ parameters, or declare less than was meant; what implements an overload that is 
 
 ```python
 import torch
-from torch.library import custom_op
 
 
-@custom_op("lib::zero", mutates_args=("out"))  # a string, not a tuple
+@torch.library.custom_op("lib::zero", mutates_args=("out"))  # a string, not a tuple
 def zero(x: torch.Tensor, out: torch.Tensor) -> None:
     out.zero_()
-
-
-@custom_op("lib::fill", mutates_args=["output"])  # there is no such argument
-def fill(out: torch.Tensor, value: float) -> None:
-    out.fill_(value)
 ```
 
 ## Good
 
 ```python
 import torch
-from torch.library import custom_op
 
 
-@custom_op("lib::zero", mutates_args=("out",))
+@torch.library.custom_op("lib::zero", mutates_args=("out",))
 def zero(x: torch.Tensor, out: torch.Tensor) -> None:
     out.zero_()
-
-
-@custom_op("lib::fill", mutates_args=["out"])
-def fill(out: torch.Tensor, value: float) -> None:
-    out.fill_(value)
 ```
 
 ## How to fix
@@ -59,8 +47,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_mutlint.rules.ops.op_effects import unfixed
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import RunSubject
+from triton_mutlint.rules.rule import Rule, RunSubject
 from triton_mutlint.types import Finding, Related, Severity
 
 

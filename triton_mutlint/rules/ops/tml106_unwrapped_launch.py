@@ -19,16 +19,15 @@ from torch.library import triton_op, wrap_triton
 
 
 @triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + i, mask=i < n)
-    tl.store(out_ptr + i, x * tl.sigmoid(x), mask=i < n)
+def double_kernel(x_ptr, out_ptr):
+    i = tl.program_id(0) * 128 + tl.arange(0, 128)
+    tl.store(out_ptr + i, tl.load(x_ptr + i) * 2)
 
 
-@triton_op("lib::silu", mutates_args=())
-def silu(x: torch.Tensor) -> torch.Tensor:
+@triton_op("lib::double", mutates_args=())
+def double(x: torch.Tensor) -> torch.Tensor:
     out = torch.empty_like(x)
-    silu_kernel[(triton.cdiv(x.numel(), 128),)](x, out, x.numel(), BLOCK=128)
+    double_kernel[(x.numel() // 128,)](x, out)
     return out
 ```
 
@@ -40,16 +39,15 @@ from torch.library import triton_op, wrap_triton
 
 
 @triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + i, mask=i < n)
-    tl.store(out_ptr + i, x * tl.sigmoid(x), mask=i < n)
+def double_kernel(x_ptr, out_ptr):
+    i = tl.program_id(0) * 128 + tl.arange(0, 128)
+    tl.store(out_ptr + i, tl.load(x_ptr + i) * 2)
 
 
-@triton_op("lib::silu", mutates_args=())
-def silu(x: torch.Tensor) -> torch.Tensor:
+@triton_op("lib::double", mutates_args=())
+def double(x: torch.Tensor) -> torch.Tensor:
     out = torch.empty_like(x)
-    wrap_triton(silu_kernel)[(triton.cdiv(x.numel(), 128),)](x, out, x.numel(), BLOCK=128)
+    wrap_triton(double_kernel)[(x.numel() // 128,)](x, out)
     return out
 ```
 
@@ -63,8 +61,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.rules.rule import Rule
-from triton_mutlint.rules.subject import RunSubject
+from triton_mutlint.rules.rule import Rule, RunSubject
 from triton_mutlint.types import Finding, Related, Severity
 
 
