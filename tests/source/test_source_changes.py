@@ -84,3 +84,17 @@ def test_a_config_that_is_appended_to_a_tuner(load_text: Load) -> None:
     autotune = result.kernels[0].autotune
     assert autotune is not None
     assert [config.kwargs["N"] for config in autotune.configs] == [1, 2]
+
+
+def test_a_tuner_that_may_have_been_changed_is_not_known(load_text: Load) -> None:
+    result = load_text("""
+        @triton.autotune([triton.Config({"N": 1})], key=[])
+        @triton.jit
+        def kernel(x, N: tl.constexpr):
+            tl.store(x, N)
+        kernel.configs.append(triton.Config({"N": 1 // 0}))
+    """)
+    (kernel,) = result.kernels
+    assert kernel.autotune is not None
+    assert kernel.autotune.configs == ()
+    assert kernel.notes == ("the tuning on line 4 could not be evaluated",)

@@ -38,8 +38,8 @@ class Tuning:
             self.read_object(bound, definition.outer[0].lineno)  # with what other statements made of it
             return
         if isinstance(bound, Missing) and definition.jit is not None:
-            self.autotune = Autotune((), line=definition.node.lineno)
-            self._note("tuning", definition.node.lineno)
+            self.autotune = Autotune((), line=first_line(definition.node))
+            self._note("tuning", first_line(definition.node))
             return
         for decorator in definition.outer:
             self.add(definition.namespace, decorator, definition.jit)
