@@ -1,18 +1,57 @@
-"""Which files of a folder git leaves out: its own answer, so that every kind of ignore file counts."""
+"""Searching a folder for Python files, past what no one keeps sources in, and past what git leaves out."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from triton_mutlint.process.inputs import current, note_file
+from triton_mutlint.process.inputs import current, note_file, note_folder, note_name, spoil
 
+# A folder of such a name is left out, unless it is a package.
+SKIPPED = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages", "venv", "virtualenv", "env",
+                     "build", "dist"})
 _SECONDS = 20  # for a question that git answers in milliseconds
 # What decides it besides the ignore files beside the sources, and for tracked files git's index.
 _SETTINGS = ("config", "info/exclude")
 _OF_USER = ("~/.gitconfig", "~/.config/git/config", "~/.config/git/ignore", "/etc/gitconfig")
+
+
+def walk(root: Path, excluded: Callable[[Path], bool], unreadable: Callable[[OSError], None]) -> Iterator[Path]:
+    """`*.py` below `root` in sorted order; a folder reached twice (symlink loops) is entered once."""
+    seen: set[str] = set()
+    for folder, folders, files in os.walk(root, onerror=unreadable, followlinks=True):
+        real = os.path.realpath(folder)
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
+        note_folder(folder)
+        here = Path(folder)
+        folders[:] = sorted(name for name in folders if not _skipped(here / name) and not excluded(here / name))
+        for name in sorted(files):
+            path = here / name
+            wanted = name.endswith(".py") and not name.startswith(".") and not excluded(path)
+            if not wanted:
+                continue
+            if os.path.isfile(path):  # noqa: PTH113 - not a pipe or device, which would be waited for
+                yield path
+            else:
+                spoil()
+
+
+def _skipped(folder: Path) -> bool:
+    name = folder.name
+    if name.startswith(".") or name.endswith((".egg-info", ".dist-info")):
+        return True
+    if name in SKIPPED:
+        note_name(folder, "__init__")
+        return not os.path.exists(folder / "__init__.py")  # noqa: PTH110 - also of a folder that may not be read
+    if os.path.exists(folder / "pyvenv.cfg"):  # noqa: PTH110
+        note_name(folder, "pyvenv.cfg")
+        return True
+    return False
 
 
 def ignored(root: Path, paths: Sequence[Path]) -> frozenset[Path]:
