@@ -37,7 +37,13 @@ class ValueSearch:
                 continue
             names = [n for n in reads if n in self._guesses and isinstance(self._guesses[n].main, ConstexprValue)]
             domains = {n: _domain([constraint.node], self._guesses[n]) for n in names}
-            found = self._search(lambda values, c=constraint: c.violated(values) is None, domains)  # type: ignore[misc]
+            equal = _equalities(constraint.node) if len(constraint.scopes) == 1 else ()  # names are the kernel's own
+            told = {name: value for name, value in equal if name in self._guesses}
+
+            def holds(values: Mapping[str, Any], constraint: Constraint = constraint) -> bool:
+                return constraint.violated(values) is None
+
+            found = told if told and holds({**self._values, **told}) else self._search(holds, domains)
             for name, value in (found or {}).items():
                 self._values[name] = value
                 self._guesses[name] = _promoted(self._guesses[name], value)
@@ -87,6 +93,16 @@ class ValueSearch:
 
 def _value_of(type_: ArgType) -> Any:
     return type_.value if isinstance(type_, ConstexprValue) else PRESENT
+
+
+def _equalities(node: ast.expr | None) -> Iterator[tuple[str, Any]]:
+    """The `NAME == literal` parts that an assertion joins with `and`."""
+    match node:
+        case ast.BoolOp(ast.And(), parts):
+            for part in parts:
+                yield from _equalities(part)
+        case ast.Compare(ast.Name(name), [ast.Eq()], [ast.Constant(value)]):
+            yield name, value
 
 
 def _is_number(slot: Slot) -> bool:
