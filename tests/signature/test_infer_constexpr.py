@@ -107,6 +107,7 @@ def test_both_sides_of_a_size_that_guards_a_write() -> None:
     ("demand", "want"),
     [
         ("tl.static_assert(B >= 256)", {"B": "512"}),
+        ("tl.static_assert(B == 16 and C == 512)", {"B": "16", "C": "512"}),
         ("if B > 32:\n    raise ValueError()", {"B": "32"}),
         ("tl.static_assert(B in (7, 128))", {"B": "7"}),
         ("x = tl.arange(0, B // 64 * 3 + 1)", {"B": "64"}),

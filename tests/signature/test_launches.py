@@ -50,3 +50,15 @@ def test_what_follows_a_starred_argument_is_not_told() -> None:
 def test_names_that_refer_to_each_other_end() -> None:
     text = "def go(x):\n    y = x\n    x = y\n    k[(1,)](y)\n\ndef k(a):\n    pass\n"
     assert guesses(text)["a"] == ["i32"]
+
+
+def test_names_made_of_one_another_many_times_over_cost_nothing() -> None:
+    names = [f"v{i}" for i in range(12)]
+    lines = [f"    {a} = {b} + {c} * {b}" for a in names for b in names for c in names[:4]]
+    text = "def go(x):\n" + "\n".join(lines) + "\n    k[(1,)](v0, v1)\n\ndef k(a, b):\n    pass\n"
+    assert guesses(text)["a"] == ["i32"]
+
+
+def test_what_is_computed_of_annotated_numbers_is_a_number() -> None:
+    text = "def go(n: int, f: float):\n    k[(1,)](n * 2, n * f, 2 * x)\n\ndef k(a, b, output):\n    pass\n"
+    assert guesses(text) == {"a": ["i32"], "b": ["fp32"], "output": ["*fp32"]}

@@ -15,7 +15,6 @@ from triton_mutlint.types import Kernel
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _MAX_SITES = 12  # launches of one kernel that are read
-_MAX_STEPS = 8  # names that stand for other names
 _TYPES = {"int": int, "float": float, "bool": bool}
 
 
@@ -112,7 +111,7 @@ def passed(kernel: Kernel) -> dict[str, tuple[Passed, ...]]:
     for launch in file.launches.get(kernel.name, ())[:_MAX_SITES]:
         names = {**file.constants, **(assignments(launch.function.body) if launch.function else {})}
         for name, expression in bound(launch.call, kernel.parameter_names):
-            for type_, value in _values(expression, launch, names, kernel.namespace):
+            for type_, value in _values(expression, launch, names, kernel.namespace, set()):
                 seen = found.setdefault(name, [])
                 if not any(s.type is type_ and s.value == value for s in seen):
                     seen.append(Passed(type_, value, launch.call.lineno))
@@ -120,32 +119,37 @@ def passed(kernel: Kernel) -> dict[str, tuple[Passed, ...]]:
 
 
 def _values(node: ast.expr, launch: Launch, names: Mapping[str, ast.expr | None], namespace: Mapping[str, Any],
-            steps: int = 0) -> Iterator[tuple[type, Any]]:
-    """The types and values that an expression may have, as far as it is a literal or a name for something known."""
+            seen: set[str]) -> Iterator[tuple[type, Any]]:
+    """The types and values that an expression may have, as far as it is a literal or a name for something known.
+
+    `seen` are the names that were followed: each is followed once.
+    """
+    def inside(*nodes: ast.expr) -> Iterator[tuple[type, Any]]:
+        for part in nodes:
+            yield from _values(part, launch, names, namespace, seen)
+
     if isinstance(node, ast.IfExp):
-        yield from _values(node.body, launch, names, namespace, steps)
-        yield from _values(node.orelse, launch, names, namespace, steps)
-        return
-    if isinstance(node, ast.Name):
-        assigned, annotated = names.get(node.id), _annotated(launch, node.id)
-        if annotated is not None:
-            yield annotated, UNKNOWN
-        elif assigned is not None and steps < _MAX_STEPS:
-            yield from _values(assigned, launch, names, namespace, steps + 1)
-            return
-    value = _literal(node)
-    if value is UNKNOWN:
-        value = looked_up(node, namespace)
-        value = value if own(value, "arg_names") is not None else plain(value)
-    if value is not UNKNOWN:
+        yield from inside(node.body, node.orelse)
+    elif isinstance(node, ast.BinOp):
+        left, right = ({type_ for type_, _ in inside(side)} for side in (node.left, node.right))
+        if left and right and left | right <= {int, float}:  # else one of them may be a tensor
+            yield float if float in left | right or isinstance(node.op, ast.Div) else int, UNKNOWN
+    elif isinstance(node, ast.Name) and (annotated := _annotated(launch, node.id)) is not None:
+        yield annotated, UNKNOWN
+    elif isinstance(node, ast.Name) and (assigned := names.get(node.id)) is not None:
+        if node.id not in seen:
+            seen.add(node.id)
+            yield from inside(assigned)
+    elif (value := _known(node, namespace)) is not UNKNOWN:
         yield type(value), value
 
 
-def _literal(node: ast.expr) -> Any:
+def _known(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
     try:
         return ast.literal_eval(node)
     except ValueError:
-        return UNKNOWN
+        value = looked_up(node, namespace)
+        return value if own(value, "arg_names") is not None else plain(value)
 
 
 def _annotated(launch: Launch, name: str) -> type | None:

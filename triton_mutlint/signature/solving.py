@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Any
 
 from triton_mutlint.kernel_source.dtypes import dtype_value, short_name
-from triton_mutlint.kernel_source.evaluate import PRESENT, Term, next_power_of_2
+from triton_mutlint.kernel_source.evaluate import AND, CONSTANT, PARAMETER, PRESENT, Term, next_power_of_2
 from triton_mutlint.kernel_source.learned.constraints import Constraint
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.signature.evidence import SIZES, Inferred
@@ -36,7 +37,12 @@ class ValueSearch:
                 continue
             names = [n for n in reads if n in self._guesses and isinstance(self._guesses[n].main, ConstexprValue)]
             domains = {n: _domain(constraint.terms, self._guesses[n]) for n in names}
-            found = self._search(lambda values, c=constraint: c.violated(values) is None, domains)  # type: ignore[misc]
+            told = dict(pair for term in constraint.terms for pair in _equalities(term) if pair[0] in self._guesses)
+
+            def holds(values: Mapping[str, Any], constraint: Constraint = constraint) -> bool:
+                return constraint.violated(values) is None
+
+            found = told if told and holds({**self._values, **told}) else self._search(holds, domains)
             for name, value in (found or {}).items():
                 self._values[name] = value
                 self._guesses[name] = _promoted(self._guesses[name], value)
@@ -86,6 +92,17 @@ class ValueSearch:
 
 def _value_of(type_: ArgType) -> Any:
     return type_.value if isinstance(type_, ConstexprValue) else PRESENT
+
+
+def _equalities(term: Term | None) -> Iterator[tuple[str, Any]]:
+    """The `NAME == literal` parts that an assertion joins with `and`."""
+    if term is not None and term.function == AND:
+        for part in term.args:
+            yield from _equalities(part)
+    elif term is not None and term.function is operator.eq:
+        name, value = term.args
+        if name.function == PARAMETER and value.function == CONSTANT:
+            yield name.args[0], value.args[1]
 
 
 def _is_number(slot: Slot) -> bool:

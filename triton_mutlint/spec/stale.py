@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from triton_mutlint.kernel_source.dtypes import nearest
 from triton_mutlint.process.inputs import read
-from triton_mutlint.source.folders import walk
+from triton_mutlint.source.searching import walk
 from triton_mutlint.spec.errors import show_path
 from triton_mutlint.spec.model import Declared, KernelSpec, Spec, pattern_parts
 from triton_mutlint.types import Kernel, Location, SourceFile
