@@ -10,8 +10,6 @@ from typing import Any
 from triton_mutlint.host.registrations.one_by_one import OneByOne
 from triton_mutlint.host.registrations.real import BUILTINS, Element, NotKnownError, Real
 from triton_mutlint.host.registrations.things import AT_RUN_TIME, as_text, has_hole, hole, opaque, strings, written
-from triton_mutlint.host.state.core import Activation
-from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import Cell, sequence
 from triton_mutlint.host.values.values import NO_VALUE, PLAIN, Attribute, Value, constant, join
@@ -22,137 +20,134 @@ class RealCalls(OneByOne):
 
     # ------------------------------------------------------------------ real values
 
-    def really(self, function: Callable[..., object], arguments: Arguments, node: ast.AST, state: State,
-               here: Activation, *before: Value) -> Value | None:
+    def really(self, function: Callable[..., object], arguments: Arguments, node: ast.AST,
+               *before: Value) -> Value | None:
         """What a function of Python gives; None where it is not known."""
-        real = Real(state)
+        real = Real(self.state)
         try:
             made = real.call(function, arguments, *before)
         except NotKnownError:
             return None
         if isinstance(made, (list, tuple, dict)):
-            return self._contained(made, real.whole, node, state, here)
-        return self._item(made, node, state, here, "") if real.whole else PLAIN
+            return self._contained(made, real.whole, node)
+        return self._item(made, node, "") if real.whole else PLAIN
 
-    def _contained(self, made: list[Any] | tuple[Any, ...] | dict[Any, Any], whole: bool, node: ast.AST, state: State,
-              here: Activation) -> Value:
+    def _contained(self, made: list[Any] | tuple[Any, ...] | dict[Any, Any], whole: bool, node: ast.AST) -> Value:
         if isinstance(made, dict):
-            fields = {key: self._item(item, node, state, here, f"row {key}") for key, item in made.items()}
-            return self.make(node, Cell(fields, kind="dict"), state, here)
-        items = [self._item(item, node, state, here, f"row {i}") for i, item in enumerate(made)]
-        return self.listed(items, node, state, here, whole, "tuple" if isinstance(made, tuple) else "list")
+            fields = {key: self._item(item, node, f"row {key}") for key, item in made.items()}
+            return self.make(node, Cell(fields, kind="dict"))
+        items = [self._item(item, node, f"row {i}") for i, item in enumerate(made)]
+        return self.listed(items, node, whole, "tuple" if isinstance(made, tuple) else "list")
 
-    def _item(self, item: Any, node: ast.AST, state: State, here: Activation, what: str) -> Value:
+    def _item(self, item: Any, node: ast.AST, what: str) -> Value:
         if isinstance(item, Element):
             return item.value
         if isinstance(item, tuple):
-            row = sequence([self._item(one, node, state, here, f"{what}.{i}") for i, one in enumerate(item)])
-            return self.make(node, row, state, here, what)
+            row = sequence([self._item(one, node, f"{what}.{i}") for i, one in enumerate(item)])
+            return self.make(node, row, what)
         return written(item)
 
-    def _builtin(self, name: str, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def _builtin(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         if name in ("list", "tuple", "sorted", "iter") and len(arguments.positional) == 1 and all(
                 content.kind in ("list", "tuple") and content.owner is None
-                for content in state.contents(arguments.positional[0])) and arguments.positional[0].cells:
+                for content in self.state.contents(arguments.positional[0])) and arguments.positional[0].cells:
             return arguments.positional[0]  # it says where its elements stand
         if name in BUILTINS:
-            made = self.really(BUILTINS[name], arguments, node, state, here)
+            made = self.really(BUILTINS[name], arguments, node)
             return opaque(AT_RUN_TIME) if made is None else made
         if hasattr(self, f"_b_{name.replace('.', '_')}"):
-            return super()._builtin(name, arguments, node, state, here)
-        return self.not_known(NO_VALUE, arguments, node, state, here)
+            return super()._builtin(name, arguments, node)
+        return self.not_known(NO_VALUE, arguments, node)
 
-    def standard(self, name: str, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
-        made = self.really(BUILTINS[name], arguments, node, state, here) if name in BUILTINS else None
+    def standard(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
+        made = self.really(BUILTINS[name], arguments, node) if name in BUILTINS else None
         if made is not None:
             return made
         if hasattr(self, f"_f_{name.replace('.', '_')}"):
-            return super().standard(name, arguments, node, state, here)
-        return self.not_known(NO_VALUE, arguments, node, state, here)
+            return super().standard(name, arguments, node)
+        return self.not_known(NO_VALUE, arguments, node)
 
-    def lazily(self, made: Value, name: str, arguments: Arguments, state: State) -> None:
+    def lazily(self, made: Value, name: str, arguments: Arguments) -> None:
         """Iterators are followed at once."""
 
-    def _b_map(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def _b_map(self, arguments: Arguments, node: ast.AST) -> Value:
         function, *sources = arguments.positional or (NO_VALUE,)
-        rows = [self.each(source, state) for source in sources]
+        rows = [self.each(source) for source in sources]
         made = []
         for i, row in enumerate(zip(*(held or () for held in rows), strict=False)):
             self.rounds = (*self.rounds, i)
-            made.append(self.call(function, Arguments(row), node, state, here))
+            made.append(self.call(function, Arguments(row), node))
             self.rounds = self.rounds[:-1]
         if None in rows:
             return opaque(AT_RUN_TIME)
-        return self.listed(made, node, state, here, all(self.is_whole(source, state) for source in sources))
+        return self.listed(made, node, all(self.is_whole(source) for source in sources))
 
-    def _b_filter(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
-        items = self.each(arguments.positional[-1], state) if arguments.positional else None
-        return opaque(AT_RUN_TIME) if items is None else self.listed(items, node, state, here, False)
+    def _b_filter(self, arguments: Arguments, node: ast.AST) -> Value:
+        items = self.each(arguments.positional[-1]) if arguments.positional else None
+        return opaque(AT_RUN_TIME) if items is None else self.listed(items, node, False)
 
-    def method(self, attribute: Attribute, arguments: Arguments, node: ast.AST, state: State,
-               here: Activation) -> Value:
+    def method(self, attribute: Attribute, arguments: Arguments, node: ast.AST) -> Value:
         """`owner.name(...)` of a string or a dict, with Python's own method if that changes nothing."""
         owner, name = attribute.owner, attribute.name
         if is_text(owner):
             function = getattr(str, name, None)
-            made = self.really(function, arguments, node, state, here, owner) if function is not None else None
+            made = self.really(function, arguments, node, owner) if function is not None else None
             return written(hole("…")) if made is None else made
-        contents = state.contents(owner)
+        contents = self.state.contents(owner)
         if name in ("items", "keys", "values", "get") and len(contents) == 1 and contents[0].kind == "dict":
-            made = self.really(getattr(dict, name), arguments, node, state, here, owner)
+            made = self.really(getattr(dict, name), arguments, node, owner)
             if made is not None:
                 return made
-        return super().method(attribute, arguments, node, state, here)
+        return super().method(attribute, arguments, node)
 
-    def _taken(self, owner: Value, name: str, arguments: Arguments, state: State) -> Value:
+    def _taken(self, owner: Value, name: str, arguments: Arguments) -> Value:
         key, *others = (*map(settled, arguments.positional), NO_VALUE)
         if name == "setdefault" and key.constant is None:
-            state.grow(owner, join(*others))
+            self.state.grow(owner, join(*others))
             return join(*others)  # not any of all: there may be thousands
-        return super()._taken(owner, name, replace(arguments, positional=(key, *arguments.positional[1:])), state)
+        return super()._taken(owner, name, replace(arguments, positional=(key, *arguments.positional[1:])))
 
-    def put_element(self, owner: Value, at: ast.expr | None, index: Value, value: Value, node: ast.AST, state: State,
-                    here: Activation) -> None:
+    def put_element(self, owner: Value, at: ast.expr | None, index: Value, value: Value, node: ast.AST) -> None:
         index = settled(index)
         if index.constant is None and at is not None and not isinstance(at, ast.Slice):
-            state.grow(owner, value)  # not to all elements: there may be thousands
+            self.state.grow(owner, value)  # not to all elements: there may be thousands
         else:
-            super().put_element(owner, at, index, value, node, state, here)
+            super().put_element(owner, at, index, value, node)
 
     # ------------------------------------------------------------------ strings and operators
 
-    def _joinedstr(self, node: ast.JoinedStr, state: State, here: Activation) -> Value:
+    def _joinedstr(self, node: ast.JoinedStr) -> Value:
         parts: list[str] = []
         for part in node.values:
             if isinstance(part, ast.FormattedValue):
-                value = self.evaluate(part.value, state, here)
+                value = self.evaluate(part.value)
                 plain = part.conversion == -1 and part.format_spec is None
                 parts.append(as_text(value if plain else None, ast.unparse(part.value)))
             elif isinstance(part, ast.Constant):
                 parts.append(str(part.value))
-        return written("".join(parts), self.spot(node, here))
+        return written("".join(parts), self.spot(node))
 
-    def binary(self, node: ast.BinOp, left: Value, right: Value, state: State, here: Activation) -> Value:
+    def binary(self, node: ast.BinOp, left: Value, right: Value) -> Value:
         if isinstance(node.op, ast.Add) and (is_text(left) or is_text(right)):
             ours = strings(left) or (as_text(left, ast.unparse(node.left)),)
             theirs = strings(right) or (as_text(right, ast.unparse(node.right)),)
-            return join(*(written(one + other, self.spot(node, here)) for one in ours for other in theirs))
+            return join(*(written(one + other, self.spot(node)) for one in ours for other in theirs))
         if isinstance(node.op, ast.Mod) and is_text(left):
-            made = self.really(_percent, Arguments((left, right)), node, state, here)
+            made = self.really(_percent, Arguments((left, right)), node)
             return written(hole("…")) if made is None else made
-        return super().binary(node, left, right, state, here)
+        return super().binary(node, left, right)
 
-    def _joined_containers(self, node: ast.BinOp, left: Value, right: Value, state: State, here: Activation) -> Value:
-        ours, theirs = self.each(left, state), self.each(right, state)
-        kinds = {content.kind for content in (*state.contents(left), *state.contents(right))}
+    def _joined_containers(self, node: ast.BinOp, left: Value, right: Value) -> Value:
+        ours, theirs = self.each(left), self.each(right)
+        kinds = {content.kind for content in (*self.state.contents(left), *self.state.contents(right))}
         if isinstance(node.op, ast.Mult) or ours is None or theirs is None or "dict" in kinds:
-            return super()._joined_containers(node, left, right, state, here)
-        whole = self.is_whole(left, state) and self.is_whole(right, state)
-        return self.listed([*ours, *theirs], node, state, here, whole, kinds.pop())
+            return super()._joined_containers(node, left, right)
+        whole = self.is_whole(left) and self.is_whole(right)
+        return self.listed([*ours, *theirs], node, whole, kinds.pop())
 
-    def _indexed(self, tensor: Value, node: ast.expr, index: Value, state: State) -> Value:
+    def _indexed(self, tensor: Value, node: ast.expr, index: Value) -> Value:
         if not is_text(tensor):
-            return super()._indexed(tensor, node, index, state)
+            return super()._indexed(tensor, node, index)
         text, at = as_text(tensor, "…"), index.constant[1] if index.constant is not None else None
         if isinstance(node, ast.Slice):
             bounds = [self.literal_bound(part) for part in (node.lower, node.upper, node.step)]
@@ -164,16 +159,15 @@ class RealCalls(OneByOne):
         except (TypeError, IndexError):
             return opaque(AT_RUN_TIME)
 
-    @staticmethod
-    def _keyed(owner: Value, index: Value, state: State) -> Value:
-        return OneByOne._keyed(owner, settled(index), state)
+    def _keyed(self, owner: Value, index: Value) -> Value:
+        return super()._keyed(owner, settled(index))
 
-    def _compare(self, node: ast.Compare, state: State, here: Activation) -> Value:
+    def _compare(self, node: ast.Compare) -> Value:
         if len(node.ops) != 1 or not isinstance(node.ops[0], (ast.In, ast.NotIn)):
-            return super()._compare(node, state, here)
-        one, several = self.evaluate(node.left, state, here), self.evaluate(node.comparators[0], state, here)
-        held = [item.constant for item in self.each(several, state) or [NO_VALUE]]
-        if settled(one).constant is None or None in held or not self.is_whole(several, state):
+            return super()._compare(node)
+        one, several = self.evaluate(node.left), self.evaluate(node.comparators[0])
+        held = [item.constant for item in self.each(several) or [NO_VALUE]]
+        if settled(one).constant is None or None in held or not self.is_whole(several):
             return PLAIN
         return constant((one.constant in held) is isinstance(node.ops[0], ast.In))
 

@@ -45,7 +45,7 @@ from triton_mutlint.host.values.values import (
     Attribute,
     ClassValue,
     FunctionValue,
-    KernelMethod,
+    KernelValue,
     Observed,
     Partial,
     Thing,
@@ -75,10 +75,11 @@ class Registering(RegisteringNames):
 
     def found(self) -> Iterator[Event]:
         """What the file registers when it is imported, and what functions do that nothing in it calls."""
-        state = State(base=self.module_state.heap, scopes=self.scopes, importing=True)
+        self.state = state = State(base=self.module_state.heap, scopes=self.scopes, importing=True)
+        self.here = self.top(self.root)
         alone: list[tuple[FunctionValue, list[Event]]] = []
         try:
-            state = self.block(self.root.tree.body, state, self.top(self.root)) or state
+            state = self.block(self.root.tree.body, state) or state
             self.module_state.heap.update(state.heap)  # so that states of functions hold but their own
             after = State(state.names, base=self.module_state.heap, scopes=self.scopes, importing=True)
             pending = [(function, after) for function in reversed(self.defined)]
@@ -108,28 +109,30 @@ class Registering(RegisteringNames):
             a = function.node.args
             names = (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg)
             given = {p.arg: opaque(PASSED) for p in names if p is not None}
-            given.update(self._kept_defaults(function, given, state))
+            with self.at(state, self.top(function.module)):
+                given.update(self._kept_defaults(function, given))
             own = state.copy()
-            self._entered(function, given, function.node, own, self.top(function.module))
+            with self.at(own, self.top(function.module)):
+                self._entered(function, given, function.node)
             self._isolated[id(function.node)] = self.events, [(one, own) for one in self.defined]
         finally:
             (self.events, self.defined, self.stack, self._functions, self._following, self.rounds,
              self._reached) = saved
         return self._isolated[id(function.node)]
 
-    def _kept_defaults(self, function: FunctionValue, given: Mapping[str, Value], state: State) -> dict[str, Value]:
+    def _kept_defaults(self, function: FunctionValue, given: Mapping[str, Value]) -> dict[str, Value]:
         """The parameters that stand for a library or for what registers, unless a caller passes another."""
         known = dict(function.defaults)
-        held = {name: known[name] if name in known else self._default(function, default, state)
+        held = {name: known[name] if name in known else self._default(function, default)
                 for name, default in defaults(function.node.args).items()}
         return {name: join(value, given[name]) for name, value in held.items() if len(value.things) == 1
                 and all(isinstance(one, (Library, ClassValue, FunctionValue)) for one in value.things)}
 
     # ------------------------------------------------------------------ what is noted
 
-    def evaluate(self, node: ast.expr, state: State, here: Activation) -> Value:
+    def evaluate(self, node: ast.expr) -> Value:
         self.step()
-        return super().evaluate(node, state, here)
+        return super().evaluate(node)
 
     def step(self) -> None:
         self._spent += 1
@@ -175,7 +178,7 @@ class Registering(RegisteringNames):
 
     # ------------------------------------------------------------------ calls
 
-    def call(self, callee: Value, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def call(self, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
         things = callee.things
         if any(isinstance(t, External) and t.name.endswith(".triton_op") for t in things):
             things = frozenset(t for t in things if not (isinstance(t, External) and t.name.endswith(".custom_op")))
@@ -188,83 +191,80 @@ class Registering(RegisteringNames):
             things = frozenset([replace(next(iter(held.values())), owner=owner)])
         if things is not callee.things:
             callee = replace(callee, things=things)
-        return super().call(callee, arguments, node, state, here)
+        return super().call(callee, arguments, node)
 
-    def _one(self, thing: Thing, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def _one(self, thing: Thing, arguments: Arguments, node: ast.AST) -> Value:
         if isinstance(thing, Pending):
             function = arguments.positional[0] if arguments.positional else opaque("it is not passed")
             named = {**dict(thing.named), thing.parameter: function}
             full = Arguments(thing.positional, named, thing.rest)
-            return self._one(thing.callee, full, node, state, here)
+            return self._one(thing.callee, full, node)
         if isinstance(thing, External):
             known = self.registrar_of(thing)
             if known is not None:
-                return self.by_registrar(known[1], thing, known[0], arguments, node, state)
+                return self.by_registrar(known[1], thing, known[0], arguments, node)
         if isinstance(thing, Observed):
-            return self.not_known(UNSEEN, arguments, node, state, here)
-        return super()._one(thing, arguments, node, state, here)
+            return self.not_known(UNSEEN, arguments, node)
+        return super()._one(thing, arguments, node)
 
-    def not_known(self, owner: Value, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def not_known(self, owner: Value, arguments: Arguments, node: ast.AST) -> Value:
         return opaque(f"it is made by `{_shown(node)}`")
 
-    def launch(self, method: KernelMethod, arguments: Arguments, node: ast.AST, state: State,
-               here: Activation) -> Value:
+    def launch(self, kernel: KernelValue, name: str, arguments: Arguments, node: ast.AST) -> Value:
         return UNSEEN
 
-    def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST, state: State,
-               here: Activation) -> Value:
+    def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
         """A call of a first-party function; one of a known registrar says what its arguments mean.
 
         The registrar's own code says how ops are named, if it can be followed that far.
         """
         known = self.registrar_of(function)
         if known is None:
-            return self._inline(function, arguments, node, state, here)
+            return self._inline(function, arguments, node)
         name, registrar = known
         before, self.events = self.events, []
-        value = self._inline(function, arguments, node, state, here)
+        value = self._inline(function, arguments, node)
         found, self.events = self.events, before
         if not found and not any(isinstance(one, FunctionValue) for one in value.things):
-            return self.by_registrar(registrar, function, name, arguments, node, state)
+            return self.by_registrar(registrar, function, name, arguments, node)
         told = passed(registrar, arguments, registrar.mutates)
         for event in found:
             if isinstance(event, OpEvent):
-                held = State(heap={**event.state.heap, **snapshot([told], state).heap})
+                held = State(heap={**event.state.heap, **snapshot([told], self.state).heap})
                 event = replace(event, mutates=told, default=registrar.default, schema=None, required=False, state=held)
             self.events.append(event)
         return value
 
-    def _inline(self, function: FunctionValue, arguments: Arguments, node: ast.AST, state: State,
-                here: Activation) -> Value:
+    def _inline(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
         """Follow a call into a function of the project, if it is worth it."""
         if id(function.node) in self._following or len(self.stack) >= MAX_DEPTH or not is_followed(
                 function, self.root):
-            return self.not_known(UNSEEN, arguments, node, state, here)
+            return self.not_known(UNSEEN, arguments, node)
         self._reached.add(id(function.node))
         self.stack.append(node)
         self._functions.append(function)
         self._following.add(id(function.node))
         try:
-            given = self._given_to(function, arguments, node, state, here)
-            return self._entered(function, given, node, state, here)
+            given = self._given_to(function, arguments, node)
+            return self._entered(function, given, node)
         finally:
             self._following.discard(id(function.node))
             self.stack.pop()
             self._functions.pop()
 
-    def instance(self, owner: ClassValue, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def instance(self, owner: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
         """An instance; of a class that registers nothing, no method is followed."""
         acts = any(registers(member, owner.module) for member in owner.node.body)
         if not acts and not owner.node.decorator_list and not is_row(owner):
-            return self.make(node, Cell(owner=owner, kind="object"), state, here, "object")
-        return super().instance(owner, arguments, node, state, here)
+            return self.make(node, Cell(owner=owner, kind="object"), "object")
+        return super().instance(owner, arguments, node)
 
-    def apart(self, work: Callable[[State], Value]) -> tuple[Value, Effects]:
+    def apart(self, work: Callable[[], Value], here: Activation) -> tuple[Value, Effects]:
         """What work registers is told where it stands."""
         saved = self.events, self.defined, self.rounds
         self.events, self.defined, self.rounds = [], [], ()
         try:
-            return super().apart(work)
+            return super().apart(work, here)
         finally:
             self.events, self.defined, self.rounds = saved
 
