@@ -159,7 +159,8 @@ class OneByOne(Interpreter):
                 start.put(self.scope_of(handler.name), handler.name, opaque(AT_RUN_TIME))
             ended = self.block(handler.body, start)
             if ended is not None and after is not None:
-                heap = {cell: content for cell, content in ended.heap.items() if before.heap.get(cell) is not content}
+                changed = () if ended.mark is before.mark else ended.heap.items()
+                heap = {cell: content for cell, content in changed if before.heap.get(cell) is not content}
                 ended = State(ended.names, heap)
             after = either(after, ended)
         return after
