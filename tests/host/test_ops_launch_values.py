@@ -221,21 +221,6 @@ def test_what_the_launch_fixes_decides(launch: str, written: set[str], unknown: 
     assert op.complete is not bool(unknown)
 
 
-@pytest.mark.parametrize(("launch", "unknown"), [
-    ("by_flag[(1,)](x if flag else table, out, FLAG=not flag)", set()),
-    ("by_flag_and_level[(1,)](x if flag else table, out, FLAG=not flag, LEVEL=x.shape[0])", {"x"}),
-])
-def test_a_flag_of_the_op_decides_on_both(launch: str, unknown: set[str], tmp_path: Path) -> None:
-    """What is passed, and whether it is written: what one choice of the flag rules out is no finding."""
-    text = TEXT.replace("table: torch.Tensor) -> None", "table: torch.Tensor, flag: bool) -> None")
-    (tmp_path / "ops.py").write_text(text.replace("{launch}", launch))
-    report = run(Request(("ops.py",), tmp_path, targets=("cuda:90",)))
-    (op,) = report.ops
-    assert op.mutated == ("out", "table")
-    assert set(op.unknown) == unknown
-    assert {f.parameter for f in report.findings if f.rule == "TML103"} == {"out", "table"}
-
-
 def test_addresses_in_an_argument_that_is_not_written_are_followed(tmp_path: Path) -> None:
     op = op_of(tmp_path, "by_flag_through_a_table[(1,)](x, out, table, FLAG=False)")
     assert not op.complete

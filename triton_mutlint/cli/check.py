@@ -117,10 +117,6 @@ def _refuse_contradictions(paths: tuple[str, ...], options: dict[str, Any]) -> N
     """Raises click.UsageError for what does not go together with standard input, --fix and --diff."""
     if options["stdin_filename"] and "-" not in paths:
         raise click.UsageError("--stdin-filename needs - among the paths")
-    if options["fix"] and options["diff"]:
-        raise click.UsageError("--fix and --diff contradict each other")
-    if options["diff"] and options["update_baseline"]:
-        raise click.UsageError("--diff changes nothing, --update-baseline does: they contradict each other")
     if options["fix"] and "-" in paths:
         raise click.UsageError("--fix cannot write to standard input; --diff shows what it would do")
     if options["diff"] and (options["formats"] or options["output"]):

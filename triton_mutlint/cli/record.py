@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -46,31 +45,23 @@ def command(output: Path, verbose: bool, program: tuple[str, ...]) -> int:
         ended = _run(program, raw)
         if ended is None:
             return 127
-        _merge(raw, output, verbose, ended)
-    return ended.code
+        code, interrupted = ended
+        _merge(raw, output, verbose, _why_none(code, interrupted))
+    return code if code >= 0 else 128 - code
 
 
-@dataclass(frozen=True)
-class _Ended:
-    """How the program ended: its exit code, 128 and more for a signal's; `interrupted` where Ctrl-C was pressed."""
-
-    code: int
-    signal: int | None = None
-    interrupted: bool = False
-
-    @property
-    def reason(self) -> str:
-        """Why there may be no launches."""
-        if self.interrupted or self.signal == signal.SIGINT or self.code == 128 + signal.SIGINT:
-            return "the program was interrupted before one"
-        if self.signal is not None:
-            return f"the program was ended by signal {self.signal} ({signal.strsignal(self.signal)}) before one"
-        failed = f", and ended with exit code {self.code}" if self.code else ""
-        return f"the program launched no Triton kernel{failed}, or its Python ignores PYTHONPATH (-I, -E)"
+def _why_none(code: int, interrupted: bool) -> str:
+    """Why there may be no launches of a program that ended so."""
+    if interrupted or code in (-signal.SIGINT, 128 + signal.SIGINT):
+        return "the program was interrupted before one"
+    if code < 0:
+        return f"the program was ended by signal {-code} ({signal.strsignal(-code)}) before one"
+    failed = f", and ended with exit code {code}" if code else ""
+    return f"the program launched no Triton kernel{failed}, or its Python ignores PYTHONPATH (-I, -E)"
 
 
-def _run(program: tuple[str, ...], raw: Path) -> _Ended | None:
-    """How the program ended; None where it could not be started, which is told."""
+def _run(program: tuple[str, ...], raw: Path) -> tuple[int, bool] | None:
+    """How the program ended (below 0: a signal), and whether Ctrl-C was pressed; None if it could not be started."""
     inject = str(Path(__file__).resolve().parent.parent / "recording" / "inject")
     paths = [inject, *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TRITON_MUTLINT_RECORD_RAW": str(raw)}
@@ -87,7 +78,7 @@ def _run(program: tuple[str, ...], raw: Path) -> _Ended | None:
         code = process.wait()
     finally:
         signal.signal(signal.SIGINT, before)
-    return _Ended(code if code >= 0 else 128 - code, -code if code < 0 else None, bool(pressed))
+    return code, bool(pressed)
 
 
 def _advice(raw: Path) -> str:
@@ -99,10 +90,10 @@ def _advice(raw: Path) -> str:
     return "; no GPU was found here: with TRITON_INTERPRET=1 in its environment a program runs its kernels on the CPU"
 
 
-def _merge(raw: Path, output: Path, verbose: bool, ended: _Ended) -> None:
+def _merge(raw: Path, output: Path, verbose: bool, why_none: str) -> None:
     """Problems are told, and leave the program's exit code as it is."""
     if not raw.stat().st_size:
-        tell(f"triton-mutlint: no launch was recorded: {ended.reason}{_advice(raw)}")
+        tell(f"triton-mutlint: no launch was recorded: {why_none}{_advice(raw)}")
         return
     from triton_mutlint.recording.merging import merge_files
 

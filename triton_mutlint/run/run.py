@@ -76,15 +76,9 @@ def sources_of(request: Request) -> tuple[tuple[SourceFile, ...], Failures]:
     config = request.config
     sources, failures = discover(named, request.cwd, config.exclude, root=config.root, force=config.force_exclude,
                                  registrars=config.registrars)
-    if request.stdin_text is None:
-        return _overlaid(sources, request), failures
-    filename = Path(request.stdin_filename or "<stdin>")
-    buffer = source_from_stdin(request.stdin_text.encode(), filename, request.cwd)
-    if not config.force_exclude or buffer.path not in Excluded(config.exclude, config.root or request.cwd, force=True):
-        sources = (buffer, *(s for s in sources if s.path != buffer.path))
-    return _overlaid(sources, request), failures
-
-
-def _overlaid(sources: tuple[SourceFile, ...], request: Request) -> tuple[SourceFile, ...]:
-    """The sources, with the texts that the request has in place of some."""
-    return tuple(replace(s, text=request.texts.get(s.display, s.text)) for s in sources)
+    if request.stdin_text is not None:
+        filename = Path(request.stdin_filename or "<stdin>")
+        buffer = source_from_stdin(request.stdin_text.encode(), filename, request.cwd)
+        if not config.force_exclude or buffer.path not in Excluded(config.exclude, config.root or request.cwd, True):
+            sources = (buffer, *(s for s in sources if s.path != buffer.path))
+    return tuple(replace(s, text=request.texts.get(s.display, s.text)) for s in sources), failures

@@ -19,7 +19,8 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.config.settings import Config, read_selector
 
 _EXCLUSIVE = (
-    ("spec", "no_spec"), ("quiet", "verbose"), ("config_file", "isolated"), ("diff", "update_baseline"),
+    ("spec", "no_spec"), ("quiet", "verbose"), ("config_file", "isolated"), ("fix", "diff"),
+    ("diff", "update_baseline"),
 )  # fmt: skip
 _SELECTORS = ("select", "extend_select", "ignore")
 

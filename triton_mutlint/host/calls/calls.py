@@ -1,61 +1,146 @@
-"""Calls in host code: what is called, with what, and what comes of it."""
+"""Calls in host code: what is called, with what, and what comes of it; and the objects that classes make."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
-from triton_mutlint.host.calls.objects import ObjectsMixin
-from triton_mutlint.host.launches.launches import LaunchesMixin
-from triton_mutlint.host.library.library import LibraryMixin
+from triton_mutlint.host.calls.first_party import Invoking
 from triton_mutlint.host.modules.module import External, HostModule
-from triton_mutlint.host.state.core import Activation, text_of
+from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.torch.calls import TorchCallsMixin
-from triton_mutlint.host.values.arguments import Arguments
+from triton_mutlint.host.values.arguments import Arguments, bind, parameters
+from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import (
     UNSEEN,
     Attribute,
-    BoundMethod,
     CellId,
     ClassValue,
     FunctionValue,
-    KernelMethod,
     KernelValue,
     Partial,
     Resumed,
+    ScopeId,
     Sort,
     Super,
     Thing,
     Value,
     join,
+    thing,
+    with_first,
 )
 
 
-class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, ObjectsMixin):
-    """Interprets host functions abstractly; `effects` holds what they were seen to do."""
+class Calling(Invoking):
+    """Makes objects of first-party classes."""
 
-    def _call(self, node: ast.Call, state: State, here: Activation) -> Value:
+    def instance(self, owner: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
+        """An object of a first-party class, after `__init__`."""
+        made = self.make(node, Cell(owner=owner, kind="object"), "object")
+        init = self.class_member(owner, "__init__")
+        new = self.class_member(owner, "__new__")
+        if new is not None:
+            made = join(made, self.call(new, arguments.before(thing(owner)), node))
+        if init is not None:
+            self.call(self._bind_all(made, init), arguments, node)
+        elif new is None:
+            self._fields_of(made, owner, arguments, node)
+        if owner.node.keywords:  # a metaclass, or what `__init_subclass__` takes
+            return join(made, self.not_known(thing(owner), arguments, node))
+        return made
+
+    def _fields_of(self, made: Value, owner: ClassValue, arguments: Arguments, node: ast.AST) -> None:
+        """What a dataclass or a NamedTuple does with its arguments."""
+        declared = [s for c in reversed(self.order(owner)) for s in c.node.body if isinstance(s, ast.AnnAssign)]
+        names = list(dict.fromkeys(s.target.id for s in declared if isinstance(s.target, ast.Name)))
+        bound = bind(names, [], arguments)
+        for i, name in enumerate(names):
+            value = bound.values.get(name)
+            if value is not None:
+                self.state.change(made, name, value)
+                self.state.change(made, i, value)
+        for value in (*bound.spare, *bound.extra.values(), bound.spare_rest, bound.extra_rest):
+            if value is not None:
+                self.state.change(made, None, value)
+        self.special(made, "__post_init__", (), node)
+
+    @staticmethod
+    def _bind_all(owner: Value, member: Value) -> Value:
+        found = [with_first(thing(t), owner) for t in member.things if isinstance(t, FunctionValue)]
+        return join(*found) if found else member
+
+    def apply_autograd(self, owner: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
+        """`Function.apply(...)`: its `forward`, with a context of its own where it takes one."""
+        forward = self.class_member(owner, "forward")
+        if forward is None:
+            return self.not_known(UNSEEN, arguments, node)
+        has_setup = self.class_member(owner, "setup_context") is not None
+        if has_setup:
+            return self.call(forward, arguments, node)
+        context = self.make(node, Cell(kind="context"), "context")
+        before = set(self.effects.written)
+        result = self.call(forward, arguments.before(context), node)
+        dirty = self.state.element(context, "<dirty>")
+        inputs = frozenset[str]().union(*(value.same for value in arguments))
+        for name in sorted((self.effects.written.keys() - before) & inputs - dirty.same):
+            self.effects.unmarked[name, self.place(node)] = None
+        return result
+
+    def is_autograd(self, owner: ClassValue) -> bool:
+        for base in owner.node.bases:
+            value = self.evaluate_in(base, State(), self.top(owner.module))
+            for item in value.things:
+                if isinstance(item, External) and item.name.endswith("Function"):
+                    return True
+                if isinstance(item, ClassValue) and item != owner and self.is_autograd(item):
+                    return True
+        return False
+
+    def super_of(self) -> Value:
+        """`super()` in a method: the first parameter, as an object of the next class."""
+        names = parameters(self.here.node.args)[0] if self.here.node is not None else []
+        if self.here.owner is None or not names:
+            return UNSEEN
+        return thing(Super(self.name(ast.Name(names[0]), names[0]), self.here.owner))
+
+    # ------------------------------------------------------------------ scopes
+
+    def scope_of(self, name: str) -> ScopeId:
+        """The scope that an assignment to `name` binds in."""
+        if self.here.node is None or isinstance(self.here.node, ast.Lambda):
+            return self.here.scope
+        for statement in declared_elsewhere(self.here.node):
+            if name in statement.names:
+                if isinstance(statement, ast.Global):
+                    return ("module", self.here.module.display)
+                first = outer = self.scopes.get(self.here.scope)
+                while outer is not None and self.state.get(outer, name) is None:
+                    outer = self.scopes.get(outer)
+                return outer or first or self.here.scope
+        return self.here.scope
+
+    def _call(self, node: ast.Call) -> Value:
         if isinstance(node.func, ast.Name) and node.func.id == "super":
-            return self.super_of(state, here)
-        callee = self.evaluate(node.func, state, here)
-        return self.call(callee, self._arguments(node, state, here), node, state, here)
+            return self.super_of()
+        callee = self.evaluate(node.func)
+        return self.call(callee, self._arguments(node), node)
 
-    def _arguments(self, node: ast.Call, state: State, here: Activation) -> Arguments:
+    def _arguments(self, node: ast.Call) -> Arguments:
         positional: list[Value] = []
         star: Value | None = None
         for part in node.args:
             if isinstance(part, ast.Starred):
-                given = self.evaluate(part.value, state, here)
-                contents = state.contents(given)
-                if star is None and len(contents) == 1 and contents[0].size is not None and not given.roots:
-                    positional.extend(contents[0].get(i) or contents[0].rest for i in range(contents[0].size))
+                given = self.evaluate(part.value)
+                listed = self.state.listed(given)
+                if star is None and listed is not None:
+                    positional.extend(listed)
                     continue
-                every = self.iterate(given, part, state, here)
+                every = self.iterate(given, part)
                 star = every if star is None else join(star, every)
                 continue
-            value = self.evaluate(part, state, here)
+            value = self.evaluate(part)
             if star is None:
                 positional.append(value)
             else:
@@ -63,12 +148,12 @@ class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, ObjectsMixin):
         named: dict[str, Value] = {}
         double_star: Value | None = None
         for keyword in node.keywords:
-            value = self.evaluate(keyword.value, state, here)
+            value = self.evaluate(keyword.value)
             if keyword.arg is not None:
                 named[keyword.arg] = value
                 continue
             rest = value if not value.cells else replace(value, cells=frozenset())
-            for content in state.contents(value):
+            for content in self.state.contents(value):
                 for key, item in content.fields.items():
                     named[str(key)] = join(named[str(key)], item) if str(key) in named else item
                 rest = join(rest, content.rest)
@@ -76,31 +161,34 @@ class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, ObjectsMixin):
                 double_star = rest if double_star is None else join(double_star, rest)
         return Arguments(tuple(positional), named, star, double_star)
 
-    def call(self, callee: Value, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def call(self, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
         """The result of calling whatever `callee` may be."""
-        objects, others = self._callable_objects(callee, state)
+        objects, others = self._callable_objects(callee)
         things = sorted(_once({*callee.things, *objects}), key=_order)
         uncertain = bool(callee.kind & (Sort.TENSOR | Sort.OTHER) or callee.roots or others)
         if not things:
-            return self.not_known(callee, arguments, node, state, here)
+            return self.not_known(callee, arguments, node)
         results: list[Value] = []
+        state = self.state
         before = state.copy() if len(things) > 1 or uncertain else state
-        for i, thing in enumerate(things):
-            one = state if i == 0 else before.copy()
-            results.append(self._one(thing, arguments, node, one, here))
-            state.join(one)
+        for i, one in enumerate(things):
+            self.state = state if i == 0 else before.copy()
+            results.append(self._one(one, arguments, node))
+            state.join(self.state)
         if uncertain:
+            self.state = before
             rest = replace(callee, things=frozenset(), cells=others, constant=None)
-            results.append(self.not_known(rest, arguments, node, before, here))
+            results.append(self.not_known(rest, arguments, node))
             state.join(before)
+        self.state = state
         return join(*results)
 
-    def _callable_objects(self, callee: Value, state: State) -> tuple[list[Thing], frozenset[CellId]]:
+    def _callable_objects(self, callee: Value) -> tuple[list[Thing], frozenset[CellId]]:
         """What calling the objects among `callee` runs: `__call__`, or the `forward` of a module; and the others."""
         found: list[Thing] = []
         others: set[CellId] = set()
         for cell in callee.cells:
-            content = state.cell(cell)
+            content = self.state.cell(cell)
             owner = content.owner if content is not None else None
             member = owner and (self.class_member(owner, "__call__") or self.class_member(owner, "forward"))
             if member:
@@ -109,15 +197,11 @@ class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, ObjectsMixin):
                 others.add(cell)
         return found, frozenset(others)
 
-    def _one(self, thing: Thing, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def _one(self, thing: Thing, arguments: Arguments, node: ast.AST) -> Value:
         if isinstance(thing, FunctionValue):
-            return self.invoke(thing, arguments, node, state, here)
-        if isinstance(thing, BoundMethod):
-            return self.invoke(thing.function, arguments.before(thing.owner), node, state, here)
+            return self.invoke(thing, arguments, node)
         if isinstance(thing, ClassValue):
-            return self.instance(thing, arguments, node, state, here)
-        if isinstance(thing, KernelMethod):
-            return self.launch(thing, arguments, node, state, here)
+            return self.instance(thing, arguments, node)
         if isinstance(thing, Partial):
             named = {**dict(thing.keywords), **arguments.named}
             positional, star = (*thing.positional, *arguments.positional), arguments.star
@@ -125,42 +209,61 @@ class Interpreter(LibraryMixin, TorchCallsMixin, LaunchesMixin, ObjectsMixin):
                 star = join(thing.star, *arguments.positional, star or Value())
                 positional = thing.positional
             full = replace(arguments, positional=positional, named=named, star=star)
-            return self.call(thing.function, full, node, state, here)
+            return self.call(thing.function, full, node)
         if isinstance(thing, Resumed):
-            return self.resumed(thing, join(UNSEEN, *arguments), node, state, here)
+            return self.resumed(thing, join(UNSEEN, *arguments), node)
         if isinstance(thing, External):
-            return self.external(thing.name, arguments, node, state, here)
+            return self.external(thing.name, arguments, node)
         if isinstance(thing, Attribute):
-            return self.method(thing, arguments, node, state, here)
+            return self.method(thing, arguments, node)
         if isinstance(thing, (KernelValue, HostModule, Super)):
-            return self.not_known(UNSEEN, arguments, node, state, here)
+            return self.not_known(UNSEEN, arguments, node)
         raise AssertionError(thing)
 
-    def not_known(self, owner: Value, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def not_known(self, owner: Value, arguments: Arguments, node: ast.AST) -> Value:
         """A call of something of which nothing is known: all that reaches it may be written."""
         what = text_of(node.func) if isinstance(node, ast.Call) else text_of(node)
         reached = [owner, *arguments]
-        self.effects.gap(self.effect(f"`{what}` is not known", node, here), state, reached)
-        same, maybe = state.reach(reached)
+        self.effects.gap(self.effect(f"`{what}` is not known", node), self.state, reached)
+        same, maybe = self.state.reach(reached)
         leaked = replace(UNSEEN, unsure=same | maybe)
         for value in reached:
             if value.cells:
-                self.escaped.append((self.effect(f"`{what}` is not known", node, here), value))
+                self.escaped.append((self.effect(f"`{what}` is not known", node), value))
                 if leaked.unsure:
-                    state.change(value, None, leaked)
+                    self.state.change(value, None, leaked)
         return leaked
+
+
+@lru_cache(maxsize=2048)  # asked at every assignment
+def declared_elsewhere(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[ast.Global | ast.Nonlocal, ...]:
+    """The `global` and `nonlocal` statements of a function."""
+    found: list[ast.Global | ast.Nonlocal] = []
+    pending: list[ast.AST] = list(node.body)
+    while pending:
+        inner = pending.pop()
+        if isinstance(inner, (ast.Global, ast.Nonlocal)):
+            found.append(inner)
+        elif not isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            pending.extend(ast.iter_child_nodes(inner))
+    return tuple(found)
 
 
 def _once(things: set[Thing]) -> Iterator[Thing]:
     """Without a launch of a bare kernel beside one of the same kernel wrapped: it does the same to its arguments."""
-    wrapped = {t.kernel for t in things if isinstance(t, KernelMethod) and t.kernel.wrapped}
-    for one in things:
-        if not (isinstance(one, KernelMethod) and not one.kernel.wrapped
-                and replace(one.kernel, wrapped=True) in wrapped):
+    kernels = {one: launched(one) for one in things}
+    for one, kernel in kernels.items():
+        if kernel is None or kernel.wrapped or replace(kernel, wrapped=True) not in kernels.values():
             yield one
 
 
+def launched(one: Thing) -> KernelValue | None:
+    """The kernel that something is a method of."""
+    owner = next(iter(one.owner.things), None) if isinstance(one, Attribute) else None
+    return owner if isinstance(owner, KernelValue) else None
+
+
 def _order(thing: Thing) -> tuple[str, ...]:
-    made = thing.kernel if isinstance(thing, KernelMethod) else thing
+    made = launched(thing) or (next(iter(thing.function.things), None) if isinstance(thing, Partial) else thing)
     node, names = getattr(made, "node", None), getattr(made, "names", ())
     return (type(thing).__name__, str(getattr(thing, "name", "")), str(getattr(node, "lineno", "")), *sorted(names))

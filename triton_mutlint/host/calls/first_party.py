@@ -11,7 +11,7 @@ from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.state.core import STEPS, Activation, TooLargeError
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.statements.statements import StatementsMixin
+from triton_mutlint.host.statements.statements import Statements
 from triton_mutlint.host.values.arguments import Arguments, bind, defaults, parameters
 from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import (
@@ -32,73 +32,65 @@ DEPTH = 28  # calls in calls, at most
 _ROUNDS = 8  # of one recursive function
 
 
-class FunctionsMixin(StatementsMixin):
+class Invoking(Statements):
     """Calls host functions."""
 
-    def call(self, callee: Value, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
-        raise NotImplementedError
-
-    def not_known(self, owner: Value, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
-        raise NotImplementedError
-
-    def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST, state: State,
-               here: Activation) -> Value:
+    def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
         """The result of calling a first-party function; what it does is noted."""
-        given = self._given_to(function, arguments, node, state, here)
-        plain = all(map(_holds_nothing, given.values())) and function.scope is None and not state.kept
-        running = self._running(function, given, state)
+        given = self._given_to(function, arguments, node)
+        plain = all(map(_holds_nothing, given.values())) and function.scope is None and not self.state.kept
+        running = self._running(function, given)
         if running is not None:
-            return self._again(running, given, node, state, here)
+            return self._again(running, given, node)
         if plain and self.active:
-            return self._unreached(function, given, node, here)
-        return self._entered(function, given, node, state, here)
+            return self._unreached(function, given, node)
+        return self._entered(function, given, node)
 
-    def _running(self, function: FunctionValue, given: dict[str, Value], state: State) -> Activation | None:
+    def _running(self, function: FunctionValue, given: dict[str, Value]) -> Activation | None:
         """The call of the function that a recursive one belongs to.
 
         One that no op argument reaches is apart from those that some do: nothing of either gets into the other.
         """
         running = [a for a in self.active if a.node is function.node and a.outer == function.scope]
-        if not running or any(state.reach(given.values())):
+        if not running or any(self.state.reach(given.values())):
             return running[0] if running else None
-        return next((a for a in running if not any(state.reach(a.entry.values()))), None)
+        return next((a for a in running if not any(self.state.reach(a.entry.values()))), None)
 
-    def _unreached(self, function: FunctionValue, given: dict[str, Value], node: ast.AST, here: Activation) -> Value:
+    def _unreached(self, function: FunctionValue, given: dict[str, Value], node: ast.AST) -> Value:
         """A call that no op argument reaches, and that gives the same each time."""
-        key = (id(function.node), here.chain[:1] == ("module",), frozenset(given.items()))
+        key = (id(function.node), self.here.chain[:1] == ("module",), frozenset(given.items()))
         results = self.world.shared.results
         if key not in results:
             results[key] = UNSEEN, Effects()  # for a call of it by itself
-            results[key] = self.apart(lambda own: self._entered(function, given, node, own, here))
+            results[key] = self.apart(lambda: self._entered(function, given, node), self.here)
         value, effects = results[key]
         self.effects.kernels.update(effects.kernels)
         self.effects.unwrapped.update(effects.unwrapped)
         self.effects.blind.update(effects.blind)
         return value
 
-    def resumed(self, generator: Resumed, sent: Value, node: ast.AST, state: State, here: Activation) -> Value:
+    def resumed(self, generator: Resumed, sent: Value, node: ast.AST) -> Value:
         """Run a generator again, in the state that it finds now; gives another such generator."""
         if any(a.node is generator.function.node and a.outer == generator.function.scope for a in self.active):
             return UNSEEN
-        return self._entered(generator.function, dict(generator.given), node, state, here, sent)
+        return self._entered(generator.function, dict(generator.given), node, sent)
 
-    def _entered(self, function: FunctionValue, given: dict[str, Value], node: ast.AST, state: State,
-                 here: Activation, sent: Value = UNSEEN) -> Value:
+    def _entered(self, function: FunctionValue, given: dict[str, Value], node: ast.AST, sent: Value = UNSEEN) -> Value:
         if len(self.active) >= DEPTH or function.node in self.world.shared.endless:
-            return self.not_known(thing(function), Arguments(tuple(given.values())), node, state, here)
-        frame = Frame(here.name, here.module.display, getattr(node, "lineno", 1))
+            return self.not_known(thing(function), Arguments(tuple(given.values())), node)
+        frame = Frame(self.here.name, self.here.module.display, getattr(node, "lineno", 1))
         place = (function.module.display, function.node.lineno, function.node.col_offset)
-        call = (here.module.display, getattr(node, "lineno", 0), getattr(node, "col_offset", 0), *self.rounds)
-        chain = (*here.chain, call)
+        call = (self.here.module.display, getattr(node, "lineno", 0), getattr(node, "col_offset", 0), *self.rounds)
+        chain = (*self.here.chain, call)
         name = "<lambda>" if isinstance(function.node, ast.Lambda) else function.node.name
         inner = Activation(function.module, name, (*place, chain), function.scope, function.node,
-                           here.path if name == "<genexpr>" else (*here.path, frame), chain, function.owner,
+                           self.here.path if name == "<genexpr>" else (*self.here.path, frame), chain, function.owner,
                            entry=dict(given), sent=sent)
         self.scopes[inner.scope] = function.scope
         self.active.append(inner)
-        steps = self.steps
+        steps, outer, self.here = self.steps, self.here, inner
         try:
-            return self._result(inner, function, given, self.run(inner, state), state)
+            return self._result(inner, function, given, self.run(inner))
         except TooLargeError:
             if self.steps - steps > STEPS // 2:  # another op would spend as much on it
                 self.world.shared.endless.add(function.node)
@@ -110,11 +102,13 @@ class FunctionsMixin(StatementsMixin):
             raise
         finally:
             self.active.pop()
+            self.here = outer
             if not inner.captured:
-                state.names.pop(inner.scope, None)
+                self.state.names.pop(inner.scope, None)
 
-    def run(self, inner: Activation, state: State) -> Value:
-        """Interpret an activation's body until its recursive calls add nothing; `state` becomes that after it."""
+    def run(self, inner: Activation) -> Value:
+        """Interpret the body of `self.here` until its recursive calls add nothing; the state becomes that after it."""
+        state = self.state
         for _ in range(_ROUNDS):
             before = self._known(inner)
             start = state.copy()
@@ -133,6 +127,7 @@ class FunctionsMixin(StatementsMixin):
                 break
         else:
             raise TooLargeError
+        self.state = state
         if inner.left:
             state.become(inner.left[0])
         return inner.returned if inner.returned is not None else UNSEEN
@@ -146,50 +141,48 @@ class FunctionsMixin(StatementsMixin):
     def _body(self, inner: Activation, start: State) -> None:
         node = inner.node
         if isinstance(node, ast.Lambda):
-            value = self.evaluate(node.body, start, inner)
+            self.state = start
+            value = self.evaluate(node.body)
             inner.returned = value if inner.returned is None else join(inner.returned, value)
             inner.left.append(start)
             return
         assert node is not None
-        ended = self.block(node.body, start, inner)
+        ended = self.block(node.body, start)
         if ended is not None:
             inner.returned = NONE if inner.returned is None else join(inner.returned, NONE)
             inner.left.append(ended)
 
-    def _result(self, inner: Activation, function: FunctionValue, given: Mapping[str, Value], returned: Value,
-                state: State) -> Value:
+    def _result(self, inner: Activation, function: FunctionValue, given: Mapping[str, Value], returned: Value) -> Value:
         """What a call gives: what it returns, or for a function with `yield` a generator."""
         if inner.yielded is None:
             return returned
-        if returned != NONE:  # `yield from` gives it, and StopIteration carries it
-            self.throw(returned, state)
+        if returned != NONE and inner.node is not None:  # `yield from` gives it, and StopIteration carries it
+            self.escape(returned, "StopIteration carries it", inner.node)
         source = thing(Resumed(function, tuple(sorted(given.items()))))
         assert inner.node is not None
         content = Cell(rest=join(inner.yielded, returned), kind="generator", source=source)
-        return self.make(inner.node, content, state, inner, "generator")
+        return self.make(inner.node, content, "generator")
 
-    def _again(self, running: Activation, given: Mapping[str, Value], node: ast.AST, state: State,
-               here: Activation) -> Value:
+    def _again(self, running: Activation, given: Mapping[str, Value], node: ast.AST) -> Value:
         """A recursive call: its arguments join those of the call that is running, which is then run again."""
         running.recursive = True
         for name, value in given.items():
             old = running.entry.get(name)
             running.entry[name] = value if old is None else join(old, value)
         if running.again is None:
-            running.again = state.copy()
+            running.again = self.state.copy()
         else:
-            running.again.join(state)
-        state.join(running.ended)
+            running.again.join(self.state)
+        self.state.join(running.ended)
         returned = running.returned if running.returned is not None else Value()
         if running.yielded is not None:
             content = Cell(rest=join(running.yielded, returned), kind="generator")
-            return self.make(node, content, state, here, "generator")
+            return self.make(node, content, "generator")
         return returned
 
     # ------------------------------------------------------------------ parameters
 
-    def _given_to(self, function: FunctionValue, arguments: Arguments, node: ast.AST, state: State,
-               here: Activation) -> dict[str, Value]:
+    def _given_to(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> dict[str, Value]:
         takes = function.node.args
         names, keyword_only = parameters(takes)
         bound = bind(names, keyword_only, arguments)
@@ -197,32 +190,33 @@ class FunctionsMixin(StatementsMixin):
         known = dict(function.defaults)
         for name, default in defaults(takes).items():
             if name not in values:
-                values[name] = known[name] if name in known else self._default(function, default, state)
+                values[name] = known[name] if name in known else self._default(function, default)
             elif values[name] in (bound.spare_rest, bound.extra_rest):
-                given = known[name] if name in known else self._default(function, default, state)
+                given = known[name] if name in known else self._default(function, default)
                 values[name] = join(values[name], given)
         for name in (*names, *keyword_only):
             values.setdefault(name, UNSEEN)
         if takes.vararg is not None:
             content = Cell(dict(enumerate(bound.spare)), bound.spare_rest or Value(),
                            len(bound.spare) if bound.spare_rest is None else None, kind="tuple")
-            values[takes.vararg.arg] = self.make(node, content, state, here, "args")
+            values[takes.vararg.arg] = self.make(node, content, "args")
         if takes.kwarg is not None:
             rest = Cell(dict(bound.extra), bound.extra_rest or Value(), kind="dict")
-            values[takes.kwarg.arg] = self.make(node, rest, state, here, "kwargs")
+            values[takes.kwarg.arg] = self.make(node, rest, "kwargs")
         return values
 
-    def _default(self, function: FunctionValue, default: ast.expr, state: State) -> Value:
+    def _default(self, function: FunctionValue, default: ast.expr) -> Value:
         outside = self.top(function.module)
         if function.scope is None:
-            return self.evaluate(default, self.module_state, outside)
+            return self.evaluate_in(default, self.module_state, outside)
         around = replace(outside, name="<class>", scope=function.scope, outer=self.scopes.get(function.scope))
-        return self.evaluate(default, state, around)
+        return self.evaluate_in(default, self.state, around)
 
-    def decorate(self, decorator: ast.expr, value: Value, state: State, here: Activation) -> Value:
-        maker = self.evaluate(decorator, state, here)
-        result = self.call(maker, Arguments((value,)), decorator, state, here)
+    def decorate(self, decorator: ast.expr, value: Value) -> Value:
+        maker = self.evaluate(decorator)
+        result = self.call(maker, Arguments((value,)), decorator)
         return result if result.things or result.cells else value
+
 
 def _holds_nothing(value: Value) -> bool:
     """Whether no op argument can be reached from a value, and no container that may come to hold one."""

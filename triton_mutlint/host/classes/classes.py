@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
-from triton_mutlint.host.classes.names import NamesMixin
+from triton_mutlint.host.classes.names import NameLookup
 from triton_mutlint.host.modules.module import Definition, External
-from triton_mutlint.host.state.core import Activation, text_of
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.values import (
     UNSEEN,
-    BoundMethod,
     ClassValue,
     FunctionValue,
     Partial,
@@ -22,11 +20,11 @@ from triton_mutlint.host.values.values import (
     constant,
     join,
     thing,
+    with_first,
 )
 from triton_mutlint.source.walking import dotted
 
-_PROPERTIES = frozenset({"property", "cached_property"})
-_SETTERS = frozenset({"setter", "deleter"})
+_ROLES = ("staticmethod", "classmethod", "property", "cached_property", "setter", "deleter")  # by decorators
 # What the calls give that stand for the decorators: `size = property(_size)`.
 MADE = frozenset({
     "builtins.property", "functools.cached_property", "builtins.staticmethod", "builtins.classmethod",
@@ -34,7 +32,7 @@ MADE = frozenset({
 })  # fmt: skip
 
 
-class ClassesMixin(NamesMixin):
+class Classes(NameLookup):
     """Looks members of classes up."""
 
     def class_member(self, owner: ClassValue, name: str) -> Value | None:
@@ -59,12 +57,17 @@ class ClassesMixin(NamesMixin):
 
     def order(self, owner: ClassValue, depth: int = 0) -> list[ClassValue]:
         """The class and its first-party bases, in the order in which members are looked up."""
+        if owner in self.orders:
+            return self.orders[owner]
         bases = self.bases(owner) if depth < 8 else []
-        return [owner, *_merged([*(self.order(base, depth + 1) for base in bases), bases])]
+        found = [owner, *_merged([*(self.order(base, depth + 1) for base in bases), bases])]
+        if not depth:
+            self.orders[owner] = found
+        return found
 
-    def after(self, owner: Value, of: ClassValue, state: State) -> list[ClassValue]:
+    def after(self, owner: Value, of: ClassValue) -> list[ClassValue]:
         """The classes that `super()` looks in, in a method of `of` on `owner`."""
-        own = [content.owner for content in state.contents(owner) if content.owner is not None]
+        own = [content.owner for content in self.state.contents(owner) if content.owner is not None]
         own.extend(t for t in owner.things if isinstance(t, ClassValue))
         for one in own:
             order = self.order(one)
@@ -80,102 +83,74 @@ class ClassesMixin(NamesMixin):
     def bases(self, owner: ClassValue) -> list[ClassValue]:
         found: list[ClassValue] = []
         for node in owner.node.bases:
-            value = self.evaluate(node, State(), self.top(owner.module))
+            value = self.evaluate_in(node, State(), self.top(owner.module))
             found.extend(t for t in value.things if isinstance(t, ClassValue) and t != owner)
         return found
 
     # ------------------------------------------------------------------ members as they are given
 
-    def bound(self, one: Value, member: Value, node: ast.AST, state: State, here: Activation) -> Value:
+    def bound(self, one: Value, member: Value, node: ast.AST) -> Value:
         """A class's member as an instance gives it."""
-        found: list[Value] = []
-        for item in member.things:
-            if isinstance(item, FunctionValue):
-                found.extend(self._method(one, item, node, state, here))
-            elif made_by(item):
-                found.append(self._made(one, item, node, state, here))
-            else:
-                found.append(thing(item))
-        got = self.special(Value(cells=member.cells), "__get__", (one, UNSEEN), node, state, here)
+        found = [self._of_instance(one, item, node) for item in member.things]
+        got = self.special(Value(cells=member.cells), "__get__", (one, UNSEEN), node)
         rest = replace(member, things=frozenset(), cells=frozenset() if got is not None else member.cells)
         return join(*found, rest, got or Value())
 
-    def _method(self, one: Value, item: FunctionValue, node: ast.AST, state: State,
-                here: Activation) -> Iterator[Value]:
-        kinds = kinds_of(item)
-        if "staticmethod" in kinds:
-            yield thing(item)
-        elif "classmethod" in kinds:
-            yield thing(BoundMethod(thing(item.owner) if item.owner else one, item))
-        elif kinds & _PROPERTIES:
-            yield self.call(thing(BoundMethod(one, item)), Arguments(), node, state, here)
-        elif not kinds & _SETTERS:
-            yield thing(BoundMethod(one, item))
-
-    def _made(self, one: Value, item: Thing, node: ast.AST, state: State, here: Activation) -> Value:
-        """A member made by a call of `property`, `staticmethod`, ..."""
-        name = made_by(item)
-        assert isinstance(item, Partial)
-        first = item.positional[0] if item.positional else dict(item.keywords).get("fget", UNSEEN)
-        if name in ("builtins.property", "functools.cached_property"):
-            return self.call(first, Arguments((one,)), node, state, here)
-        if name == "builtins.staticmethod":
-            return first
-        if name == "builtins.classmethod":
-            return thing(Partial(first, (UNSEEN,), ()))
-        return thing(Partial(first, (one, *item.positional[1:]), item.keywords))
+    def _of_instance(self, one: Value, item: Thing, node: ast.AST) -> Value:
+        role, function = role_of(item)
+        if role in ("property", "cached_property"):
+            return self.call(function, Arguments((one,)), node)
+        if role in ("setter", "deleter"):
+            return Value()
+        if role == "classmethod":
+            owner = getattr(item, "owner", None)
+            return with_first(function, thing(owner) if owner is not None else one)
+        if role == "partialmethod" and isinstance(item, Partial):
+            return thing(Partial(function, (one, *item.positional[1:]), item.keywords))
+        return with_first(function, one) if role == "method" else function
 
     @staticmethod
     def of_class(owner: ClassValue, member: Value) -> Value:
         """A class's member as the class gives it: class methods take the class."""
         found: list[Value] = []
         for item in member.things:
-            if isinstance(item, FunctionValue) and "classmethod" in kinds_of(item):
-                found.append(thing(BoundMethod(thing(owner), item)))
-            elif made_by(item) in ("builtins.staticmethod", "builtins.classmethod") and isinstance(item, Partial):
-                taken = (thing(owner),) if made_by(item) == "builtins.classmethod" else ()
-                found.append(thing(Partial(item.positional[0] if item.positional else UNSEEN, taken, ())))
-            else:
-                found.append(thing(item))
+            role, function = role_of(item)
+            found.append(with_first(function, thing(owner)) if role == "classmethod" else
+                         function if role == "staticmethod" else thing(item))
         return join(*found, replace(member, things=frozenset()))
 
-    def set_member(self, one: Value, owner: ClassValue, name: str, value: Value, node: ast.AST, state: State,
-                   here: Activation) -> bool:
+    def set_member(self, one: Value, owner: ClassValue, name: str, value: Value, node: ast.AST) -> bool:
         """Assignment to an attribute that the class handles: a property's setter, a descriptor, `__setattr__`."""
         handler = self.class_member(owner, "__setattr__")
         if handler is not None:
-            method = self.bound(one, handler, node, state, here)
-            self.call(method, Arguments((constant(name), value)), node, state, here)
+            method = self.bound(one, handler, node)
+            self.call(method, Arguments((constant(name), value)), node)
             return True
         member = self.class_member(owner, name)
         if member is None:
             return False
-        setters = [t for t in member.things if isinstance(t, FunctionValue) and "setter" in kinds_of(t)]
-        for item in setters:
-            self.call(thing(BoundMethod(one, item)), Arguments((value,)), node, state, here)
-        made = [t for t in member.things if made_by(t) == "builtins.property" and isinstance(t, Partial)]
-        for partial in made:
-            setter = (*partial.positional[1:2], dict(partial.keywords).get("fset", UNSEEN))[0]
-            self.call(setter, Arguments((one, value)), node, state, here)
-        handled = self.special(Value(cells=member.cells), "__set__", (one, value), node, state, here) is not None
-        return bool(setters) or bool(made) or handled
+        setters = [setter for item in member.things if (setter := _setter(item)) is not None]
+        for setter in setters:
+            self.call(setter, Arguments((one, value)), node)
+        handled = self.special(Value(cells=member.cells), "__set__", (one, value), node) is not None
+        return bool(setters) or handled
 
     # ------------------------------------------------------------------ special methods
 
-    def special(self, value: Value, names: str | Iterable[str], given: tuple[Value, ...], node: ast.AST, state: State,
-                here: Activation) -> Value | None:
+    def special(self, value: Value, names: str | Iterable[str], given: tuple[Value, ...],
+                node: ast.AST) -> Value | None:
         """What special methods of first-party objects among `value` give; the first of `names` that a class has."""
         found: list[Value] = []
         for cell in value.cells:
-            content = state.cell(cell)
+            content = self.state.cell(cell)
             if content is None or content.owner is None:
                 continue
             for name in (names,) if isinstance(names, str) else names:
                 member = self.class_member(content.owner, name)
                 if member is not None:
                     one = Value(cells=frozenset([cell]))
-                    method = self.bound(one, member, node, state, here)
-                    found.append(self.call(method, Arguments(given), node, state, here))
+                    method = self.bound(one, member, node)
+                    found.append(self.call(method, Arguments(given), node))
                     break
         return join(*found) if found else None
 
@@ -200,17 +175,20 @@ def _reads_members(node: ast.AST, owner: ast.ClassDef) -> bool:
     return any(isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef)) and s.name in names for s in owner.body)
 
 
-def made_by(item: object) -> str:
-    """Which of `MADE` gave this class member; "" for others."""
+def role_of(item: Thing) -> tuple[str, Value]:
+    """What a class takes a member for ("property", "method", ...; "" is anything else), and the function it is."""
+    if isinstance(item, FunctionValue):
+        kinds = [name for decorator in getattr(item.node, "decorator_list", ()) for name in dotted(decorator)[-1:]]
+        return next((role for role in _ROLES if role in kinds), "method"), thing(item)
     if isinstance(item, Partial):
-        for function in item.function.things:
-            if isinstance(function, External) and function.name in MADE:
-                return function.name
-    return ""
+        made = next((t.name for t in item.function.things if isinstance(t, External) and t.name in MADE), "")
+        first = item.positional[0] if item.positional else dict(item.keywords).get("fget", UNSEEN)
+        return (made.rpartition(".")[2], first) if made else ("", thing(item))
+    return "", thing(item)
 
 
-def kinds_of(function: FunctionValue) -> set[str]:
-    """The last names of a function's decorators."""
-    if isinstance(function.node, ast.Lambda):
-        return set()
-    return {text_of(decorator).rpartition(".")[2] for decorator in function.node.decorator_list}
+def _setter(item: Thing) -> Value | None:
+    role, function = role_of(item)
+    if role == "property" and isinstance(item, Partial):
+        return (*item.positional[1:2], dict(item.keywords).get("fset", UNSEEN))[0]
+    return function if role == "setter" else None

@@ -8,12 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved
-from triton_mutlint.host.state.core import Activation
-from triton_mutlint.host.state.module_state import ModuleStateMixin
-from triton_mutlint.host.state.state import State
+from triton_mutlint.host.state.core import Activation, Core
 from triton_mutlint.host.values.values import (
     UNSEEN,
-    BoundMethod,
     ClassValue,
     FunctionValue,
     KernelValue,
@@ -30,20 +27,20 @@ from triton_mutlint.source.walking import dotted
 _BUILTINS = frozenset(vars(builtins))
 _KNOWN = {"True": True, "False": False, "None": None, "__debug__": True}
 
-class NamesMixin(ModuleStateMixin):
+class NameLookup(Core):
     """Looks names up."""
 
-    def name(self, node: ast.expr, name: str, state: State, here: Activation) -> Value:
-        scope: ScopeId | None = here.scope
+    def name(self, node: ast.expr, name: str) -> Value:
+        scope: ScopeId | None = self.here.scope
         while scope is not None:
-            value = state.get(scope, name)
+            value = self.state.get(scope, name)
             if value is None:
                 value = self.module_state.get(scope, name)
             if value is not None:
                 return value
             scope = self.scopes.get(scope)
-        assigned = state.get(("module", here.module.display), name)
-        value = self.module_name(here.module, name, here.chain[:1] != ("module",))
+        assigned = self.state.get(("module", self.here.module.display), name)
+        value = self.module_name(self.here.module, name, self.here.chain[:1] != ("module",))
         return value if assigned is None else join(value, assigned)
 
     def module_name(self, module: HostModule, name: str, settled: bool = False) -> Value:
@@ -79,7 +76,7 @@ class NamesMixin(ModuleStateMixin):
         if key not in self.globals:
             self.evaluating.add(key)
             try:
-                value, _ = self.apart(lambda own: self.function(module, node, own, self.top(module)))
+                value, _ = self.apart(lambda: self.function(module, node), self.top(module))
                 self.loosen(value, False)
                 self.globals[key] = value if value != UNSEEN else thing(FunctionValue(module, node))
             finally:
@@ -94,7 +91,7 @@ class NamesMixin(ModuleStateMixin):
         if key not in self.globals:
             self.evaluating.add(key)
             try:
-                value, _ = self.apart(lambda own: self.evaluate(node, own, self.top(module)))
+                value, _ = self.apart(lambda: self.evaluate(node), self.top(module))
                 self.loosen(value, self.world.modules.is_changed(module, module.names_of(node)))
                 self.globals[key] = value
             finally:
@@ -113,42 +110,34 @@ class NamesMixin(ModuleStateMixin):
 
     # ------------------------------------------------------------------ functions
 
-    def function(self, module: HostModule, node: ast.FunctionDef | ast.AsyncFunctionDef, state: State,
-                 here: Activation) -> Value:
+    def function(self, module: HostModule, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
         """What a `def` binds: a kernel, or a function as its decorators leave it."""
         if isinstance(node, ast.FunctionDef) and may_be_jit(node) and not _is_torch_jit(node):
             return thing(KernelValue(module, node))
-        scope = None if here.name == "<module>" else here.scope
-        here.captured = True
-        value = thing(FunctionValue(module, node, scope, defaults=self.defaults_of(node.args, state, here)))
+        scope = None if self.here.name == "<module>" else self.here.scope
+        self.here.captured = True
+        value = thing(FunctionValue(module, node, scope, defaults=self.defaults_of(node.args)))
         for decorator in reversed(node.decorator_list):
-            value = self.decorated(decorator, value, state, here)
+            value = self.decorated(decorator, value)
         return value
 
-    def decorated(self, decorator: ast.expr, value: Value, state: State, here: Activation) -> Value:
+    def decorated(self, decorator: ast.expr, value: Value) -> Value:
         target = decorator.func if isinstance(decorator, ast.Call) else decorator
         chain = dotted(target)
         if chain and chain[-1] in ("setter", "deleter"):
             return value
-        maker = self.evaluate(target, state, here)
+        maker = self.evaluate(target)
         if chain and chain[-1] == "singledispatch":
             return join(value, UNSEEN)
         partial = External("functools.partial") in maker.things
         if partial or maker.cells or any(
-                isinstance(t, (FunctionValue, ClassValue, BoundMethod, Partial)) or is_tuner(t) for t in maker.things):
-            return self.decorate(decorator, value, state, here)
+                isinstance(t, (FunctionValue, ClassValue, Partial)) or is_tuner(t) for t in maker.things):
+            return self.decorate(decorator, value)
         return value
 
-    def defaults_of(self, takes: ast.arguments, state: State, here: Activation) -> tuple[tuple[str, Value], ...]:
-        raise NotImplementedError
-
-    def decorate(self, decorator: ast.expr, value: Value, state: State, here: Activation) -> Value:
-        """`decorator` applied to `value`."""
-        raise NotImplementedError
-
-    def bind_import(self, node: ast.Import | ast.ImportFrom, state: State, here: Activation) -> None:
-        for name, found in self.world.modules.imported(here.module, node):
-            state.put(here.scope, name, self.meaning(found))
+    def bind_import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for name, found in self.world.modules.imported(self.here.module, node):
+            self.state.put(self.here.scope, name, self.meaning(found))
 
 
 def _called(value: Value, module: HostModule, node: ast.expr, index: tuple[int, ...]) -> Value:

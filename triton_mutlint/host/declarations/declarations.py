@@ -9,19 +9,18 @@ from dataclasses import dataclass, replace
 from triton_mutlint.config.settings import nearest
 from triton_mutlint.host.declarations.functions import Found, is_plain_scalar, parameters, takes_more
 from triton_mutlint.host.declarations.mismatches import mismatches
-from triton_mutlint.host.registrations.events import OpEvent
 from triton_mutlint.host.registrations.things import (
     AT_RUN_TIME,
-    InferredSchema,
     Opaque,
+    OpEvent,
     each_in,
+    has_hole,
     is_whole,
-    passed_in,
+    shown,
     string,
     strings,
 )
 from triton_mutlint.host.torch.schema import Schema, SchemaArgument, SchemaError, parse_schema
-from triton_mutlint.host.values.texts import Text
 from triton_mutlint.host.values.values import CellId, Value, told
 from triton_mutlint.types import Declaration, Location, Problem
 
@@ -44,8 +43,8 @@ def declaration_of(event: OpEvent, functions: Sequence[Found], positional: Seque
             problems.extend(wrong)
             problems.extend(_disagreement(listed, schema))
         return replace(declared, problems=tuple(problems)), tuple(schema.arguments)
-    if event.schema is not None and not any(isinstance(one, InferredSchema) for one in event.schema.things):
-        reason = "its schema is malformed" if problems else _reason(event.schema, "its schema", event)
+    if event.schema is not None:
+        reason = "its schema is malformed" if problems else _reason(event.schema)
         return Declaration(None, place, problems=tuple(problems), reason=reason), ()
     listed, wrong = _listed(event, functions, event.step.site.location)
     return replace(listed, problems=(*problems, *wrong)), ()
@@ -70,12 +69,12 @@ def _schema_of(event: OpEvent) -> tuple[Schema | None, Location, list[Problem]]:
         return None, place, [problem]
 
 
-def _arguments(text: Text) -> str | None:
+def _arguments(text: str) -> str | None:
     """The text of a schema; of one whose name alone is computed, what follows the name."""
-    if text.known:
-        return text.text
-    name, bracket, rest = text.text.partition("(")
-    return f"({rest}" if bracket and "{" in name and "{" not in rest else None
+    if not has_hole(text):
+        return text
+    name, bracket, rest = text.partition("(")
+    return f"({rest}" if bracket and has_hole(name) and not has_hole(rest) else None
 
 
 def _disagreement(listed: Declaration, schema: Schema) -> Iterator[Problem]:
@@ -112,24 +111,24 @@ def _listed(event: OpEvent, functions: Sequence[Found], default_place: Location)
     at = _where(value, event)
     base = Declaration(None, at.place, stated=at.stated)
     if value.constant is not None or (told(value) and not value.cells):
-        if string(value) is not None or value.constant is None:
+        if value.constant is None or isinstance(value.constant[1], str):
             return _from_string(value, replace(base, span=at.span), functions, event)
         problem = Problem(f"`mutates_args` is `{value.constant[1]}`, not a list of names", at.place,
                           "write `mutates_args=()` for an op that mutates nothing")
         return replace(base, names=()), [problem] if at.stated or event.required else []
     lists = [each_in(content) for content in event.state.contents(value)]
-    if len(lists) != 1 or value.kind or value.things or value.roots:
+    if len(lists) != 1 or value.kind or value.things:
         agreed = _agreed(value, lists, event)
         if agreed is None:
             otherwise = "it is decided at run time" if lists else ""
-            return replace(base, reason=_reason(value, "the list", event, otherwise)), []
+            return replace(base, reason=_reason(value, otherwise)), []
         lists = [list(agreed)]
     items = lists[0]
     if items is None:
-        return replace(base, reason=_reason(value, "the list", event)), []
+        return replace(base, reason=_reason(value)), []
     names, problems = _names(items, functions, event, at)
     if names is None or not all(map(is_whole, event.state.contents(value))):
-        reason = next((_reason(v, "a name in it", event) for v in items if string(v) is None), AT_RUN_TIME)
+        reason = next((_reason(v) for v in items if string(v) is None), AT_RUN_TIME)
         return replace(base, reason=reason), problems
     return replace(base, names=names, span=at.span), problems
 
@@ -185,7 +184,7 @@ def _from_string(value: Value, base: Declaration, functions: Sequence[Found], ev
                  ) -> tuple[Declaration, list[Problem]]:
     text = string(value)
     if text is None:
-        return replace(base, span=None, reason=_reason(value, "it", event)), []
+        return replace(base, span=None, reason=_reason(value)), []
     if text == ANY:
         return replace(base, any_may=True, reason="it is declared as unknown"), []
     problem = Problem(f"`mutates_args` is the string {str(text)!r}, not a list of names", base.place,
@@ -203,7 +202,7 @@ def _names(items: Sequence[Value], functions: Sequence[Found], event: OpEvent, a
     for i, item in enumerate(items):
         name, place = string(item), _item_place(item, i, event, at)
         if name is None:
-            known = known and item.constant is not None
+            known = known and _is_constant(item)
             problems.extend(_no_name(item, functions, place))
         elif name in names:
             problems.append(Problem(f"`{name}` is listed twice in `mutates_args`", place, "remove one of the two"))
@@ -224,7 +223,7 @@ def _item_place(item: Value, index: int, event: OpEvent, at: _Written) -> Locati
 
 
 def _no_name(item: Value, functions: Sequence[Found], at: Location) -> Iterator[Problem]:
-    if item.constant is None:
+    if item.constant is None or not _is_constant(item):
         return
     order = [p.arg for p in parameters(functions[0][1])] if functions else []
     index = item.constant[1]
@@ -233,6 +232,10 @@ def _no_name(item: Value, functions: Sequence[Found], at: Location) -> Iterator[
     else:
         hint = f"its arguments are {', '.join(order)}" if order else "name the arguments"
     yield Problem(f"`mutates_args` holds `{index}`; it takes names of arguments, not positions", at, hint)
+
+
+def _is_constant(value: Value) -> bool:
+    return value.constant is not None and not has_hole(value.constant[1])
 
 
 def _misnamed(name: str, functions: Sequence[Found], event: OpEvent, at: Location) -> Iterator[Problem]:
@@ -258,19 +261,17 @@ def _misnamed(name: str, functions: Sequence[Found], event: OpEvent, at: Locatio
 
 def shown_name(event: OpEvent) -> str:
     """The op's name as far as it is known."""
-    return next((text.text for text in strings(event.name)), "the op")
+    return next(map(shown, strings(event.name)), "the op")
 
 
 def _agreed(value: Value, lists: Sequence[Sequence[Value] | None], event: OpEvent) -> Sequence[Value] | None:
     """One of several lists, where all hold the same names."""
-    if value.kind or value.things or value.roots or not all(map(is_whole, event.state.contents(value))):
+    if value.kind or value.things or not all(map(is_whole, event.state.contents(value))):
         return None
     held = [{string(item) for item in items} if items is not None else {None} for items in lists]
     return lists[0] if held and None not in held[0] and all(one == held[0] for one in held) else None
 
 
-def _reason(value: Value, what: str, event: OpEvent, otherwise: str = "") -> str:
-    if passed_in([value], event.state):
-        return f"{what} is what a caller passes"
+def _reason(value: Value, otherwise: str = "") -> str:
     reasons = sorted(one.reason for one in value.things if isinstance(one, Opaque))
     return otherwise or (reasons[0] if reasons else AT_RUN_TIME)

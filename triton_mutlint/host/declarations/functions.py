@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from triton_mutlint.host.modules.module import Definition, External, HostFunction, HostModule
 from triton_mutlint.host.registrations.things import Opaque, Registered
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.values import BoundMethod, FunctionValue, Partial, Sort, Thing, Value
+from triton_mutlint.host.values.values import FunctionValue, Partial, Sort, Thing, Value
 
 Found = tuple[HostModule, HostFunction]
 
@@ -52,11 +52,12 @@ def _function(one: Thing) -> tuple[tuple[Found, ...], str]:
         return functions_of([(one.event.function, one.event.state)] if one.event.function is not None else [])
     if isinstance(one, FunctionValue):
         return ((one.module, one.node),), ""
+    if isinstance(one, Partial) and one.positional and any(getattr(f, "owner", None) for f in one.function.things):
+        (method,) = one.function.things
+        return (), f"its function is the bound method `{getattr(getattr(method, 'node', None), 'name', '<lambda>')}`"
     if isinstance(one, Partial):
         return functions_of([(one.function, State())]) if not one.positional else (
             (), "its function is a partial one that fixes arguments by position")
-    if isinstance(one, BoundMethod):
-        return (), f"its function is the bound method `{getattr(one.function.node, 'name', '<lambda>')}`"
     if isinstance(one, External):
         module, _, name = one.name.rpartition(".")
         return (), f"its function is `{name}` of `{module}`, whose source is not at hand"

@@ -1,28 +1,25 @@
-"""Attributes and elements: how values are taken apart."""
+"""Attributes and elements: how values are taken apart, and put where code assigns them."""
 
 from __future__ import annotations
 
 import ast
 from dataclasses import replace
 
-from triton_mutlint.host.classes.classes import kinds_of, made_by
-from triton_mutlint.host.expressions.isinstance import InstancesMixin
+from triton_mutlint.host.classes.classes import role_of
+from triton_mutlint.host.expressions.iteration import Iteration
 from triton_mutlint.host.modules.module import External, HostModule
-from triton_mutlint.host.state.core import Activation
+from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.torch import table as torch_table
-from triton_mutlint.host.torch.table import Result, TorchEffect
+from triton_mutlint.host.torch.table import applied
 from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import Cell
+from triton_mutlint.host.values.cells import KEYS, Cell, is_container_method, sequence
 from triton_mutlint.host.values.values import (
-    NOTHING,
     PLAIN,
     TENSOR,
     UNSEEN,
     Attribute,
     ClassValue,
-    FunctionValue,
-    KernelMethod,
     KernelValue,
     Sort,
     Super,
@@ -38,31 +35,26 @@ from triton_mutlint.host.values.values import (
     weakened,
 )
 
-# Methods of containers; those of a first-party class come before them.
-CONTAINER = frozenset({
-    "append", "extend", "insert", "pop", "remove", "clear", "copy", "get", "items", "keys", "values", "update",
-    "setdefault", "popitem", "index", "count", "sort", "reverse", "add", "appendleft", "popleft", "_replace",
-    "_asdict", "discard", "union",
-})  # fmt: skip
+_COPYING = frozenset({"real", "imag", "flat"})  # assignment copies into the tensor, or into the array
 
 
-class AttributesMixin(InstancesMixin):
+class Elements(Iteration):
     """Takes values apart."""
 
-    def attribute(self, owner: Value, name: str, node: ast.AST, state: State, here: Activation) -> Value:
+    def attribute(self, owner: Value, name: str, node: ast.AST) -> Value:
         """`owner.name`; `node` is the expression it stands in."""
         owner = present(owner)
-        found: list[Value] = [self._of_thing(thing_, name, node, state, here) for thing_ in owner.things]
+        found: list[Value] = [self._of_thing(thing_, name, node) for thing_ in owner.things]
         for cell in owner.cells:
-            content = state.cell(cell)
+            content = self.state.cell(cell)
             if content is not None:
                 one = Value(cells=frozenset([cell]))
-                found.append(self._of_cell(one, content, name, node, state, here))
+                found.append(self._of_cell(one, content, name, node))
         if owner.kind or owner.roots or not found:
             found.append(self._of_tensor(_rest(owner), name))
         return join(*found)
 
-    def _of_thing(self, owner: Thing, name: str, node: ast.AST, state: State, here: Activation) -> Value:
+    def _of_thing(self, owner: Thing, name: str, node: ast.AST) -> Value:
         if isinstance(owner, External):
             return thing(External(f"{owner.name}.{name}"))
         if isinstance(owner, HostModule):
@@ -72,19 +64,19 @@ class AttributesMixin(InstancesMixin):
             if member is None:
                 return thing(Attribute(thing(owner), name))
             if self.is_enum(owner) and not member.things:
-                return self.make(node, Cell({"value": member}, kind="object", owner=owner), state, here, name)
+                return self.make(node, Cell({"value": member}, kind="object", owner=owner), name)
             return self.of_class(owner, member)
         if isinstance(owner, Super):
-            for base in self.after(owner.owner, owner.of, state):
+            for base in self.after(owner.owner, owner.of):
                 member = self._own_member(base, name)
                 if member is not None:
-                    return self.bound(owner.owner, member, node, state, here)
+                    return self.bound(owner.owner, member, node)
             return thing(Attribute(owner.owner, "<base init>" if name == "__init__" else name))
-        if isinstance(owner, KernelValue):
-            return thing(owner if name == "fn" else KernelMethod(owner, name))
+        if isinstance(owner, KernelValue) and name == "fn":
+            return thing(owner)
         return thing(attribute_of(owner, name))
 
-    def _of_cell(self, one: Value, content: Cell, name: str, node: ast.AST, state: State, here: Activation) -> Value:
+    def _of_cell(self, one: Value, content: Cell, name: str, node: ast.AST) -> Value:
         if name in ("__dict__", "__class__"):
             found = thing(content.owner) if content.owner is not None else UNSEEN
             return thing(Attribute(one, name)) if name == "__dict__" else found
@@ -93,14 +85,14 @@ class AttributesMixin(InstancesMixin):
         if field is not None and not (member is not None and _is_property(member)):
             return join(field, content.rest) if content.many else field
         if member is not None:
-            return join(self.bound(one, member, node, state, here), content.rest, field or Value())
+            return join(self.bound(one, member, node), content.rest, field or Value())
         if content.owner is not None:
-            got = self.special(one, ("__getattribute__", "__getattr__"), (constant(name),), node, state, here)
+            got = self.special(one, ("__getattribute__", "__getattr__"), (constant(name),), node)
             if got is not None:
                 return join(got, content.rest)
         if content.kind == "context" and name in ("saved_tensors", "saved_variables"):
             return content.get("saved_tensors") or UNSEEN
-        if content.kind not in ("object", "context") and name in CONTAINER:
+        if content.kind not in ("object", "context") and is_container_method(name):
             return thing(Attribute(one, name))
         if content.kind in ("object", "context") and content.rest == Value() and content.owner is not None:
             return thing(Attribute(one, name))
@@ -125,52 +117,49 @@ class AttributesMixin(InstancesMixin):
 
     # ------------------------------------------------------------------ elements
 
-    def subscript(self, owner: Value, node: ast.Subscript, state: State, here: Activation) -> Value:
+    def subscript(self, owner: Value, node: ast.Subscript) -> Value:
         """`owner[...]`."""
-        owner, index = present(owner), self.evaluate(node.slice, state, here)
+        owner, index = present(owner), self.evaluate(node.slice)
         found: list[Value] = []
         for item in owner.things:
             if isinstance(item, KernelValue):
-                self.grid(index, node, state, here)
-                found.append(thing(KernelMethod(item, "launch")))
+                self.grid(index, node)
+                found.append(thing(attribute_of(item, "launch")))
             elif isinstance(item, Attribute) and item.name == "__dict__":
-                found.append(self._keyed(item.owner, index, state))
+                found.append(self._keyed(item.owner, index))
             elif isinstance(item, (ClassValue, External)):
                 found.append(thing(item))  # a generic alias
             else:
                 found.append(thing(attribute_of(item, "__getitem__")))
         if owner.cells:
-            found.append(self._element(owner, node, index, state, here))
+            found.append(self._element(owner, node, index))
         if owner.roots or owner.kind or not found:
-            found.append(self._indexed(_rest(owner), node.slice, index, state))
+            found.append(self._indexed(_rest(owner), node.slice, index))
         return join(*found)
 
-    @staticmethod
-    def _keyed(owner: Value, index: Value, state: State) -> Value:
+    def _keyed(self, owner: Value, index: Value) -> Value:
         if index.constant is not None:
-            return state.element(owner, index.constant[1])
-        by_name = all(content.kind == "dict" for content in state.contents(owner))
-        return picked(state.elements(owner)) if by_name else state.elements(owner)
+            return self.state.element(owner, index.constant[1])
+        by_name = all(content.kind == "dict" for content in self.state.contents(owner))
+        return picked(self.state.elements(owner)) if by_name else self.state.elements(owner)
 
-    def grid(self, grid: Value, node: ast.AST, state: State, here: Activation) -> None:
+    def grid(self, grid: Value, node: ast.AST) -> None:
         """A launch calls its grid, where that is a function."""
         if grid.things:
-            self.call(grid, Arguments((UNSEEN,)), node, state, here)
+            self.call(grid, Arguments((UNSEEN,)), node)
 
-    def _element(self, owner: Value, node: ast.Subscript, index: Value, state: State, here: Activation) -> Value:
-        got = self.special(owner, "__getitem__", (index,), node, state, here)
+    def _element(self, owner: Value, node: ast.Subscript, index: Value) -> Value:
+        got = self.special(owner, "__getitem__", (index,), node)
         if got is not None:
-            return join(got, self._keyed(owner, index, state)) if len(owner.cells) > 1 else got
+            return join(got, self._keyed(owner, index)) if len(owner.cells) > 1 else got
         if isinstance(node.slice, ast.Slice):
-            contents = state.contents(owner)
+            listed = self.state.listed(owner)
             bounds = [self.literal_bound(part) for part in (node.slice.lower, node.slice.upper, node.slice.step)]
-            if len(contents) == 1 and contents[0].size is not None and all(known for known, _ in bounds):
-                content = contents[0]
-                chosen = range(content.size or 0)[slice(*(value for _, value in bounds))]
-                fields = {i: content.get(j) or content.rest for i, j in enumerate(chosen)}
-                return self.make(node, Cell(fields, size=len(fields), kind=content.kind), state, here)
-            return self.make(node, Cell(rest=state.elements(owner)), state, here)
-        return self._keyed(owner, index, state)
+            if listed is not None and all(known for known, _ in bounds):
+                kind = self.state.contents(owner)[0].kind
+                return self.make(node, sequence(listed[slice(*(value for _, value in bounds))], kind))
+            return self.make(node, Cell(rest=self.state.elements(owner)))
+        return self._keyed(owner, index)
 
     @staticmethod
     def literal_bound(node: ast.expr | None) -> tuple[bool, int | None]:
@@ -182,43 +171,111 @@ class AttributesMixin(InstancesMixin):
             return False, None
         return isinstance(value, int), value if isinstance(value, int) else None
 
-    def _indexed(self, tensor: Value, node: ast.expr, index: Value, state: State) -> Value:
+    def _indexed(self, tensor: Value, node: ast.expr, index: Value) -> Value:
         """A tensor indexed: a view by numbers and slices, a copy by tensors and lists."""
         if is_plain(tensor) and not tensor.roots:
             return PLAIN
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
-        values = [state.element(index, i) for i in range(len(parts))] if isinstance(node, ast.Tuple) else [index]
+        values = [self.state.element(index, i) for i in range(len(parts))] if isinstance(node, ast.Tuple) else [index]
         view = replace(tensor, constant=None, wide=False, some=True)
         copied = False
         for part, value in zip(parts, values, strict=True):
             mask = value.constant is not None and isinstance(value.constant[1], bool)
-            if isinstance(part, ast.List) or mask or value.wide or (value.cells and _listed(value, state)):
+            if isinstance(part, ast.List) or mask or value.wide or (value.cells and _listed(value, self.state)):
                 return replace(TENSOR, carried=tensor.carried)
             if isinstance(part, (ast.Slice, ast.Constant)) or is_plain(value):
                 continue
             copied = True
         return weakened(view) if copied else view
 
+    # ------------------------------------------------------------------ assignment
+
+    def assign(self, target: ast.expr, value: Value) -> None:
+        """`target = value`."""
+        if isinstance(target, ast.Name):
+            self.state.put(self.scope_of(target.id), target.id, value)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            self._unpack(target, value)
+        elif isinstance(target, ast.Starred):
+            self.assign(target.value, self.make(target, Cell(rest=value)))
+        elif isinstance(target, ast.Attribute):
+            self._set_attribute(target, self.evaluate(target.value), value)
+        elif isinstance(target, ast.Subscript):
+            self._set_element(target, value)
+
+    def _unpack(self, target: ast.Tuple | ast.List, value: Value) -> None:
+        star = next((i for i, part in enumerate(target.elts) if isinstance(part, ast.Starred)), None)
+        listed = self.state.listed(value)
+        if star is not None and listed is not None:
+            end = len(listed) - (len(target.elts) - star - 1)
+            listed[star:end] = [self.make(target, sequence(listed[star:end], "list"))]
+            for part, element in zip(target.elts, listed, strict=False):
+                self.assign(part.value if isinstance(part, ast.Starred) else part, element)
+            return
+        lazy = any(content.source != Value() or (content.owner is not None and self.class_member(
+            content.owner, "__iter__")) for content in self.state.contents(value))
+        exact = value.cells and not value.roots and not lazy
+        every = Value() if exact and star is None else self.iterate(value, target)
+        for i, part in enumerate(target.elts):
+            self.assign(part, self.state.element(value, i) if exact and (star is None or i < star) else every)
+
+    def _set_attribute(self, target: ast.Attribute, owner: Value, value: Value) -> None:
+        self.put_attribute(owner, target.attr, value, target)
+        if target.attr == "data":  # from now on it is the other's storage
+            self.assign(target.value, join(owner, value))
+
+    def put_attribute(self, owner: Value, name: str, value: Value, node: ast.AST) -> None:
+        for cell in owner.cells:
+            content = self.state.cell(cell)
+            one = Value(cells=frozenset([cell]))
+            if content is None or content.owner is None or not self.set_member(one, content.owner, name, value, node):
+                old = Value() if len(owner.cells) == 1 or content is None else content.get(name) or Value()
+                self.state.change(one, name, join(old, value))
+        text = f"`{text_of(node)} = …`"
+        if name == "data" or name in _COPYING:
+            self.effects.write(owner, self.effect(text, node))
+        if name == "data":
+            if not owner.roots:  # other names may be of the same tensor
+                self.escape(value, f"{text} shares it", node)
+        elif name in _COPYING and (owner.kind == Sort.TENSOR or is_array(owner)):
+            return
+        elif owner.things or owner.kind & (Sort.TENSOR | Sort.OTHER) or owner.roots or not owner.cells:
+            self.escape(value, f"{text} puts it where it is not followed", node)
+
+    def _set_element(self, target: ast.Subscript, value: Value) -> None:
+        owner = self.evaluate(target.value)
+        index = self.evaluate(target.slice)
+        text = f"`{text_of(target)} = …`"
+        if owner.cells:
+            self.put_element(owner, target.slice, index, value, target)
+        self.effects.write(owner, self.effect(text, target))
+        if value.carried and not owner.cells:  # addresses put into a table
+            self.assign(target.value, replace(owner, carried=owner.carried | value.carried))
+        for item in owner.things:
+            if isinstance(item, Attribute) and item.name == "__dict__":
+                self.state.change(item.owner, index.constant[1] if index.constant is not None else None, value)
+        if not owner.cells and not owner.kind & Sort.TENSOR and not owner.roots:
+            self.escape(value, f"{text} puts it where it is not followed", target)
+
+    def put_element(self, owner: Value, at: ast.expr | None, index: Value, value: Value, node: ast.AST) -> None:
+        """`owner[index] = value` for containers and objects."""
+        if self.special(owner, "__setitem__", (index, value), node) is not None and len(owner.cells) == 1:
+            return
+        if isinstance(at, ast.Slice):
+            self.state.mix(owner, self.iterate(value, node))
+            return
+        self.state.change(owner, index.constant[1] if index.constant is not None else None, value)
+        self.key(owner, index)
+
+    def key(self, owner: Value, index: Value) -> None:
+        """Note a dict's key that is no constant: it may be an argument."""
+        if index.roots or index.cells or index.things:
+            self.state.change(owner, KEYS, join(self.state.element(owner, KEYS), index))
+
+
 def _rest(value: Value) -> Value:
     """What a value may be, containers and what can be called aside."""
     return replace(value, things=frozenset(), cells=frozenset()) if value.things or value.cells else value
-
-
-def applied(effect: TorchEffect, arguments: list[Value | None]) -> Value:
-    """The result of a torch function, given its arguments by position (None: left out)."""
-    given = {i: value for i, value in enumerate(arguments) if value is not None}
-    carried = frozenset[str]().union(*(given[i].carried for i in given))
-    if effect.carries:
-        carried = carried.union(*(given[i].roots for i in effect.carries if i in given))
-    if effect.result is Result.PLAIN:
-        return Value(carried=carried, kind=Sort.PLAIN)
-    same = [given[i] for i in effect.same if i in given]
-    maybe = [given[i] for i in effect.maybe if i in given]
-    return Value(
-        NOTHING.union(*(v.same for v in same)),
-        NOTHING.union(*(v.maybe for v in same), *(v.same | v.maybe for v in maybe)),
-        NOTHING.union(*(v.unsure for v in (*same, *maybe))), carried, kind=Sort.TENSOR,
-    )  # fmt: skip
 
 
 def is_array(value: Value) -> bool:
@@ -227,10 +284,7 @@ def is_array(value: Value) -> bool:
 
 
 def _is_property(member: Value) -> bool:
-    functions = (t for t in member.things if hasattr(t, "node"))
-    made = any(made_by(t) == "builtins.property" for t in member.things)
-    return made or bool(member.cells) or any(
-        isinstance(t, FunctionValue) and "property" in kinds_of(t) for t in functions)
+    return bool(member.cells) or any(role_of(item)[0] == "property" for item in member.things)
 
 
 def _listed(value: Value, state: State) -> bool:

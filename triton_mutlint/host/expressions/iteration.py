@@ -1,46 +1,67 @@
-"""What loops over a value give, and what tests and conversions of an object run."""
+"""What loops over a value give, and what tests of it say: truth, `isinstance`."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from triton_mutlint.host.classes.classes import ClassesMixin
-from triton_mutlint.host.state.core import Activation
-from triton_mutlint.host.state.state import State
+from triton_mutlint.host.classes.classes import Classes
+from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import KEYS, Cell
-from triton_mutlint.host.values.values import PLAIN, UNSEEN, CellId, FunctionValue, Sort, Value, join, thing, truth
+from triton_mutlint.host.values.values import (
+    PLAIN,
+    UNSEEN,
+    CellId,
+    ClassValue,
+    FunctionValue,
+    Sort,
+    Thing,
+    Value,
+    given_tensor,
+    join,
+    picked,
+    thing,
+    truth,
+)
+
+# By the kind of a container, the classes that it may be of.
+_CLASSES = {"tuple": (tuple,), "dict": (dict,), "list": (list, set, frozenset, deque)}
+_NO_CONTAINERS = ("torch.", "numpy.")  # no container that Python made is of one of their classes
 
 
-class IterationMixin(ClassesMixin):
+class Iteration(Classes):
     """Takes elements one by one."""
 
-    def condition(self, test: ast.expr, state: State, here: Activation) -> bool | None:
+    def condition(self, test: ast.expr) -> bool | None:
         """Whether `test` is true, where that is certain; what it does is noted."""
         if isinstance(test, ast.BoolOp):
             stops_at = isinstance(test.op, ast.Or)
             answers: set[bool | None] = set()
             for operand in test.values:
-                answers.add(self.condition(operand, state, here))
+                answers.add(self.condition(operand))
                 if stops_at in answers:
                     return stops_at
             return None if None in answers else not stops_at
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            certain = self.condition(test.operand, state, here)
+            certain = self.condition(test.operand)
             return None if certain is None else not certain
-        return self.tested(self.evaluate(test, state, here), test, state, here)
+        return self.tested(self.evaluate(test), test)
 
-    def tested(self, value: Value, node: ast.AST, state: State, here: Activation) -> bool | None:
+    def tested(self, value: Value, node: ast.AST) -> bool | None:
         if value.cells:
-            self.special(value, ("__bool__", "__len__"), (), node, state, here)
+            self.special(value, ("__bool__", "__len__"), (), node)
         return truth(value)
 
-    def iterate(self, value: Value, node: ast.AST, state: State, here: Activation) -> Value:
+    def iterate(self, value: Value, node: ast.AST) -> Value:
         """Any of what a loop over `value` gives."""
         found: list[Value] = []
         for cell in value.cells:
-            content = state.cell(cell)
+            content = self.state.cell(cell)
             if content is None:
                 continue
             if content.kind == "dict" and content.owner is None:
@@ -48,7 +69,7 @@ class IterationMixin(ClassesMixin):
             else:
                 found.append(content.every())
             if cell not in self.resuming:
-                found.append(self._given_by(cell, content, node, state, here))
+                found.append(self._given_by(cell, content, node))
         if value.roots or value.kind & Sort.TENSOR:
             kept = Value(value.same, value.maybe, value.unsure, value.carried, kind=value.kind)
             found.append(kept)
@@ -58,7 +79,7 @@ class IterationMixin(ClassesMixin):
             found.append(PLAIN)
         return join(*found) if found else UNSEEN
 
-    def _given_by(self, cell: CellId, content: Cell, node: ast.AST, state: State, here: Activation) -> Value:
+    def _given_by(self, cell: CellId, content: Cell, node: ast.AST) -> Value:
         """What an iterator gives that is run only now.
 
         Its rows are made where it was made itself, not where they are taken: an iterator over another one makes its
@@ -70,26 +91,26 @@ class IterationMixin(ClassesMixin):
             if content.source != Value():
                 again = copy.copy(node)
                 again.maker = cell  # type: ignore[attr-defined]  # read by `Core.cell`
-                found.append(state.elements(self.call(content.source, Arguments(), again, state, here)))
+                found.append(self.state.elements(self.call(content.source, Arguments(), again)))
             if content.owner is not None:
                 one = Value(cells=frozenset([cell]))
-                iterator = self.special(one, ("__iter__", "__aiter__"), (), node, state, here)
+                iterator = self.special(one, ("__iter__", "__aiter__"), (), node)
                 if iterator is not None:
-                    found.append(self.iterate(iterator, node, state, here))
-                got = self.special(one, ("__next__", "__anext__"), (), node, state, here)
+                    found.append(self.iterate(iterator, node))
+                got = self.special(one, ("__next__", "__anext__"), (), node)
                 if got is None and iterator is None:
-                    got = self.special(one, "__getitem__", (PLAIN,), node, state, here)
+                    got = self.special(one, "__getitem__", (PLAIN,), node)
                 found.append(got or Value())
             return join(*found)
         finally:
             self.resuming.discard(cell)
 
-    def within(self, value: Value, state: State) -> Value:
+    def within(self, value: Value) -> Value:
         """Whatever `value` is or holds, at any depth."""
         found, seen = [value], set(value.cells)
         pending = list(value.cells)
         while pending:
-            content = state.cell(pending.pop())
+            content = self.state.cell(pending.pop())
             if content is not None:
                 every = join(content.every(), content.get(KEYS) or Value())
                 found.append(every)
@@ -97,17 +118,68 @@ class IterationMixin(ClassesMixin):
                 seen |= every.cells
         return join(*found)
 
+    def one_of(self, values: Iterable[Value]) -> Value:
+        """Anything that `values` are or hold, and it is not known which."""
+        every = join(Value(), *map(self.within, values))
+        objects = frozenset(c for c in every.cells if (content := self.state.cell(c)) is not None and content.owner)
+        return picked(replace(every, cells=objects))
+
     # ------------------------------------------------------------------ generator expressions
 
-    def generator(self, node: ast.GeneratorExp, state: State, here: Activation) -> Value:
+    def generator(self, node: ast.GeneratorExp) -> Value:
         """A generator expression is a generator function that is called with its first iterable."""
-        first = self.evaluate(node.generators[0].iter, state, here)
-        here.captured = True
+        first = self.evaluate(node.generators[0].iter)
+        self.here.captured = True
         made = self.world.shared.generators
         if id(node) not in made:
             made[id(node)] = _generator_function(node)
-        function = FunctionValue(here.module, made[id(node)], None if here.name == "<module>" else here.scope)
-        return self.call(thing(function), Arguments((first,)), node, state, here)
+        function = FunctionValue(self.here.module, made[id(node)],
+                                 None if self.here.name == "<module>" else self.here.scope)
+        return self.call(thing(function), Arguments((first,)), node)
+
+    def is_given(self, value: Value) -> bool:
+        """Whether it is an argument that is a tensor in every call."""
+        return any(value == given_tensor(name) for name in value.same & self.given)
+
+    def never(self, value: Value, classes: Value) -> bool:
+        """Whether `isinstance(value, classes)` is certainly false."""
+        names = self._listed_classes(classes)
+        if names is None or not value.cells or value.roots or value.kind or value.things:
+            return False
+        return all(_is_instance(content, names) is False for content in self.state.contents(value))
+
+    def narrowed(self, value: Value, classes: Value, holds: bool) -> Value:
+        """The value where `isinstance(value, classes)` is true, or is not."""
+        names = self._listed_classes(classes)
+        if names is None or not value.cells:
+            return value
+        kept = set(value.cells)
+        for cell in value.cells:
+            content = self.state.cell(cell)
+            if content is not None and _is_instance(content, names) is (not holds):
+                kept.discard(cell)
+        return replace(value, cells=frozenset(kept))
+
+    def _listed_classes(self, classes: Value) -> list[str] | None:
+        """The classes by name, where all are known; first-party ones are ""."""
+        found = list(self._names(classes))
+        return None if None in found or not found else [name for name in found if name is not None]
+
+    def _names(self, classes: Value) -> Iterator[str | None]:
+        if classes.kind or classes.roots:
+            yield None
+        for content in self.state.contents(classes):
+            listed = content.listed()
+            if listed is None:
+                yield None
+            for one in listed or ():
+                yield from self._names(one)
+        yield from map(_class_name, classes.things)
+
+    def narrows(self, test: ast.expr) -> bool:
+        """Whether a test asks `isinstance` of a name."""
+        return (isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance"
+                and len(test.args) == 2 and isinstance(test.args[0], ast.Name))
 
 
 def _generator_function(node: ast.GeneratorExp) -> ast.FunctionDef:
@@ -125,3 +197,17 @@ def _generator_function(node: ast.GeneratorExp) -> ast.FunctionDef:
         if not hasattr(inner, "lineno"):
             ast.copy_location(inner, node)
     return made
+
+
+def _class_name(item: Thing) -> str | None:
+    if isinstance(item, ClassValue):
+        return None if item.node.bases or item.node.keywords else ""  # it may be an abstract class of containers
+    return item.name if isinstance(item, External) and item.name.startswith(("builtins.", *_NO_CONTAINERS)) else None
+
+
+def _is_instance(content: Cell, names: list[str]) -> bool | None:
+    """Whether a container is of one of the classes, where that is certain."""
+    found = (getattr(builtins, name.removeprefix("builtins."), None) for name in names)
+    classes = tuple(one for one in found if isinstance(one, type))
+    answers = {issubclass(kind, classes) for kind in _CLASSES.get(content.kind, ()) if content.owner is None}
+    return answers.pop() if len(answers) == 1 else None

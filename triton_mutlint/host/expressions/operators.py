@@ -8,9 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.host.expressions.assignment import AssignmentMixin
-from triton_mutlint.host.state.core import Activation
-from triton_mutlint.host.state.state import State
+from triton_mutlint.host.expressions.attributes import Elements
 from triton_mutlint.host.values.cells import Cell, sequence
 from triton_mutlint.host.values.values import (
     PLAIN,
@@ -23,63 +21,56 @@ from triton_mutlint.host.values.values import (
     join,
 )
 
-_FOLDED: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod, ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
-    ast.Gt: operator.gt, ast.GtE: operator.ge, ast.BitAnd: operator.and_, ast.BitOr: operator.or_,
+# What each operator does to values that are known; its name is that of the special methods, too.
+OPERATORS: dict[type, Callable[..., Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.MatMult: operator.matmul,
+    ast.Div: operator.truediv, ast.Mod: operator.mod, ast.FloorDiv: operator.floordiv, ast.Pow: operator.pow,
+    ast.LShift: operator.lshift, ast.RShift: operator.rshift, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
+    ast.BitAnd: operator.and_, ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt,
+    ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.USub: operator.neg, ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
 }  # fmt: skip
+_SWAPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "ne": "eq", "eq": "eq"}
+_GROW = (ast.Pow, ast.LShift)
 _NUMBERS = (int, float, bool)
 _LARGE = 1 << 64  # of numbers that are folded
 _LONG = 1 << 12  # of strings, in characters
-OPERATORS: dict[type, str] = {
-    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.MatMult: "matmul", ast.Div: "truediv", ast.Mod: "mod",
-    ast.FloorDiv: "floordiv", ast.Pow: "pow", ast.LShift: "lshift", ast.RShift: "rshift", ast.BitOr: "or",
-    ast.BitXor: "xor", ast.BitAnd: "and",
-}  # fmt: skip
-UNARY: dict[type, str] = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}
-_COMPARING: dict[type, tuple[str, str]] = {
-    ast.Eq: ("__eq__", "__eq__"), ast.NotEq: ("__ne__", "__eq__"), ast.Lt: ("__lt__", "__gt__"),
-    ast.LtE: ("__le__", "__ge__"), ast.Gt: ("__gt__", "__lt__"), ast.GtE: ("__ge__", "__le__"),
-}  # fmt: skip
 
 
-class OperatorsMixin(AssignmentMixin):
+class Operators(Elements):
     """Evaluates operators."""
 
-    def _compare(self, node: ast.Compare, state: State, here: Activation) -> Value:
-        values = [self.evaluate(part, state, here) for part in (node.left, *node.comparators)]
+    def _compare(self, node: ast.Compare) -> Value:
+        values = [self.evaluate(part) for part in (node.left, *node.comparators)]
         if len(values) == 2:
-            if isinstance(node.ops[0], (ast.In, ast.NotIn)) and self._holds(values[1], values[0], state):
+            if isinstance(node.ops[0], (ast.In, ast.NotIn)) and self._holds(values[1], values[0]):
                 return constant(isinstance(node.ops[0], ast.In))
             folded = self._compared(node.ops[0], values[0], values[1])
             if folded is not None:
                 return folded
         found = [got for op, one, other in zip(node.ops, values, values[1:], strict=False)
-                 if (got := self._compared_by(op, one, other, node, state, here)) is not None]
+                 if (got := self._compared_by(op, one, other, node)) is not None]
         result = _result(values)
         return join(result, *found) if found else replace(result, wide=bool(result.kind & Sort.TENSOR))
 
-    def _compared_by(self, op: ast.cmpop, left: Value, right: Value, node: ast.AST, state: State,
-                     here: Activation) -> Value | None:
+    def _compared_by(self, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Value | None:
         """What the special methods of objects give that are compared."""
         if isinstance(op, (ast.In, ast.NotIn)):
-            got = self.special(right, "__contains__", (left,), node, state, here)
+            got = self.special(right, "__contains__", (left,), node)
             if got is None and right.cells:
-                self.iterate(right, node, state, here)
+                self.iterate(right, node)
             return got
-        names = _COMPARING.get(type(op))
-        if names is None:
-            return None
-        ours = self.special(left, names, (right,), node, state, here)
-        theirs = self.special(right, names[::-1], (left,), node, state, here)
+        name = method_name(op)
+        names = f"__{name}__", f"__{_SWAPPED.get(name)}__"
+        ours = self.special(left, names, (right,), node)
+        theirs = self.special(right, names[::-1], (left,), node)
         return join(ours or Value(), theirs or Value()) if ours or theirs else None
 
-    @staticmethod
-    def _holds(container: Value, key: Value, state: State) -> bool:
+    def _holds(self, container: Value, key: Value) -> bool:
         """Whether a value is a dict that has the key for certain."""
         if key.constant is None or not container.cells or container.things or container.roots or container.kind:
             return False
-        return all(key.constant[1] in content.certain for content in state.contents(container))
+        return all(key.constant[1] in content.certain for content in self.state.contents(container))
 
     def _compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
         if isinstance(op, (ast.Is, ast.IsNot)) and right.is_constant(None):
@@ -91,77 +82,78 @@ class OperatorsMixin(AssignmentMixin):
                 return constant(isinstance(op, ast.IsNot))
         if isinstance(op, (ast.Is, ast.IsNot)) and is_callable(left) and is_callable(right):
             (one, *more), (other, *others) = left.things, right.things
-            apart = getattr(one, "node", None) is not getattr(other, "node", None)
-            traced = self.tracing and getattr(one, "wrapped", False) != getattr(other, "wrapped", False)
-            if not more and not others and (apart or traced):
+            if not more and not others and getattr(one, "node", None) is not getattr(other, "node", None):
                 return constant(isinstance(op, ast.IsNot))
         return _folded(op, left, right)
 
     # ------------------------------------------------------------------ arithmetic
 
-    def _binop(self, node: ast.BinOp, state: State, here: Activation) -> Value:
-        left, right = self.evaluate(node.left, state, here), self.evaluate(node.right, state, here)
-        return self.binary(node, left, right, state, here)
+    def _binop(self, node: ast.BinOp) -> Value:
+        left, right = self.evaluate(node.left), self.evaluate(node.right)
+        return self.binary(node, left, right)
 
-    def binary(self, node: ast.BinOp, left: Value, right: Value, state: State, here: Activation) -> Value:
+    def binary(self, node: ast.BinOp, left: Value, right: Value) -> Value:
         """What a binary operator gives."""
         folded = _folded(node.op, left, right)
         if folded is not None:
             return folded
-        got = self.operated(node.op, left, right, node, state, here)
+        got = self.operated(node.op, left, right, node)
         if got is not None:
             return got
         if left.cells and (isinstance(node.op, (ast.Add, ast.Mult, ast.BitOr))):
-            return self._joined_containers(node, left, right, state, here)
+            return self._joined_containers(node, left, right)
         if right.cells and isinstance(node.op, (ast.Add, ast.Mult)):
-            return self._joined_containers(node, right, left, state, here)
+            return self._joined_containers(node, right, left)
         wide = isinstance(node.op, (ast.BitAnd, ast.BitOr)) and left.wide and right.wide
         return replace(_result([left, right]), carried=left.carried | right.carried, wide=wide)
 
-    def operated(self, op: ast.operator, left: Value, right: Value, node: ast.AST, state: State,
-                 here: Activation) -> Value | None:
+    def operated(self, op: ast.operator, left: Value, right: Value, node: ast.AST) -> Value | None:
         """What the special methods of first-party objects give for an operator; in place first."""
         if not left.cells and not right.cells:
             return None
-        name = OPERATORS.get(type(op), "")
+        name = method_name(op)
         before = (f"__i{name}__",) if isinstance(node, ast.AugAssign) else ()
-        ours = self.special(left, (*before, f"__{name}__"), (right,), node, state, here)
-        theirs = self.special(right, f"__r{name}__", (left,), node, state, here)
+        ours = self.special(left, (*before, f"__{name}__"), (right,), node)
+        theirs = self.special(right, f"__r{name}__", (left,), node)
         return join(ours or Value(), theirs or Value()) if ours or theirs else None
 
-    def _joined_containers(self, node: ast.BinOp, left: Value, right: Value, state: State, here: Activation) -> Value:
+    def _joined_containers(self, node: ast.BinOp, left: Value, right: Value) -> Value:
         """`a + b`, `a * n`, `a | b` of tuples, lists and dicts."""
-        ours, theirs = state.contents(left), state.contents(right)
-        if isinstance(node.op, ast.Add) and len(ours) == len(theirs) == 1:
-            one, other = ours[0], theirs[0]
-            if one.size is not None and other.size is not None:
-                parts = [c.get(i) or c.rest for c in (one, other) for i in range(c.size or 0)]
-                return self.make(node, sequence(parts, one.kind), state, here)
+        ours, theirs = self.state.contents(left), self.state.contents(right)
+        one, other = self.state.listed(left), self.state.listed(right)
+        if isinstance(node.op, ast.Add) and one is not None and other is not None:
+            return self.make(node, sequence([*one, *other], ours[0].kind))
         fields = {k: v for c in (*ours, *theirs) if c.kind == "dict" for k, v in c.fields.items()}
         rest = join(*(c.rest if c.kind == "dict" else c.every() for c in (*ours, *theirs)))
-        rest = join(rest, *(self.iterate(v, node, state, here) for v in (left, right) if v.roots))
-        return self.make(node, Cell(fields, rest, kind=ours[0].kind if ours else "list"), state, here)
+        rest = join(rest, *(self.iterate(v, node) for v in (left, right) if v.roots))
+        return self.make(node, Cell(fields, rest, kind=ours[0].kind if ours else "list"))
 
-    def _unaryop(self, node: ast.UnaryOp, state: State, here: Activation) -> Value:
-        value = self.evaluate(node.operand, state, here)
+    def _unaryop(self, node: ast.UnaryOp) -> Value:
+        value = self.evaluate(node.operand)
         if isinstance(node.op, ast.Not):
-            certain = self.tested(value, node, state, here)
+            certain = self.tested(value, node)
             return PLAIN if certain is None else constant(not certain)
         if value.constant is not None and isinstance(value.constant[1], _NUMBERS) and isinstance(node.op, ast.USub):
             return constant(-value.constant[1])
-        got = self.special(value, UNARY[type(node.op)], (), node, state, here)
+        got = self.special(value, f"__{method_name(node.op)}__", (), node)
         return got if got is not None else replace(_result([value]), carried=value.carried, wide=value.wide)
+
+
+def method_name(op: ast.AST) -> str:
+    """The name of an operator in those of its special methods."""
+    function = OPERATORS.get(type(op))
+    return function.__name__.strip("_") if function is not None else ""
 
 
 def _folded(op: ast.operator | ast.cmpop, left: Value, right: Value) -> Value | None:
     """The constant that two constants give, where it is cheap and certain."""
-    function = _FOLDED.get(type(op))
-    if function is None or left.constant is None or right.constant is None:
+    function = OPERATORS.get(type(op))
+    if function is None or left.constant is None or right.constant is None or isinstance(op, _GROW):
         return None
     a, b = left.constant[1], right.constant[1]
-    equality = isinstance(op, (ast.Eq, ast.NotEq))
-    both = isinstance(a, str) and isinstance(b, str) and isinstance(op, ast.Add)
-    if not (equality or both or (isinstance(a, _NUMBERS) and isinstance(b, _NUMBERS))):
+    texts = isinstance(a, str) and isinstance(b, str) and isinstance(op, ast.Add)
+    numbers = isinstance(a, _NUMBERS) and isinstance(b, _NUMBERS)
+    if not (texts or numbers or isinstance(op, (ast.Eq, ast.NotEq))):
         return None
     try:
         result = function(a, b)

@@ -7,12 +7,10 @@ import builtins
 from collections.abc import Callable
 from dataclasses import replace
 
-from triton_mutlint.host.library.containers import ContainersMixin
+from triton_mutlint.host.library.containers import Containers
 from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.state.core import Activation
-from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import Cell, sequence
+from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import (
     NONE,
     NOTHING,
@@ -27,6 +25,7 @@ from triton_mutlint.host.values.values import (
     constant,
     is_plain,
     join,
+    picked,
     thing,
 )
 
@@ -35,264 +34,204 @@ _ELEMENTS = frozenset({"list", "tuple", "set", "frozenset", "sorted", "reversed"
 _EITHER = frozenset({"min", "max", "next", "anext"})
 # What is made when it is iterated, not when it is called.
 _LAZY = frozenset({"map", "filter", "zip", "enumerate", "reversed", "iter"})
-# What gives something plain, and neither keeps nor changes what it is given.
-_PLAIN = frozenset({
-    "print", "len", "isinstance", "issubclass", "id", "hash", "repr", "str", "int", "float", "bool", "complex", "range",
-    "abs", "round", "divmod", "pow", "any", "all", "ord", "chr", "hex", "oct", "bin", "callable", "hasattr", "ascii",
-    "format", "bytes", "input", "open", "slice", "delattr", "dir", "breakpoint",
-})  # fmt: skip
-# The methods of an object that a builtin calls.
-_CALLS = {
-    "len": "__len__", "str": "__str__", "repr": "__repr__", "hash": "__hash__", "int": "__int__", "float": "__float__",
-    "bool": "__bool__", "abs": "__abs__", "round": "__round__", "format": "__format__", "print": "__str__",
-    "reversed": "__reversed__", "dir": "__dir__", "bytes": "__bytes__", "divmod": "__divmod__", "pow": "__pow__",
-    "isinstance": "__instancecheck__", "complex": "__complex__", "range": "__index__", "sum": "__add__",
-}  # fmt: skip
-_ALSO = {"__str__": ("__str__", "__repr__"), "__bool__": ("__bool__", "__len__")}
+# What can reach every name of the function that it is called in.
+_SEES_ALL = frozenset({"exec", "eval", "vars", "locals", "globals", "__import__", "compile"})
+_SHARES = frozenset({"memoryview", "bytearray", "super", "type"})  # and what gives something of another kind
 
 
-class BuiltinsMixin(ContainersMixin):
+class Builtins(Containers):
     """Calls of builtins."""
 
-    def builtin(self, name: str, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
-        made = self._builtin(name, arguments, node, state, here)
+    def builtin(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
+        made = self._builtin(name, arguments, node)
         if name in _LAZY and made.cells:
-            self.lazily(made, f"builtins.{name}", arguments, state)
+            self.lazily(made, f"builtins.{name}", arguments)
         return made
 
-    def lazily(self, made: Value, name: str, arguments: Arguments, state: State) -> None:
+    def lazily(self, made: Value, name: str, arguments: Arguments) -> None:
         """What iterates `made` calls the function again: what it was given may have changed."""
         if not any(v.cells or v.things for v in arguments):
             return
         named = tuple(arguments.named.items())
         source = thing(Partial(thing(External(name)), arguments.positional, named, arguments.star))
         for cell in made.cells:
-            content = state.cell(cell)
+            content = self.state.cell(cell)
             if content is not None:
-                state.store(cell, replace(content, source=join(content.source, source)))
+                self.state.store(cell, replace(content, source=join(content.source, source)))
 
-    def _builtin(self, name: str, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def _builtin(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         special: Callable[..., Value] | None = getattr(self, f"_b_{name.replace('.', '_')}", None)
         if special is not None:
-            return special(arguments, node, state, here)
-        self._special_methods(name, arguments, node, state, here)
-        first = arguments.positional[0] if arguments.positional else arguments.star
-        if name in _ELEMENTS and first is not None:
-            return self._elements(name, first, arguments, node, state, here)
-        if name in ("list", "tuple", "set", "frozenset") and not tuple(arguments):
-            return self.make(node, Cell(kind="tuple" if name == "tuple" else "list", size=0), state, here)
-        if name in _EITHER and first is not None:
-            return self._either(name, first, arguments, node, state, here)
+            return special(arguments, node)
+        self._special_methods(name, arguments, node)
+        first = arguments.get(0)
         owner, _, method = name.partition(".")
         if method and first is not None and owner in ("list", "dict", "set", "tuple", "object", "type"):
             bound = thing(Attribute(first, method))
-            return self.call(bound, replace(arguments, positional=arguments.positional[1:]), node, state, here)
-        if _is_exception(name):
-            given = self.make(node, Cell(dict(enumerate(arguments.positional)), kind="tuple"), state, here, "args")
-            return self.make(node, Cell({"args": given}, join(*arguments), kind="object"), state, here)
-        if name in _PLAIN or (method and owner in ("str", "int", "float", "bytes")):
-            for value in arguments:
-                if value.cells:
-                    self.iterate(value, node, state, here)
-            carried = (self.within(value, state).carried for value in arguments)
-            return replace(PLAIN, carried=NOTHING.union(*carried))
-        if name in ("exec", "eval", "vars", "locals", "globals", "__import__", "compile"):
-            return self._sees_all(arguments, node, state, here)
-        return self.not_known(UNSEEN, arguments, node, state, here)
+            return self.call(bound, replace(arguments, positional=arguments.positional[1:]), node)
+        if name in _ELEMENTS:
+            return self._elements(name, first, arguments, node)
+        if name in _EITHER and first is not None:
+            return self._either(name, first, arguments, node)
+        found = getattr(builtins, owner, None)
+        if isinstance(found, type) and issubclass(found, BaseException):
+            given = self.make(node, Cell(dict(enumerate(arguments.positional)), kind="tuple"), "args")
+            return self.make(node, Cell({"args": given}, join(*arguments), kind="object"))
+        if name in _SEES_ALL:
+            return self._sees_all(arguments, node)
+        if found is None or name in _SHARES:
+            return self.not_known(UNSEEN, arguments, node)
+        for value in arguments:  # any other gives something plain, and neither keeps nor changes what it is given
+            if value.cells:
+                self.iterate(value, node)
+        return replace(PLAIN, carried=NOTHING.union(*(self.within(value).carried for value in arguments)))
 
-    def _sees_all(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
-        """Code that can reach every name of the function that it is called in, and of those around it."""
+    def _sees_all(self, arguments: Arguments, node: ast.AST) -> Value:
         names: list[Value] = []
-        scope: ScopeId | None = here.scope
+        scope: ScopeId | None = self.here.scope
         while scope is not None:
-            names.extend(state.names.get(scope, {}).values())
+            names.extend(self.state.names.get(scope, {}).values())
             scope = self.scopes.get(scope)
-        return self.not_known(UNSEEN, Arguments((*arguments, *names)), node, state, here)
+        return self.not_known(UNSEEN, Arguments((*arguments, *names)), node)
 
-    def _special_methods(self, name: str, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> None:
-        method = _CALLS.get(name)
-        if method is not None:
-            for value in arguments:
-                held = join(value, state.elements(value)) if value.cells and name in ("print", "str", "sum") else value
-                if held.cells:
-                    self.special(held, _ALSO.get(method, (method,)), (UNSEEN,), node, state, here)
+    def _special_methods(self, name: str, arguments: Arguments, node: ast.AST) -> None:
+        """A builtin calls the method of its name, or one that makes a text or a number of an object."""
+        for value in arguments:
+            held = join(value, self.state.elements(value)) if value.cells and name in ("print", "str", "sum") else value
+            if held.cells:
+                names = f"__{name}__", "__add__" if name == "sum" else "__str__", "__repr__", "__len__", "__index__"
+                self.special(held, names, (UNSEEN,), node)
 
-    def _elements(self, name: str, first: Value, arguments: Arguments, node: ast.AST, state: State,
-                  here: Activation) -> Value:
-        contents = state.contents(first)
-        key = arguments.named.get("key")
+    def _elements(self, name: str, first: Value | None, arguments: Arguments, node: ast.AST) -> Value:
+        kind = "tuple" if name == "tuple" else "list"
+        if first is None:
+            return self.make(node, Cell(kind=kind, size=0))
+        contents = self.state.contents(first)
         if name in ("list", "tuple") and len(contents) == 1 and not first.roots and not first.kind:
             content = contents[0]
             if content.kind in ("list", "tuple") and content.owner is None and content.source == Value():
-                return self.make(node, replace(content, kind=name), state, here)
+                return self.make(node, replace(content, kind=name))
         if name == "iter" and len(arguments.positional) == 2:
-            element = self.call(first, Arguments(), node, state, here)
+            element = self.call(first, Arguments(), node)
         else:
-            element = self.iterate(first, node, state, here)
-        if key is not None and key.things:
-            self.call(key, Arguments((element,)), node, state, here)
-        kind = "tuple" if name == "tuple" else "list"
-        return self.make(node, Cell(rest=element, kind=kind), state, here)
+            element = self.iterate(first, node)
+        self._keyed_by(arguments, element, node)
+        return self.make(node, Cell(rest=element, kind=kind))
 
-    def _either(self, name: str, first: Value, arguments: Arguments, node: ast.AST, state: State,
-                here: Activation) -> Value:
-        several = len(arguments.positional) > 1 or arguments.star is not None
-        if name in ("next", "anext") or not several:
-            found = [self.iterate(first, node, state, here), *arguments.positional[1:]]
+    def _either(self, name: str, first: Value, arguments: Arguments, node: ast.AST) -> Value:
+        if name in ("next", "anext") or (len(arguments.positional) == 1 and arguments.star is None):
+            element = join(self.iterate(first, node), *arguments.positional[1:])
         else:
-            found = [*arguments.positional, arguments.star or Value()]
-        element = join(*found)
+            element = join(*arguments.positional, arguments.star or Value())
+        self._keyed_by(arguments, element, node)
+        return join(element, arguments.named.get("default") or Value())
+
+    def _keyed_by(self, arguments: Arguments, element: Value, node: ast.AST) -> None:
         key = arguments.named.get("key")
         if key is not None and key.things:
-            self.call(key, Arguments((element,)), node, state, here)
-        return join(element, arguments.named.get("default") or Value())
+            self.call(key, Arguments((element,)), node)
 
     # ------------------------------------------------------------------ one by one
 
-    def _b_dict(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def _b_dict(self, arguments: Arguments, node: ast.AST) -> Value:
         content = Cell(kind="dict")
         for value in arguments.positional:
-            for other in state.contents(value):
+            for other in self.state.contents(value):
                 fields = other.fields if other.kind == "dict" else {}
-                rest = other.rest if other.kind == "dict" else self.iterate(other.every(), node, state, here)
+                rest = other.rest if other.kind == "dict" else self.iterate(other.every(), node)
                 content = replace(content, fields={**content.fields, **fields}, rest=join(content.rest, rest))
             if value.roots or value.kind:
-                content = content.spread(self.iterate(value, node, state, here))
+                content = content.spread(self.iterate(value, node))
         content = replace(content, fields={**content.fields, **arguments.named})
         if arguments.double_star is not None:
             content = content.spread(arguments.double_star)
-        return self.make(node, content, state, here)
+        return self.make(node, content)
 
-    def _b_zip(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
-        parts = [self.iterate(value, node, state, here) for value in arguments.positional]
-        content = Cell(dict(enumerate(parts)), arguments.star or Value(), kind="tuple")
-        if arguments.star is not None:
-            content = replace(content, rest=self.iterate(arguments.star, node, state, here))
-        content = replace(content, size=len(parts) if arguments.star is None else None)
-        return self.make(node, Cell(rest=self.make(node, content, state, here, "row")), state, here)
+    def _b_zip(self, arguments: Arguments, node: ast.AST) -> Value:
+        parts = [self.iterate(value, node) for value in arguments.positional]
+        rest = self.iterate(arguments.star, node) if arguments.star is not None else Value()
+        size = len(parts) if arguments.star is None else None
+        row = self.make(node, Cell(dict(enumerate(parts)), rest, size, kind="tuple"), "row")
+        return self.make(node, Cell(rest=row))
 
-    def _b_enumerate(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def _b_enumerate(self, arguments: Arguments, node: ast.AST) -> Value:
         source = arguments.get(0, "iterable")
-        element = self.iterate(source, node, state, here) if source is not None else UNSEEN
-        row = self.make(node, Cell({0: PLAIN, 1: element}, size=2, kind="tuple"), state, here, "row")
-        return self.make(node, Cell(rest=row), state, here)
+        element = self.iterate(source, node) if source is not None else UNSEEN
+        return self.make(node, Cell(rest=self.make(node, Cell({0: PLAIN, 1: element}, size=2, kind="tuple"), "row")))
 
-    def _b_map(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def _b_map(self, arguments: Arguments, node: ast.AST) -> Value:
         function, *sources = arguments.positional or (UNSEEN,)
-        contents = [content for source in sources for content in state.contents(source)]
-        rows = [content.listed() for content in contents if content.source == Value()]
-        if len(rows) == len(sources) > 1 and all(row is not None for row in rows) and not any(s.roots for s in sources):
-            found = [self.call(function, Arguments(row), node, state, here) for row in zip(*rows, strict=False)]
-            return self.make(node, sequence(found, "list"), state, here, "map")
-        given = tuple(self.iterate(source, node, state, here) for source in sources)
-        star = self.iterate(arguments.star, node, state, here) if arguments.star is not None else None
-        result = self.call(function, Arguments(given, {}, star), node, state, here)
-        return self.make(node, Cell(rest=result), state, here, "map")
+        given = tuple(self.iterate(source, node) for source in sources)
+        given = given if len(given) == 1 else tuple(map(picked, given))  # which go together is not known
+        star = self.iterate(arguments.star, node) if arguments.star is not None else None
+        return self.make(node, Cell(rest=self.call(function, Arguments(given, {}, star), node)), "map")
 
-    def _b_filter(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
-        if len(arguments.positional) != 2:
-            return self.not_known(UNSEEN, arguments, node, state, here)
-        function, source = arguments.positional
-        element = self.iterate(source, node, state, here)
+    def _b_filter(self, arguments: Arguments, node: ast.AST) -> Value:
+        function, source = (*arguments.positional, UNSEEN, UNSEEN)[:2]
+        element = self.iterate(source, node)
         if function.things or function.cells:
-            self.call(function, Arguments((element,)), node, state, here)
-        return self.make(node, Cell(rest=element), state, here)
+            self.call(function, Arguments((element,)), node)
+        return self.make(node, Cell(rest=element))
 
-    def _b_sum(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
-        self._special_methods("sum", arguments, node, state, here)
-        first, *start = arguments.positional or (UNSEEN,)
-        start = [*start, *(v for k, v in arguments.named.items() if k == "start")]
-        element = self.iterate(first, node, state, here)
-        if element.cells or any(v.cells for v in start):  # of lists: their elements in one
-            held = [self.iterate(v, node, state, here) for v in (element, *start) if v.cells]
-            return self.make(node, Cell(rest=join(*held)), state, here)
+    def _b_sum(self, arguments: Arguments, node: ast.AST) -> Value:
+        self._special_methods("sum", arguments, node)
+        start = arguments.get(1, "start") or Value()
+        element = self.iterate(arguments.get(0) or UNSEEN, node)
+        if element.cells or start.cells:  # of lists: their elements in one
+            return self.make(node, Cell(rest=join(*(self.iterate(v, node) for v in (element, start) if v.cells))))
         tensor = bool(element.roots or element.kind & Sort.TENSOR)
         return replace(PLAIN, carried=element.carried, kind=Sort.PLAIN | (Sort.TENSOR if tensor else Sort.PLAIN))
 
-    def _b_type(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def _b_type(self, arguments: Arguments, node: ast.AST) -> Value:
         if len(arguments.positional) != 1:
-            return self.not_known(UNSEEN, arguments, node, state, here)
-        found: list[Value] = []
+            return self.not_known(UNSEEN, arguments, node)
         value = arguments.positional[0]
-        for content in state.contents(value):
-            found.append(thing(content.owner) if content.owner is not None else UNSEEN)
-        if value.roots or value.kind & Sort.TENSOR:
-            found.append(thing(External("torch.Tensor")))
+        found = [self.attribute(value, "__class__", node)] if value.cells or value.roots else []
         found.extend(thing(t) for t in value.things if isinstance(t, ClassValue))
         return join(*found) if found else PLAIN if is_plain(value) else UNSEEN
 
-    def _b_isinstance(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
-        self._special_methods("isinstance", arguments, node, state, here)
-        if len(arguments.positional) != 2:
-            return PLAIN
-        value, classes = arguments.positional
+    def _b_isinstance(self, arguments: Arguments, node: ast.AST) -> Value:
+        self._special_methods("isinstance", arguments, node)
+        value, classes = (*arguments.positional, UNSEEN, UNSEEN)[:2]
         if self.is_given(value) and classes.things == {External("torch.Tensor")}:
             return constant(True)
-        return constant(False) if self.never(value, classes, state) else PLAIN
+        return constant(False) if self.never(value, classes) else PLAIN
 
-    def _b_object(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
-        return self.make(node, Cell(kind="object"), state, here)
+    def _b_object(self, arguments: Arguments, node: ast.AST) -> Value:
+        return self.make(node, Cell(kind="object"))
 
-    def _b_dict_fromkeys(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def _b_dict_fromkeys(self, arguments: Arguments, node: ast.AST) -> Value:
         keys, *values = arguments.positional or (UNSEEN,)
-        made = self.make(node, Cell(rest=join(NONE, *values), kind="dict"), state, here)
-        self.key(made, self.iterate(keys, node, state, here), state)
+        made = self.make(node, Cell(rest=join(NONE, *values), kind="dict"))
+        self.key(made, self.iterate(keys, node))
         return made
 
-    def _b_locals(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
-        return self.make(node, Cell(dict(state.names.get(here.scope, {})), kind="dict"), state, here)
-
-    def _b_vars(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
-        if arguments.positional and arguments.positional[0].cells:
-            return thing(Attribute(arguments.positional[0], "__dict__"))
-        return self._sees_all(arguments, node, state, here)
-
-    def _b_getattr(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def _b_getattr(self, arguments: Arguments, node: ast.AST) -> Value:
         owner, name, *default = (*arguments.positional, UNSEEN, UNSEEN)[: max(2, len(arguments.positional))]
         if name.constant is not None and isinstance(name.constant[1], str):
-            return join(self.attribute(owner, name.constant[1], node, state, here), *default)
-        held = state.elements(owner) if owner.cells else Value()
-        same, maybe = state.reach([owner])
-        return join(replace(UNSEEN, unsure=same | maybe), held, *default)
+            return join(self.attribute(owner, name.constant[1], node), *default)
+        same, maybe = self.state.reach([owner])
+        return join(replace(UNSEEN, unsure=same | maybe), self.state.elements(owner), *default)
 
-    def _b_setattr(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def _b_setattr(self, arguments: Arguments, node: ast.AST) -> Value:
         if len(arguments.positional) != 3:
-            return self.not_known(UNSEEN, arguments, node, state, here)
+            return self.not_known(UNSEEN, arguments, node)
         owner, name, value = arguments.positional
         if name.constant is not None and isinstance(name.constant[1], str):
-            self.put_attribute(owner, name.constant[1], value, node, state, here)
+            self.put_attribute(owner, name.constant[1], value, node)
             return NONE
-        self.special(owner, "__setattr__", (name, value), node, state, here)
-        if owner.cells:
-            state.change(owner, None, value)
+        self.special(owner, "__setattr__", (name, value), node)
+        self.state.change(owner, None, value)
         if owner.roots or not owner.cells:  # the name may be "data"
-            self.not_known(owner, Arguments((value,)), node, state, here)
+            self.not_known(owner, Arguments((value,)), node)
         return NONE
 
-    def _b_property(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def _b_property(self, arguments: Arguments, node: ast.AST) -> Value:
         named = tuple(sorted(arguments.named.items()))
         return thing(Partial(thing(External("builtins.property")), arguments.positional, named))
 
-    def _b_staticmethod(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def _b_staticmethod(self, arguments: Arguments, node: ast.AST) -> Value:
         return thing(Partial(thing(External("builtins.staticmethod")), arguments.positional, ()))
 
-    def _b_classmethod(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def _b_classmethod(self, arguments: Arguments, node: ast.AST) -> Value:
         return thing(Partial(thing(External("builtins.classmethod")), arguments.positional, ()))
-
-    def _b_object___new__(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
-        owners = [t for v in arguments.positional[:1] for t in v.things if isinstance(t, ClassValue)]
-        if not owners:
-            return UNSEEN
-        return self.make(node, Cell(owner=owners[0] if len(owners) == 1 else None, kind="object"), state, here, "new")
-
-    def _b_object___setattr__(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
-        if len(arguments.positional) == 3 and arguments.positional[0].cells:
-            owner, name, value = arguments.positional
-            state.change(owner, name.constant[1] if name.constant is not None else None, value)
-            return NONE
-        return self.not_known(UNSEEN, arguments, node, state, here)
-
-
-def _is_exception(name: str) -> bool:
-    found = getattr(builtins, name, None)
-    return isinstance(found, type) and issubclass(found, BaseException)

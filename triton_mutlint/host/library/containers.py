@@ -3,206 +3,154 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import replace
 
-from triton_mutlint.host.state.core import Activation
-from triton_mutlint.host.state.state import State
 from triton_mutlint.host.torch import table as torch_table
-from triton_mutlint.host.torch.calls import TorchCallsMixin
+from triton_mutlint.host.torch.calls import TorchCalls
 from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import KEYS, Cell
-from triton_mutlint.host.values.values import NONE, PLAIN, UNSEEN, Attribute, Sort, Value, constant, join, thing
+from triton_mutlint.host.values.cells import FIXED, KEYS, Cell, is_container_method
+from triton_mutlint.host.values.values import (
+    NONE,
+    PLAIN,
+    UNSEEN,
+    Attribute,
+    Sort,
+    Value,
+    constant,
+    join,
+    picked,
+    thing,
+)
 
-# Methods that change nothing and give nothing of what is in the container.
-_LOOKS = frozenset({
-    "index", "count", "issubset", "issuperset", "isdisjoint", "__len__", "__contains__", "__eq__", "__ne__", "format",
-    "__hash__", "__repr__", "__str__",
-})  # fmt: skip
-_SHRINKS = frozenset({"remove", "discard", "clear", "__delitem__", "difference_update", "intersection_update"})
-_AT_THE_END = frozenset({"append", "add"})
-_MOVES = frozenset({"appendleft", "insert", "extendleft", "reverse", "sort", "rotate"}) | _SHRINKS
-_EXTENDS = frozenset({"extend", "update", "__iadd__", "__ior__", "symmetric_difference_update"})
-_COPIES = frozenset({
-    "copy", "__copy__", "union", "intersection", "difference", "symmetric_difference", "_asdict", "__add__", "__or__",
-    "__mul__",
-})  # fmt: skip
-_TAKES = frozenset({"get", "pop", "setdefault", "popleft", "popitem", "__getitem__"})
+# Methods that give nothing of what is in the container.
+_LOOKS = frozenset({"index", "count", "issubset", "issuperset", "isdisjoint", "__len__", "__contains__", "__eq__"})
+_EXTENDS = frozenset({"extend", "update", "__iadd__", "__ior__"})
 
 
-class ContainersMixin(TorchCallsMixin):
+class Containers(TorchCalls):
     """Calls methods of containers."""
 
-    def container_method(self, owner: Value, name: str, arguments: Arguments, node: ast.AST, state: State,
-                         here: Activation) -> Value:
-        contents = state.contents(owner)
+    def container_method(self, owner: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
+        contents = self.state.contents(owner)
         kinds = {content.kind for content in contents}
-        last = arguments.positional[-1] if arguments.positional else None
         if "generator" in kinds:
-            return self._generator_method(owner, name, last, node, state, here)
-        if name in _AT_THE_END and last is not None:
-            self._appended(owner, last, state)
-            return NONE
-        if name in _MOVES:
-            self._moved(owner, name, arguments, node, state, here)
+            return self._generator_method(owner, name, arguments, node)
+        if name in ("append", "add") and arguments.positional:
+            self._appended(owner, arguments.positional[-1])
             return NONE
         if name in _EXTENDS:
-            self._updated(owner, arguments, node, state, here)
+            self._updated(owner, arguments, node)
             return owner if name.startswith("__") else NONE
         if name == "__setitem__" and len(arguments.positional) == 2:
-            self.put_element(owner, None, *arguments.positional, node, state, here)
+            self.put_element(owner, None, *arguments.positional, node)
             return NONE
-        if name == "pop" and len(contents) == 1 and contents[0].kind != "dict" and not arguments.positional:
-            return self._popped(owner, contents[0], state)
-        if name in _TAKES:
-            return self._taken(owner, name, arguments, state)
-        return self._viewed(owner, name, contents, arguments, node, state, here)
+        if name in ("get", "pop", "setdefault", "__getitem__"):
+            return self._taken(owner, name, arguments)
+        if name in ("items", "values", "keys"):
+            return self._viewed(owner, name, contents, arguments, node)
+        if is_container_method(name):
+            return self._any_method(owner, name, contents, arguments, node)
+        if torch_table.method(name) is not None and kinds <= {"list", "tuple", "dict"}:
+            # No container has it: what comes here is a tensor among what may be in it, or nothing.
+            held = replace(self.within(owner), cells=frozenset(), things=frozenset(), kind=Sort.TENSOR)
+            return self.tensor_method(Attribute(held, name), arguments, node)
+        return self.not_known(owner, arguments, node)
 
-    def _moved(self, owner: Value, name: str, arguments: Arguments, node: ast.AST, state: State,
-               here: Activation) -> None:
-        """Methods after which elements stand elsewhere."""
-        if name in ("insert", "appendleft") and arguments.positional:
-            self._inserted(owner, PLAIN if name == "insert" else constant(0), arguments, state)
-            return
-        if name == "reverse":
-            state.rearrange(owner, lambda listed: listed[::-1])
-            return
-        if name in _SHRINKS:
-            self.removed(owner, None, state)
-            return
+    def _any_method(self, owner: Value, name: str, contents: Sequence[Cell], arguments: Arguments,
+                    node: ast.AST) -> Value:
+        """A method may put its arguments, or what they hold, among the elements, and give these or a copy of them."""
+        given = [value for value in arguments if value.cells or value.roots or value.things]
+        for value in given:
+            self.special(value, "__eq__", (self.state.elements(owner),), node)
+        if name in _LOOKS:
+            return PLAIN
+        if name == "copy" and len(contents) == 1:
+            return self.make(node, contents[0])
+        held = join(Value(), *given, *(self.iterate(value, node) for value in given if not value.things))
         key = arguments.named.get("key")
         if key is not None and key.things:
-            self.call(key, Arguments((state.elements(owner),)), node, state, here)
-        state.mix(owner)
-        for value in arguments.positional:
-            state.grow(owner, self.iterate(value, node, state, here))
+            self.call(key, Arguments((self.state.elements(owner),)), node)
+        if not any(hasattr(kind, name) for kind in FIXED):
+            self.state.mix(owner, held)
+        every = picked(join(self.iterate(owner, node), held))
+        return join(every, self.make(node, Cell(rest=every), name))
 
-    def _viewed(self, owner: Value, name: str, contents: list[Cell], arguments: Arguments, node: ast.AST, state: State,
-                here: Activation) -> Value:
-        """Methods that give the elements, or a copy of the container."""
+    def _viewed(self, owner: Value, name: str, contents: list[Cell], arguments: Arguments, node: ast.AST) -> Value:
+        """What gives the elements of a dict whenever it is iterated."""
         again = thing(Attribute(replace(owner, things=frozenset(), kind=Value().kind), name))
-        if name in ("items", "values", "keys", "elements", "__iter__", "__reversed__"):
-            keys = join(PLAIN, *(content.get(KEYS) or Value() for content in contents))
-            element = keys if name == "keys" else state.elements(owner)
-            if name == "items":
-                row = Cell({0: keys, 1: element}, size=2, kind="tuple")
-                element = self.make(node, row, state, here, "row")
-            elif name.startswith("__"):
-                element = self.iterate(owner, node, state, here)
-                return self.make(node, Cell(rest=element), state, here, name)
-            return self.make(node, Cell(rest=element, source=again), state, here)
-        if name in _COPIES and len(contents) == 1:
-            content = contents[0]
-            for value in arguments:
-                content = content.mixed().add(self.iterate(value, node, state, here))
-            return self.make(node, content, state, here)
-        if name in ("_replace", *_COPIES):
-            content = contents[0] if len(contents) == 1 else Cell(rest=state.elements(owner))
-            for value in arguments:
-                content = content.spread(value)
-            return self.make(node, content, state, here)
-        if name in _LOOKS:
-            for value in arguments:
-                self.special(value, "__eq__", (state.elements(owner),), node, state, here)
-            return PLAIN
-        if torch_table.method(name) is not None and all(c.kind in ("list", "tuple", "dict") for c in contents):
-            # No container has it: what comes here is a tensor among what may be in it, or nothing.
-            held = replace(self.within(owner, state), cells=frozenset(), things=frozenset(), kind=Sort.TENSOR)
-            return self.tensor_method(Attribute(held, name), arguments, node, state, here)
-        return self.not_known(owner, arguments, node, state, here)
+        keys = join(PLAIN, *(content.get(KEYS) or Value() for content in contents))
+        element = keys if name == "keys" else self.state.elements(owner)
+        if name == "items":
+            element = self.make(node, Cell({0: keys, 1: element}, size=2, kind="tuple"), "row")
+        return self.make(node, Cell(rest=element, source=again))
 
-    def _generator_method(self, owner: Value, name: str, sent: Value | None, node: ast.AST, state: State,
-                          here: Activation) -> Value:
+    def _generator_method(self, owner: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
         """`send`, `throw`, `close` and `__next__` run the generator on."""
-        if name == "throw" and sent is not None:
-            self.throw(sent, state)
-        given = Arguments((sent,)) if sent is not None else Arguments()
-        found = [state.elements(owner)]
-        for content in state.contents(owner):
+        if name == "throw":
+            self.escape(join(*arguments), "it is raised", node)
+        found = [self.state.elements(owner)]
+        for content in self.state.contents(owner):
             if content.source != Value():
-                found.append(state.elements(self.call(content.source, given, node, state, here)))
+                found.append(self.state.elements(self.call(content.source, arguments, node)))
         return join(*found)
 
-    @staticmethod
-    def _appended(owner: Value, value: Value, state: State) -> None:
-        contents = state.contents(owner)
+    def _appended(self, owner: Value, value: Value) -> None:
+        contents = self.state.contents(owner)
         if len(contents) == 1 and contents[0].size is not None and not contents[0].many:
             content = contents[0]
             (cell,) = owner.cells
-            state.kept |= cell in state.base
-            state.store(cell, replace(content.put(content.size, value), size=(content.size or 0) + 1))
-            return
-        state.grow(owner, value)
+            self.state.kept |= cell in self.state.base
+            self.state.store(cell, replace(content.put(content.size, value), size=(content.size or 0) + 1))
+        else:
+            self.state.grow(owner, value)
 
-    @staticmethod
-    def _inserted(owner: Value, at: Value, arguments: Arguments, state: State) -> None:
-        *before, value = arguments.positional
-        place = (before[0] if before else at).constant
-        index = place[1] if place is not None and isinstance(place[1], int) else None
-        if index is None or any(content.listed() is None for content in state.contents(owner)):
-            state.mix(owner)
-            state.grow(owner, value)
-            return
-        state.rearrange(owner, lambda listed: [*listed[:index], value, *listed[index:]])
-
-    @staticmethod
-    def _popped(owner: Value, content: Cell, state: State) -> Value:
-        """The last element of a list, which becomes shorter."""
-        if not content.size or content.many:
-            return content.every()
-        (cell,) = owner.cells
-        state.kept |= cell in state.base
-        last = content.size - 1
-        fields = {key: value for key, value in content.fields.items() if key != last}
-        state.store(cell, replace(content, fields=fields, size=last))
-        return content.get(last) or content.rest
-
-    def _updated(self, owner: Value, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> None:
+    def _updated(self, owner: Value, arguments: Arguments, node: ast.AST) -> None:
         for value in arguments.positional:
-            self.extended(owner, value, node, state, here)
+            self.extended(owner, value, node)
         for name, value in arguments.named.items():
-            state.change(owner, name, value)
+            self.state.change(owner, name, value)
         for rest in (arguments.star, arguments.double_star):
             if rest is not None:
-                state.change(owner, None, join(rest, self.iterate(rest, node, state, here)))
+                self.state.change(owner, None, join(rest, self.iterate(rest, node)))
 
-    def extended(self, owner: Value, value: Value, node: ast.AST, state: State, here: Activation) -> None:
+    def extended(self, owner: Value, value: Value, node: ast.AST) -> None:
         """`owner += value`, `owner.extend(value)`, `owner |= value` of lists, sets and dicts."""
-        contents = state.contents(value)
+        contents = self.state.contents(value)
         plain = not value.roots and not value.kind and all(c.source == Value() and c.owner is None for c in contents)
-        if plain and len(contents) == 1 and contents[0].size is not None and contents[0].kind != "dict":
-            for i in range(contents[0].size):
-                self._appended(owner, contents[0].get(i) or contents[0].rest, state)
+        listed = self.state.listed(value)
+        if plain and listed is not None:
+            for element in listed:
+                self._appended(owner, element)
             return
-        into_dict = any(content.kind == "dict" for content in state.contents(owner))
+        into_dict = any(content.kind == "dict" for content in self.state.contents(owner))
         for content in contents:
             if content.kind == "dict":
                 for key, item in content.fields.items():
-                    state.change(owner, key, join(state.element(owner, key), item) if len(contents) > 1 else item)
+                    old = self.state.element(owner, key) if len(contents) > 1 else Value()
+                    self.state.change(owner, key, join(old, item))
                 if content.rest != Value():
-                    state.change(owner, None, content.rest)
+                    self.state.change(owner, None, content.rest)
             elif not into_dict:
-                state.grow(owner, content.every())
+                self.state.grow(owner, content.every())
         if not plain or (into_dict and any(content.kind != "dict" for content in contents)):
-            every = self.iterate(value, node, state, here)
+            every = self.iterate(value, node)
             if into_dict:  # pairs
-                state.change(owner, None, join(every, self.iterate(every, node, state, here)))
+                self.state.change(owner, None, join(every, self.iterate(every, node)))
             else:
-                state.grow(owner, every)
+                self.state.grow(owner, every)
 
-    def _taken(self, owner: Value, name: str, arguments: Arguments, state: State) -> Value:
-        key = arguments.positional[0] if arguments.positional else None
-        default = arguments.positional[1] if len(arguments.positional) > 1 else arguments.named.get("default")
-        if key is not None and key.constant is not None and (name != "pop" or isinstance(key.constant[1], str)):
-            value = state.element(owner, key.constant[1])
-        else:
-            value = state.elements(owner)
-        if name in ("pop", "popleft") and any(content.kind != "dict" for content in state.contents(owner)):
-            place = key.constant if key is not None else None
-            index = 0 if name == "popleft" else place[1] if place is not None and isinstance(place[1], int) else None
-            value = state.elements(owner) if index is None else state.element(owner, index)
-            self.removed(owner, index, state)
+    def _taken(self, owner: Value, name: str, arguments: Arguments) -> Value:
+        """An element that is asked for; of what `pop` leaves in a list it is not known where it stands."""
+        key = arguments.positional[0].constant if arguments.positional else None
+        default = arguments.get(1, "default")
+        is_list = any(content.kind != "dict" for content in self.state.contents(owner))
+        exact = key is not None and not (name == "pop" and is_list)
+        value = self.state.element(owner, key[1]) if key is not None and exact else self.state.elements(owner)
+        if name == "pop" and is_list:
+            self.state.mix(owner)
+            value = self.state.elements(owner)
         if name == "setdefault" and default is not None:
-            state.change(owner, key.constant[1] if key is not None and key.constant is not None else None,
-                         join(value, default) if value != Value() else default)
-        extra = [default] if default is not None else [constant(None)] if name == "get" else []
-        return join(value, *extra) if value != Value() else (join(*extra) if extra else UNSEEN)
+            self.state.change(owner, key[1] if key is not None else None, join(value, default))
+        extra = default if default is not None else constant(None) if name == "get" else Value()
+        return join(value, extra) if value != Value() or extra != Value() else UNSEEN

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+import operator
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 
+from triton_mutlint.host.calls.calls import launched
 from triton_mutlint.host.classes.classes import MADE
 from triton_mutlint.host.classes.names import is_tuner
-from triton_mutlint.host.library.standard import StandardMixin
+from triton_mutlint.host.launches.launches import Launching
+from triton_mutlint.host.library.builtin_calls import Builtins
 from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.state.core import Activation
-from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import (
@@ -25,9 +27,9 @@ from triton_mutlint.host.values.values import (
     Partial,
     Sort,
     Value,
-    constant,
     is_plain,
     join,
+    picked,
     thing,
     weakened,
 )
@@ -43,36 +45,34 @@ _HARMLESS = frozenset({
 })  # fmt: skip
 
 
-class LibraryMixin(StandardMixin):
-    """Calls of what is not first-party."""
+class Interpreter(Builtins, Launching):
+    """Interprets host functions abstractly; `effects` holds what they were seen to do."""
 
-    def external(self, name: str, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def external(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         """Call something by its full dotted name."""
         top, _, rest = name.partition(".")
         last = name.rpartition(".")[2]
         if last in _WRAPPERS and arguments.positional:
             return self._wrapped(arguments.positional[0])
-        if self.tracing and last in ("is_compiling", "is_dynamo_compiling", "is_exporting"):
-            return constant(True)
         if top == "torch":
-            return self.torch_function(name, arguments, node, state, here)
+            return self.torch_function(name, arguments, node)
         if top == "builtins":
-            return self.builtin(rest, arguments, node, state, here)
+            return self.builtin(rest, arguments, node)
         if is_tuner(External(name)):
             return self._tuned(last, arguments, _kernels(arguments))
         if top == "triton":
-            return self._triton(name, arguments, node, state, here)
+            return self._triton(name, arguments, node)
         if name in ("typing.cast", "typing_extensions.cast") and len(arguments.positional) == 2:
             return arguments.positional[1]
         if name in MADE:
             return thing(Partial(thing(External(name)), arguments.positional, tuple(sorted(arguments.named.items()))))
         if name in _REARRANGE and arguments.positional:
-            return replace(weakened(self.within(arguments.positional[0], state)), cells=frozenset(), kind=Sort.TENSOR)
+            return replace(weakened(self.within(arguments.positional[0])), cells=frozenset(), kind=Sort.TENSOR)
         if top in sys.stdlib_module_names:
-            return self.standard(name, arguments, node, state, here)
+            return self.standard(name, arguments, node)
         if top in HEAVY and not any(v.roots or v.cells for v in arguments):
             return UNSEEN
-        return self.not_known(UNSEEN, arguments, node, state, here)
+        return self.not_known(UNSEEN, arguments, node)
 
     @staticmethod
     def _wrapped(value: Value) -> Value:
@@ -90,7 +90,7 @@ class LibraryMixin(StandardMixin):
             return Value(things=frozenset(found))
         return thing(Attribute(PLAIN, "<tuner>"))
 
-    def _triton(self, name: str, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def _triton(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         last = name.rpartition(".")[2]
         if last in ("TensorDescriptor", "from_tensor", "TensorWrapper", "reinterpret"):
             tensor = next((v for k in ("base", "tensor") if (v := arguments.get(0, k)) is not None), UNSEEN)
@@ -98,75 +98,178 @@ class LibraryMixin(StandardMixin):
         if last == "Config":
             hook = arguments.get(5, "pre_hook")
             fields = {"pre_hook": hook} if hook is not None else {}
-            return self.make(node, Cell(fields, kind="object"), state, here)
+            return self.make(node, Cell(fields, kind="object"))
         if last == "set_allocator" and arguments.positional:
-            self.call(arguments.positional[0], Arguments((PLAIN, PLAIN, UNSEEN)), node, state, here)
+            self.call(arguments.positional[0], Arguments((PLAIN, PLAIN, UNSEEN)), node)
             return NONE
         if name.startswith("triton.language.") or last in ("cdiv", "next_power_of_2"):
             return PLAIN
-        same, maybe = state.reach(arguments)
-        return self.not_known(UNSEEN, arguments, node, state, here) if same or maybe else PLAIN
+        same, maybe = self.state.reach(arguments)
+        return self.not_known(UNSEEN, arguments, node) if same or maybe else PLAIN
 
     # ------------------------------------------------------------------ methods
 
-    def method(self, attribute: Attribute, arguments: Arguments, node: ast.AST, state: State,
-               here: Activation) -> Value:
+    def method(self, attribute: Attribute, arguments: Arguments, node: ast.AST) -> Value:
         """`owner.name(...)` of a container, a tensor, a class or something unknown."""
         owner, name = attribute.owner, attribute.name
+        kernel = launched(attribute)
+        if kernel is not None:
+            return self.launch(kernel, name, arguments, node)
         if name == "<tuner>":
             return self._tuned("autotune", arguments, _kernels(arguments))
         classes = [t for t in owner.things if isinstance(t, ClassValue)]
         if name == "apply" and classes and self.is_autograd(classes[0]):
-            return self.apply_autograd(classes[0], arguments, node, state, here)
+            return self.apply_autograd(classes[0], arguments, node)
         if name == "<base init>":
             if owner.cells and tuple(arguments):
-                state.change(owner, None, join(*arguments))
+                self.state.change(owner, None, join(*arguments))
             return NONE
         if name == "__new__" and classes:
-            return self.make(node, Cell(owner=classes[0], kind="object"), state, here, "new")
+            return self.make(node, Cell(owner=classes[0], kind="object"), "new")
         if owner.cells:
-            return self._of_objects(owner, name, arguments, node, state, here)
+            return self._of_objects(owner, name, arguments, node)
         if name in _HARMLESS or (is_plain(owner) and not owner.roots):
             return PLAIN
-        return self.tensor_method(attribute, arguments, node, state, here)
+        return self.tensor_method(attribute, arguments, node)
 
-    def _of_objects(self, owner: Value, name: str, arguments: Arguments, node: ast.AST, state: State,
-                    here: Activation) -> Value:
-        kinds = {content.kind for content in state.contents(owner)}
+    def _of_objects(self, owner: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
+        kinds = {content.kind for content in self.state.contents(owner)}
         if kinds <= {"context"}:
-            return self._context_method(owner, name, arguments, node, state, here)
+            return self._context_method(owner, name, arguments, node)
         if kinds <= {"object"}:
-            return self._object_method(owner, name, arguments, node, state, here)
-        return self.container_method(owner, name, arguments, node, state, here)
+            return self._object_method(owner, name, arguments, node)
+        return self.container_method(owner, name, arguments, node)
 
-    def _context_method(self, owner: Value, name: str, arguments: Arguments, node: ast.AST, state: State,
-                        here: Activation) -> Value:
+    def _context_method(self, owner: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
         """Methods of the context that `autograd.Function.forward` is given."""
         if name in ("save_for_backward", "save_for_forward"):
             saved = Cell(dict(enumerate(arguments.positional)), arguments.star or Value(), kind="tuple")
-            state.change(owner, "saved_tensors", self.make(node, saved, state, here))
+            self.state.change(owner, "saved_tensors", self.make(node, saved))
         elif name == "mark_dirty":
-            state.change(owner, "<dirty>", join(*arguments.positional) if arguments.positional else Value())
+            self.state.change(owner, "<dirty>", join(*arguments.positional) if arguments.positional else Value())
         elif name not in ("mark_non_differentiable", "set_materialize_grads", "needs_input_grad"):
             return PLAIN
         return NONE
 
-    def _object_method(self, owner: Value, name: str, arguments: Arguments, node: ast.AST, state: State,
-                       here: Activation) -> Value:
+    def _object_method(self, owner: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
         """A method that the object's class does not define: of a base that is not first-party."""
         if name == "__setattr__" and len(arguments.positional) == 2:
-            state.change(owner, _key(arguments.positional[0]), arguments.positional[1])
+            self.state.change(owner, _key(arguments.positional[0]), arguments.positional[1])
             return NONE
         if name in ("__getattr__", "__getattribute__") and len(arguments.positional) == 1:
             key = _key(arguments.positional[0])
-            return state.elements(owner) if key is None else state.element(owner, key)
-        callers = [content.owner for content in state.contents(owner) if content.owner is not None]
+            return self.state.elements(owner) if key is None else self.state.element(owner, key)
+        callers = [content.owner for content in self.state.contents(owner) if content.owner is not None]
         for called in ("forward", "__call__"):
             members = [self.class_member(c, called) for c in callers] if name == "__call__" else []
             if any(members):
                 bound = join(*(self._bind_all(owner, m) for m in members if m is not None))
-                return self.call(bound, arguments, node, state, here)
-        return self.not_known(owner, arguments, node, state, here)
+                return self.call(bound, arguments, node)
+        return self.not_known(owner, arguments, node)
+
+    def standard(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
+        special: Callable[..., Value] | None = getattr(self, f"_f_{name.replace('.', '_')}", None)
+        if special is not None:
+            return special(arguments, node)
+        module, _, last = name.rpartition(".")
+        first = arguments.positional[0] if arguments.positional else None
+        if name in _SAME:
+            is_given = first is not None and first.things and last != "wraps"
+            return first if first is not None and is_given else thing(External("functools.update_wrapper"))
+        if module == "operator" and first is not None and hasattr(operator, f"__{last}__"):
+            method = self.attribute(first, f"__{last}__", node)
+            return self.call(method, replace(arguments, positional=arguments.positional[1:]), node)
+        given = [v for v in arguments if v.roots or v.cells or v.things]
+        if name.startswith(_NOT_UNDERSTOOD):
+            return self.not_known(UNSEEN, arguments, node)
+        if name.startswith(_PLAIN_MODULES):
+            return PLAIN
+        if not given:
+            return UNSEEN
+        return self._handed_on(given, node) if name.startswith(_LOOKS) else self._may_call(name, arguments, given, node)
+
+    def _may_call(self, name: str, arguments: Arguments, given: list[Value], node: ast.AST) -> Value:
+        """A function of which nothing is known but that it does nothing to tensors itself."""
+        others = [v for v in given if not v.things]
+        every = join(UNSEEN, self.one_of([*others, *(self.iterate(v, node) for v in others)]))
+        results = [self.call(v, Arguments((), {}, every), node) for v in given if v.things]
+        if name.startswith(_MAKES):
+            made = self.make(node, Cell(rest=picked(join(every, *results)), kind="given"), "given")
+            self.lazily(made, name, arguments)
+            return join(made, *results)
+        for value in others:  # `heapq.heappush(heap, x)`, `random.shuffle(items)`
+            self.state.mix(value, join(*(v for v in (*others, *results) if v is not value), Value()))
+        return join(self._handed_on(given, node), *results)
+
+    def _handed_on(self, given: list[Value], node: ast.AST) -> Value:
+        """What may be any of `given`, or a container of it, or a copy."""
+        every = self.one_of(given)
+        copied = self.make(node, Cell(rest=every, kind="given"), "given")  # an element, or a container
+        return weakened(picked(join(*given, copied, UNSEEN)))
+
+    # ------------------------------------------------------------------ single functions
+
+    def _f_functools_partial(self, arguments: Arguments, node: ast.AST) -> Value:
+        if not arguments.positional or arguments.star is not None or arguments.double_star is not None:
+            function = arguments.positional[0] if arguments.positional else UNSEEN
+            rest = join(*(v for v in arguments if v is not function), UNSEEN)
+            return join(thing(Partial(function, tuple([rest] * len(arguments.positional[1:])), ())), rest)
+        first, *others = arguments.positional
+        return thing(Partial(first, tuple(others), tuple(sorted(arguments.named.items()))))
+
+    def _f_functools_singledispatch(self, arguments: Arguments, node: ast.AST) -> Value:
+        return join(UNSEEN, *arguments)
+
+    def _f_types_SimpleNamespace(self, arguments: Arguments, node: ast.AST) -> Value:  # noqa: N802 - its name
+        content = Cell(dict(arguments.named), kind="object")
+        for rest in (*arguments.positional, arguments.double_star):
+            if rest is not None:
+                content = content.spread(join(rest, self.state.elements(rest)))
+        return self.make(node, content)
+
+    def _f_types_MethodType(self, arguments: Arguments, node: ast.AST) -> Value:  # noqa: N802 - its name
+        return thing(Partial(arguments.positional[0], arguments.positional[1:], ())) if arguments.positional else UNSEEN
+
+    def _f_collections_deque(self, arguments: Arguments, node: ast.AST) -> Value:
+        return self.builtin("list", arguments, node)
+
+    def _f_collections_OrderedDict(self, arguments: Arguments, node: ast.AST) -> Value:  # noqa: N802 - its name
+        return self.builtin("dict", arguments, node)
+
+    def _f_collections_defaultdict(self, arguments: Arguments, node: ast.AST) -> Value:
+        factory, *others = arguments.positional or (NONE,)
+        made = self.builtin("dict", replace(arguments, positional=tuple(others)), node)
+        if factory.things:
+            self.state.change(made, None, self.call(factory, Arguments(), node))
+        return made
+
+    def _f_copy_copy(self, arguments: Arguments, node: ast.AST) -> Value:
+        contents = self.state.contents(join(*arguments))
+        return self.make(node, contents[0]) if len(contents) == 1 else self._handed_on(list(arguments), node)
+
+    def _f_copy_deepcopy(self, arguments: Arguments, node: ast.AST) -> Value:
+        every = join(*(self.within(v) for v in arguments))
+        fresh = replace(every, same=frozenset(), maybe=frozenset(), cells=frozenset(), constant=None)
+        return join(fresh, self.make(node, Cell(rest=fresh, kind="given")))
+
+    def _f_dataclasses_replace(self, arguments: Arguments, node: ast.AST) -> Value:
+        """A new object of the class, with some fields replaced."""
+        owner = arguments.positional[0] if arguments.positional else UNSEEN
+        contents = self.state.contents(owner)
+        if len(contents) != 1 or owner.roots:
+            return self._handed_on(list(arguments), node)
+        content = contents[0]
+        for rest in (arguments.star, arguments.double_star):
+            content = content if rest is None else content.spread(rest)
+        made = self.make(node, replace(content, fields={**content.fields, **arguments.named}, many=False))
+        self.state.change(made, 0, self.state.elements(made))
+        self.special(made, "__post_init__", (), node)
+        return made
+
+    def _f_dataclasses_field(self, arguments: Arguments, node: ast.AST) -> Value:
+        factory, default = arguments.named.get("default_factory"), arguments.named.get("default")
+        made = self.call(factory, Arguments(), node) if factory is not None else Value()
+        return join(UNSEEN, made, default or Value())
 
 
 def _key(value: Value) -> object | None:
@@ -176,3 +279,18 @@ def _key(value: Value) -> object | None:
 def _kernels(arguments: Arguments) -> list[KernelValue | FunctionValue]:
     """The kernels and functions among the first argument."""
     return [t for v in arguments.positional[:1] for t in v.things if isinstance(t, (KernelValue, FunctionValue))]
+
+
+_NOT_UNDERSTOOD = ("ctypes.", "_ctypes.", "mmap.", "multiprocessing.", "pickle.", "gc.", "sys.", "builtins.")
+# Modules whose functions give numbers, strings and the like, and keep nothing.
+_PLAIN_MODULES = ("math.", "os.", "warnings.", "time.", "logging.", "re.", "string.", "json.", "pprint.")
+# Those that neither call nor change what they are given, and those that call it and make something new.
+_LOOKS = ("inspect.", "typing.", "types.", "abc.", "dataclasses.", "copy.", "enum.", "weakref.", "contextlib.",
+          "numbers.")
+_MAKES = ("itertools.", "functools.")
+# Decorators that leave a function what it is.
+_SAME = frozenset({
+    "functools.lru_cache", "functools.cache", "functools.wraps", "functools.update_wrapper",
+    "functools.total_ordering", "contextlib.contextmanager", "contextlib.asynccontextmanager",
+    "abc.abstractmethod", "typing.final", "typing.no_type_check", "dataclasses.dataclass",
+})  # fmt: skip

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 
-from triton_mutlint.host.calls.calls import Interpreter
+from triton_mutlint.host.library.library import Interpreter
 from triton_mutlint.host.model import Form, OpRegistration
 from triton_mutlint.host.modules.module import HostFunction, HostModule
 from triton_mutlint.host.op.given import entry, positional
 from triton_mutlint.host.registrations.may_register import REGISTERS, last_name
-from triton_mutlint.host.state.across_calls import left_behind, unforeseen
-from triton_mutlint.host.state.core import STEPS, Activation, TooLargeError, World
+from triton_mutlint.host.state.core import Activation, TooLargeError, World
 from triton_mutlint.host.state.effects import ByArgument, Effects
-from triton_mutlint.host.state.state import State
+from triton_mutlint.host.state.state import State, outlives_call
 from triton_mutlint.host.values.arguments import Arguments, parameters
-from triton_mutlint.host.values.values import FunctionValue, Value, constant, thing
+from triton_mutlint.host.values.cells import Cell, merged
+from triton_mutlint.host.values.values import (
+    NOTHING,
+    PLAIN,
+    CellId,
+    FunctionValue,
+    ScopeId,
+    Sort,
+    Value,
+    join,
+    thing,
+)
 from triton_mutlint.types import HostEffect, Location, OpArgument, OpMutation, OpReport
 
 _CALLS = 2  # of an op, one after the other, where it leaves something for the next
-_FLAGS = 3  # of an op, at most, that are tried one way and the other
 
 
 def analyze_op(op: OpRegistration, world: World | None) -> OpReport:
@@ -33,7 +40,10 @@ def analyze_op(op: OpRegistration, world: World | None) -> OpReport:
     merged, returned = Effects(), set[str]()
     if op.functions:
         assert world is not None, "an implementation is interpreted in a world"
-        merged, returned = _followed(op, names, world)
+        for module, function in op.functions:
+            interpreter = Interpreter(world)
+            interpreter.effects, interpreter.given = merged, frozenset(op.given)
+            returned |= _run(op, module, function, names, interpreter)
     else:
         merged.gaps[HostEffect(op.location, op.missing or "its implementation was not found")] = None
         for name in names:
@@ -47,62 +57,6 @@ def analyze_op(op: OpRegistration, world: World | None) -> OpReport:
     )
 
 
-def _followed(op: OpRegistration, names: Sequence[str], world: World) -> tuple[Effects, set[str]]:
-    """What the code does. Where that is less than what it declares, it is followed again with more held fast.
-
-    Once for each choice of its flags, as one flag may decide on what a kernel is given and on whether
-    the kernel writes it; and for bare launches as when it is traced, which is when they matter.
-    """
-    merged, returned, steps = _effects(op, names, world, {})
-    declared = op.declaration.names
-    flags = list(dict.fromkeys(a.arg for _, f in op.functions for a in (*positional(f), *f.args.kwonlyargs)
-                               if _is_flag(a)))
-    more = declared is not None and {*merged.written, *merged.maybe} - {*declared}
-    if more and len(flags) <= _FLAGS:
-        together = [flags] if steps << len(flags) < STEPS else [[flag] for flag in reversed(flags)]
-        for chosen in together[: max(1, (STEPS - steps) // (2 * steps + 1))] if flags and steps < STEPS // 2 else ():
-            refined = _refined(op, names, world, chosen)
-            if _wrote(refined) <= _wrote(merged) and len(refined.gaps) <= len(merged.gaps):
-                merged = refined
-            else:
-                merged.narrow(refined)
-    if op.form is Form.TRITON_OP and merged.unwrapped:
-        traced, _, _ = _effects(op, names, world.traced(), {}, tracing=True)
-        merged.unwrapped = traced.unwrapped
-    return merged, returned
-
-
-def _wrote(effects: Effects) -> int:
-    return len({*effects.written, *effects.maybe})
-
-
-def _refined(op: OpRegistration, names: Sequence[str], world: World, flags: Sequence[str]) -> Effects:
-    """What the code does, the union over the choices of some flags."""
-    refined = Effects()
-    for chosen in product((False, True), repeat=len(flags)):
-        held = {flag: constant(value) for flag, value in zip(flags, chosen, strict=True)}
-        _effects(op, names, world, held, refined)
-    return refined
-
-
-def _is_flag(argument: ast.arg) -> bool:
-    return isinstance(argument.annotation, ast.Name) and argument.annotation.id == "bool"
-
-
-def _effects(op: OpRegistration, names: Sequence[str], world: World, held: Mapping[str, Value],
-             merged: Effects | None = None, tracing: bool = False) -> tuple[Effects, set[str], int]:
-    """What the implementations do, the arguments that they may return, and the statements it took."""
-    merged = merged if merged is not None else Effects()
-    returned: set[str] = set()
-    steps = 0
-    for module, function in op.functions:
-        interpreter = Interpreter(world)
-        interpreter.effects, interpreter.tracing, interpreter.given = merged, tracing, frozenset(op.given)
-        returned |= _run(op, module, function, names, interpreter, held)
-        steps += interpreter.steps
-    return merged, returned, steps
-
-
 def unfinished(op: OpRegistration, reason: str) -> OpReport:
     """The report on an op that was not followed to its end: nothing is known of its arguments."""
     return analyze_op(replace(op, functions=(), missing=reason, arguments=op.arguments or _names(op)), None)
@@ -113,8 +67,8 @@ def _names(op: OpRegistration) -> tuple[str, ...]:
 
 
 def _run(op: OpRegistration, module: HostModule, function: HostFunction, names: Sequence[str],
-         interpreter: Interpreter, held: Mapping[str, Value]) -> set[str]:
-    """Interpret one implementation, with what its flags are held to be; the arguments that its results may be."""
+         interpreter: Interpreter) -> set[str]:
+    """Interpret one implementation; the arguments that its results may be."""
     scope = ("op", module.display, function.lineno, function.col_offset)
     interpreter.scopes[scope] = None
     returned: set[str] = set()
@@ -122,7 +76,7 @@ def _run(op: OpRegistration, module: HostModule, function: HostFunction, names: 
     try:
         for _ in range(_CALLS):
             state = start.copy()
-            returned |= _call(op, module, function, interpreter, held, state, scope)
+            returned |= _call(op, module, function, interpreter, state, scope)
             if not state.kept or not unforeseen(state, interpreter.module_state):
                 break
             again = left_behind(state, interpreter.module_state)
@@ -138,23 +92,24 @@ def _run(op: OpRegistration, module: HostModule, function: HostFunction, names: 
     return returned
 
 
-def _call(op: OpRegistration, module: HostModule, function: HostFunction, interpreter: Interpreter,
-          held: Mapping[str, Value], state: State, scope: tuple[object, ...]) -> set[str]:
+def _call(op: OpRegistration, module: HostModule, function: HostFunction, interpreter: Interpreter, state: State,
+          scope: tuple[object, ...]) -> set[str]:
     """Interpret one call of it; the arguments that it returns for certain."""
     here = Activation(module, getattr(function, "name", "<lambda>"), scope, None, function, chain=scope)
     interpreter.steps = 0
     interpreter.active[:] = [here]
+    interpreter.state, interpreter.here = state, here
     here.entry.update(entry(op, function, scope, state))
-    here.entry.update({name: value for name, value in held.items() if name in here.entry})
-    decorated = _decorated(module, function, interpreter)
+    with interpreter.at(interpreter.module_state, interpreter.top(module)):
+        decorated = _decorated(module, function, interpreter)
     if decorated == thing(FunctionValue(module, function)):
-        result = interpreter.run(here, state)
+        result = interpreter.run(here)
     else:
         named = {a.arg: here.entry[a.arg] for a in function.args.kwonlyargs}
         given = tuple(here.entry[a.arg] for a in positional(function))
-        top = replace(interpreter.top(module), chain=scope)
+        interpreter.here = replace(interpreter.top(module), chain=scope)
         interpreter.active.clear()
-        result = interpreter.call(decorated, Arguments(given, named), function, state, top)
+        result = interpreter.call(decorated, Arguments(given, named), function)
     for effect, value in interpreter.escaped:
         interpreter.effects.gap(effect, state, [value])
     interpreter.escaped.clear()
@@ -167,7 +122,7 @@ def _decorated(module: HostModule, function: HostFunction, interpreter: Interpre
     value = thing(FunctionValue(module, function))
     for decorator in reversed(getattr(function, "decorator_list", [])):
         if not REGISTERS.search(last_name(decorator)):
-            value = interpreter.decorated(decorator, value, interpreter.module_state, interpreter.top(module))
+            value = interpreter.decorated(decorator, value)
     return value
 
 
@@ -185,3 +140,56 @@ def _argument(name: str, index: int, effects: Effects, returned: set[str]) -> Op
         if name in found:
             return OpArgument(name, index, mutation, tuple(sorted(found[name])), name in returned)
     return OpArgument(name, index, OpMutation.UNWRITTEN, (), name in returned)
+
+
+def left_behind(state: State, shared: State) -> State:
+    """The state that another call finds after one that ended in `state`, or after none.
+
+    The arguments of the earlier call are others than those of the next, but may be the same tensors.
+    `shared` is the state of module-level code.
+    """
+    names: dict[ScopeId, dict[str, Value]] = {}
+    for scope, held in state.names.items():
+        if outlives_call(scope):
+            before = shared.names.get(scope, {})
+            names[scope] = {name: join(_earlier(value), before.get(name, Value())) for name, value in held.items()}
+    heap: dict[CellId, Cell] = {}
+    pending = [cell for cell in state.heap if cell in state.base and state.heap[cell] is not state.base[cell]]
+    pending.extend(cell for held in names.values() for value in held.values() for cell in state.holds(value))
+    while pending:
+        cell = pending.pop()
+        content = state.heap.get(cell)
+        if cell in heap or content is None:
+            continue
+        before_it = state.base.get(cell)
+        heap[cell] = _earlier_content(content if before_it is None else merged(before_it, content))
+        for value in (content.rest, content.source, *content.fields.values()):
+            pending.extend(state.holds(value))
+    return State(names, heap, state.base, True, state.scopes)
+
+
+def unforeseen(state: State, shared: State) -> bool:
+    """Whether a call left something of which the next one would not say already that it is not known."""
+    for cell, content in state.heap.items():
+        before = state.base.get(cell)
+        if before is None or before is content or before.rest.kind & Sort.OTHER:
+            continue
+        changed = [key for key, value in content.fields.items() if before.fields.get(key) != value]
+        if content.rest != before.rest or not all(before.fields.get(key, PLAIN).kind & Sort.OTHER for key in changed):
+            return True
+    return any(not shared.names.get(scope, {}).get(name, PLAIN).kind & Sort.OTHER
+               for scope, names in state.names.items() if outlives_call(scope) and scope[0] != "module"
+               for name in names)
+
+
+def _earlier(value: Value) -> Value:
+    """What an earlier call had: its arguments, which may be this one's."""
+    roots = value.same | value.maybe | value.unsure
+    if not roots and value.constant is None:
+        return value
+    return replace(value, same=NOTHING, maybe=NOTHING, unsure=roots, constant=None)
+
+
+def _earlier_content(content: Cell) -> Cell:
+    fields: Mapping[object, Value] = {key: _earlier(value) for key, value in content.fields.items()}
+    return replace(content, fields=fields, rest=_earlier(content.rest))

@@ -15,12 +15,25 @@ from functools import cached_property
 from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.modules.modules import HostModules
-from triton_mutlint.host.registrations.events import Event, OpEvent, Step
-from triton_mutlint.host.registrations.forwarded import forwarded
 from triton_mutlint.host.registrations.may_register import is_followed, registers
-from triton_mutlint.host.registrations.passed import op_of, passed
 from triton_mutlint.host.registrations.registering_names import RegisteringNames
-from triton_mutlint.host.registrations.things import Library, Pending, is_row, opaque, passed_in, snapshot, string
+from triton_mutlint.host.registrations.things import (
+    PASSED,
+    Event,
+    Library,
+    Opaque,
+    OpEvent,
+    Pending,
+    Step,
+    has_hole,
+    is_row,
+    op_of,
+    opaque,
+    snapshot,
+    string,
+    strings,
+)
+from triton_mutlint.host.registrations.torch_registering import passed
 from triton_mutlint.host.state.core import Activation, TooLargeError
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
@@ -32,9 +45,9 @@ from triton_mutlint.host.values.values import (
     Attribute,
     ClassValue,
     FunctionValue,
-    KernelMethod,
+    KernelValue,
     Observed,
-    Sort,
+    Partial,
     Thing,
     Value,
     join,
@@ -54,70 +67,72 @@ class Registering(RegisteringNames):
         self._following: set[int] = set()
         self._reached: set[int] = set()
         self._spent = 0
-        self._ops: dict[str, Value] = {}  # the functions of those that were registered
         self._isolated: dict[int, Found] = {}
+        self._functions: list[FunctionValue] = []
+        self._ops: dict[str, Value] = {}  # the functions of those that were registered
 
     # ------------------------------------------------------------------ the whole file
 
     def found(self) -> Iterator[Event]:
-        """What the file registers when it is imported, and what its functions do when they are called."""
-        state = State(base=self.module_state.heap, scopes=self.scopes, importing=True)
-        vague: list[Event] = []
+        """What the file registers when it is imported, and what functions do that nothing in it calls."""
+        self.state = state = State(base=self.module_state.heap, scopes=self.scopes, importing=True)
+        self.here = self.top(self.root)
+        alone: list[tuple[FunctionValue, list[Event]]] = []
         try:
-            state = self.block(self.root.tree.body, state, self.top(self.root)) or state
+            state = self.block(self.root.tree.body, state) or state
             self.module_state.heap.update(state.heap)  # so that states of functions hold but their own
             after = State(state.names, base=self.module_state.heap, scopes=self.scopes, importing=True)
-            for function, around in self._queue([(function, after) for function in self.defined]):
-                if registers(function.node, function.module) and (
-                        not is_nested(function) or id(function.node) not in self._reached):
-                    events, _ = self._alone(function, around)
-                    vague.extend(event for event in events if not event.passed)
+            pending = [(function, after) for function in reversed(self.defined)]
+            while pending:
+                function, around = pending.pop()
+                if id(function.node) not in self._reached | self._isolated.keys() and registers(
+                        function.node, function.module):
+                    events, inner = self._alone(function, around)
+                    alone.append((function, events))
+                    pending.extend(reversed(inner))
         except (TooLargeError, RecursionError):
             pass
         yield from self.events
-        reached = {id(event.step.path[-1]) for event in self.events}
-        yield from (e for e in vague if not e.depends or (id(e.step.path[-1]) not in reached and _has_function(e)))
-
-    def _queue(self, first: list[tuple[FunctionValue, State]]) -> Iterator[tuple[FunctionValue, State]]:
-        """Functions, and those that are found in them once they were read by themselves."""
-        for function, state in first:
-            yield function, state
-            inner = self._isolated.get(id(function.node), ([], []))[1]
-            yield from self._queue([one for one in inner if id(one[0].node) not in self._isolated])
+        left = [event for function, events in alone if id(function.node) not in self._reached for event in events]
+        named = {event.step.path[-1] for event in (*self.events, *left) if string(event.name)}
+        yield from (e for e in left if _is_told(e) and (string(e.name) or e.step.path[-1] not in named))
 
     def _alone(self, function: FunctionValue, state: State) -> Found:
         """What a function registers whoever calls it, and the functions that it defines."""
-        known = self._isolated.get(id(function.node))
-        if known is not None:
-            return known
+        if id(function.node) in self._isolated:
+            return self._isolated[id(function.node)]
         self._isolated[id(function.node)] = ([], [])
-        saved = self.events, self.defined, self.stack, self._following, self.rounds
-        self.events, self.defined, self.stack, self._following, self.rounds = [], [], [], {id(function.node)}, ()
+        saved = self.events, self.defined, self.stack, self._functions, self._following, self.rounds, self._reached
+        self.events, self.defined, self.stack, self._functions, self.rounds = [], [], [], [], ()
+        self._following, self._reached = {id(function.node)}, set()
         try:
             a = function.node.args
             names = (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg)
-            given = {p.arg: Value(unsure=frozenset([p.arg]), kind=Sort.OTHER) for p in names if p is not None}
-            given.update(self._kept_defaults(function, given, state))
-            own, here = state.copy(), self.top(function.module)
-            self._entered(function, given, function.node, own, here)
-            self._isolated[id(function.node)] = (self.events, [(one, own) for one in self.defined])
+            given = {p.arg: opaque(PASSED) for p in names if p is not None}
+            with self.at(state, self.top(function.module)):
+                given.update(self._kept_defaults(function, given))
+            own = state.copy()
+            with self.at(own, self.top(function.module)):
+                self._entered(function, given, function.node)
+            self._isolated[id(function.node)] = self.events, [(one, own) for one in self.defined]
         finally:
-            self.events, self.defined, self.stack, self._following, self.rounds = saved
+            (self.events, self.defined, self.stack, self._functions, self._following, self.rounds,
+             self._reached) = saved
         return self._isolated[id(function.node)]
 
-    def _kept_defaults(self, function: FunctionValue, given: Mapping[str, Value], state: State) -> dict[str, Value]:
+    def _kept_defaults(self, function: FunctionValue, given: Mapping[str, Value]) -> dict[str, Value]:
         """The parameters that stand for a library or for what registers, unless a caller passes another."""
         known = dict(function.defaults)
-        held = {name: known[name] if name in known else self._default(function, default, state)
+        held = {name: known[name] if name in known else self._default(function, default)
                 for name, default in defaults(function.node.args).items()}
         return {name: join(value, given[name]) for name, value in held.items() if len(value.things) == 1
                 and all(isinstance(one, (Library, ClassValue, FunctionValue)) for one in value.things)}
 
     # ------------------------------------------------------------------ what is noted
 
-    def evaluate(self, node: ast.expr, state: State, here: Activation) -> Value:
+    def evaluate(self, node: ast.expr) -> Value:
         self.step()
-        return super().evaluate(node, state, here)
+        return super().evaluate(node)
 
     def step(self) -> None:
         self._spent += 1
@@ -142,17 +157,28 @@ class Registering(RegisteringNames):
         return frozenset(id(node) for node in ast.walk(self.root.tree) if isinstance(node, ast.Call))
 
     def note(self, event: Event, names: State) -> None:
+        if self._is_told_elsewhere(event, names):
+            return
         if event.function is not None:
             meant = {id(one): self._ops.get(op_of(one), thing(one)).things for one in event.function.things}
-            things = frozenset(forwarded(one, names, self.scopes) for held in meant.values() for one in held)
+            things = frozenset(one for held in meant.values() for one in held)
             event = replace(event, function=replace(event.function, things=things))
             if isinstance(event, OpEvent) and event.function is not None and (name := string(event.name)):
                 self._ops[name] = event.function
         self.events.append(event)
 
+    def _is_told_elsewhere(self, event: Event, state: State) -> bool:
+        """Whether a function of another file registers that whoever calls it: it is an op of that file."""
+        around = State(base=self.module_state.heap, scopes=self.scopes, importing=True)
+        name = string(event.name)
+        return name is not None and any(
+            string(other.name) == name and other.step.path == event.step.path[i + 1:]
+            for i, function in enumerate(self._functions) if function.module is not self.root
+            for other in self._alone(function, around)[0])
+
     # ------------------------------------------------------------------ calls
 
-    def call(self, callee: Value, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def call(self, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
         things = callee.things
         if any(isinstance(t, External) and t.name.endswith(".triton_op") for t in things):
             things = frozenset(t for t in things if not (isinstance(t, External) and t.name.endswith(".custom_op")))
@@ -165,122 +191,94 @@ class Registering(RegisteringNames):
             things = frozenset([replace(next(iter(held.values())), owner=owner)])
         if things is not callee.things:
             callee = replace(callee, things=things)
-        return super().call(callee, arguments, node, state, here)
+        return super().call(callee, arguments, node)
 
-    def _one(self, thing: Thing, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def _one(self, thing: Thing, arguments: Arguments, node: ast.AST) -> Value:
         if isinstance(thing, Pending):
             function = arguments.positional[0] if arguments.positional else opaque("it is not passed")
             named = {**dict(thing.named), thing.parameter: function}
             full = Arguments(thing.positional, named, thing.rest)
-            return self._one(thing.callee, full, node, state, here)
+            return self._one(thing.callee, full, node)
         if isinstance(thing, External):
             known = self.registrar_of(thing)
             if known is not None:
-                return self.by_registrar(known[1], thing, known[0], arguments, node, state)
+                return self.by_registrar(known[1], thing, known[0], arguments, node)
         if isinstance(thing, Observed):
-            return self.not_known(UNSEEN, arguments, node, state, here)
-        return super()._one(thing, arguments, node, state, here)
+            return self.not_known(UNSEEN, arguments, node)
+        return super()._one(thing, arguments, node)
 
-    def not_known(self, owner: Value, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
-        return opaque(f"it is made by `{_shown(node)}`", passed_in([owner, *arguments], state))
+    def not_known(self, owner: Value, arguments: Arguments, node: ast.AST) -> Value:
+        return opaque(f"it is made by `{_shown(node)}`")
 
-    def launch(self, method: KernelMethod, arguments: Arguments, node: ast.AST, state: State,
-               here: Activation) -> Value:
+    def launch(self, kernel: KernelValue, name: str, arguments: Arguments, node: ast.AST) -> Value:
         return UNSEEN
 
-    def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST, state: State,
-               here: Activation) -> Value:
+    def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
         """A call of a first-party function; one of a known registrar says what its arguments mean.
 
         The registrar's own code says how ops are named, if it can be followed that far.
         """
         known = self.registrar_of(function)
         if known is None:
-            return self._inline(function, arguments, node, state, here)
+            return self._inline(function, arguments, node)
         name, registrar = known
         before, self.events = self.events, []
-        value = self._inline(function, arguments, node, state, here)
+        value = self._inline(function, arguments, node)
         found, self.events = self.events, before
         if not found and not any(isinstance(one, FunctionValue) for one in value.things):
-            return self.by_registrar(registrar, function, name, arguments, node, state)
+            return self.by_registrar(registrar, function, name, arguments, node)
         told = passed(registrar, arguments, registrar.mutates)
         for event in found:
             if isinstance(event, OpEvent):
-                held = State(heap={**event.state.heap, **snapshot([told], state).heap})
+                held = State(heap={**event.state.heap, **snapshot([told], self.state).heap})
                 event = replace(event, mutates=told, default=registrar.default, schema=None, required=False, state=held)
             self.events.append(event)
         return value
 
-    def _inline(self, function: FunctionValue, arguments: Arguments, node: ast.AST, state: State,
-                here: Activation) -> Value:
+    def _inline(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
         """Follow a call into a function of the project, if it is worth it."""
         if id(function.node) in self._following or len(self.stack) >= MAX_DEPTH or not is_followed(
                 function, self.root):
-            return self.not_known(UNSEEN, arguments, node, state, here)
-        wanted = None if is_nested(function) else {
-            _ids(e.step.path) for e in self._alone(function, state)[0] if e.depends}
+            return self.not_known(UNSEEN, arguments, node)
         self._reached.add(id(function.node))
-        before, inner = (self.events, self.defined), len(self.stack) + 1
-        self.events, self.defined = [], []
         self.stack.append(node)
+        self._functions.append(function)
         self._following.add(id(function.node))
         try:
-            given = self._given_to(function, arguments, node, state, here)
-            value = self._entered(function, given, node, state, here)
+            given = self._given_to(function, arguments, node)
+            return self._entered(function, given, node)
         finally:
             self._following.discard(id(function.node))
             self.stack.pop()
-            found, (self.events, self.defined) = self.events, before
-        self.events.extend(e for e in found if wanted is None or _ids(e.step.path[inner:]) in wanted)
-        return value
+            self._functions.pop()
 
-    def instance(self, owner: ClassValue, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
-        """An instance, and what its methods would register with what it holds."""
+    def instance(self, owner: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
+        """An instance; of a class that registers nothing, no method is followed."""
         acts = any(registers(member, owner.module) for member in owner.node.body)
         if not acts and not owner.node.decorator_list and not is_row(owner):
-            return self.make(node, Cell(owner=owner, kind="object"), state, here, "object")
-        before, self._reached = self._reached, set()
-        made = super().instance(owner, arguments, node, state, here)
-        done, self._reached = self._reached, before | self._reached
-        for name in self.members(owner):
-            member = self._own_member(owner, name) or Value()
-            for one in member.things:
-                if isinstance(one, FunctionValue) and id(one.node) not in done and _takes_self(one) and registers(
-                        one.node, one.module):
-                    self.invoke(one, Arguments((made,)), node, state, here)
-        return made
+            return self.make(node, Cell(owner=owner, kind="object"), "object")
+        return super().instance(owner, arguments, node)
 
-    def apart(self, work: Callable[[State], Value]) -> tuple[Value, Effects]:
+    def apart(self, work: Callable[[], Value], here: Activation) -> tuple[Value, Effects]:
         """What work registers is told where it stands."""
         saved = self.events, self.defined, self.rounds
         self.events, self.defined, self.rounds = [], [], ()
         try:
-            return super().apart(work)
+            return super().apart(work, here)
         finally:
             self.events, self.defined, self.rounds = saved
 
 
-def is_nested(function: FunctionValue) -> bool:
-    """Whether it is defined in a function, or a method: what it registers depends on those around it."""
-    return function.scope is not None or function.owner is not None
-
-
-def _has_function(event: Event) -> bool:
-    return event.function is not None and any(isinstance(one, FunctionValue) for one in event.function.things)
-
-
-def _ids(path: tuple[ast.AST, ...]) -> tuple[int, ...]:
-    return tuple(map(id, path))
+def _is_told(event: Event) -> bool:
+    """Whether it is known which function an op has, or what its schema is."""
+    if event.function is None:
+        return isinstance(event, OpEvent) and event.schema is not None and bool(strings(event.schema)) and all(
+            not has_hole(text.partition("(")[2]) for text in strings(event.schema))
+    things = event.function.things
+    return Opaque(PASSED) not in things and any(isinstance(one, (FunctionValue, Partial)) for one in things)
 
 
 def _shown(node: ast.AST) -> str:
     callee = node.func if isinstance(node, ast.Call) else node
     text = ast.unparse(callee)
     return text if len(text) < 60 else f"{text[:57]}..."
-
-
-def _takes_self(function: FunctionValue) -> bool:
-    a = function.node.args
-    needed = len(a.posonlyargs) + len(a.args) - len(a.defaults)
-    return needed == 1 and not any(d is None for d in a.kw_defaults)
-

@@ -7,32 +7,30 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from triton_mutlint.config.registrar import Registrar, public_registrar
-from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved
+from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved, imports
 from triton_mutlint.host.modules.modules import HostModules
-from triton_mutlint.host.registrations.events import Event
 from triton_mutlint.host.registrations.may_register import is_stub
 from triton_mutlint.host.registrations.things import (
-    Imported,
+    Event,
     Library,
     Opaque,
     Registered,
+    hole,
     is_unknown,
     opaque,
-    text_value,
+    written,
 )
 from triton_mutlint.host.registrations.torch_registering import TorchRegistering
-from triton_mutlint.host.state.core import Activation, Kernels, World
+from triton_mutlint.host.state.core import Kernels, World
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import Cell
-from triton_mutlint.host.values.texts import Text
 from triton_mutlint.host.values.values import (
     ClassValue,
     FunctionValue,
     ScopeId,
     Thing,
     Value,
-    join,
     thing,
 )
 
@@ -47,35 +45,26 @@ class RegisteringNames(TorchRegistering):
         self.stack: list[ast.AST] = []
         self.defined: list[FunctionValue] = []
         self._meanings: dict[tuple[int, str], Value] = {}
-        self._orders: dict[ClassValue, list[ClassValue]] = {}
         self._classes: dict[int, dict[str, Value]] = {}
         self._configured: dict[int, tuple[str, Registrar]] | None = None
 
     # ------------------------------------------------------------------ names
 
-    def name(self, node: ast.expr, name: str, state: State, here: Activation) -> Value:
-        scope: ScopeId | None = here.scope
+    def name(self, node: ast.expr, name: str) -> Value:
+        scope: ScopeId | None = self.here.scope
         while scope is not None:
-            value = state.get(scope, name)
+            value = self.state.get(scope, name)
             value = self.module_state.get(scope, name) if value is None else value
             if value is not None:
-                return self._looked_up(value)
+                return value
             scope = self.scopes.get(scope)
-        own = state.get(("module", here.module.display), name) if here.module is self.root else None
-        return self._looked_up(own) if own is not None else self.module_name(here.module, name)
+        own = self.state.get(("module", self.here.module.display), name) if self.here.module is self.root else None
+        return own if own is not None else self.module_name(self.here.module, name)
 
-    def _looked_up(self, value: Value) -> Value:
-        late = [one for one in value.things if isinstance(one, Imported)]
-        if not late:
-            return value
-        rest = replace(value, things=value.things.difference(late))
-        return join(rest, *(self.meaning(r for name, several in self.world.modules.imported(one.module, one.node)
-                                         if name == one.name for r in several) for one in late))
-
-    def bind_import(self, node: ast.Import | ast.ImportFrom, state: State, here: Activation) -> None:
-        for alias in node.names:
-            name = alias.asname or (alias.name.partition(".")[0] if isinstance(node, ast.Import) else alias.name)
-            state.put(here.scope, name, thing(Imported(here.module, node, name)))
+    def bind_import(self, node: ast.Import | ast.ImportFrom) -> None:
+        again = any(len(self.here.module.bindings.get(name, ())) > 1 for name, _ in imports(node))
+        if again or self.here.name != "<module>":  # other names of a file are looked up when they are used
+            super().bind_import(node)
 
     def module_name(self, module: HostModule, name: str, settled: bool = False) -> Value:
         key = (id(module), name)
@@ -102,7 +91,7 @@ class RegisteringNames(TorchRegistering):
         if key not in self.globals:
             self.evaluating.add(key)
             try:
-                self.globals[key], _ = self.apart(lambda own: self.evaluate(node, own, self.top(module)))
+                self.globals[key], _ = self.apart(lambda: self.evaluate(node), self.top(module))
             finally:
                 self.evaluating.discard(key)
         value = self.globals[key]
@@ -115,63 +104,58 @@ class RegisteringNames(TorchRegistering):
 
     # ------------------------------------------------------------------ functions and classes
 
-    def function(self, module: HostModule, node: ast.FunctionDef | ast.AsyncFunctionDef, state: State,
-                 here: Activation) -> Value:
+    def function(self, module: HostModule, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
         undecorated = ast.copy_location(ast.FunctionDef(node.name, node.args, node.body, []), node)
-        here.captured = True
-        scope = None if here.name == "<module>" else here.scope
-        made = FunctionValue(module, node, scope, defaults=self.defaults_of(undecorated.args, state, here))
+        self.here.captured = True
+        scope = None if self.here.name == "<module>" else self.here.scope
+        made = FunctionValue(module, node, scope, defaults=self.defaults_of(undecorated.args))
         self.defined.append(made)
         value = thing(made)
         for decorator in reversed(node.decorator_list):
-            value = self.decorated(decorator, value, state, here)
+            value = self.decorated(decorator, value)
         return value
 
-    def decorated(self, decorator: ast.expr, value: Value, state: State, here: Activation) -> Value:
-        maker = self.evaluate(decorator, state, here)
-        applied = self.call(maker, Arguments((value,)), decorator, state, here)
+    def decorated(self, decorator: ast.expr, value: Value) -> Value:
+        maker = self.evaluate(decorator)
+        applied = self.call(maker, Arguments((value,)), decorator)
         return value if is_unknown(applied) or not (applied.things or applied.cells) else applied
 
-    def _default(self, function: FunctionValue, default: ast.expr, state: State) -> Value:
+    def _default(self, function: FunctionValue, default: ast.expr) -> Value:
         if function.scope is None and function.module is self.root:
-            return self.evaluate(default, state, self.top(self.root))
-        return super()._default(function, default, state)
+            return self.evaluate_in(default, self.state, self.top(self.root))
+        return super()._default(function, default)
 
-    def _s_classdef(self, node: ast.ClassDef, state: State, here: Activation) -> State:
-        here.captured = True
-        self._classes[id(node)] = self._class_body(node, state, here)
-        scope = None if here.name == "<module>" else here.scope
-        state.put(self.scope_of(node.name, state, here), node.name, thing(ClassValue(here.module, node, scope)))
-        return state
+    def _s_classdef(self, node: ast.ClassDef) -> State:
+        self.here.captured = True
+        self._classes[id(node)] = self._class_body(node)
+        scope = None if self.here.name == "<module>" else self.here.scope
+        self.state.put(self.scope_of(node.name), node.name, thing(ClassValue(self.here.module, node, scope)))
+        return self.state
 
-    def _class_body(self, node: ast.ClassDef, state: State, here: Activation) -> dict[str, Value]:
+    def _class_body(self, node: ast.ClassDef) -> dict[str, Value]:
         """The members of a class; its methods do not see their names."""
-        place = self.cell(node, here, "class")
-        inner = replace(here, name=here.name, scope=place, node=None)
-        self.scopes[place] = None if here.name == "<module>" else here.scope
+        place = self.cell(node, "class")
+        inner = replace(self.here, name=self.here.name, scope=place, node=None)
+        self.scopes[place] = None if self.here.name == "<module>" else self.here.scope
         first = len(self.defined)
-        self.block(node.body, state, inner)
-        owner = ClassValue(here.module, node, None if here.name == "<module>" else here.scope)
+        with self.at(self.state, inner):
+            self.block(node.body, self.state)
+        owner = ClassValue(self.here.module, node, None if self.here.name == "<module>" else self.here.scope)
         outer = self.scopes[place]
         self.defined[first:] = [replace(one, owner=owner, scope=outer if one.scope == place else one.scope)
                                 for one in self.defined[first:]]
-        return dict(state.names.get(place, {}))
+        return dict(self.state.names.get(place, {}))
 
     def members(self, owner: ClassValue) -> Mapping[str, Value]:
         if id(owner.node) not in self._classes:
             made = self._classes[id(owner.node)] = {}
 
-            def work(own: State) -> Value:
-                made.update(self._class_body(owner.node, own, self.top(owner.module)))
+            def work() -> Value:
+                made.update(self._class_body(owner.node))
                 return Value()
 
-            self.apart(work)
+            self.apart(work, self.top(owner.module))
         return self._classes[id(owner.node)]
-
-    def order(self, owner: ClassValue, depth: int = 0) -> list[ClassValue]:
-        if owner not in self._orders:
-            self._orders[owner] = super().order(owner, depth)
-        return self._orders[owner]
 
     def class_member(self, owner: ClassValue, name: str) -> Value | None:
         return next((found for one in self.order(owner) if (found := self._own_member(one, name)) is not None), None)
@@ -180,19 +164,18 @@ class RegisteringNames(TorchRegistering):
         value = self.members(owner).get(name)
         if value is None:
             return None
-        value = self._looked_up(value)
         return replace(value, things=frozenset(
             replace(one, owner=owner, scope=owner.scope) if isinstance(one, FunctionValue) else one
             for one in value.things))
 
-    def _of_thing(self, owner: Thing, name: str, node: ast.AST, state: State, here: Activation) -> Value:
+    def _of_thing(self, owner: Thing, name: str, node: ast.AST) -> Value:
         if name in ("__name__", "__qualname__"):
             op = owner.event.function if isinstance(owner, Registered) else None
             for one in op.things if op is not None else (owner,):
                 if isinstance(one, FunctionValue):
-                    return text_value(Text(getattr(one.node, "name", "<lambda>")))
+                    return written(getattr(one.node, "name", "<lambda>"))
             if isinstance(owner, Opaque):
-                return text_value(Text("{name}", False))
+                return written(hole("name"))
         if isinstance(owner, Library) and name == "ns":
             return owner.namespace
         if isinstance(owner, HostModule):
@@ -200,18 +183,13 @@ class RegisteringNames(TorchRegistering):
             if key not in self._meanings:
                 self._meanings[key] = self.meaning(self.world.modules.members(owner, (name,)))
             return self._meanings[key]
-        return super()._of_thing(owner, name, node, state, here)
+        return super()._of_thing(owner, name, node)
 
-    def _of_cell(self, one: Value, content: Cell, name: str, node: ast.AST, state: State, here: Activation) -> Value:
+    def _of_cell(self, one: Value, content: Cell, name: str, node: ast.AST) -> Value:
         held = content.get(name) if content.kind == "object" else None
-        return held if held is not None else super()._of_cell(one, content, name, node, state, here)
+        return held if held is not None else super()._of_cell(one, content, name, node)
 
-    def _of_tensor(self, owner: Value, name: str) -> Value:
-        if name in ("__name__", "__qualname__") and owner.roots:
-            return text_value(Text("{name}", False), roots=owner.unsure)
-        return super()._of_tensor(owner, name)
-
-    def _b_property(self, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def _b_property(self, arguments: Arguments, node: ast.AST) -> Value:
         return opaque("it is a property")
 
     # ------------------------------------------------------------------ registrars

@@ -13,13 +13,12 @@ from triton_mutlint.host.declarations.functions import functions_of
 from triton_mutlint.host.model import Form, OpRegistration
 from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.modules.modules import HostModules
-from triton_mutlint.host.registrations.events import ImplEvent, OpEvent
 from triton_mutlint.host.registrations.registering import Registering
-from triton_mutlint.host.registrations.things import each_in, string, strings
+from triton_mutlint.host.registrations.things import ImplEvent, OpEvent, each_in, has_hole, shown, string, strings
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.torch.aten import sought_in_vain, torch_schema, written_by
 from triton_mutlint.host.torch.schema import SchemaArgument
-from triton_mutlint.host.values.texts import Text
+from triton_mutlint.host.values.texts import Written
 from triton_mutlint.host.values.values import Value
 from triton_mutlint.types import Declaration, Location, Problem
 
@@ -108,7 +107,7 @@ def _registration(event: OpEvent, impls: Sequence[ImplEvent], module: HostModule
     if event.api in ("torch.library.custom_op", "torch.library.triton_op", "torch.library.define"):
         declaration = _with_name_checked(declaration, event, name)
     form = event.form
-    if len(event.step.path) > 1 and form is not Form.TRITON_OP:
+    if event.step.site.node is not event.step.path[-1] and form is not Form.TRITON_OP:
         form = Form.REGISTRAR
     if not values:
         missing = UNIMPLEMENTED
@@ -177,8 +176,8 @@ def _does_work(event: ImplEvent) -> bool:
         return True
     listed = [each_in(content) or [Value()] for content in event.state.contents(event.keys)]
     keys = [key for held in listed for key in held] or [event.keys]
-    texts = [text for key in keys for text in strings(key) or [Text("")]]
-    return not all(text.known and text.text.lower().startswith(_NO_KERNELS) for text in texts)
+    texts = [text for key in keys for text in strings(key) or (Written(""),)]
+    return not all(text.lower().startswith(_NO_KERNELS) for text in texts)
 
 
 def _distinct(events: Sequence[OpEvent]) -> list[OpEvent]:
@@ -196,5 +195,5 @@ def _name(value: Value) -> str:
     texts = strings(value)
     if not texts:
         return "<computed>"
-    shown = {str(text.text) for text in texts}
-    return shown.pop() if texts[0].known and len(shown) == 1 else f"<{'|'.join(sorted(shown))}>"
+    names = "|".join(map(shown, texts))
+    return names if len(texts) == 1 and not has_hole(texts[0]) else f"<{names}>"

@@ -1,36 +1,91 @@
-"""What code that registers ops handles, beside the values of all other code: libraries, schemas, what is to come."""
+"""What code that registers ops handles, beside the values of all other code: libraries, what is to come, strings."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from triton_mutlint.host.modules.module import HostModule
-from triton_mutlint.host.registrations.events import OpEvent
+from triton_mutlint.host.model import Form
+from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.state.state import State
+from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import KEYS, Cell
-from triton_mutlint.host.values.hashing import hashed_once
-from triton_mutlint.host.values.texts import Spot, Text, Written
+from triton_mutlint.host.values.texts import Spot, Written
 from triton_mutlint.host.values.values import (
     NO_VALUE,
-    NOTHING,
-    Attribute,
     CellId,
     ClassValue,
-    Names,
     Observed,
     Partial,
     Sort,
     Thing,
     Value,
     constant,
+    hashed_once,
+    join,
     thing,
     told,
 )
 
 AT_RUN_TIME = "it is computed at run time"
+PASSED = "it is what a caller passes"
 LONG = 1 << 16  # of strings and lists that are made, in characters and items
+_OPEN, _CLOSE = "\x02", "\x03"  # around what stands for a part of a string that is not known
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """Where something is registered: at `site`, by way of the calls `path`, the innermost last.
+
+    `depth` is the site's place in the path: not 0 where a function of the file, called once, names the op.
+    """
+
+    site: Spot
+    path: tuple[ast.AST, ...]
+    depth: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Event:
+    """`state` is what containers held then."""
+
+    name: Value
+    step: Step
+    state: State
+
+
+@dataclass(frozen=True, eq=False)
+class OpEvent(_Event):
+    """An op is defined.
+
+    `mutates` is what was passed (None: left out, so that `default` holds), `schema` a schema string,
+    with the name or without. `api` is the function called, `required` that it insists on the list;
+    `open` that arguments were passed which cannot be seen.
+    """
+
+    form: Form
+    api: str
+    function: Value | None = None
+    mutates: Value | None = None
+    schema: Value | None = None
+    default: tuple[str, ...] | None = ()
+    required: bool = False
+    open: bool = False
+    misplaced: Value | None = None  # a list where the function belongs
+
+
+@dataclass(frozen=True, eq=False)
+class ImplEvent(_Event):
+    """An op gets an implementation; `keys` are the dispatch keys or device types it is for."""
+
+    function: Value
+    keys: Value | None = None
+    keyset: bool = False  # the function takes the dispatch keys before the op's arguments
+    sure: bool = True  # the object it is registered with is known to register
+
+
+Event = OpEvent | ImplEvent
 
 
 @hashed_once
@@ -50,24 +105,14 @@ class Registered(Observed):
 
 @hashed_once
 @dataclass(frozen=True)
-class InferredSchema(Observed):
-    """A schema inferred from a function, after the text `prefix`."""
-
-    function: Value
-    mutates: Value | None = None
-    prefix: Text = field(default_factory=lambda: Text(""))
-
-
-@hashed_once
-@dataclass(frozen=True)
 class Pending(Observed):
     """A registering function with some of its arguments; the next call gives `parameter`."""
 
     callee: Thing
     positional: tuple[Value, ...]
     named: tuple[tuple[str, Value], ...]
-    rest: Value | None
     parameter: str
+    rest: Value | None = None
 
 
 @dataclass(frozen=True)
@@ -77,17 +122,8 @@ class Opaque(Observed):
     reason: str
 
 
-@dataclass(frozen=True, eq=False)
-class Imported(Observed):
-    """What an import inside code binds a name to; looked up when it is used."""
-
-    module: HostModule
-    node: ast.Import | ast.ImportFrom
-    name: str
-
-
-def opaque(reason: str, roots: Names = NOTHING) -> Value:
-    return Value(unsure=roots, things=frozenset([Opaque(reason)]), kind=Sort.OTHER)
+def opaque(reason: str) -> Value:
+    return Value(things=frozenset([Opaque(reason)]), kind=Sort.OTHER)
 
 
 def is_unknown(value: Value) -> bool:
@@ -101,36 +137,36 @@ def is_none(value: Value | None) -> bool:
     return value is None or value.is_constant(None)
 
 
-def passed_in(values: Iterable[Value | None], state: State) -> Names:
-    """On which parameters of the code that is read the values depend, by what they are made of."""
-    return _made_of(values, state)[0]
-
-
 def snapshot(values: Iterable[Value | None], state: State) -> State:
     """What the containers in some values hold now."""
-    return State(heap=_made_of(values, state)[1])
-
-
-def _made_of(values: Iterable[Value | None], state: State) -> tuple[Names, dict[CellId, Cell]]:
-    found, held, seen = set[str](), dict[CellId, Cell](), set[Thing]()
+    held: dict[CellId, Cell] = {}
     pending = [value for value in values if value is not None]
     while pending:
         value = pending.pop()
-        found |= value.roots
         for cell in value.cells - held.keys():
             content = held[cell] = state.cell(cell) or Cell()
             pending.extend((content.rest, *content.fields.values()))
-        for one in value.things - seen:
-            seen.add(one)
-            if isinstance(one, Attribute):
-                pending.append(one.owner)
-            elif isinstance(one, Partial):
+        for one in value.things:
+            if isinstance(one, Partial):
                 pending.extend((one.function, *one.positional, *(given for _, given in one.keywords)))
-            elif isinstance(one, Pending):
-                pending.extend((*one.positional, *(given for _, given in one.named)))
-            elif isinstance(one, InferredSchema):
-                pending.extend((one.function, one.mutates or NO_VALUE))
-    return frozenset(found), held
+    return State(heap=held)
+
+
+def take(arguments: Arguments, index: int | None, name: str) -> Value | None:
+    """The argument called `name`, or at `index`; not what a `*` or `**` may give."""
+    if name in arguments.named:
+        return arguments.named[name]
+    return arguments.positional[index] if index is not None and index < len(arguments.positional) else None
+
+
+def is_open(arguments: Arguments) -> bool:
+    """Whether there are more arguments than can be seen."""
+    return arguments.star is not None or arguments.double_star is not None
+
+
+def pending(callee: Thing, arguments: Arguments, parameter: str) -> Value:
+    rest = join(*(v for v in (arguments.star, arguments.double_star) if v is not None)) if is_open(arguments) else None
+    return thing(Pending(callee, arguments.positional, tuple(arguments.named.items()), parameter, rest))
 
 
 # --------------------------------------------------------------------------- lists
@@ -138,10 +174,10 @@ def _made_of(values: Iterable[Value | None], state: State) -> tuple[Names, dict[
 
 def each_in(content: Cell) -> list[Value] | None:
     """What a loop over a container is given, one after the other; None where there may be more."""
-    if content.rest.kind & Sort.OTHER or content.rest.roots or content.source != NO_VALUE:
+    if content.rest.kind & Sort.OTHER or content.source != NO_VALUE:
         return None
     if content.kind == "dict":
-        keys = [written(key, None) for key in content.fields if key != KEYS]
+        keys = [written(key) for key in content.fields if key != KEYS]
         return keys if content.rest == NO_VALUE else None
     if content.kind in ("list", "tuple") or (content.owner is not None and is_row(content.owner)):
         held = [content.fields[key] for key in sorted(k for k in content.fields if isinstance(k, int))]
@@ -163,50 +199,73 @@ def _split(value: Value) -> list[Value]:
     """Its possibilities, one by one."""
     found = [Value(cells=frozenset([cell])) for cell in sorted(value.cells, key=repr)]
     found.extend(thing(one) for one in value.things)
-    found.extend(text_value(text) for text in strings(value))
+    found.extend(map(written, strings(value)))
     return found if found and not is_unknown(value) else [value]
 
 
 # --------------------------------------------------------------------------- strings
 
 
+def hole(name: str) -> str:
+    """What stands in a string for a part that is not known."""
+    return f"{_OPEN}{name}{_CLOSE}"
+
+
+def has_hole(text: object) -> bool:
+    return isinstance(text, str) and _OPEN in text
+
+
+def shown(text: str) -> str:
+    """A string for people: what is not known stands in braces."""
+    return text.replace(_OPEN, "{").replace(_CLOSE, "}")
+
+
 def string(value: Value | None) -> str | None:
     """The string that a value is, if it is one and known."""
-    if value is None or value.constant is None or not isinstance(value.constant[1], str):
-        return None
-    return value.constant[1]
+    known = value.constant[1] if value is not None and value.constant is not None else None
+    return known if isinstance(known, str) and not has_hole(known) else None
 
 
-def strings(value: Value) -> list[Text]:
+def strings(value: Value) -> list[Written]:
     """The strings that a value may be, in some order."""
-    return sorted(told(value), key=lambda text: text.text)
+    return sorted(told(value))
 
 
-def as_text(value: Value, shown: str) -> Text:
-    """A value as a string: `{shown}` where it is not known."""
-    if value.constant is not None:
-        return Text(value.constant[1]) if isinstance(value.constant[1], str) else Text(str(value.constant[1]))
-    if len(value.texts) == 1 and value.kind == Sort.PLAIN and not value.cells and not value.things:
-        return next(iter(value.texts))
-    return Text(f"{{{shown}}}", False)
+def as_text(value: Value | None, name: str) -> str:
+    """A value as a string: a hole of that name where it is not known."""
+    return str(value.constant[1]) if value is not None and value.constant is not None else hole(name)
 
 
-def joined(parts: Iterable[Text]) -> Text:
-    """The strings one after the other."""
-    several = list(parts)
-    if sum(len(part.text) for part in several) > LONG:
-        return Text("{…}", False)
-    return Text("".join(part.text for part in several), all(part.known for part in several))
+def written(value: object, spot: Spot | None = None) -> Value:
+    """The value that is a constant; a string was written at `spot`, unless it says where itself."""
+    if not isinstance(value, str):
+        return constant(value)
+    return Value(constant=(str, Written.at(value, value.spot if isinstance(value, Written) else spot)), kind=Sort.PLAIN)
 
 
-def text_value(text: Text, spot: Spot | None = None, roots: Names = NOTHING) -> Value:
-    """The value that is a string, written at `spot` unless it says where itself."""
-    whole = Written.at(text.text, text.spot or spot)
-    if text.known:
-        return Value(constant=(str, whole), kind=Sort.PLAIN)
-    return Value(unsure=roots, kind=Sort.PLAIN, texts=frozenset([Text(whole, False)]))
+def is_schema(value: Value) -> bool:
+    texts = strings(value)
+    return bool(texts) and all(has_hole(text) or ("->" in text and "(" in text) for text in texts)
 
 
-def written(value: object, spot: Spot | None) -> Value:
-    """What a constant in code gives."""
-    return text_value(Text(value), spot) if isinstance(value, str) else constant(value)
+def op_of(one: Thing) -> str:
+    """The name of the op that `torch.ops.ns.name.default` is."""
+    if not isinstance(one, External) or not one.name.startswith("torch.ops."):
+        return ""
+    parts = one.name.split(".")[2:]
+    overload = f".{parts[2]}" if len(parts) > 2 and parts[2] != "default" else ""
+    return "::".join(parts[:2]) + overload
+
+
+def op_named(op: Value) -> Value:
+    """The name of an op that is given itself, or by its name."""
+    return next((written(name) for one in op.things if (name := op_of(one))), op)
+
+
+def op_name(library: Library | None, name: Value) -> Value:
+    """The full name of op `name` of a library."""
+    named = op_named(name)
+    texts = strings(named)
+    local = texts[0] if len(texts) == 1 and not named.things else Written(hole("name"))
+    space = "" if "::" in local else as_text(library.namespace if library is not None else None, "…") + "::"
+    return written(space + local, local.spot)

@@ -10,39 +10,34 @@ from dataclasses import replace
 from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.host.model import Form
 from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.registrations.events import Event, ImplEvent, OpEvent, Step
-from triton_mutlint.host.registrations.one_by_one_library import OneByOneLibrary
-from triton_mutlint.host.registrations.passed import (
-    is_open,
-    is_schema,
-    may_be_library,
-    named_by,
-    op_name,
-    overload,
-    passed,
-    pending,
-    schemas,
-    take,
-)
+from triton_mutlint.host.registrations.real_calls import RealCalls
 from triton_mutlint.host.registrations.things import (
-    InferredSchema,
+    AT_RUN_TIME,
+    Event,
+    ImplEvent,
     Library,
     Opaque,
+    OpEvent,
     Registered,
+    Step,
     as_text,
+    hole,
     is_none,
-    joined,
+    is_open,
+    is_schema,
+    op_name,
+    op_named,
     opaque,
-    passed_in,
+    pending,
     snapshot,
     string,
     strings,
-    text_value,
+    take,
+    written,
 )
-from triton_mutlint.host.state.core import Activation
+from triton_mutlint.host.state.core import World
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.texts import Text
 from triton_mutlint.host.values.values import (
     NO_VALUE,
     NONE,
@@ -56,6 +51,7 @@ from triton_mutlint.host.values.values import (
 )
 
 _TORCH = re.compile(r"torch\.(_?library|_custom_op)\b")
+_INFERRED = re.compile(hole(r"schema (\d+)"))
 _SAME_FUNCTION = re.compile(
     r"torch\.(compile|jit\.\w+|no_grad|inference_mode|enable_grad|compiler\.\w+|_dynamo\.\w+|_disable_dynamo)"
     r"|functools\.(lru_cache|cache)|builtins\.(staticmethod|classmethod)|typing\.\w+|contextlib\.contextmanager"
@@ -63,8 +59,12 @@ _SAME_FUNCTION = re.compile(
 UNKNOWN = Value(kind=Sort.OTHER)
 
 
-class TorchRegistering(OneByOneLibrary):
+class TorchRegistering(RealCalls):
     """Notes what registering calls do."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.inferred: list[tuple[Value, Value | None]] = []  # by number, of schemas: the function, what it mutates
 
     def site(self, node: ast.AST) -> Step:
         """That of a call at `node`."""
@@ -74,27 +74,26 @@ class TorchRegistering(OneByOneLibrary):
         """Something is registered."""
         raise NotImplementedError
 
-    def external(self, name: str, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def external(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         top, _, last = name.partition(".")[0], "", name.rpartition(".")[2]
         if _TORCH.match(name) and last in _LIBRARY:
-            return _LIBRARY[last](self, External(name), arguments, node, state)
+            return _LIBRARY[last](self, External(name), arguments, node)
         if _SAME_FUNCTION.match(name):
             given = arguments.positional[:1]
             function = any(isinstance(t, (FunctionValue, Partial, Registered)) for v in given for t in v.things)
             # `torch.compile(dynamic=True)`, and then its result is called with the function
             return given[0] if function else thing(External(name))
         if top in ("torch", "triton"):
-            return self.not_known(NO_VALUE, arguments, node, state, here)
-        return super().external(name, arguments, node, state, here)
+            return self.not_known(NO_VALUE, arguments, node)
+        return super().external(name, arguments, node)
 
-    def method(self, attribute: Attribute, arguments: Arguments, node: ast.AST, state: State,
-               here: Activation) -> Value:
+    def method(self, attribute: Attribute, arguments: Arguments, node: ast.AST) -> Value:
         """`owner.name(...)` of a library, of an op, or of what may be one."""
         owner = attribute.owner
         libraries = [one for one in owner.things if isinstance(one, Library)]
         if libraries or (not owner.cells and owner.constant is None and not owner.texts
                          and all(isinstance(one, Opaque) for one in owner.things)):
-            found = self._of_library(attribute, libraries[0] if libraries else None, arguments, node, state)
+            found = self._of_library(attribute, libraries[0] if libraries else None, arguments, node)
             if found is not None:
                 return found
         ops = [one.event for one in owner.things if isinstance(one, Registered)]
@@ -103,65 +102,62 @@ class TorchRegistering(OneByOneLibrary):
             if is_none(function):
                 return pending(attribute, arguments, "fn")
             for event in ops:
-                self._implemented(event.name, function, node, state, take(arguments, 0, "device_types"))
+                self._implemented(event.name, function, node, take(arguments, 0, "device_types"))
             return function or NO_VALUE
-        return super().method(attribute, arguments, node, state, here)
+        return super().method(attribute, arguments, node)
 
-    def _of_library(self, attribute: Attribute, library: Library | None, arguments: Arguments, node: ast.AST,
-                    state: State) -> Value | None:
+    def _of_library(self, attribute: Attribute, library: Library | None, arguments: Arguments,
+                    node: ast.AST) -> Value | None:
         if attribute.name == "define":
             schema = take(arguments, 0, "schema")
-            if schema is not None and (library is not None or is_schema(schema) or passed_in([schema], state)):
-                self.define(library, schema, node, state)
+            if schema is not None and (library is not None or is_schema(schema)):
+                self.define(library, schema, node)
                 return NONE
-        return self._impl_of(attribute, library, arguments, node, state) if attribute.name == "impl" else None
+        return self._impl_of(attribute, library, arguments, node) if attribute.name == "impl" else None
 
-    def _impl_of(self, attribute: Attribute, library: Library | None, arguments: Arguments, node: ast.AST, state: State
+    def _impl_of(self, attribute: Attribute, library: Library | None, arguments: Arguments, node: ast.AST
                  ) -> Value | None:
         op, function, keys = (take(arguments, i, name) for i, name in enumerate(("op_name", "fn", "dispatch_key")))
         if op is None and is_open(arguments) and library is not None:  # `lib.impl(*entry)`
-            op = function = Value(unsure=frozenset(["*"]), kind=Sort.OTHER)
-        if op is None or not (library is not None or string(op) is not None or strings(op) or passed_in([op], state)):
+            op = function = opaque(AT_RUN_TIME)
+        if op is None or not (library is not None or strings(op)):
             return None
         if function is None or string(function) is not None:  # `@lib.impl("op", "CUDA")`
-            named = {**arguments.named, "dispatch_key": function or keys or text_value(Text(""))}
+            named = {**arguments.named, "dispatch_key": function or keys or written("")}
             return pending(attribute, replace(arguments, positional=(op,), named=named), "fn")
-        self._implemented(op_name(library, op, state), function, node, state, keys, "with_keyset" in arguments.named,
+        self._implemented(op_name(library, op), function, node, keys, "with_keyset" in arguments.named,
                           library is not None)
         return NONE
 
-    def _implemented(self, name: Value, function: Value | None, node: ast.AST, state: State, keys: Value | None = None,
+    def _implemented(self, name: Value, function: Value | None, node: ast.AST, keys: Value | None = None,
                      keyset: bool = False, sure: bool = True) -> None:
         function = function or NO_VALUE
-        passed = bool(passed_in([function], state))
-        depends = passed or bool(passed_in([name], state))
-        self.note(ImplEvent(name, self.site(node), snapshot([name, function, keys], state), passed, depends,
-                            function, keys, keyset, sure),
-                  state)
+        held = snapshot([function, keys], self.state)
+        self.note(ImplEvent(name, self.site(node), held, function, keys, keyset, sure), self.state)
 
-    def _defines(self, form: Form, api: str, name: Value, node: ast.AST, state: State, function: Value | None = None,
+    def _defines(self, form: Form, api: str, name: Value, node: ast.AST, function: Value | None = None,
                  mutates: Value | None = None, schema: Value | None = None, **more: object) -> OpEvent:
-        decides = passed_in([function if function is not None else schema], state)
-        depends = passed_in([function, mutates, schema], state)
-        held = snapshot([name, function, mutates, schema, *(v for v in more.values() if isinstance(v, Value))], state)
-        event = OpEvent(name, self.site(node), held, bool(decides), bool(depends), form, api, function, mutates, schema,
+        held = snapshot([function, mutates, schema, *(v for v in more.values() if isinstance(v, Value))], self.state)
+        event = OpEvent(name, self.site(node), held, form, api, function, mutates, schema,
                         **more)  # type: ignore[arg-type]
-        self.note(event, state)
+        self.note(event, self.state)
         return event
 
-    def define(self, library: Library | None, schema: Value, node: ast.AST, state: State) -> None:
+    def define(self, library: Library | None, schema: Value, node: ast.AST) -> None:
         """Note `library.define(schema)`."""
-        for one in schemas(schema):
-            self.defined_as("Library.define", op_name(library, named_by(one), state), one, node, state)
+        for one in map(written, strings(schema)) if strings(schema) else [schema]:
+            self.defined_as("Library.define", op_name(library, _named_by(one)), one, node)
 
-    def defined_as(self, api: str, name: Value, schema: Value, node: ast.AST, state: State) -> None:
-        inferred = next((one for one in schema.things if isinstance(one, InferredSchema)), None)
-        function, mutates = (inferred.function, inferred.mutates) if inferred is not None else (None, None)
-        self._defines(Form.DEFINE, api, name, node, state, function, mutates, schema)
+    def defined_as(self, api: str, name: Value, schema: Value, node: ast.AST) -> None:
+        inferred = next((found for text in strings(schema) if (found := _INFERRED.search(text))), None)
+        if inferred is None:
+            self._defines(Form.DEFINE, api, name, node, schema=schema)
+        else:
+            self._defines(Form.DEFINE, api, name, node, *self.inferred[int(inferred[1])])
 
     # ------------------------------------------------------------------ torch.library
 
-    def custom_op(self, callee: External, arguments: Arguments, node: ast.AST, state: State) -> Value:
+    def custom_op(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
         function = take(arguments, 1, "fn")
         if function is not None and (function.cells or string(function) is not None):  # a list where it belongs
             named = {"misplaced": function, **arguments.named}
@@ -172,62 +168,63 @@ class TorchRegistering(OneByOneLibrary):
         schema = take(arguments, None, "schema")
         event = self._defines(
             Form.TRITON_OP if last == "triton_op" else Form.CUSTOM_OP, f"torch.library.{last}",
-            take(arguments, 0, "name") or opaque("it is missing"), node, state, function,
+            take(arguments, 0, "name") or opaque("it is missing"), node, function,
             take(arguments, None, "mutates_args"), None if is_none(schema) else schema, required=True,
             open=is_open(arguments), misplaced=take(arguments, None, "misplaced"),
         )
         return thing(Registered(event))
 
-    def library(self, callee: External, arguments: Arguments, node: ast.AST, state: State) -> Value:
+    def library(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
         return thing(Library(take(arguments, 0, "ns") or UNKNOWN))
 
-    def define_call(self, callee: External, arguments: Arguments, node: ast.AST, state: State) -> Value:
+    def define_call(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
         first = take(arguments, 0, "qualname") or UNKNOWN
         schema = take(arguments, 1, "schema") or UNKNOWN
         library = next((one for one in first.things if isinstance(one, Library)), None)
         if library is None:
-            self.defined_as("torch.library.define", first, schema, node, state)
+            self.defined_as("torch.library.define", first, schema, node)
             return NONE
         function = take(arguments, None, "f")  # `@torch.library.define(lib, "op(Tensor x) -> Tensor")`
         if function is None:
             return pending(callee, arguments, "f")
-        self.define(library, schema, node, state)
-        self._implemented(op_name(library, named_by(schema), state), function, node, state)
+        self.define(library, schema, node)
+        self._implemented(op_name(library, _named_by(schema)), function, node)
         return function
 
-    def impl(self, callee: External, arguments: Arguments, node: ast.AST, state: State) -> Value:
+    def impl(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
         first = take(arguments, 0, "qualname") or UNKNOWN
         library = next((one for one in first.things if isinstance(one, Library)), None)
-        if len(arguments.positional) > 1 and (library is not None or may_be_library(first)):
-            name = op_name(library, take(arguments, 1, "name") or UNKNOWN, state)
+        if len(arguments.positional) > 1 and (library is not None or _may_be_library(first)):
+            name = op_name(library, take(arguments, 1, "name") or UNKNOWN)
             keys, function = take(arguments, 2, "dispatch_key"), take(arguments, None, "func")
         else:
             name, keys, function = first, take(arguments, 1, "types"), take(arguments, 2, "func")
         if is_none(function):
             return pending(callee, arguments, "func")
-        self._implemented(name, function, node, state, keys, "with_keyset" in arguments.named)
+        self._implemented(name, function, node, keys, "with_keyset" in arguments.named)
         return function or NO_VALUE
 
-    def register_kernel(self, callee: External, arguments: Arguments, node: ast.AST, state: State) -> Value:
+    def register_kernel(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
         function = take(arguments, 2, "func")
         if is_none(function):
             return pending(callee, arguments, "func")
         op = take(arguments, 0, "op") or UNKNOWN
-        names = [one.event.name for one in op.things if isinstance(one, Registered)] or [overload(op)]
+        names = [one.event.name for one in op.things if isinstance(one, Registered)] or [op_named(op)]
         for name in names:
-            self._implemented(name, function, node, state, take(arguments, 1, "device_types"))
+            self._implemented(name, function, node, take(arguments, 1, "device_types"))
         return function or NO_VALUE
 
-    def infer_schema(self, callee: External, arguments: Arguments, node: ast.AST, state: State) -> Value:
-        prefix = take(arguments, None, "op_name")
-        shown = as_text(prefix, "op_name") if prefix is not None and not is_none(prefix) else Text("")
-        function = take(arguments, 0, "prototype_function") or UNKNOWN
-        return thing(InferredSchema(function, take(arguments, 1, "mutates_args"), shown))
+    def infer_schema(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
+        """The schema is a string with a hole, which stands for what is inferred."""
+        prefix, function = take(arguments, None, "op_name"), take(arguments, 0, "prototype_function") or UNKNOWN
+        self.inferred.append((function, take(arguments, 1, "mutates_args")))
+        name = "" if is_none(prefix) else as_text(prefix, "op_name")
+        return written(name + hole(f"schema {len(self.inferred) - 1}"))
 
     # ------------------------------------------------------------------ registrars
 
-    def by_registrar(self, registrar: Registrar, callee: Thing, name: str, arguments: Arguments, node: ast.AST,
-                     state: State) -> Value:
+    def by_registrar(self, registrar: Registrar, callee: Thing, name: str, arguments: Arguments,
+                     node: ast.AST) -> Value:
         """What calling a function that registers ops gives, by what is known of its parameters."""
         parameter = registrar.function or "decorated"
         function = passed(registrar, arguments, registrar.function)
@@ -237,21 +234,34 @@ class TorchRegistering(OneByOneLibrary):
         called = passed(registrar, arguments, registrar.name)
         if called is None or is_none(called):
             one = next((t for t in function.things if isinstance(t, FunctionValue)), None)
-            text = Text(one.node.name, True) if one is not None and not isinstance(one.node, ast.Lambda) else Text(
-                "<lambda>" if one is not None else "{name}", one is not None)
-            called = text_value(text, roots=passed_in([function], state))
-        shown = as_text(called, "name")
-        if registrar.namespace and "::" not in shown.text:
-            shown = replace(joined([Text(f"{registrar.namespace}::"), shown]))
-        roots = passed_in([called], state)
+            called = written(hole("name") if one is None else getattr(one.node, "name", "<lambda>"))
+        text, spot = as_text(called, "name"), strings(called)[0].spot if strings(called) else None
+        if registrar.namespace and "::" not in text:
+            text = f"{registrar.namespace}::{text}"
         mutates = passed(registrar, arguments, registrar.mutates)
         event = self._defines(
-            Form.REGISTRAR, name, text_value(shown, roots=roots), node, state, function,
-            None if is_none(mutates) else mutates, default=registrar.default, open=is_open(arguments))
+            Form.REGISTRAR, name, written(text, spot), node, function, None if is_none(mutates) else mutates,
+            default=registrar.default, open=is_open(arguments))
         return thing(Registered(event))
 
 
-_LIBRARY: Mapping[str, Callable[[TorchRegistering, External, Arguments, ast.AST, State], Value]] = {
+def passed(registrar: Registrar, arguments: Arguments, parameter: str) -> Value | None:
+    """What is passed for a registrar's parameter."""
+    index = registrar.order.index(parameter) if parameter in registrar.order else None
+    return take(arguments, index, parameter) if parameter else None
+
+
+def _named_by(schema: Value) -> Value:
+    """The name that a schema begins with."""
+    texts = strings(schema)
+    return written(_INFERRED.split(texts[0])[0].partition("(")[0].strip(), texts[0].spot) if texts else schema
+
+
+def _may_be_library(value: Value) -> bool:
+    return not strings(value) and all(isinstance(one, Opaque) for one in value.things)
+
+
+_LIBRARY: Mapping[str, Callable[[TorchRegistering, External, Arguments, ast.AST], Value]] = {
     "custom_op": TorchRegistering.custom_op, "triton_op": TorchRegistering.custom_op,
     "Library": TorchRegistering.library, "_scoped_library": TorchRegistering.library,
     "define": TorchRegistering.define_call, "impl": TorchRegistering.impl,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import time
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -16,7 +17,19 @@ from triton_mutlint.host.state.state import State
 from triton_mutlint.host.torch.compiled_ops import CompiledOps
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import Cell
-from triton_mutlint.host.values.values import UNSEEN, CellId, ClassValue, ScopeId, Value
+from triton_mutlint.host.values.values import (
+    UNSEEN,
+    Attribute,
+    CellId,
+    ClassValue,
+    FunctionValue,
+    KernelValue,
+    Partial,
+    ScopeId,
+    Thing,
+    Value,
+    join,
+)
 from triton_mutlint.types import Access, Beyond, Frame, HostEffect, KernelReport, LaunchArgument, Location
 
 STEPS = 20_000  # statements interpreted for one op, at most
@@ -61,7 +74,6 @@ class Shared:
     opened: set[ScopeId] = field(default_factory=set)  # scopes whose names were looked through for that
     endless: set[ast.AST] = field(default_factory=set)  # functions that one op spent most of its steps on in vain
     state: State = field(default_factory=lambda: State(importing=True))
-    traced: list[Shared] = field(default_factory=list)  # the same where torch.compile runs the code, once asked for
 
     def __post_init__(self) -> None:
         self.state.base = self.state.heap
@@ -76,12 +88,6 @@ class World:
     ops: Mapping[str, Sequence[OpRegistration]]
     shared: Shared = field(default_factory=Shared)
     compiled: CompiledOps = field(default_factory=CompiledOps)
-
-    def traced(self) -> World:
-        """The same, as code sees it that torch.compile runs."""
-        if not self.shared.traced:
-            self.shared.traced.append(Shared())
-        return replace(self, shared=self.shared.traced[0])
 
 
 @dataclass(eq=False)
@@ -116,7 +122,13 @@ class Activation:
 
 
 class Core:
-    """The interpreter's state that no part owns alone."""
+    """The interpreter's state that no part owns alone.
+
+    Expressions are evaluated in `state`, which they change in place, and in the call `here`.
+    """
+
+    state: State
+    here: Activation
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -128,18 +140,39 @@ class Core:
         self.watch: list[State] = []  # of each `try` and `with` that runs: its state after any of its statements
         self.escaped: list[tuple[HostEffect, Value]] = []  # what code that is not understood may hold on to
         self.resuming: set[CellId] = set()
-        self.tracing = False  # whether torch.compile runs the code, so far as the code asks
+        self.orders: dict[ClassValue, list[ClassValue]] = {}  # in which members of classes are looked up
         self.given: frozenset[str] = frozenset()  # arguments of the op that are tensors in every call
         self.rounds: tuple[int, ...] = ()  # of loops that are followed round by round
         self.untraced = 0  # blocks around this one that switch tracing off
 
-    # What the parts ask of each other; each is defined in one of them.
-    call: Callable[[Value, Arguments, ast.AST, State, Activation], Value]
-    not_known: Callable[[Value, Arguments, ast.AST, State, Activation], Value]
-    evaluate: Callable[[ast.expr, State, Activation], Value]
-    block: Callable[[Sequence[ast.stmt], State, Activation], State | None]
+    # What the parts ask of each other; each is defined in one that comes later.
+    evaluate: Callable[[ast.expr], Value]
+    block: Callable[[Sequence[ast.stmt], State], State | None]
+    call: Callable[[Value, Arguments, ast.AST], Value]
+    not_known: Callable[[Value, Arguments, ast.AST], Value]
+    external: Callable[[str, Arguments, ast.AST], Value]
+    method: Callable[[Attribute, Arguments, ast.AST], Value]
+    launch: Callable[[KernelValue, str, Arguments, ast.AST], Value]
+    defaults_of: Callable[[ast.arguments], tuple[tuple[str, Value], ...]]
+    decorate: Callable[[ast.expr, Value], Value]
+    scope_of: Callable[[str], ScopeId]
+    extended: Callable[[Value, Value, ast.AST], None]
 
-    def apart(self, work: Callable[[State], Value]) -> tuple[Value, Effects]:
+    @contextmanager
+    def at(self, state: State, here: Activation) -> Iterator[None]:
+        """Interpret code in another state and call for a while."""
+        before = self.state, self.here
+        self.state, self.here = state, here
+        try:
+            yield
+        finally:
+            self.state, self.here = before
+
+    def evaluate_in(self, node: ast.expr, state: State, here: Activation) -> Value:
+        with self.at(state, here):
+            return self.evaluate(node)
+
+    def apart(self, work: Callable[[], Value], here: Activation) -> tuple[Value, Effects]:
         """Do work that no op argument reaches, within limits of its own; what exceeds them is not known.
 
         Its state holds what it makes and changes itself: copies of all that a run's module-level code
@@ -149,7 +182,8 @@ class Core:
         steps, effects, active, watch = self.steps, self.effects, self.active, self.watch
         self.steps, self.effects, self.active, self.watch = STEPS - APART, Effects(), active[-1:], []
         try:
-            return work(own), self.effects
+            with self.at(own, here):
+                return work(), self.effects
         except (TooLargeError, RecursionError):
             return UNSEEN, self.effects
         finally:
@@ -162,34 +196,90 @@ class Core:
         if self.steps > STEPS:
             raise TooLargeError
 
-    def escape(self, value: Value, text: str, node: ast.AST, state: State, here: Activation) -> None:
+    def escape(self, value: Value, text: str, node: ast.AST) -> None:
         """`value` is put where it is not followed: whatever is not known may write it, now or later."""
-        same, maybe = state.reach([value])
+        same, maybe = self.state.reach([value])
         if same or maybe or value.cells:
-            effect = self.effect(text, node, here)
-            self.effects.gap(effect, state, [value])
+            effect = self.effect(text, node)
+            self.effects.gap(effect, self.state, [value])
             self.escaped.append((effect, value))
 
-    def place(self, node: ast.AST, here: Activation) -> Location:
-        return Location(here.module.display, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+    def place(self, node: ast.AST) -> Location:
+        return Location(self.here.module.display, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
 
-    def effect(self, text: str, node: ast.AST, here: Activation, kernel: str = "",
-               access: Access | None = None) -> HostEffect:
-        return HostEffect(self.place(node, here), text, here.path, kernel, access)
+    def effect(self, text: str, node: ast.AST, kernel: str = "", access: Access | None = None) -> HostEffect:
+        return HostEffect(self.place(node), text, self.here.path, kernel, access)
 
-    def cell(self, node: ast.AST, here: Activation, what: str = "") -> CellId:
+    def cell(self, node: ast.AST, what: str = "") -> CellId:
         """The name of the container made at `node` in this call, or of one that an iterator makes when it is run."""
         maker: CellId | None = getattr(node, "maker", None)
         if maker is not None:
             return (*maker[:-2], what, maker[-1])
         place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0), getattr(node, "end_col_offset", 0))
-        return (here.module.display, *place, what, here.chain, *self.rounds)
+        return (self.here.module.display, *place, what, self.here.chain, *self.rounds)
 
-    def make(self, node: ast.AST, content: Cell, state: State, here: Activation, what: str = "") -> Value:
-        return state.make(self.cell(node, here, what), content)
+    def make(self, node: ast.AST, content: Cell, what: str = "") -> Value:
+        return self.state.make(self.cell(node, what), content)
+
+    def loosen(self, value: Value, changed: bool) -> None:
+        """Loosen what a module-level name holds, at any depth; `changed` if code changes it by that name.
+
+        Constants in containers and objects are taken for unknown. If any code changes what a field of that
+        name holds, or a name of a function around, so is everything in it.
+        """
+        state, seen = self.module_state, self.world.shared.loosened
+        pending = [(cell, changed) for cell in state.holds(value)]
+        things = list(value.things)
+        while pending or things:
+            if not pending:
+                pending.extend(self._around_it(things.pop()))
+                continue
+            cell, altered = pending.pop()
+            content = state.cell(cell)
+            if content is None or (cell, altered) in seen or (cell, True) in seen:
+                continue
+            seen.add((cell, altered))
+            for key, held in content.fields.items():
+                named = isinstance(key, str) and content.kind == "object" and self.world.modules.is_field_changed(key)
+                pending.extend((inner, altered or named) for inner in state.holds(held))
+                things.extend(held.things)
+            for held in (content.rest, content.source):
+                pending.extend((inner, altered) for inner in state.holds(held))
+                things.extend(held.things)
+            if content.kind != "tuple":
+                given = self.world.modules.is_field_given if content.kind == "object" else _never
+                fields = {key: join(replace(held, constant=None), UNSEEN) if isinstance(key, str) and given(key)
+                          else replace(held, constant=None) for key, held in content.fields.items()}
+                content = replace(content, fields=fields, rest=replace(content.rest, constant=None))
+                state.store(cell, content.spread(UNSEEN) if altered else content)
+
+    def _around_it(self, item: Thing) -> Iterator[tuple[CellId, bool]]:
+        """The containers that a function made in another holds by name; what names are given anew is not known."""
+        if isinstance(item, Partial):
+            for held in (item.function, *item.positional, *(value for _, value in item.keywords)):
+                for inner in held.things:
+                    yield from self._around_it(inner)
+        scope = item.scope if isinstance(item, FunctionValue) else None
+        state = self.module_state
+        while isinstance(item, FunctionValue) and scope is not None and scope not in self.world.shared.opened:
+            self.world.shared.opened.add(scope)
+            names = state.names.get(scope, {})
+            for name, value in names.items():
+                altered = name in item.module.changed
+                yield from ((cell, altered) for cell in state.holds(value))
+                for inner in value.things:
+                    yield from self._around_it(inner)
+            again = {name: join(value, UNSEEN) for name, value in names.items() if name in item.module.nonlocals}
+            if again:
+                state.names[scope] = {**names, **again}
+            scope = self.scopes.get(scope)
 
 
 def text_of(node: ast.AST, limit: int = 48) -> str:
     """The source of an expression for a message, shortened."""
     text = " ".join(ast.unparse(node).split())
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _never(name: str) -> bool:
+    return False

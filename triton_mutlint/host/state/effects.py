@@ -53,21 +53,6 @@ class Effects:
         for name in same | maybe:
             self.unknown.setdefault(name, {})[effect] = None
 
-    def narrow(self, other: Effects) -> None:
-        """Take back writes that a second look did not find: what it found in their place holds.
-
-        Each of the two has all that may happen.
-        """
-        other.settle()
-        for name in {*self.written, *self.maybe} - {*other.written, *other.maybe}:
-            self.written.pop(name, None)
-            self.maybe.pop(name, None)
-            instead = other.unknown.get(name, {})
-            self.unknown.setdefault(name, {}).update(instead)
-            self.gaps.update(instead)
-            if not self.unknown[name]:
-                del self.unknown[name]
-
     def settle(self) -> None:
         """A write through an address that was lost sight of may be one to any argument whose address was taken."""
         for effect in self.blind:

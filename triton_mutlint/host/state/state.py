@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from triton_mutlint.host.values.cells import Cell, merged
 from triton_mutlint.host.values.values import (
+    NO_VALUE,
     Attribute,
-    BoundMethod,
     CellId,
     ClassValue,
     FunctionValue,
@@ -157,25 +157,13 @@ class State:
             self.kept |= cell in self.base
             self.store(cell, (self.cell(cell) or Cell()).add(new))
 
-    def mix(self, value: Value) -> None:
-        """Forget the positions in every container that `value` may be."""
+    def mix(self, value: Value, new: Value = NO_VALUE) -> None:
+        """Forget the positions in every container that `value` may be, which takes `new` in; a dict has none."""
         for cell in value.cells:
             content = self.cell(cell)
-            if content is not None:
+            if content is not None and not (content.kind == "dict" and new == NO_VALUE):
                 self.kept |= cell in self.base
-                self.store(cell, content.mixed())
-
-    def rearrange(self, value: Value, change: Callable[[list[Value]], list[Value]]) -> None:
-        """Put a list's elements in another order, or others in their place; where they are not known, mix them."""
-        contents = self.contents(value)
-        listed = contents[0].listed() if len(contents) == 1 and not value.roots else None
-        if listed is None:
-            self.mix(value)
-            return
-        after = change(listed)
-        (cell,) = value.cells
-        self.kept |= cell in self.base
-        self.store(cell, replace(contents[0], fields=dict(enumerate(after)), size=len(after), rest=Value()))
+                self.store(cell, content.mixed(new))
 
     def element(self, value: Value, key: object) -> Value:
         """What `value[key]` may be, for containers with that key."""
@@ -190,6 +178,11 @@ class State:
             if field_ is not None and (content.many or (content.size is None and content.kind in ("list", "tuple"))):
                 found.append(content.rest)
         return join(*found) if found else Value()
+
+    def listed(self, value: Value) -> list[Value] | None:
+        """The elements in order, where the value is one list or tuple of known length."""
+        contents = self.contents(value)
+        return contents[0].listed() if len(contents) == 1 and not value.roots else None
 
     def elements(self, value: Value) -> Value:
         """Any element of the containers that `value` may be."""
@@ -221,13 +214,13 @@ class State:
 
     def _captured(self, thing: Thing) -> Iterator[Value]:
         """Values that something callable holds, and those of the names that a function in a function reads."""
-        if isinstance(thing, (BoundMethod, Super, Attribute)):
+        if isinstance(thing, (Super, Attribute)):
             yield thing.owner
         if isinstance(thing, Partial):
             yield from (thing.function, *thing.positional, *(held for _, held in thing.keywords), thing.star or Value())
         if isinstance(thing, Resumed):
             yield from (held for _, held in thing.given)
-        function = thing.function if isinstance(thing, (BoundMethod, Resumed)) else thing
+        function = thing.function if isinstance(thing, Resumed) else thing
         if isinstance(function, FunctionValue):
             yield from (held for _, held in function.defaults)
             if self.kept:

@@ -5,26 +5,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from triton_mutlint.host.expressions.expressions import ExpressionsMixin
+from triton_mutlint.host.expressions.expressions import Evaluating
 from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.state.core import Activation
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.values import UNSEEN, Sort, Value, join
 from triton_mutlint.source.walking import dotted
 
-_THROWN = ("thrown",)  # the scope that holds, as one name, whatever was raised
 _UNTRACED = (("_disable_current_modes",), ("unset_fake_temporarily",), ("no_dispatch",))  # of torch
 _Work = Callable[[], State | None]
 _Leave = Callable[[State], State | None]
 
 
-class ExitsMixin(ExpressionsMixin):
+class Exits(Evaluating):
     """Follows the ways out of a block."""
 
-    def watched(self, work: _Work, state: State) -> tuple[State | None, State]:
+    def watched(self, work: _Work) -> tuple[State | None, State]:
         """The state after `work`, and the one after any part of it, where an exception may leave it."""
-        anywhere = state.copy()
+        anywhere = self.state.copy()
         self.watch.append(anywhere)
         try:
             ended = work()
@@ -34,11 +32,11 @@ class ExitsMixin(ExpressionsMixin):
             self.watch[-1].join(anywhere)
         return ended, anywhere
 
-    def leaving(self, work: _Work, leave: _Leave, state: State, here: Activation) -> tuple[State | None, State | None]:
+    def leaving(self, work: _Work, leave: _Leave) -> tuple[State | None, State | None]:
         """Run `work`, and `leave` on each way out; the states where it ends, and where an exception leaves it."""
-        lists = (here.left, here.breaks, here.continues)
+        lists = (self.here.left, self.here.breaks, self.here.continues)
         marks = [len(states) for states in lists]
-        ended, anywhere = self.watched(work, state)
+        ended, anywhere = self.watched(work)
         for states, mark in zip(lists, marks, strict=True):
             going, states[mark:] = states[mark:], []
             states.extend(after for before in going if (after := leave(before)) is not None)
@@ -47,86 +45,77 @@ class ExitsMixin(ExpressionsMixin):
 
     # ------------------------------------------------------------------ try
 
-    def _s_try(self, node: ast.Try, state: State, here: Activation) -> State | None:
+    def _s_try(self, node: ast.Try) -> State | None:
         if not node.finalbody:
-            return self._caught(node, state, here)
-        ended, _ = self.leaving(lambda: self._caught(node, state, here),
-                                lambda left: self.block(node.finalbody, left, here), state, here)
+            return self._caught(node)
+        ended, _ = self.leaving(lambda: self._caught(node), lambda left: self.block(node.finalbody, left))
         return ended
 
     _s_trystar = _s_try
 
-    def _caught(self, node: ast.Try, state: State, here: Activation) -> State | None:
-        current, anywhere = self.watched(lambda: self.block(node.body, state, here), state)
-        after = self.block(node.orelse, current, here) if current is not None else None
+    def _caught(self, node: ast.Try) -> State | None:
+        current, anywhere = self.watched(lambda: self.block(node.body, self.state))
+        after = self.block(node.orelse, current) if current is not None else None
         for handler in node.handlers:
-            start = anywhere.copy()
+            start = self.state = anywhere.copy()
             if handler.name:
-                start.put(self.scope_of(handler.name, start, here), handler.name, join(UNSEEN, self.thrown(start)))
-            after = either(after, self.block(handler.body, start, here))
+                start.put(self.scope_of(handler.name), handler.name, UNSEEN)
+            after = either(after, self.block(handler.body, start))
         return after
 
-    @staticmethod
-    def thrown(state: State) -> Value:
-        """What an exception may be that is caught now."""
-        return state.get(_THROWN, "exception") or Value()
-
-    def throw(self, value: Value, state: State) -> None:
-        state.put(_THROWN, "exception", join(self.thrown(state), value))
-
-    def _s_raise(self, node: ast.Raise, state: State, here: Activation) -> None:
+    def _s_raise(self, node: ast.Raise) -> None:
         for part in (node.exc, node.cause):
             if part is not None:
-                self.throw(self.evaluate(part, state, here), state)
+                self.escape(self.evaluate(part), "it is raised", node)  # what is caught is not followed
 
     # ------------------------------------------------------------------ with
 
-    def _s_with(self, node: ast.With | ast.AsyncWith, state: State, here: Activation) -> State | None:
-        return self._within_items(node.items, node, state, here)
+    def _s_with(self, node: ast.With | ast.AsyncWith) -> State | None:
+        return self._within_items(node.items, node)
 
     _s_asyncwith = _s_with
 
-    def _within_items(self, items: Sequence[ast.withitem], node: ast.With | ast.AsyncWith, state: State,
-                      here: Activation) -> State | None:
+    def _within_items(self, items: Sequence[ast.withitem], node: ast.With | ast.AsyncWith) -> State | None:
         if not items:
-            return self.block(node.body, state, here)
+            return self.block(node.body, self.state)
         item, *others = items
         self.untraced += (off := _stops_tracing(item.context_expr))
         try:
-            return self._managed(item, others, node, state, here)
+            return self._managed(item, others, node)
         finally:
             self.untraced -= off
 
-    def _managed(self, item: ast.withitem, others: Sequence[ast.withitem], node: ast.With | ast.AsyncWith,
-                 state: State, here: Activation) -> State | None:
-        manager = self.evaluate(item.context_expr, state, here)
-        entered = self.entered(manager, item.context_expr, state, here)
+    def _managed(self, item: ast.withitem, others: Sequence[ast.withitem],
+                 node: ast.With | ast.AsyncWith) -> State | None:
+        manager = self.evaluate(item.context_expr)
+        entered = self.entered(manager, item.context_expr)
         if item.optional_vars is not None:
-            self.assign(item.optional_vars, entered, state, here)
+            self.assign(item.optional_vars, entered)
         if not manager.cells and not _may_swallow(manager, item.context_expr):
-            return self._within_items(others, node, state, here)
+            return self._within_items(others, node)
 
         def leave(left: State) -> State | None:
-            self.exited(manager, item.context_expr, left, here)
+            self.state = left
+            self.exited(manager, item.context_expr)
             return left
 
-        ended, raised = self.leaving(lambda: self._within_items(others, node, state, here), leave, state, here)
+        ended, raised = self.leaving(lambda: self._within_items(others, node), leave)
         return either(ended, raised) if _may_swallow(manager, item.context_expr) else ended
 
-    def entered(self, manager: Value, node: ast.expr, state: State, here: Activation) -> Value:
+    def entered(self, manager: Value, node: ast.expr) -> Value:
         """What `with manager as name` binds."""
-        found = [content.rest for content in state.contents(manager) if content.kind == "generator"]
-        got = self.special(manager, ("__enter__", "__aenter__"), (), node, state, here)
+        found = [content.rest for content in self.state.contents(manager) if content.kind == "generator"]
+        got = self.special(manager, ("__enter__", "__aenter__"), (), node)
         if got is not None:
             found.append(got)
         return join(*found) if found else manager
 
-    def exited(self, manager: Value, node: ast.expr, state: State, here: Activation) -> None:
+    def exited(self, manager: Value, node: ast.expr) -> None:
         """The end of `with manager`."""
-        self.special(manager, ("__exit__", "__aexit__"), (UNSEEN, UNSEEN, UNSEEN), node, state, here)
-        for content in state.contents(manager):
+        self.special(manager, ("__exit__", "__aexit__"), (UNSEEN, UNSEEN, UNSEEN), node)
+        for content in self.state.contents(manager):
             if content.kind == "generator":
-                self.call(content.source, Arguments(), node, state, here)
+                self.call(content.source, Arguments(), node)
 
 
 def _stops_tracing(node: ast.expr) -> bool:

@@ -6,14 +6,13 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from triton_mutlint.host.calls.objects import ObjectsMixin
-from triton_mutlint.host.expressions.attributes import applied, is_array
+from triton_mutlint.host.calls.calls import Calling
+from triton_mutlint.host.expressions.attributes import is_array
 from triton_mutlint.host.model import OpRegistration
-from triton_mutlint.host.state.core import Activation, text_of
-from triton_mutlint.host.state.state import State
+from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.schema import Schema
-from triton_mutlint.host.torch.table import TorchEffect
+from triton_mutlint.host.torch.table import TorchEffect, applied
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.values import (
     NOTHING,
@@ -44,10 +43,10 @@ _MAKERS = ("torch.empty", "torch.zeros", "torch.ones", "torch.full", "torch.rand
 _OVERRIDES = ("__torch_function__", "__torch_dispatch__")
 
 
-class TorchCallsMixin(ObjectsMixin):
+class TorchCalls(Calling):
     """Applies torch's functions."""
 
-    def torch_function(self, name: str, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def torch_function(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         """`torch.x(...)`; `torch.ops.ns.op(...)` of an op that the run knows runs its implementation."""
         if name.startswith("torch.ops."):
             namespace, op, *overload = [*name.split(".")[2:], ""][:3]
@@ -55,35 +54,34 @@ class TorchCallsMixin(ObjectsMixin):
             ops = several or self.world.ops.get(f"{namespace}::{op}")
             own = namespace == "aten" and torch_table.function(name) is not None  # on some devices it has another body
             if ops and not own:
-                return join(*(self._op(op, arguments, node, state, here) for op in ops))
+                return join(*(self._op(op, arguments, node) for op in ops))
             if torch_table.function(name) is None:
-                schemas = self.world.compiled.schemas(here.module, namespace, op, "".join(overload))
+                schemas = self.world.compiled.schemas(self.here.module, namespace, op, "".join(overload))
                 if schemas:
-                    return self._compiled(schemas, arguments, node, state, here)
+                    return self._compiled(schemas, arguments, node)
         if name.startswith(("torch.library.", "torch._library.")):
             return arguments.positional[0] if len(arguments.positional) == 1 else UNSEEN
         effect = torch_table.function(name)
         if effect is None:
-            return self.not_known(UNSEEN, arguments, node, state, here)
+            return self.not_known(UNSEEN, arguments, node)
         if name == "torch.einsum" and _is_contraction(arguments):
             effect = replace(effect, maybe=())
-        result = self.apply(effect, arguments, node, state, here)
+        result = self.apply(effect, arguments, node)
         return replace(result, some=name.startswith(_MAKERS))
 
-    def _op(self, op: OpRegistration, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def _op(self, op: OpRegistration, arguments: Arguments, node: ast.AST) -> Value:
         """Another op of the run: what its implementation does counts, or else what it declares."""
         if op.functions:
-            results = [self.invoke(FunctionValue(module, function), arguments, node, state, here)
+            results = [self.invoke(FunctionValue(module, function), arguments, node)
                        for module, function in op.functions]
             return join(*results)
         if op.declaration.names is None or not op.arguments:
-            return self.not_known(UNSEEN, arguments, node, state, here)
+            return self.not_known(UNSEEN, arguments, node)
         positions = [name for name in op.arguments if name not in op.keyword_only]
         told = [(op.name, positions, op.declaration.names)]
-        return self._declared(told, arguments, node, state, here)
+        return self._declared(told, arguments, node)
 
-    def _compiled(self, schemas: Sequence[Schema], arguments: Arguments, node: ast.AST, state: State,
-                  here: Activation) -> Value:
+    def _compiled(self, schemas: Sequence[Schema], arguments: Arguments, node: ast.AST) -> Value:
         """An op in C++; where its overloads differ, any of them.
 
         What one declares as written that returns nothing is its only result. One that returns tensors may declare
@@ -91,10 +89,10 @@ class TorchCallsMixin(ObjectsMixin):
         """
         told = [(s.name, [a.name for a in s.arguments if not a.kwarg_only], () if s.returns else s.mutated)
                 for s in schemas]
-        return self._declared(told, arguments, node, state, here)
+        return self._declared(told, arguments, node)
 
-    def _declared(self, several: Sequence[tuple[str, list[str], Sequence[str]]], arguments: Arguments, node: ast.AST,
-                  state: State, here: Activation) -> Value:
+    def _declared(self, several: Sequence[tuple[str, list[str], Sequence[str]]], arguments: Arguments,
+                  node: ast.AST) -> Value:
         """Ops without code, by name, arguments and what they declare: that much they write, for all that is known."""
         written: dict[int, Value] = {}
         for op, positions, names in several:
@@ -102,53 +100,52 @@ class TorchCallsMixin(ObjectsMixin):
                 given = arguments.get(positions.index(name) if name in positions else -1, name)
                 if given is not None:
                     written[id(given)] = given
-                    effect = self.effect(f"`{op}` declares that it writes `{name}`", node, here)
-                    self._write(given if len(several) == 1 else weakened(given), effect, state)
+                    effect = self.effect(f"`{op}` declares that it writes `{name}`", node)
+                    self._write(given if len(several) == 1 else weakened(given), effect)
         others = [value for value in arguments if id(value) not in written]
         what = text_of(node.func) if isinstance(node, ast.Call) else text_of(node)
-        self.effects.gap(self.effect(f"the code of `{what}` is not there", node, here), state, others)
-        same, maybe = state.reach(arguments)
+        self.effects.gap(self.effect(f"the code of `{what}` is not there", node), self.state, others)
+        same, maybe = self.state.reach(arguments)
         return Value(kind=Sort.TENSOR | Sort.OTHER, unsure=same | maybe)
 
-    def tensor_method(self, attribute: Attribute, arguments: Arguments, node: ast.AST, state: State,
-                      here: Activation) -> Value:
+    def tensor_method(self, attribute: Attribute, arguments: Arguments, node: ast.AST) -> Value:
         """`x.name(...)`, where `x` is a tensor, or may be one."""
         owner, name = attribute.owner, attribute.name
         effect = torch_table.method(name)
         sure = bool(owner.kind & Sort.TENSOR or owner.same or owner.maybe)
         if is_array(owner) and name not in _ARRAYS:
-            return self.not_known(owner, arguments, node, state, here)
+            return self.not_known(owner, arguments, node)
         if effect is None or not (sure or name in _TENSOR_ONLY or (name.endswith("_") and not name.endswith("__"))):
-            return self.not_known(owner, arguments, node, state, here)
-        result = self.apply(effect, arguments.before(owner), node, state, here)
+            return self.not_known(owner, arguments, node)
+        result = self.apply(effect, arguments.before(owner), node)
         if result.roots and (name in ("numpy", "__array__") or is_array(owner)) and result.kind & Sort.TENSOR:
             return replace(result, kind=Sort.OTHER)
         return result
 
-    def apply(self, effect: TorchEffect, arguments: Arguments, node: ast.AST, state: State, here: Activation) -> Value:
+    def apply(self, effect: TorchEffect, arguments: Arguments, node: ast.AST) -> Value:
         """Note what a torch function writes; the result shares storage as `effect` says."""
-        given, spare = self._given(effect, arguments, state)
+        given, spare = self._given(effect, arguments)
         what = f"`{text_of(node)}`"
         self._exposed(effect, given)
-        if self._overridden(arguments, state):
-            return self.not_known(UNSEEN, arguments, node, state, here)
+        if self._overridden(arguments):
+            return self.not_known(UNSEEN, arguments, node)
         result = applied(effect, given)
         if any(value.roots for value in spare):  # a keyword that the table does not have
-            result = join(result, self.not_known(UNSEEN, Arguments(tuple(spare)), node, state, here))
-        result = self._written(effect, arguments, given, result, what, node, state, here)
+            result = join(result, self.not_known(UNSEEN, Arguments(tuple(spare)), node))
+        result = self._written(effect, arguments, given, result, what, node)
         for name in effect.writes_named:
             value = arguments.named.get(name)
             if value is not None and not value.is_constant(None):
-                self._write(value, self.effect(what, node, here), state)
+                self._write(value, self.effect(what, node))
                 result = join(replace(result, same=result.same | value.same), value)
         return result
 
-    def _overridden(self, arguments: Arguments, state: State) -> bool:
-        owners = (content.owner for value in arguments for content in state.contents(value))
+    def _overridden(self, arguments: Arguments) -> bool:
+        owners = (content.owner for value in arguments for content in self.state.contents(value))
         return any(self.class_member(owner, name) for owner in owners if owner is not None for name in _OVERRIDES)
 
     def _written(self, effect: TorchEffect, arguments: Arguments, given: list[Value | None], result: Value, what: str,
-                 node: ast.AST, state: State, here: Activation) -> Value:
+                 node: ast.AST) -> Value:
         """Note what is written by position; the result, which flags may make an argument itself."""
         writes: Sequence[int] = effect.writes
         on: bool | None = True
@@ -167,12 +164,12 @@ class TorchCallsMixin(ObjectsMixin):
         for position in writes:
             value = given[position]
             if value is not None:
-                self._write(value if on else weakened(value), self.effect(what, node, here), state)
-                self._takes_addresses(value, given, node, state, here)
+                self._write(value if on else weakened(value), self.effect(what, node))
+                self._takes_addresses(value, given, node)
         for position in effect.metadata:
             value = given[position]
             if value is not None and position not in writes:
-                self._write(value, self.effect(what, node, here), state)
+                self._write(value, self.effect(what, node))
         return result
 
     def _exposed(self, effect: TorchEffect, given: Sequence[Value | None]) -> None:
@@ -181,19 +178,18 @@ class TorchCallsMixin(ObjectsMixin):
             if value is not None:
                 self.effects.exposed.update(dict.fromkeys(value.roots))
 
-    def _takes_addresses(self, value: Value, given: Sequence[Value | None], node: ast.AST, state: State,
-                         here: Activation) -> None:
+    def _takes_addresses(self, value: Value, given: Sequence[Value | None], node: ast.AST) -> None:
         """`table.copy_(addresses)`: the tensor holds them from now on."""
         carried = NOTHING.union(*(other.carried for other in given if other is not None))
         if carried - value.carried and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            self.assign(node.func.value, replace(value, carried=value.carried | carried), state, here)
+            self.assign(node.func.value, replace(value, carried=value.carried | carried))
 
-    def _write(self, value: Value, effect: object, state: State) -> None:
-        elements = state.elements(value) if value.cells else Value()
+    def _write(self, value: Value, effect: object) -> None:
+        elements = self.state.elements(value) if value.cells else Value()
         self.effects.write(value, effect)  # type: ignore[arg-type]
         self.effects.write(elements, effect)  # type: ignore[arg-type]
 
-    def _given(self, effect: TorchEffect, arguments: Arguments, state: State) -> tuple[list[Value | None], list[Value]]:
+    def _given(self, effect: TorchEffect, arguments: Arguments) -> tuple[list[Value | None], list[Value]]:
         """The arguments by the effect's positions, and those that have none.
 
         Of lists, what they hold counts as the list's own.
@@ -206,7 +202,7 @@ class TorchCallsMixin(ObjectsMixin):
                 spare.append(value)
                 return
             if value.cells:
-                held = state.elements(value)
+                held = self.state.elements(value)
                 value = replace(join(value, held), cells=frozenset())
             old = given[position]
             given[position] = value if old is None else join(old, value)

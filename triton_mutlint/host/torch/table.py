@@ -24,6 +24,8 @@ from enum import Enum
 from functools import lru_cache
 from pathlib import Path
 
+from triton_mutlint.host.values.values import NOTHING, Sort, Value
+
 DATA = Path(__file__).with_name("torch_effects.json")
 
 
@@ -156,3 +158,20 @@ def render(effect: TorchEffect, positional: int) -> str:
     if effect.only_if:
         tokens += ["if", "+" * effect.only_if_default + effect.only_if]
     return " ".join(tokens)
+
+
+def applied(effect: TorchEffect, arguments: list[Value | None]) -> Value:
+    """The result of a torch function, given its arguments by position (None: left out)."""
+    given = {i: value for i, value in enumerate(arguments) if value is not None}
+    carried = frozenset[str]().union(*(given[i].carried for i in given))
+    if effect.carries:
+        carried = carried.union(*(given[i].roots for i in effect.carries if i in given))
+    if effect.result is Result.PLAIN:
+        return Value(carried=carried, kind=Sort.PLAIN)
+    same = [given[i] for i in effect.same if i in given]
+    maybe = [given[i] for i in effect.maybe if i in given]
+    return Value(
+        NOTHING.union(*(v.same for v in same)),
+        NOTHING.union(*(v.maybe for v in same), *(v.same | v.maybe for v in maybe)),
+        NOTHING.union(*(v.unsure for v in (*same, *maybe))), carried, kind=Sort.TENSOR,
+    )  # fmt: skip

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from triton_mutlint.host.values.values import NO_VALUE, ClassValue, Value, join, picked
 from triton_mutlint.types import EMPTY
 
 KEYS = "<keys>"  # a dict's field for keys that are no constants: they may be arguments
+FIXED = (tuple, frozenset, MappingProxyType)  # a method that these have changes nothing
+_KINDS = (*FIXED, list, dict, set, deque)
+
+
+def is_container_method(name: str) -> bool:
+    return any(hasattr(kind, name) for kind in _KINDS) or name in ("_replace", "_asdict")
 
 
 @dataclass(frozen=True)
@@ -54,13 +62,15 @@ class Cell:
         fields = {key: join(old, value) for key, old in self.fields.items()}
         return replace(self, fields=fields, rest=join(self.rest, value))
 
-    def mixed(self) -> Cell:
-        """With the same elements, of whose positions nothing is known."""
-        return replace(self, fields={}, rest=picked(self.every()), size=None)
+    def mixed(self, value: Value = NO_VALUE) -> Cell:
+        """With the same elements and `value`, of whose positions nothing is known."""
+        if not self.fields and value == NO_VALUE:
+            return replace(self, size=None)
+        return replace(self, fields={}, rest=picked(join(self.every(), value)), size=None)
 
     def listed(self) -> list[Value] | None:
         """The elements in order, where they are known."""
-        if self.size is None or self.many or self.kind not in ("list", "tuple"):
+        if self.size is None or self.kind not in ("list", "tuple"):
             return None
         return [self.fields.get(i, self.rest) for i in range(self.size)]
 

@@ -1,4 +1,4 @@
-"""Strings as code wrote them: where, and how much of them is known."""
+"""Strings as code wrote them, and where."""
 
 from __future__ import annotations
 
@@ -32,15 +32,3 @@ class Written(str):
         made = cls(text)
         made.spot = spot
         return made
-
-
-@dataclass(frozen=True)
-class Text:
-    """A string; what is not known of it stands in braces, and `known` is false."""
-
-    text: str
-    known: bool = True
-
-    @property
-    def spot(self) -> Spot | None:
-        return self.text.spot if isinstance(self.text, Written) else None

@@ -8,11 +8,36 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 from enum import IntFlag
-from typing import Union
+from typing import Any, TypeVar, Union
 
 from triton_mutlint.host.modules.module import External, HostFunction, HostModule
-from triton_mutlint.host.values.hashing import hashed_once
-from triton_mutlint.host.values.texts import Text, Written
+from triton_mutlint.host.values.texts import Written
+
+_T = TypeVar("_T")
+
+
+def hashed_once(cls: type[_T]) -> type[_T]:
+    """Values hold functions, which hold values: each is hashed once, and told from another by that where it differs."""
+    compute, same = cls.__hash__, cls.__eq__
+
+    def hashed(self: Any) -> int:
+        own: dict[str, int] = self.__dict__
+        known = own.get("_hash")
+        if known is None:
+            known = own["_hash"] = compute(self)
+        return known
+
+    def equal(self: Any, other: object) -> bool:
+        if self is other:
+            return True
+        if other.__class__ is not self.__class__ or hash(self) != hash(other):
+            return False
+        return same(self, other)
+
+    setattr(cls, "__hash__", hashed)  # noqa: B010
+    setattr(cls, "__eq__", equal)  # noqa: B010
+    return cls
+
 
 Names = frozenset[str]
 NOTHING: Names = frozenset()
@@ -45,7 +70,7 @@ class Value:
     addresses it holds (`x.data_ptr()`, a tensor of such). `cells` are the containers and objects it
     may be, `things` what can be called. `constant` is (type, value) where only one value is possible.
     `wide` says that, as an index, it copies: a mask, or a tensor with dimensions. `some` says that it is not None.
-    `texts` are strings that it may be, known in part; kept for those that were `Written`.
+    `texts` are strings that it may be; kept for those that were `Written`.
     """
 
     same: Names = NOTHING
@@ -58,7 +83,7 @@ class Value:
     kind: Sort = _NO_KIND
     wide: bool = False
     some: bool = False
-    texts: frozenset[Text] = frozenset()
+    texts: frozenset[Written] = frozenset()
 
     @property
     def roots(self) -> Names:
@@ -92,15 +117,15 @@ def join(*values: Value) -> Value:
     )
 
 
-def _texts(values: list[Value]) -> frozenset[Text]:
-    found: frozenset[Text] = frozenset().union(*(told(v) for v in values if v.texts or v.constant is not None))
+def _texts(values: list[Value]) -> frozenset[Written]:
+    found: frozenset[Written] = frozenset().union(*(told(v) for v in values if v.texts or v.constant is not None))
     return found if len(found) <= MAX_TEXTS else frozenset()
 
 
-def told(value: Value) -> frozenset[Text]:
+def told(value: Value) -> frozenset[Written]:
     """The strings that it may be, where code wrote them."""
     if value.constant is not None and isinstance(value.constant[1], Written):
-        return frozenset([Text(value.constant[1])])
+        return frozenset([value.constant[1]])
     return value.texts
 
 
@@ -191,28 +216,10 @@ class KernelValue:
 
 @hashed_once
 @dataclass(frozen=True)
-class KernelMethod:
-    """`kernel[grid]` ("launch"), `kernel.run`, `kernel.warmup`, ..."""
-
-    kernel: KernelValue
-    name: str
-
-
-@hashed_once
-@dataclass(frozen=True)
 class ClassValue:
     module: HostModule
     node: ast.ClassDef
     scope: ScopeId | None = None
-
-
-@hashed_once
-@dataclass(frozen=True)
-class BoundMethod:
-    """A method of a first-party class with its first argument."""
-
-    owner: Value
-    function: FunctionValue
 
 
 @hashed_once
@@ -227,7 +234,7 @@ class Super:
 @hashed_once
 @dataclass(frozen=True)
 class Attribute:
-    """A method of a tensor, a container or something unknown, by name.
+    """A method of a tensor, a container, a kernel or something unknown, by name; `kernel[grid]` is "launch".
 
     Of attributes of attributes, `MAX_CHAIN` are told apart: a loop over `x.parent`, or several functions that each
     ask for two or three of them, would make ever more.
@@ -274,10 +281,15 @@ class Observed:
 
 # Union, not `|`: evaluated at run time.
 Thing = Union[  # noqa: UP007
-    FunctionValue, KernelValue, KernelMethod, ClassValue, BoundMethod, Super, Attribute, Partial, Resumed, External,
+    FunctionValue, KernelValue, ClassValue, Super, Attribute, Partial, Resumed, External,
     HostModule, Observed
 ]
 
 
 def thing(value: Thing) -> Value:
     return Value(things=frozenset([value]))
+
+
+def with_first(function: Value, first: Value) -> Value:
+    """A function with its first argument: a method."""
+    return thing(Partial(function, (first,), ()))

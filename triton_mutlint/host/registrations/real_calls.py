@@ -1,0 +1,186 @@
+"""The interpreter where it runs Python's own functions on real values: what they make of known strings and lists."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from triton_mutlint.host.registrations.one_by_one import OneByOne
+from triton_mutlint.host.registrations.real import BUILTINS, Element, NotKnownError, Real
+from triton_mutlint.host.registrations.things import AT_RUN_TIME, as_text, has_hole, hole, opaque, strings, written
+from triton_mutlint.host.values.arguments import Arguments
+from triton_mutlint.host.values.cells import Cell, sequence
+from triton_mutlint.host.values.values import NO_VALUE, PLAIN, Attribute, Value, constant, join
+
+
+class RealCalls(OneByOne):
+    """Calls Python's builtins, and the methods of strings and dicts."""
+
+    # ------------------------------------------------------------------ real values
+
+    def really(self, function: Callable[..., object], arguments: Arguments, node: ast.AST,
+               *before: Value) -> Value | None:
+        """What a function of Python gives; None where it is not known."""
+        real = Real(self.state)
+        try:
+            made = real.call(function, arguments, *before)
+        except NotKnownError:
+            return None
+        if isinstance(made, (list, tuple, dict)):
+            return self._contained(made, real.whole, node)
+        return self._item(made, node, "") if real.whole else PLAIN
+
+    def _contained(self, made: list[Any] | tuple[Any, ...] | dict[Any, Any], whole: bool, node: ast.AST) -> Value:
+        if isinstance(made, dict):
+            fields = {key: self._item(item, node, f"row {key}") for key, item in made.items()}
+            return self.make(node, Cell(fields, kind="dict"))
+        items = [self._item(item, node, f"row {i}") for i, item in enumerate(made)]
+        return self.listed(items, node, whole, "tuple" if isinstance(made, tuple) else "list")
+
+    def _item(self, item: Any, node: ast.AST, what: str) -> Value:
+        if isinstance(item, Element):
+            return item.value
+        if isinstance(item, tuple):
+            row = sequence([self._item(one, node, f"{what}.{i}") for i, one in enumerate(item)])
+            return self.make(node, row, what)
+        return written(item)
+
+    def _builtin(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
+        if name in ("list", "tuple", "sorted", "iter") and len(arguments.positional) == 1 and all(
+                content.kind in ("list", "tuple") and content.owner is None
+                for content in self.state.contents(arguments.positional[0])) and arguments.positional[0].cells:
+            return arguments.positional[0]  # it says where its elements stand
+        if name in BUILTINS:
+            made = self.really(BUILTINS[name], arguments, node)
+            return opaque(AT_RUN_TIME) if made is None else made
+        if hasattr(self, f"_b_{name.replace('.', '_')}"):
+            return super()._builtin(name, arguments, node)
+        return self.not_known(NO_VALUE, arguments, node)
+
+    def standard(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
+        made = self.really(BUILTINS[name], arguments, node) if name in BUILTINS else None
+        if made is not None:
+            return made
+        if hasattr(self, f"_f_{name.replace('.', '_')}"):
+            return super().standard(name, arguments, node)
+        return self.not_known(NO_VALUE, arguments, node)
+
+    def lazily(self, made: Value, name: str, arguments: Arguments) -> None:
+        """Iterators are followed at once."""
+
+    def _b_map(self, arguments: Arguments, node: ast.AST) -> Value:
+        function, *sources = arguments.positional or (NO_VALUE,)
+        rows = [self.each(source) for source in sources]
+        made = []
+        for i, row in enumerate(zip(*(held or () for held in rows), strict=False)):
+            self.rounds = (*self.rounds, i)
+            made.append(self.call(function, Arguments(row), node))
+            self.rounds = self.rounds[:-1]
+        if None in rows:
+            return opaque(AT_RUN_TIME)
+        return self.listed(made, node, all(self.is_whole(source) for source in sources))
+
+    def _b_filter(self, arguments: Arguments, node: ast.AST) -> Value:
+        items = self.each(arguments.positional[-1]) if arguments.positional else None
+        return opaque(AT_RUN_TIME) if items is None else self.listed(items, node, False)
+
+    def method(self, attribute: Attribute, arguments: Arguments, node: ast.AST) -> Value:
+        """`owner.name(...)` of a string or a dict, with Python's own method if that changes nothing."""
+        owner, name = attribute.owner, attribute.name
+        if is_text(owner):
+            function = getattr(str, name, None)
+            made = self.really(function, arguments, node, owner) if function is not None else None
+            return written(hole("…")) if made is None else made
+        contents = self.state.contents(owner)
+        if name in ("items", "keys", "values", "get") and len(contents) == 1 and contents[0].kind == "dict":
+            made = self.really(getattr(dict, name), arguments, node, owner)
+            if made is not None:
+                return made
+        return super().method(attribute, arguments, node)
+
+    def _taken(self, owner: Value, name: str, arguments: Arguments) -> Value:
+        return super()._taken(owner, name, replace(arguments, positional=tuple(map(settled, arguments.positional))))
+
+    def put_element(self, owner: Value, at: ast.expr | None, index: Value, value: Value, node: ast.AST) -> None:
+        index = settled(index)
+        if index.constant is None and at is not None and not isinstance(at, ast.Slice):
+            self.state.grow(owner, value)  # not to all elements: there may be thousands
+        else:
+            super().put_element(owner, at, index, value, node)
+
+    # ------------------------------------------------------------------ strings and operators
+
+    def _joinedstr(self, node: ast.JoinedStr) -> Value:
+        parts: list[str] = []
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                value = self.evaluate(part.value)
+                plain = part.conversion == -1 and part.format_spec is None
+                parts.append(as_text(value if plain else None, ast.unparse(part.value)))
+            elif isinstance(part, ast.Constant):
+                parts.append(str(part.value))
+        return written("".join(parts), self.spot(node))
+
+    def binary(self, node: ast.BinOp, left: Value, right: Value) -> Value:
+        if isinstance(node.op, ast.Add) and (is_text(left) or is_text(right)):
+            ours = strings(left) or (as_text(left, ast.unparse(node.left)),)
+            theirs = strings(right) or (as_text(right, ast.unparse(node.right)),)
+            return join(*(written(one + other, self.spot(node)) for one in ours for other in theirs))
+        if isinstance(node.op, ast.Mod) and is_text(left):
+            made = self.really(_percent, Arguments((left, right)), node)
+            return written(hole("…")) if made is None else made
+        return super().binary(node, left, right)
+
+    def _joined_containers(self, node: ast.BinOp, left: Value, right: Value) -> Value:
+        ours, theirs = self.each(left), self.each(right)
+        kinds = {content.kind for content in (*self.state.contents(left), *self.state.contents(right))}
+        if isinstance(node.op, ast.Mult) or ours is None or theirs is None or "dict" in kinds:
+            return super()._joined_containers(node, left, right)
+        whole = self.is_whole(left) and self.is_whole(right)
+        return self.listed([*ours, *theirs], node, whole, kinds.pop())
+
+    def _indexed(self, tensor: Value, node: ast.expr, index: Value) -> Value:
+        if not is_text(tensor):
+            return super()._indexed(tensor, node, index)
+        text, at = as_text(tensor, "…"), index.constant[1] if index.constant is not None else None
+        if isinstance(node, ast.Slice):
+            bounds = [self.literal_bound(part) for part in (node.lower, node.upper, node.step)]
+            at = slice(*(value for _, value in bounds)) if all(known for known, _ in bounds) else None
+        if at is None or has_hole(text):
+            return written(hole("…"))
+        try:
+            return written(text[at])  # type: ignore[index]
+        except (TypeError, IndexError):
+            return opaque(AT_RUN_TIME)
+
+    def _keyed(self, owner: Value, index: Value) -> Value:
+        return super()._keyed(owner, settled(index))
+
+    def _compare(self, node: ast.Compare) -> Value:
+        if len(node.ops) != 1 or not isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            return super()._compare(node)
+        one, several = self.evaluate(node.left), self.evaluate(node.comparators[0])
+        held = [item.constant for item in self.each(several) or [NO_VALUE]]
+        if settled(one).constant is None or None in held or not self.is_whole(several):
+            return PLAIN
+        return constant((one.constant in held) is isinstance(node.ops[0], ast.In))
+
+    def _compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
+        if not isinstance(op, (ast.Is, ast.IsNot)):
+            left, right = settled(left), settled(right)
+        return super()._compared(op, left, right)
+
+
+def is_text(value: Value) -> bool:
+    return bool(value.texts) or (value.constant is not None and isinstance(value.constant[1], str))
+
+
+def settled(value: Value) -> Value:
+    """The value, which is not known where it is a string with a hole."""
+    return PLAIN if value.constant is not None and has_hole(value.constant[1]) else value
+
+
+def _percent(text: str, values: Any) -> str:
+    return text % (tuple(values) if isinstance(values, list) else values)
