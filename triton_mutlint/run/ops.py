@@ -145,6 +145,10 @@ class OpKernels:
     _files: dict[Path, FileResult] = field(default_factory=dict)
     _plans: dict[tuple[Path, int, str], tuple[Kernel, Plan]] = field(default_factory=dict)
 
+    def wait(self) -> None:
+        """Return when the run has its verdicts."""
+        self.verdicts_of_run.by_place  # noqa: B018 - it is kept
+
     def verdicts(self, module: HostModule, node: ast.FunctionDef,
                  names: frozenset[str]) -> tuple[KernelReport, ...] | str:
         """What a jit function made by `node` writes, or why that is not known.

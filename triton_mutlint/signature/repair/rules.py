@@ -95,6 +95,7 @@ def _one_type(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
         near = [Probed(t.name, True) for t in near]
     for have, wanted in ((pair[1], pair[0]), pair) if len(pair) > 1 else ():
         yield from retyped(scene, [*near, *scene.around()], wanted, have.__eq__)
+        yield from retyped(scene, [Probed(name, True) for name in sorted(scene.inferred)], wanted, have.__eq__)
 
 
 def _width(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
@@ -153,6 +154,7 @@ RULES: tuple[tuple[re.Pattern[str], Rule], ...] = (
     _rule(r"power of (2|two)", sizes.power_of_2),
     _rule(r"(incompatible dimensions|must be equal but|[Cc]annot broadcast|should be equal|expected value shape|"
           r"Block shape).*", sizes.shapes),
+    _rule(r"value\.shape == desc\.block_shape", sizes.as_another),
     _rule(r"cannot change total number of elements|reshape", sizes.reshaped),
     _rule(r"must not exceed the size|numel .*exceeds|exceeds triton maximum|Nonrepresentable integer|negative shift|"
           r"out of range for type", sizes.smaller),

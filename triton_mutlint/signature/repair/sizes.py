@@ -50,6 +50,19 @@ def shapes(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
             yield from _resized(scene, second, first)
 
 
+def as_another(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
+    """A descriptor has another shape, which the message does not give (Triton before 3.7): another's, or a square."""
+    blocks = [type_.block_shape for type_ in scene.args.values() if isinstance(type_, DescriptorType)]
+    for target in scene.targets():
+        type_ = scene.type(target)
+        if isinstance(type_, DescriptorType):
+            rank = len(type_.block_shape)
+            shapes_ = (*(shape for shape in blocks if len(shape) == rank), *((size,) * rank for size in (16, *SIZES)))
+            for shape in dict.fromkeys(shapes_):
+                if shape != type_.block_shape:
+                    yield {target: DescriptorType(type_.element, shape)}
+
+
 def _resized(scene: Scene, have: int, wanted: int) -> Iterator[Change]:
     for target in dict.fromkeys([*scene.targets(), *scene.around()]):
         type_ = scene.type(target)
