@@ -19,15 +19,12 @@ from typing import Any
 from triton_mutlint.analysis import (
     constants,
     contexts,
-    control,
     effects,
     lattice,
-    masks,
     memory,
     opaque,
     single,
     solver,
-    state,
     static,
     transfer,
     values,
@@ -37,8 +34,8 @@ from triton_mutlint.analysis import (
 from triton_mutlint.ttir import asm, asm_gcn, asm_ptx, asm_steps, ops
 from triton_mutlint.ttir.ops import Flow, OpInfo
 
-CODE = (transfer, single, solver, state, memory, lattice, values, widths, contexts, control, constants, masks, effects,
-        opaque, verdict, static, asm, asm_ptx, asm_gcn, asm_steps)  # fmt: skip
+CODE = (transfer, single, solver, memory, lattice, values, widths, contexts, constants, effects, opaque, verdict,
+        static, asm, asm_ptx, asm_gcn, asm_steps)
 HANDLERS = ("_branches", "_for", "_while", "_combine", "_map", "_call", "_branch", "split", "inline_asm",
             "extern", "displace", "pure", "memory_op", "unknown")  # fmt: skip
 

@@ -32,8 +32,8 @@ from triton_mutlint.source.discover import discover
 from triton_mutlint.source.load import load
 from triton_mutlint.verify import json_report
 from triton_mutlint.verify.model import Outcome, VerifyReport
-from triton_mutlint.verify.settings import Settings
 from triton_mutlint.verify.verifying import verify
+from triton_mutlint.verify.wire import Settings
 
 BOOKS = ("cases", "tutorials", "hard")
 # Files whose kernels are run as inference guesses them, by folder of the package and globs.

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.config.request import Request
-from triton_mutlint.process.forked import Lost, Processes
+from triton_mutlint.process.forked import Lost, Processes, RemoteError
 from triton_mutlint.run import run as engine
 
 CASES = Path(__file__).parents[1] / "fixtures" / "cases"
@@ -40,7 +40,7 @@ class Told:
 def run(tasks: Iterable[int], jobs: int, work: Callable[[int], Iterator[int]], seconds: float = 60,
         instead: dict[int, list[int]] | None = None) -> Told:
     told = Told(instead)
-    Processes(tasks, jobs, work, lambda item: seconds, told.received, told.lose).run()
+    Processes(tasks, jobs, int, work, lambda item: seconds, told.received, told.lose, confined=False).run()
     return told
 
 
@@ -80,7 +80,7 @@ def test_what_a_task_raises_is_raised() -> None:
         yield task
         raise LookupError(f"task {task}")
 
-    with pytest.raises(LookupError, match="task 0"):
+    with pytest.raises(RemoteError, match="LookupError: task 0"):
         run(range(3), 1, work)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from scripts.torch_effects import reviewed
-from triton_mutlint.host.torch.table import Result, TorchEffect, render
+from triton_mutlint.host.torch.table import Result, TorchEffect
 
 NAMESPACES = ("aten", "_c10d_functional")
 _KEYWORD_ONLY = 1000  # a place beyond any positional one
@@ -216,3 +216,21 @@ def _starred(effect: TorchEffect, group: list[Overload]) -> TorchEffect:
     names = list(effect.parameters)
     names[first] = "*" + names[first]
     return replace(effect, parameters=tuple(names))
+
+
+def render(effect: TorchEffect, positional: int) -> str:
+    """The text of an entry, of whose parameters the first `positional` can be given by position."""
+    marks = {"[]": effect.content, "!": effect.writes, "~": effect.metadata, "=": effect.same,
+             "?": effect.maybe, "@": effect.carries}  # fmt: skip
+    tokens = []
+    for place, name in enumerate(effect.parameters):
+        if place == positional:
+            tokens.append("*")
+        found = "".join(mark for mark, places in marks.items() if place in places)
+        tokens.append(name + found + ("!" if name in effect.writes_named else ""))
+    tokens += ["->", effect.result.value]
+    if effect.inplace:
+        tokens.append(f"inplace={effect.inplace}")
+    if effect.only_if:
+        tokens += ["if", "+" * effect.only_if_default + effect.only_if]
+    return " ".join(tokens)

@@ -19,41 +19,10 @@ def stored(mask: str) -> bool:
     return written(analyze(module(POINTERS, body))) == {"a"}
 
 
-def comparison(start: int, limit: int, predicate: str, order: str = "%r, %c") -> str:
-    return f"""
-    %r = tt.make_range {{end = {start + 16} : i32, start = {start} : i32}} : tensor<16xi32>
-    %c = arith.constant dense<{limit}> : tensor<16xi32>
-    %m = arith.cmpi {predicate}, {order} : tensor<16xi32>"""
-
-
-@pytest.mark.parametrize(("start", "limit", "predicate", "order", "writes"), [
-    (0, 0, "slt", "%r, %c", False), (0, 1, "slt", "%r, %c", True), (16, 16, "slt", "%r, %c", False),
-    (16, 17, "slt", "%r, %c", True), (0, 0, "ult", "%r, %c", False), (0, 0, "sgt", "%c, %r", False),
-    (0, 0, "ugt", "%c, %r", False), (0, 0, "sgt", "%r, %c", True), (0, 0, "sle", "%r, %c", True),
-    (0, 0, "sge", "%r, %c", True), (0, 0, "slt", "%c, %r", True), (0, -1, "ult", "%r, %c", True),
-])  # fmt: skip
-def test_a_range_below_its_start(start: int, limit: int, predicate: str, order: str, writes: bool) -> None:
-    assert stored(comparison(start, limit, predicate, order)) is writes
-
-
-def test_an_and_with_a_false_mask_is_false() -> None:
-    both = comparison(0, 0, "slt").replace("%m", "%x") + "\n    %m = arith.andi %u, %x : tensor<16xi1>"
-    assert not stored(both)
-    assert stored(both.replace("arith.andi", "arith.ori"))
-
-
 def test_constants_and_splats_of_false() -> None:
     assert not stored("    %m = arith.constant dense<false> : tensor<16xi1>")
     assert stored("    %m = arith.constant dense<true> : tensor<16xi1>")
     assert not stored("    %f = arith.constant false\n    %m = tt.splat %f : i1 -> tensor<16xi1>")
-
-
-def test_a_narrowed_range_may_be_negative() -> None:
-    assert stored("""
-    %r = tt.make_range {end = 144 : i32, start = 128 : i32} : tensor<16xi32>
-    %t = arith.trunci %r : tensor<16xi32> to tensor<16xi8>
-    %c = arith.constant dense<100> : tensor<16xi8>
-    %m = arith.cmpi slt, %t, %c : tensor<16xi8>""")
 
 
 def loop(lower: str, upper: str) -> set[str]:

@@ -68,7 +68,7 @@ def stored_to(lines: str, address: str = "%r"):
     ("%r = arith.select %f, %l, %e : i64", "", "tv", ""),
     ("%r = arith.select %f, %x, %e : i64", "a", "v", ""),
     ("%r = arith.select %flag, %c4, %c64 : i64", "", "", "a"),
-    ("%r = arith.select %flag, %l, %zero : i64", "", "t", ""),
+    ("%r = arith.select %flag, %l, %zero : i64", "", "t", "a"),
     ("%r = arith.select %f, %c4, %c64 : i64", "", "", ""),
     ("%d = arith.select %flag, %c4, %c64 : i64\n %r = arith.addi %y, %d : i64", "b", "", ""),
     ("%d = arith.select %flag, %c4, %c64 : i64\n %r = arith.addi %e, %d : i64", "", "v", "a"),

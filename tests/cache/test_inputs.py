@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import time
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from triton_mutlint.process.inputs import (
     take_in,
 )
 from triton_mutlint.process.stamps import Stamp, found_at, still
+from triton_mutlint.types.packing import pack, unpack
 
 
 def age(path: Path) -> None:
@@ -173,7 +173,7 @@ def test_what_another_process_read_is_taken_in() -> None:
                 assert inner is not None
                 inner.files[name] = Stamp("2")
                 spoil()
-            told = pickle.loads(pickle.dumps(inner))  # noqa: S301
+            told = unpack(pack(inner.shared()), Inputs)
             assert (set(told.files), told.spoiled, told.environment) == ({name}, 1, {})
             take_in(told)
         take_in(Inputs(files={"/a": Stamp("other")}))

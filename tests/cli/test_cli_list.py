@@ -121,7 +121,7 @@ def test_each_part_says_where_it_came_from(shell: Shell, here: Path) -> None:
     rows = listed(shell, "k.py")
     assert [row["name"] for row in rows] == ["parts", "unloaded", "impossible"]
     assert origins(rows[0]) == {
-        "x": "usage", "table": "usage", "by": "annotation", "n": "launch site", "loose": "launch site",
+        "x": "usage", "table": "usage", "by": "annotation", "n": "name", "loose": "launch site",
         "BLOCK": "autotune", "EVEN": "heuristics", "FLAG": "launch site", "POWER": "default",
     }  # fmt: skip
     types = {p["name"]: p["types"] for p in rows[0]["parameters"]}  # type: ignore[attr-defined]

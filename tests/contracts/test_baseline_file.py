@@ -4,8 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.contracts.baseline import Accepted, Baseline, FindingKind, accept, counted, unmet
-from triton_mutlint.contracts.baseline_file import dump, read_baseline
+from triton_mutlint.contracts.baseline import (
+    Accepted,
+    Baseline,
+    FindingKind,
+    accept,
+    counted,
+    dump,
+    read_baseline,
+    unmet,
+)
 from triton_mutlint.types import Finding, Location, Severity, UsageError
 
 CWD = Path("/project")

@@ -78,9 +78,8 @@ def _args(dtype: str = "float16") -> tuple[Any, ...]:
 def test_a_launch_is_noted_with_types_values_and_sizes(notes: Path) -> None:
     _patched(notes)(_kernel).run(*_args(), grid=(8, 2))
     note, = _lines(notes)
-    assert note["args"] == {
-        "x_ptr": {"type": "*fp16:16"}, "out_ptr": {"type": "*i64"}, "n": {"type": "i32"}, "scale": {"type": "fp32"},
-        "pair": {"type": "(*bf16:16, i32)"}, "BLOCK": {"value": 128}, "flag": {"value": True}}
+    assert note["args"] == {"x_ptr": "*fp16:16", "out_ptr": "*i64", "n": "i32", "scale": "fp32",
+                            "pair": "(*bf16:16, i32)", "BLOCK": 128, "flag": True}
     assert note["values"] == {"n": 1000, "scale": 0.5, "pair.1": 7}
     assert note["shapes"] == {"x_ptr": [32], "out_ptr": [4], "pair.0": [2]}
     assert note["grid"] == [8, 2]

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from triton_mutlint.recording.launches import RecordedLaunch, read_notes
+from triton_mutlint.recording.launches import Launch, columns, proposals, read_notes
 from triton_mutlint.recording.merging import merge
-from triton_mutlint.recording.seen import columns, proposals
 from triton_mutlint.spec.read import parse_spec
 
 SOURCE = """\
@@ -25,8 +24,8 @@ def copy_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 """
 
 
-def _launch(**args: str) -> RecordedLaunch:
-    return RecordedLaunch(tuple(args.items()))
+def _launch(**args: Any) -> Launch:
+    return {"args": args}
 
 
 @pytest.fixture
@@ -38,8 +37,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def _note(file: Path, element: str = "fp32", block: int = 16, **more: Any) -> str:
-    args = {"x_ptr": {"type": f"*{element}:16"}, "out_ptr": {"type": f"*{element}:16"}, "n": {"type": "i32"},
-            "BLOCK": {"value": block}}
+    args = {"x_ptr": f"*{element}:16", "out_ptr": f"*{element}:16", "n": "i32", "BLOCK": block}
     note = {"file": str(file), "name": "copy_kernel", "line": 5, "args": args, "values": {"n": 10},
             "shapes": {"x_ptr": [10]}, "grid": [1], **more}
     return json.dumps(note) + "\n"
@@ -135,7 +133,7 @@ def test_all_types_are_listed(file: Path) -> None:
 
 
 def test_a_value_that_was_seen_alone_fixes_no_flag() -> None:
-    seen = columns([_launch(F="true", P="a", N="null", B="64", ACT="relu")])
+    seen = columns([_launch(F=True, P="a", N=None, B=64, ACT="relu")])
     full, plain, *_ = proposals(seen, {"F", "B", "ACT"}, {"P", "ACT"})
     assert [(a.name, a.text) for a in full.arguments] == [("P", "[a, null]"), ("B", "64")]
     assert [(a.name, a.text) for a in plain.arguments] == [("P", "a"), ("B", "64")]
@@ -144,12 +142,12 @@ def test_a_value_that_was_seen_alone_fixes_no_flag() -> None:
 
 
 def test_what_goes_together_is_tried_with_ever_less() -> None:
-    seen = columns([_launch(F="true", P="a", B="64"), _launch(F="false", P="null", B="64")])
+    seen = columns([_launch(F=True, P="a", B=64), _launch(F=False, P=None, B=64)])
     found = [{a.name: a.text for a in one.arguments} for one in proposals(seen, {"F", "B"}, {"F"})]
     both = {"F": "[true, false]", "P": "[a, null]", "B": "64"}
     assert found == [both, both, {"P": "[a, null]", "B": "64"}, {"B": "64"}, {}]
 
 
 def test_divisibility_is_kept_where_all_have_it() -> None:
-    launches = [_launch(x='"*fp32:16"', y='"*fp32:16"'), _launch(x='"*fp32"', y='"*fp32:16"')]
+    launches = [_launch(x="*fp32:16", y="*fp32:16"), _launch(x="*fp32", y="*fp32:16")]
     assert columns(launches) == {"x": ('"*fp32"',), "y": ('"*fp32:16"',)}

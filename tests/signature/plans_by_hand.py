@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from triton_mutlint.signature.plan import Inferred, build_plan
+from triton_mutlint.signature.planning import Inferred, build_plan
 from triton_mutlint.spec.read import parse_spec
 from triton_mutlint.types import ArgType, ConstexprValue, Kernel, Plan
 

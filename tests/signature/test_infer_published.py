@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from textwrap import dedent
 
-import pytest
-
 from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.types import KernelReport
@@ -65,40 +63,3 @@ def test_a_block_size_that_comes_out_as_one_is_no_flag(tmp_path: Path) -> None:
     """, tmp_path)
     assert found.mutated == ("out",)
     assert (found.analyzed_variants, found.total_variants) == (1, 1)
-
-
-HOOKED = """
-        def shapes(nargs):
-            nargs["source"].block_shape = [nargs["ROWS"], nargs["COLUMNS"]]
-            nargs["target"].block_shape = [nargs["COLUMNS"], nargs["ROWS"]]
-            {more}
-
-        @triton.autotune(configs=[triton.Config({{"ROWS": r, "COLUMNS": c}}, pre_hook=shapes)
-                                  for r in (16, 64) for c in (32, 128)], key=["n"])
-        @triton.jit
-        def kernel(source, target, n, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
-            block = source.load([0, 0])
-            tl.static_assert(block.shape[0] == ROWS and block.shape[1] == COLUMNS)
-            target.store([0, 0], block.trans(1, 0))
-"""
-
-
-@pytest.mark.parametrize("more", ["pass", "nargs['scratch'].zero_()", "raise SystemExit"])
-def test_the_hook_of_a_config_gives_descriptors_their_blocks(more: str, tmp_path: Path) -> None:
-    found = kernel(HOOKED.format(more=more), tmp_path)
-    assert found.mutated == ("target",)
-    assert (found.analyzed_variants, found.total_variants, found.notes) == (4, 4, ())
-
-
-def test_a_hook_that_asks_for_the_class_of_a_descriptor(tmp_path: Path) -> None:
-    found = kernel("from triton.tools.tensor_descriptor import TensorDescriptor\n" + dedent("""
-        def shapes(nargs):
-            if isinstance(nargs["target"], TensorDescriptor):
-                nargs["target"].block_shape = [nargs["BLOCK"]]
-
-        @triton.autotune(configs=[triton.Config({"BLOCK": b}, pre_hook=shapes) for b in (32, 128)], key=[])
-        @triton.jit
-        def kernel(target, BLOCK: tl.constexpr):
-            target.store([0], tl.zeros([BLOCK], dtype=tl.float32))
-    """), tmp_path)
-    assert (found.mutated, found.analyzed_variants, found.notes) == (("target",), 2, ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from kernels_by_hand import config, loaded
 from plans_by_hand import FLAG, guess, plan, values
 
@@ -51,6 +52,24 @@ def test_beyond_what_can_be_counted_heuristics_count_what_they_can_give() -> Non
     found = plan(kernel, "kernels: {k: {args: {n: i32}}}", inferred=infer)
     assert (len(found.variants), found.total) == (64, 2**20)
     assert all(a == b for a, b in values(found, "H", "F0"))
+
+
+@pytest.mark.parametrize(("flags", "sizes", "kept"), [(13, 1, 64), (6, 1, 64), (12, 3, 64)])
+def test_what_heuristics_may_give_beyond_the_cap_is_counted(flags: int, sizes: int, kept: int) -> None:
+    names = [f"H{i}" for i in range(flags)]
+    kernel = loaded(f"def k(n, B: tl.constexpr, {', '.join(f'{name}: tl.constexpr' for name in names)}): ...",
+                    heuristics=dict.fromkeys(names, lambda args: args["n"] > 0))
+    found = plan(kernel, f"kernels: {{k: {{args: {{n: i32, B: {list(range(sizes))}}}}}}}")
+    assert len(found.variants) == kept
+    assert (found.total > kept) is (sizes * 2**flags > kept)
+
+
+def test_the_cap_keeps_both_of_a_pointer_beside_many_heuristics() -> None:
+    names = [f"H{i}" for i in range(7)]
+    kernel = loaded(f"def k(n, p, {', '.join(f'{name}: tl.constexpr' for name in names)}): ...",
+                    heuristics=dict.fromkeys(names, lambda args: args["n"] > 0))
+    found = plan(kernel, "kernels: {k: {args: {n: i32, p: ['*fp32', null]}}}")
+    assert {value for (value,) in values(found, "p")} == {"*fp32", "None"}
 
 
 def test_the_cap_keeps_configs_that_bring_in_new_values() -> None:

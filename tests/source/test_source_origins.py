@@ -70,21 +70,7 @@ OURS = [
     def f(a):
         helper(a)
     """,
-    # the decorator leads to Triton
-    """
-    from mylib import kernel_jit
-    @kernel_jit(executors=[1])
-    def f(a):
-        return a
-    """,
-    """
-    import mylib
-    def my_jit(fn):
-        return mylib.kernel_jit(fn)
-    @my_jit
-    def f(a):
-        return a
-    """,
+    # the decorator is called Triton's
     """
     @triton.jit(absent=1)
     def f(a):
@@ -98,15 +84,10 @@ OURS = [
     """,
 ]
 LIBRARY = """
-    import triton as backend
     def _checked(executors):
         raise LookupError("no such executor")
     def jit(fn=None, executors=None):
         return _checked(executors)
-    def kernel_jit(fn=None, executors=None):
-        return _compiled(_checked(executors))
-    def _compiled(fn):
-        return backend.jit(fn)
 """
 
 

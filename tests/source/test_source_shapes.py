@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.source.jit.launched import launched_names
+from triton_mutlint.source.jit.launched import launches
+from triton_mutlint.source.outline import outline
 from triton_mutlint.types import FileResult, Kernel, parse_source
 
 STORE = "    tl.store(x, 1)\n"
@@ -523,7 +524,8 @@ k[grid](x, ACT=act)
 def body(x):
     tl.reduce(x, 0, combine)
 """
-    found = launched_names(parse_source(text, "f", "f"))
+    found = launches(outline(parse_source(text, "f", "f")))
+    found = found.direct | found.passed
     assert found >= {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"}
     assert not found & {"act", "combine", "body"}
 

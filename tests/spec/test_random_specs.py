@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from triton_mutlint.spec.entry_text import WrittenArgument, WrittenEntry, entry_lines
+from triton_mutlint.spec.as_yaml import WrittenArgument, WrittenEntry, entry_lines
 from triton_mutlint.spec.write import NoPlaceError, SpecText
 
 SEEDS = 300

@@ -232,7 +232,7 @@ def test_a_directory_or_a_symlink_loop_of_that_name_is_no_spec(tmp_path: Path) -
 
 
 def test_reading_specs_and_planning_import_little() -> None:
-    modules = "triton_mutlint.signature.plan, triton_mutlint.spec.read"
+    modules = "triton_mutlint.signature.planning, triton_mutlint.spec.read"
     code = f"import sys, {modules}; print({{'triton', 'torch', 'ruamel.yaml'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"

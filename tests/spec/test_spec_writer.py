@@ -16,8 +16,17 @@ from hypothesis import strategies as st
 
 from tests.signature.kernels_by_hand import config, loaded
 from triton_mutlint.cli.init_work import mentions
-from triton_mutlint.spec.as_yaml import argument_text, key_text, quoted, read_argument, scalar_text
-from triton_mutlint.spec.entry_text import HEADER, WrittenArgument, WrittenEntry, entry_lines
+from triton_mutlint.spec.as_yaml import (
+    HEADER,
+    WrittenArgument,
+    WrittenEntry,
+    argument_text,
+    entry_lines,
+    key_text,
+    quoted,
+    read_argument,
+    scalar_text,
+)
 from triton_mutlint.spec.nodes import parse_yaml
 from triton_mutlint.spec.read import parse_spec
 from triton_mutlint.spec.write import NoPlaceError, SpecText

@@ -191,14 +191,6 @@ def test_packed_registers_are_told_apart_when_their_number_is_given() -> None:
     assert effects(read_asm(text, constraints, 2, "cuda", registers=(4, 1))) == reading(writes={0})
 
 
-def test_effects_are_noticed() -> None:
-    assert not read_asm("mov.u64 $0, %globaltimer;", "=l", 0, "cuda").has_effect
-    assert read_asm("st.shared.u32 [$1], 0;", "=r,r", 1, "cuda").has_effect
-    assert read_asm("fence.acq_rel.gpu;", "=r", 0, "cuda").has_effect
-    assert read_asm("st.global.u32 [$1], 0;", "=r,l", 1, "cuda").has_effect
-    assert not read_asm("v_add_u32 $0, $1, $2", "=v,v,v", 2, "hip").has_effect
-
-
 def test_unknown_backends_are_not_guessed() -> None:
     assert not read_asm("nop", "=r", 0, "xpu").understood
 

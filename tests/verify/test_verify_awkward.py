@@ -13,8 +13,8 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.verify import json_report, text
 from triton_mutlint.verify.model import Agreement, KernelOutcome, Outcome, VerifyReport
-from triton_mutlint.verify.settings import Settings
 from triton_mutlint.verify.verifying import verify
+from triton_mutlint.verify.wire import Settings
 
 pytestmark = pytest.mark.skipif(not HAS_TORCH, reason="torch is not installed")
 FOLDER = FIXTURES / "verify"

@@ -17,8 +17,8 @@ from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.types import AccessKind
 from triton_mutlint.verify import text
 from triton_mutlint.verify.model import Outcome
-from triton_mutlint.verify.settings import Settings
 from triton_mutlint.verify.verifying import verify
+from triton_mutlint.verify.wire import Settings
 
 pytestmark = pytest.mark.skipif(not HAS_TORCH, reason="torch is not installed")
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from triton_mutlint.analysis.constants import constant_behind
 from triton_mutlint.analysis.contexts import Calls, Context, call_chains
 from triton_mutlint.analysis.lattice import Lattice
-from triton_mutlint.analysis.masks import is_never
 from triton_mutlint.analysis.opaque import EXTERN, INLINE_ASM, OpaqueReader
 from triton_mutlint.analysis.solver import Solver
 from triton_mutlint.analysis.values import bits
@@ -25,7 +25,6 @@ from triton_mutlint.types import (
     UnanalyzableOp,
 )
 
-MASKED = {"tt.store": 2, "tt.atomic_rmw": 2}  # where the mask stands
 _KINDS = {"reads": AccessKind.READ, "writes": AccessKind.WRITE, "atomics": AccessKind.ATOMIC}
 QUIET = frozenset(info.name for info in rows() if not info.touches_memory) - {INLINE_ASM, EXTERN, "tt.call"}
 Entry = tuple[str, int, int]
@@ -131,15 +130,13 @@ class EffectReader:
             self._undecided(site, "its memory effects are not known to triton-mutlint")
         elif site.op.name == "tt.call" and self._solver.callee(site.op) is None:
             self._undecided(site, "the called function has no body")
-        elif info.touches_memory and not self._inert(site):
+        elif info.touches_memory and not self._is_masked_out(site):
             self._memory_op(site, info)
 
-    def _inert(self, site: _Site) -> bool:
-        """A store or atomic whose mask is false in every lane does nothing."""
-        index = MASKED.get(site.op.name)
-        if index is None or len(site.op.operands) <= index:
-            return False
-        return is_never(site.op.operands[index], lambda value: self._solver.producer(site.context, value))
+    def _is_masked_out(self, site: _Site) -> bool:
+        """A store or atomic whose mask is the constant false does nothing."""
+        masks = site.op.operands[2:3] if site.op.name in ("tt.store", "tt.atomic_rmw") else ()
+        return any(constant_behind(mask, lambda v: self._solver.producer(site.context, v)) == 0 for mask in masks)
 
     def _memory_op(self, site: _Site, info: OpInfo) -> None:
         for kind, indices in ((AccessKind.READ, info.reads), (AccessKind.WRITE, info.writes),

@@ -45,9 +45,7 @@ class Lattice(LatticeValues):
             free = _union(free, beside)
         if cancelled & self.total or (a.plus & b.minus | a.minus & b.plus) & self.others:
             zero |= self.bare if zero & self.total else 0
-        told = a.told | b.told
-        seen = free[3] | (told if a.told and b.told else 0)
-        return self.value(Parts(plus | free[0], minus | free[1], zero, free[2], seen, *beside)._replace(told=told))
+        return self.value(Parts(plus | free[0], minus | free[1], zero, free[2], free[3], *beside))
 
     def negative(self, value: int) -> int:
         p = self.parts(value)
@@ -77,7 +75,7 @@ class Lattice(LatticeValues):
         exact, others = roots & self.exact, roots & self.free_roots
         zero = p.zero | exact | (self.bare | self.total if roots else 0)
         return self.value(Parts(roots, roots, zero, p.weak | p.beside_weak, p.seen | p.beside_seen, others, others,
-                                p.beside_weak, p.beside_seen, p.told))
+                                p.beside_weak, p.beside_seen))
 
     def narrowed(self, value: int) -> int:
         """Section 3.2: half of an address is none, but what is subtracted from one still is."""
@@ -91,7 +89,7 @@ class Lattice(LatticeValues):
         """Section 3.7: a few bits of a value, which are no address, though many such pieces may make one."""
         p = self.parts(value)
         roots = (p.plus | p.minus | p.beside_plus | p.beside_minus) & (self.params | self.others)
-        pieces = Parts(0, 0, 0, roots | p.weak | p.beside_weak, p.seen | p.beside_seen, told=p.told)
+        pieces = Parts(0, 0, 0, roots | p.weak | p.beside_weak, p.seen | p.beside_seen)
         return self.number | self.value(pieces) if value else 0
 
     def flag(self, value: int) -> int:
@@ -151,12 +149,8 @@ class Lattice(LatticeValues):
         result = 0
         for value in values:
             result |= value
-        bare = sum(bool(value & self.bare_value) for value in values)
-        if not roots or not bare:
-            return result
-        if bare > 1 or self.parts(result).told:
-            return self.seeing(result, roots)
-        return result | self.telling(roots)
+        is_bare = any(value & self.bare_value for value in values)
+        return self.seeing(result, roots) if roots and is_bare else result
 
     # ------------------------------------------------------------------ uses (sections 4 and 6)
 
@@ -197,7 +191,7 @@ class Lattice(LatticeValues):
         if narrow and not (p.weak | p.seen) & params:
             p = p._replace(zero=p.zero & ~self.bare)
         return self.value(p._replace(weak=p.weak & params, seen=p.seen & params, beside_weak=p.beside_weak & params,
-                                     beside_seen=p.beside_seen & params, told=p.told & params))
+                                     beside_seen=p.beside_seen & params))
 
     def _weakened(self, value: int, *, keep_minus: bool) -> int:
         p, others = self.parts(value), self.others

@@ -32,7 +32,7 @@ class Memory:
         roots, anywhere = lattice.as_address(address), bool(lattice.made_of(address))
         found = self.held(roots, anywhere)
         for cell in self._readable(roots, anywhere) if narrow else ():
-            found |= lattice.telling(self._deciding[cell])
+            found = lattice.seeing(found, self._deciding[cell])
         return lattice.seeing(found, lattice.places(address))
 
     def held(self, roots: int, anywhere: bool = False) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from triton_mutlint.analysis.widths import bits_of
 from triton_mutlint.ttir.asm import read_asm
-from triton_mutlint.ttir.asm_reading import AsmReading
+from triton_mutlint.ttir.asm_steps import AsmReading
 from triton_mutlint.ttir.ir import Op
 
 INLINE_ASM = "tt.elementwise_inline_asm"

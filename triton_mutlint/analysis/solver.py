@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 
 from triton_mutlint.analysis import transfer
 from triton_mutlint.analysis.constants import constant_behind
-from triton_mutlint.analysis.contexts import Context, Contexts
-from triton_mutlint.analysis.control import entry_block
+from triton_mutlint.analysis.contexts import Context, Contexts, entry_block
 from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.opaque import OpaqueReader
 from triton_mutlint.analysis.single import SingleOps
@@ -27,7 +26,7 @@ class Solver(SingleOps):
         self._visited: set[int] = set()
         self.entry = self._contexts.get(module.entry(), tuple(arguments))
         self._handlers: dict[str, Handler] = {
-            "scf.if": self._branches, "scf.index_switch": self._branches, "scf.execute_region": self._branches,
+            "scf.if": self._branches, "scf.execute_region": self._branches,
             "scf.for": self._for, "scf.while": self._while,
             "tt.reduce": self._combine, "tt.scan": self._combine, "tt.map_elementwise": self._map,
             "tt.call": self._call, "tt.split": self.split, "tt.addptr": self.displace,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from triton_mutlint.analysis.constants import SAME_VALUE, integer_constant
-from triton_mutlint.analysis.control import ControlFlow
+from triton_mutlint.analysis.contexts import ControlFlow
 from triton_mutlint.analysis.widths import Width, width_of
 from triton_mutlint.ttir.ir import Function, Module, Op, Region
 from triton_mutlint.ttir.ops import Flow, lookup
@@ -18,7 +18,7 @@ from triton_mutlint.ttir.ops import Flow, lookup
 COMPUTED: Final = "computed"  # from constants alone, by an op whose value is not worked out here
 Known = int | str | None  # an integer constant, COMPUTED, or None: not known at compile time
 
-_CONDITIONS = {"scf.if": 0, "cf.cond_br": 0, "cf.switch": 0, "scf.index_switch": 0, "scf.condition": 0}
+_CONDITIONS = {"scf.if": 0, "cf.cond_br": 0, "scf.condition": 0}
 _MASKS = {"tt.store": 2, "tt.atomic_rmw": 2}
 _ABSORBING = ("arith.muli", "arith.andi")  # with zero, whatever the other operand is
 _DECIDING = frozenset((*_CONDITIONS, *_MASKS, *_ABSORBING, "arith.select", "scf.for"))

@@ -2,7 +2,7 @@
 
 For an entry function with n arguments, a root set is a mask: `param i` is bit i, `loaded i` bit n + i, `integer i`
 bit 2n + i, `unknown` bit 3n. More bits are no roots: `total` stands for the sum of all `param` roots, `bare` for
-a value without any root, three for distances that count elements of 2, 4 and 8 bytes. A value is ten such sets side
+a value without any root, three for distances that count elements of 2, 4 and 8 bytes. A value is nine such sets side
 by side, so that the join of two values is `|`. The value 0 is that of no path.
 """
 
@@ -24,7 +24,6 @@ class Parts(NamedTuple):
     beside_minus: int = 0
     beside_weak: int = 0
     beside_seen: int = 0
-    told: int = 0
 
 
 class LatticeValues:
@@ -73,7 +72,7 @@ class LatticeValues:
     def parts(self, value: int) -> Parts:
         found = self._parts.get(value)
         if found is None:
-            sets = [value >> self.width * i & self._mask for i in range(10)]
+            sets = [value >> self.width * i & self._mask for i in range(9)]
             found = self._parts[value] = Parts(*sets)
         return found
 
@@ -88,15 +87,11 @@ class LatticeValues:
         p = self.parts(value)
         strong = p.plus | p.minus | p.beside_plus | p.beside_minus
         parts = (strong | p.weak | p.beside_weak) & (self.params | self._integers)
-        return parts | p.seen | p.beside_seen | p.told
+        return parts | p.seen | p.beside_seen
 
     def seeing(self, value: int, roots: int) -> int:
         """`value`, which may tell of the integer value of `roots`."""
         return value | roots << 4 * self.width if value else 0
-
-    def telling(self, roots: int) -> int:
-        """What is added to a value to say that a choice by `roots` has been made in it."""
-        return roots << 9 * self.width
 
     def free(self, parts: Parts) -> tuple[int, int, int, int]:
         """What a value may hold where it holds no address of a parameter."""

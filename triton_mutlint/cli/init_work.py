@@ -14,9 +14,8 @@ from triton_mutlint.contracts.declarations import declaration_of
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.run import compiling, sources_of
 from triton_mutlint.source.discover import display_path
-from triton_mutlint.spec.as_yaml import key_text
+from triton_mutlint.spec.as_yaml import HEADER, WrittenEntry, entry_lines, key_text
 from triton_mutlint.spec.entries import EntrySubject, given_by_source, guesses, settle, verdict_comments
-from triton_mutlint.spec.entry_text import HEADER, WrittenEntry, entry_lines
 from triton_mutlint.spec.find import NAMES, find_spec, project_root
 from triton_mutlint.spec.model import KernelSpec
 from triton_mutlint.spec.read import parse_spec

@@ -9,8 +9,16 @@ from pathlib import Path
 from triton_mutlint.basics import plural
 from triton_mutlint.cli.shell.output import tell
 from triton_mutlint.config.request import Request
-from triton_mutlint.contracts import baseline_file
-from triton_mutlint.contracts.baseline import Accepted, Baseline, FindingKind, accept, counted, kept
+from triton_mutlint.contracts.baseline import (
+    Accepted,
+    Baseline,
+    FindingKind,
+    accept,
+    counted,
+    dump,
+    kept,
+    read_baseline,
+)
 from triton_mutlint.contracts.portable import covered
 from triton_mutlint.process.files import write_file
 from triton_mutlint.source.discover import display_path
@@ -29,10 +37,10 @@ def update_baseline(report: Report, request: Request) -> Report:
     shown = display_path(path, request.cwd)
     counts: dict[FindingKind, int] = {}
     if path.exists():
-        old = baseline_file.read_baseline(path, shown)
+        old = read_baseline(path, shown)
         counts = kept(old, looked_at({kind.file for kind in old.entries}, report, path.parent, request))
     counts |= counted(report.findings, request.cwd, path.parent)
-    write_file(path, baseline_file.dump(counts))
+    write_file(path, dump(counts))
     tell(f"{shown}: {plural(sum(counts.values()), 'finding')} accepted from now on")
     new = Baseline(shown, path.parent, {kind: Accepted(count) for kind, count in counts.items()})
     return replace(report, findings=tuple(accept(new, report.findings, request.cwd)[0]))

@@ -38,7 +38,7 @@ from triton_mutlint.report.sources import SourceLines
 def command(paths: tuple[str, ...], **options: Any) -> int:
     """Run kernels, and compare what they write with what was predicted.
 
-    Each kernel runs in a process of its own, on tensors between guard zones, with several grids, seeds
+    Kernels run in processes of their own, on tensors between guard zones, with several grids, seeds
     and kinds of values, in place and on clones of what may be written. What the spec's `verify` says of
     shapes and values is used; the rest is made up. Needs torch and NumPy.
 
@@ -48,7 +48,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     request = asked(paths, config_in_force(options), options)
     request = replace(request, targets=request.targets[:1])
     from triton_mutlint.verify import json_report, text, verifying  # here: a wrong option is told at once
-    from triton_mutlint.verify.settings import Settings
+    from triton_mutlint.verify.wire import Settings
 
     settings = Settings(
         options["device"], options["runs"], options["seconds"], options["memory"], options["atol"], options["rtol"],

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import TypeVar
 
 from triton_mutlint.contracts.portable import portable
 from triton_mutlint.types import KernelReport, Mutation, OpMutation, OpReport, Status
@@ -17,6 +18,7 @@ WRITTEN, CONDITIONAL, UNKNOWN = (m.value for m in (Mutation.WRITTEN, Mutation.CO
 
 KERNEL, OP = "kernel", "op"
 MAYBE = OpMutation.MAYBE.value
+_Report = TypeVar("_Report", KernelReport, OpReport)
 _OP_NAME = re.compile(r"[\w.]+::[\w.]+")  # what is computed has no name that lasts
 
 
@@ -65,25 +67,21 @@ def op_contract_of(report: OpReport) -> Contract:
 
 def keyed_ops(reports: Iterable[OpReport], cwd: Path, folder: Path) -> dict[Key, OpReport]:
     """The ops by what names them in a file that lies in `folder`, sorted."""
-    seen: Counter[tuple[str, str]] = Counter()
-    found = {}
-    for report in sorted(reports, key=lambda r: (r.location, r.name)):
-        if _OP_NAME.fullmatch(report.name):
-            file = portable(report.location.file, cwd, folder)
-            seen[file, report.name] += 1
-            found[Key(file, report.name, seen[file, report.name], OP)] = report
-    return dict(sorted(found.items()))
+    return _keyed((report for report in reports if _OP_NAME.fullmatch(report.name)), OP, cwd, folder)
 
 
 def keyed(reports: Iterable[KernelReport], cwd: Path, folder: Path) -> dict[Key, KernelReport]:
     """The kernels by what names them in a file that lies in `folder`, sorted."""
+    return _keyed((report for report in reports if report.name), KERNEL, cwd, folder)
+
+
+def _keyed(reports: Iterable[_Report], kind: str, cwd: Path, folder: Path) -> dict[Key, _Report]:
     seen: Counter[tuple[str, str]] = Counter()
     found = {}
     for report in sorted(reports, key=lambda r: (r.location, r.name)):
-        if report.name:
-            file = portable(report.location.file, cwd, folder)
-            seen[file, report.name] += 1
-            found[Key(file, report.name, seen[file, report.name])] = report
+        file = portable(report.location.file, cwd, folder)
+        seen[file, report.name] += 1
+        found[Key(file, report.name, seen[file, report.name], kind)] = report
     return dict(sorted(found.items()))
 
 

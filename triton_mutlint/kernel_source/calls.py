@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from triton_mutlint.kernel_source.accesses import Accesses
-from triton_mutlint.kernel_source.arguments import Env, bound_arguments, of_global
-from triton_mutlint.kernel_source.folding import folded
-from triton_mutlint.kernel_source.helpers import Helper
+from triton_mutlint.kernel_source.folding import folded, function_of
+from triton_mutlint.kernel_source.helpers import Helper, bound_arguments
 from triton_mutlint.kernel_source.objects import fields_of, makes_objects, may_store, member, named_and_home
 from triton_mutlint.kernel_source.observer import Observer
 from triton_mutlint.kernel_source.operations import (
@@ -39,11 +38,13 @@ from triton_mutlint.kernel_source.values import (
     NO_ROOTS,
     NOTHING,
     SOME,
+    Env,
     MayBe,
     Object,
     either,
     made,
     mixed,
+    of_global,
 )
 from triton_mutlint.types import Site
 
@@ -64,8 +65,6 @@ class Callee(Protocol):
     """What knows the helpers, and what they do."""
 
     def call(self, helper: Helper, env: Env, caller: Calls) -> Done: ...
-
-    def initialised(self, cls: type, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> dict[str, MayBe]: ...
 
     def helper(self, target: Any, name: str = "") -> Helper | None: ...
 
@@ -93,10 +92,6 @@ class Calls(Accesses):
     def show(self, node: ast.AST | None) -> Observer:
         """Who is to see what is done at a node, or at the last one."""
         return BLIND
-
-    def spread(self, node: ast.Call, value: MayBe) -> Sequence[MayBe] | None:
-        """The elements of a tuple that a call spreads, where its length is not told."""
-        return None
 
     def instance(self, cls: type, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> MayBe | None:
         """An instance of a class whose fields are told apart."""
@@ -132,11 +127,11 @@ class Calls(Accesses):
         named: dict[str, MayBe] = {}
         for argument in node.args:
             value = self.eval(argument.value if isinstance(argument, ast.Starred) else argument)
-            parts = self.spread(node, value) if isinstance(argument, ast.Starred) and not value.has_length else ()
-            if ANY in named or parts is None:
+            is_spread = isinstance(argument, ast.Starred)
+            if ANY in named or (is_spread and not value.has_length):
                 named[ANY] = mixed((value, named.get(ANY, NOTHING)))
             else:
-                args.extend((parts or value.items or ()) if isinstance(argument, ast.Starred) else (value,))
+                args.extend((value.items or ()) if is_spread else (value,))
         for keyword in node.keywords:
             value = self.eval(keyword.value)
             named[keyword.arg or ANY] = value if keyword.arg else mixed((value, named.get(ANY, NOTHING)))
@@ -176,7 +171,6 @@ class Calls(Accesses):
 
     def anything_called(self, method: str, owner: MayBe, args: list[MayBe], named: Mapping[str, MayBe],
                 function: MayBe) -> MayBe:
-        """A call of a method of a value, or of what may be any function."""
         given = mixed((owner, *args, *named.values()))
         if stores(method):
             self.consult(*args, *named.values())
@@ -210,6 +204,8 @@ class Calls(Accesses):
         """A call of what is no jit function."""
         value = self.foreign(target, args, named, method)
         name, home = named_and_home(target)
+        if not named and value.items is None:
+            value = value.by(function_of(target), *args)
         if stores(method or name) or stores(name) or name in CHECKS or name == ASM_CALL:
             self.consult(*args, *named.values())
         is_known = home.partition(".")[0] in QUIET or type(target).__name__ == "ConstexprFunction"
@@ -260,7 +256,7 @@ class Calls(Accesses):
 
     def made(self, cls: type, args: list[MayBe], named: Mapping[str, MayBe]) -> MayBe:
         """An instance of a class."""
-        if cls is tuple and len(args) == 1:
+        if (cls is tuple or cls.__name__ == "constexpr") and len(args) == 1:
             return args[0]
         found = self.instance(cls, args, named) if cls.__module__.partition(".")[0] not in QUIET else None
         if found is not None and not hasattr(cls, "_fields"):

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 import builtins
+import operator
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
-from triton_mutlint.kernel_source.arguments import Env, of_global
 from triton_mutlint.kernel_source.calls import Calls
-from triton_mutlint.kernel_source.evaluate import UNKNOWN
+from triton_mutlint.kernel_source.evaluate import AND, CHOICE, OPERATORS, OR, UNKNOWN
 from triton_mutlint.kernel_source.folding import compared, computed
-from triton_mutlint.kernel_source.values import NO_ROOTS, NOTHING, MayBe, constant, either, mixed
+from triton_mutlint.kernel_source.slots import NO_TRACE
+from triton_mutlint.kernel_source.values import NO_ROOTS, NOTHING, Env, MayBe, constant, either, mixed, of_global
 
 _LANGUAGES = {"tl": "triton.language", "triton": "triton"}
 
@@ -67,19 +69,19 @@ class Expressions(Calls):
             known = UNKNOWN not in fixed and not (owner.roots and any(b is not None and b < 0 for b in fixed))
             if owner.items is not None and node.slice.step is None and known:
                 return MayBe(owner.roots, owner.items[slice(*fixed)])
-            found = replace(mixed((owner, *bounds)), is_open=True, start=owner.start)
-            return self.show(node).element(node, owner, NOTHING, found)
+            return replace(mixed((owner, *bounds)), is_open=True, start=owner.start, trace=owner.made)
         index = self.eval(node.slice)
         self.overloaded(owner, index)
         self.consult(index)
-        found = owner.element(index)
-        found = found if owner.start is None else replace(found, start=owner.start)  # `offsets[:, None]`
-        return self.show(node).element(node, owner, index, found)
+        if owner.items is None and not owner.kinds and _only_adds_dimensions(node.slice):
+            return replace(owner, term=None)
+        return owner.element(index).by(operator.getitem, owner, index)
 
     def binary(self, node: ast.BinOp) -> MayBe:
         left, right = self.eval(node.left), self.eval(node.right)
         self.overloaded(left, right)
-        return self.show(node).binary(node, left, right, self.combine(node.op, left, right))
+        value = self.combine(node.op, left, right).by(OPERATORS.get(type(node.op)), left, right)
+        return self.show(node).binary(node, left, right, value)
 
     def combine(self, op: ast.operator, left: MayBe, right: MayBe) -> MayBe:
         """What an operator makes of two values."""
@@ -95,7 +97,9 @@ class Expressions(Calls):
     def compare(self, node: ast.Compare) -> MayBe:
         values = [self.eval(n) for n in (node.left, *node.comparators)]
         self.overloaded(*values)
-        return self.show(node).compare(node, values, compared(node, values[0], values[1]))
+        tests = [NOTHING.by(OPERATORS[type(op)], *two) for op, two in zip(node.ops, pairwise(values), strict=True)]
+        value = compared(node, values[0], values[1]).by(AND, *tests)
+        return self.show(node).compare(node, values, value)
 
     def unary(self, node: ast.UnaryOp) -> MayBe:
         operand = self.eval(node.operand)
@@ -105,7 +109,7 @@ class Expressions(Calls):
         if isinstance(node.op, ast.Not):
             value = NOTHING if not operand.is_known else constant(not operand.value)
         value = replace(value, of=operand.of) if operand.of else value
-        return self.show(node).unary(node, operand, value)
+        return self.show(node).unary(node, operand, value.by(OPERATORS[type(node.op)], operand))
 
     def choice(self, node: ast.IfExp) -> MayBe:
         test = self.eval(node.test)
@@ -113,7 +117,7 @@ class Expressions(Calls):
         if test.is_known:
             return self.eval(node.body if test.value else node.orelse)
         left, right = self.eval(node.body), self.eval(node.orelse)
-        return self.show(node).choice(node, test, left, right, either(left, right))
+        return self.show(node).choice(test, left, right, either(left, right).by(CHOICE, test, left, right))
 
     def chain(self, node: ast.BoolOp) -> MayBe:
         stops, values = isinstance(node.op, ast.Or), list[MayBe]()
@@ -122,7 +126,8 @@ class Expressions(Calls):
             self.consult(values[-1])
             if values[-1].is_known and bool(values[-1].value) is stops:
                 break  # what follows is not compiled
-        return self.show(node).chain(node, values, self.first_of(values, stops))
+        value = self.first_of(values, stops).by(OR if stops else AND, *values)
+        return self.show(node).chain(values, value)
 
     def first_of(self, values: list[MayBe], stops: bool) -> MayBe:
         """What `and` or `or` gives."""
@@ -143,7 +148,7 @@ class Expressions(Calls):
             self.bind(part.target, self.eval(part.iter).any_element())
             for test in part.ifs:
                 self.eval(test)
-        return replace(mixed((self.eval(node.elt),)), is_open=True)
+        return replace(mixed((self.eval(node.elt),)), is_open=True, trace=NO_TRACE)
 
     def nothing(self, node: ast.expr) -> MayBe:
         self.whatever(node)
@@ -151,6 +156,12 @@ class Expressions(Calls):
 
     def literal(self, node: ast.Constant) -> MayBe:
         return constant(node.value)
+
+
+def _only_adds_dimensions(index: ast.expr) -> bool:
+    """Whether it is `[:, None]`, say, which leaves the elements what they are."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return all(isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and part.value is None) for part in parts)
 
 
 _EXPRESSIONS: dict[type[ast.expr], str] = {

@@ -7,34 +7,24 @@ said where Python might come to another result: of large numbers, of fractions, 
 from __future__ import annotations
 
 import ast
-import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.kernel_source.evaluate import COMPARE_TWO, UNKNOWN, next_power_of_2, plain
+from triton_mutlint.kernel_source.evaluate import FUNCTIONS, OPERATORS, UNKNOWN, own, plain
 from triton_mutlint.kernel_source.objects import named_and_home
 from triton_mutlint.kernel_source.operations import QUIET
 from triton_mutlint.kernel_source.values import FALSE, NOTHING, TRUE, MayBe, constant, decided_by
 
 _LIMIT = 1 << 31
-_SIGNED: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_, ast.BitXor: operator.xor,
-}  # fmt: skip
-_POSITIVE: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.RShift: operator.rshift,
-    ast.LShift: lambda a, b: a << b if b < 32 else UNKNOWN,
-}  # fmt: skip
+_EXACT = (ast.Add, ast.Sub, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
+_POSITIVE = (ast.FloorDiv, ast.Mod, ast.RShift, ast.LShift)
 _SAME: Mapping[str, Callable[[Any], Any]] = {
     "constexpr": lambda a: a, "bool": bool, "int": lambda a: int(a) if isinstance(a, int) else UNKNOWN,
 }  # fmt: skip
-_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "cdiv": lambda a, b: -(-a // b), "next_power_of_2": next_power_of_2, "min": min, "max": max, "abs": abs,
-    "minimum": min, "maximum": max,
-}  # fmt: skip
+_WHOLE = ("cdiv", "next_power_of_2", "min", "max", "abs", "minimum", "maximum")
 
-FOLDED = frozenset({*_SAME, *_FUNCTIONS})
+FOLDED = frozenset({*_SAME, *_WHOLE})
 
 
 def computed(op: ast.operator, left: MayBe, right: MayBe) -> MayBe | None:
@@ -50,18 +40,17 @@ def _computed(op: ast.operator, left: MayBe, right: MayBe) -> MayBe | None:
         return FALSE if is_flag else constant(0)
     if not _is_whole(a) or not _is_whole(b) or type(a) is not type(b) or (type(a) is bool and not _is_logical(op)):
         return None
-    function = _SIGNED.get(type(op)) or (_POSITIVE.get(type(op)) if a >= 0 and b >= 0 else None)
-    return None if function is None else _result(function, (a, b))
+    is_same = isinstance(op, _EXACT) or (isinstance(op, _POSITIVE) and a >= 0 and b >= 0)
+    return _result(OPERATORS[type(op)], (a, b)) if is_same else None
 
 
 def called(name: str, args: tuple[Any, ...]) -> MayBe | None:
     """What a function of that name makes of constants, if that can be told."""
     if name in _SAME and len(args) == 1:
         return constant(_SAME[name](args[0]))
-    function = _FUNCTIONS.get(name)
-    if function is None or not args or not all(_is_whole(a) and a >= 0 for a in args):
+    if name not in _WHOLE or not args or not all(_is_whole(a) and a >= 0 for a in args):
         return None
-    return _result(function, args)
+    return _result(FUNCTIONS[name], args)
 
 
 def evaluated(function: Any, args: tuple[MayBe, ...]) -> MayBe | None:
@@ -112,11 +101,10 @@ def _compared(test: ast.Compare, left: MayBe, right: MayBe) -> MayBe:
         return NOTHING if inside is None else constant(inside is isinstance(op, ast.In))
     if _is_empty(op, left, right):
         return FALSE
-    function = COMPARE_TWO.get(type(op))
-    if function is None or not (left.is_known and right.is_known):
+    if not (left.is_known and right.is_known):
         return NOTHING
     try:
-        return TRUE if function(left.value, right.value) else FALSE
+        return TRUE if OPERATORS[type(op)](left.value, right.value) else FALSE
     except TypeError:
         return NOTHING
 
@@ -162,3 +150,12 @@ def folded(target: Any, args: list[MayBe]) -> MayBe | None:
         return None
     of, found = decided_by(args), called(name, tuple(arg.value for arg in args))
     return replace(found or NOTHING, of=of) if found is not None or (of and name in FOLDED) else None
+
+
+def function_of(target: Any) -> Callable[..., Any] | None:
+    """What a function that is called at compile time makes of constants."""
+    name, home = named_and_home(target)
+    if type(target).__name__ == "ConstexprFunction":
+        found: Callable[..., Any] | None = own(target, "fn")
+        return found
+    return FUNCTIONS.get(name) if home.partition(".")[0] in QUIET else None

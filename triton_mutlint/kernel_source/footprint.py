@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from triton_mutlint.kernel_source.arguments import of_global
 from triton_mutlint.kernel_source.helpers import Helper, Program
-from triton_mutlint.kernel_source.values import NOTHING, MayBe, Object
+from triton_mutlint.kernel_source.values import NOTHING, MayBe, Object, of_global
 from triton_mutlint.kernel_source.walk import Walk
 from triton_mutlint.types import ArgType, ConstexprValue, Footprint, Kernel, ScalarType, TupleType, Variant
 

@@ -8,10 +8,12 @@ import inspect
 import textwrap
 from collections import ChainMap
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from triton_mutlint.kernel_source.evaluate import UNKNOWN, own
+from triton_mutlint.kernel_source.operations import ANY
+from triton_mutlint.kernel_source.values import NOTHING, Env, MayBe, mixed, of_global
 from triton_mutlint.source.slicing.namespace import Namespace
 from triton_mutlint.types import Kernel
 
@@ -31,13 +33,29 @@ class Helper:
         return cls(kernel.node, kernel.namespace, str(kernel.path))
 
 
+def bound_arguments(helper: Helper, args: list[MayBe], named: Mapping[str, MayBe]) -> Env:
+    """What the parameters of a helper hold in a call."""
+    formal = helper.node.args
+    positional = (*formal.posonlyargs, *formal.args)
+    rest = replace(mixed(named.values()) if ANY in named else NOTHING, is_open=True)
+    told = {} if ANY in named else helper.defaults
+    env = {a.arg: of_global(told[a.arg]) if a.arg in told else rest for a in (*positional, *formal.kwonlyargs)}
+    env.update(zip((a.arg for a in positional), args, strict=False))
+    env.update((name, value) for name, value in named.items() if name in env)
+    if formal.vararg is not None:
+        left = args[len(positional):]
+        env[formal.vararg.arg] = mixed((rest, *left)) if ANY in named else MayBe(items=tuple(left))
+    if formal.kwarg is not None:
+        env[formal.kwarg.arg] = replace(mixed(named.values()), is_open=True)
+    return env
+
+
 class Program:
     """The jit functions that one kernel can call."""
 
     def __init__(self, functions: Mapping[str, Helper]) -> None:
         self._functions = functions  # by name: for what the namespace does not hold
         self._helpers: dict[int, tuple[Any, Helper | None]] = {}
-        self._constructors: dict[type, ast.FunctionDef | None] = {}
 
     def helper(self, target: Any, name: str = "") -> Helper | None:
         """The helper that a called object is; None for Triton's own functions and what is not jit."""
@@ -47,11 +65,6 @@ class Program:
         if cached is None:
             cached = self._helpers[id(target)] = (target, self._find(target))
         return cached[1]
-
-    def constructor(self, cls: type) -> ast.FunctionDef | None:
-        if cls not in self._constructors:
-            self._constructors[cls] = _constructor(cls)
-        return self._constructors[cls]
 
     def _find(self, target: Any) -> Helper | None:
         jit, function = target, own(target, "fn")
@@ -66,14 +79,6 @@ class Program:
             return None
         code = getattr(function, "__code__", None)
         return Helper(node, _namespace(function), getattr(code, "co_filename", ""), _defaults(function))
-
-
-def _constructor(cls: type) -> ast.FunctionDef | None:
-    """The `__init__` of an aggregate, which up to Triton 3.7 is only kept aside."""
-    init = vars(cls).get("__init__") or next(iter(getattr(cls, "hash_attrs", ())), None)
-    function = own(init, "fn") or init
-    node = definition(init, function) if inspect.isfunction(function) else None
-    return node if node is not None and node.name == "__init__" else None
 
 
 def _namespace(function: Any) -> Mapping[str, Any]:

@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
-from triton_mutlint.kernel_source.evaluate import SourceScope
+from triton_mutlint.kernel_source.evaluate import Term
 from triton_mutlint.kernel_source.values import MayBe
 
 
 @dataclass
 class Place:
-    """Where in the source a walk is: the line in the kernel's own body, and the tests it stands under.
+    """Where in the source a walk is: the line in the kernel's own body, and the tests it stands under."""
 
-    `scopes` lead from the function to the kernel; the number in a condition says which of them its test belongs to.
-    """
-
-    scopes: tuple[SourceScope, ...]
     line: int = 0
-    node: ast.expr | None = None
-    conditions: tuple[tuple[ast.expr, bool, int], ...] = ()
+    conditions: tuple[tuple[Term | None, bool], ...] = ()
     is_repeated: bool = False  # a second pass over a loop body: nothing is said twice
     is_asserting: bool = False  # inside an assertion: its comparisons choose nothing
+
+    @contextmanager
+    def being(self, **changes: Any) -> Iterator[None]:
+        """With these changes, for a while."""
+        before = {name: getattr(self, name) for name in changes}
+        vars(self).update(changes)
+        yield
+        vars(self).update(before)
 
 
 class Observer:
     """Sees what a walk meets, and says what is to be remembered of each value; this one remembers nothing."""
 
-    is_learning = False
     place: Place
 
     def binary(self, node: ast.BinOp, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
@@ -37,19 +41,16 @@ class Observer:
     def unary(self, node: ast.UnaryOp, operand: MayBe, value: MayBe) -> MayBe:
         return value
 
-    def chain(self, node: ast.BoolOp, values: Sequence[MayBe], value: MayBe) -> MayBe:
+    def chain(self, values: Sequence[MayBe], value: MayBe) -> MayBe:
         return value
 
     def compare(self, node: ast.Compare, values: Sequence[MayBe], value: MayBe) -> MayBe:
         return value
 
-    def choice(self, node: ast.IfExp, test: MayBe, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
+    def choice(self, test: MayBe, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
         return value
 
     def field(self, owner: MayBe, name: str, value: MayBe) -> MayBe:
-        return value
-
-    def element(self, node: ast.Subscript, owner: MayBe, index: MayBe, value: MayBe) -> MayBe:
         return value
 
     def called(self, name: str, args: Sequence[MayBe], named: Mapping[str, MayBe], value: MayBe) -> MayBe:
@@ -64,8 +65,8 @@ class Observer:
     def passed(self, function: MayBe, args: Sequence[MayBe]) -> None:
         """A function among the arguments of another is applied to values."""
 
+    def constrain(self, kind: str, *values: MayBe) -> None:
+        """Something is demanded of compile-time values."""
+
     def joined(self, left: MayBe, right: MayBe) -> None:
         """One name may hold either."""
-
-    def unpacked(self, value: MayBe, count: int) -> None:
-        """A value is spread over some names."""

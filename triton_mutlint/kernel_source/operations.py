@@ -68,13 +68,13 @@ def masked_off(name: str, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> 
     return mask.is_known and not mask.value
 
 
-def runs_never(target: Any, args: Sequence[MayBe]) -> bool:
-    """Whether a loop over `target(*args)` has no trips, whatever else is not known."""
+def trips(target: Any, args: Sequence[MayBe]) -> range | None:
+    """The numbers that a loop over `target(*args)` counts, where they are known."""
     name, home = named_and_home(target)
     values = [arg.value for arg in args]
     if name not in _RANGES or home.partition(".")[0] not in QUIET or not all(type(v) is int for v in values):
-        return False
-    return 0 < len(values) < 4 and values[2:] != [0] and not range(*values)
+        return None
+    return range(*values) if 0 < len(values) < 4 and values[2:] != [0] else None
 
 
 def reads(name: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Union
 
-from triton_mutlint.kernel_source.dtype_names import FLOATING, promoted
+from triton_mutlint.kernel_source.dtypes import FLOATING, promoted
 
 Dtype = Union[str, "Slot", None]
 """A dtype name (`*fp32` for a pointer), `int`/`float` for a Python literal, or "as the elements of that slot"."""
@@ -63,40 +63,19 @@ class Slot:
     gathered: int = 0  # rows gathered or scattered: a descriptor block of one row
     movers: set[Slot] = field(default_factory=set)  # what decides whether a name holds this or another
     kin: list[Slot] = field(default_factory=list)  # a name holds this slot or one of those
-    handed: dict[tuple[Slot, int | str], int] = field(default_factory=dict)  # to which functions, as which argument
+    handed: int = 0  # given to a function that is itself a parameter
     summed: dict[Slot, bool] = field(default_factory=dict)  # with what it is added up; true: as a wide integer
-    same_elem: Slot | None = None  # union-find parent: elements must have one type
-    united: list[Slot] = field(default_factory=list)  # at the parent: the others
     children: dict[int | str, Slot] = field(default_factory=dict)
-    parent: Slot | None = None
-    length: int = 0  # of a tuple, where an unpacking says so
 
     def child(self, key: int | str) -> Slot:
         found = self.children.get(key)
         if found is None:
-            found = self.children[key] = Slot(self.name, (*self.path, key), self.constexpr, parent=self)
+            found = self.children[key] = Slot(self.name, (*self.path, key), self.constexpr)
         return found
 
-    def root(self) -> Slot:
-        slot = self
-        while slot.same_elem is not None:
-            slot = slot.same_elem
-        return slot
-
-    def unite(self, other: Slot) -> None:
-        """The elements of both have one type."""
-        one, two = self.root(), other.root()
-        if one is two:
-            return
-        two.same_elem = one
-        one.united += [two, *two.united]
-        two.united = []
-        one.elem_dtype = one.elem_dtype or two.elem_dtype
-
     def give_dtype(self, dtype: str) -> None:
-        root = self.root()
         if dtype not in ("int", "float"):
-            root.elem_dtype = root.elem_dtype or dtype
+            self.elem_dtype = self.elem_dtype or dtype
 
     @property
     def measured(self) -> bool:
@@ -171,9 +150,15 @@ class Trace:
         """Whether it is an integer that may hold an address."""
         return self.dtype in ("i64", "u64")
 
+    @property
+    def scales(self) -> frozenset[str]:
+        """The compile-time parameters that it is, or was multiplied by."""
+        return self.factors | {s.name for s in self.base if s.constexpr}
+
     def child(self, key: int | str) -> Trace:
-        """An element or field of it."""
-        return Trace(frozenset(slot.child(key) for slot in self.bare)) if self.bare else NO_TRACE
+        """An element or field of a parameter that it is; what is made of others is like its elements."""
+        is_parameter = self.bare and self.dtype is None and not self.is_dtype
+        return Trace(frozenset(slot.child(key) for slot in self.bare)) if is_parameter else self
 
 
 NO_TRACE = Trace()

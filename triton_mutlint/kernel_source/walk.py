@@ -7,16 +7,27 @@ stores through all of them. Both sides of a branch count, unless its test is a c
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.kernel_source.arguments import Env, of_global
 from triton_mutlint.kernel_source.calls import Calls, Done
 from triton_mutlint.kernel_source.expressions import Expressions
 from triton_mutlint.kernel_source.helpers import Helper, Program
-from triton_mutlint.kernel_source.operations import runs_never
-from triton_mutlint.kernel_source.values import NOTHING, SOME, MayBe, constant, either, mixed, parameter
+from triton_mutlint.kernel_source.objects import named_and_home
+from triton_mutlint.kernel_source.operations import trips
+from triton_mutlint.kernel_source.values import (
+    NOTHING,
+    SOME,
+    Env,
+    MayBe,
+    constant,
+    decided_by,
+    either,
+    mixed,
+    of_global,
+    parameter,
+)
 from triton_mutlint.types import Footprint, Site
 
 MAX_DEPTH = 24  # calls within each other
@@ -72,20 +83,6 @@ class Walk:
     def helper(self, target: Any, name: str = "") -> Helper | None:
         return self._program.helper(target, name)
 
-    def initialised(self, cls: type, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> dict[str, MayBe]:
-        """The fields that the constructor of an aggregate sets from its parameters."""
-        node = self._program.constructor(cls)
-        if node is None:
-            return {}
-        names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)][1:]
-        bound, found = {**dict(zip(names, args, strict=False)), **named}, {}
-        for statement in node.body:
-            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-            if isinstance(statement, ast.Assign) and isinstance(target, ast.Attribute):
-                used = [bound[n.id] for n in ast.walk(statement.value) if isinstance(n, ast.Name) and n.id in bound]
-                found.update({target.attr: used[0]} if used else {})
-        return found
-
 
 class WalkedBody(Expressions):
     """The walk over one function's body."""
@@ -94,6 +91,7 @@ class WalkedBody(Expressions):
         super().__init__(stores, helper.node.lineno)
         self.namespace, self.env = helper.namespace, env
         self.returned: MayBe | None = None
+        self.unrolled = 1  # how often the body of the loop is walked that is walked now
 
     # ----------------------------------------------------------------- statements
 
@@ -189,19 +187,29 @@ class WalkedBody(Expressions):
         return {**right, **left, **{name: either(left[name], right[name]) for name in left if name in right}}
 
     def loop(self, node: ast.For | ast.While) -> None:
-        if not self.is_skipped(node):
-            self.trips(node)
+        numbers, is_unrolled, of = self.counted(node)
+        if numbers and is_unrolled and not numbers[MAX_TRIPS // self.unrolled:]:
+            assert isinstance(node, ast.For)
+            self.unrolled *= len(numbers)
+            for number in numbers:
+                self.bind(node.target, replace(constant(number), of=of))
+                self.block(node.body)
+            self.unrolled //= len(numbers)
+        elif numbers is None or numbers:
+            self.trips(node, bool(numbers))
         self.block(node.orelse)
 
-    def trips(self, node: ast.For | ast.While) -> None:
-        for _ in range(MAX_TRIPS):
+    def trips(self, node: ast.For | ast.While, is_certain: bool) -> None:
+        """Walk the body until nothing changes; `is_certain` says that it runs at least once."""
+        for trip in range(MAX_TRIPS):
             before = dict(self.env)
             if isinstance(node, ast.For):
-                self.bind(node.target, self.iterated(self.eval(node.iter)))
+                self.bind(node.target, self.eval(node.iter).any_element())
             else:
                 self.eval(node.test)
             self.block(node.body)
-            self.env = self.joined(before, self.env)
+            if trip or not is_certain:
+                self.env = self.joined(before, self.env)
             if self.env == before:
                 break
             self.again()
@@ -209,37 +217,39 @@ class WalkedBody(Expressions):
             self.env = {name: replace(mixed((value,)), is_open=True) for name, value in self.env.items()}
             self.block(node.body)
 
-    def iterated(self, value: MayBe) -> MayBe:
-        return value.any_element()
-
     def again(self) -> None:
         """The body of a loop is walked once more."""
 
     def refuse(self, node: ast.Raise) -> bool:
         """Triton refuses the kernel if this is reached."""
+        self.show(node).constrain("never")
         return True
 
-    def is_skipped(self, node: ast.For | ast.While) -> bool:
-        """Whether a loop's own text says that it has no trips (`range(0)`)."""
+    def counted(self, node: ast.For | ast.While) -> tuple[range | None, bool, frozenset[str]]:
+        """The numbers that a loop counts, whether it is unrolled, and which parameters' constants decide that."""
         if isinstance(node, ast.While) or not isinstance(node.iter, ast.Call) or node.iter.keywords:
-            return False
-        functions = self.eval(node.iter.func)
-        return not functions.is_open and len(functions.functions) == 1 and runs_never(
-            functions.functions[0].it, self.consulted_of([self.eval(a) for a in node.iter.args]))
-
-    def consulted_of(self, values: list[MayBe]) -> list[MayBe]:
-        if all(value.is_known for value in values):
-            self.consult(*values)
-        return values
+            return None, False, frozenset()
+        functions, bounds = self.eval(node.iter.func), [self.eval(a) for a in node.iter.args]
+        if functions.is_open or len(functions.functions) != 1:
+            return None, False, frozenset()
+        function = functions.functions[0].it
+        found = trips(function, bounds)
+        if found is not None:
+            self.consult(*bounds)
+        return found, named_and_home(function)[0] == "static_range", decided_by(bounds)
 
     def check(self, node: ast.Assert) -> None:
         test = self.eval(node.test)
         self.at = self.place(node)
         self.checked(test)
+        self.show(node).constrain("assert", test)
 
     def give_back(self, node: ast.Return) -> bool:
         value = self.eval(node.value) if node.value is not None else NOTHING
-        self.returned = value if self.returned is None else either(self.returned, value)
+        if self.returned is not None:
+            self.show(node).joined(self.returned, value)
+            value = either(self.returned, value)
+        self.returned = value
         return True
 
 

@@ -14,11 +14,12 @@ from typing import Any
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.lowering.absent import absent_name
 from triton_mutlint.lowering.advice import no_argument_helps, other_arguments
-from triton_mutlint.lowering.missing import missing_value
+from triton_mutlint.source.slicing.stubs import MissingValueError, UndecidedError
 from triton_mutlint.types import ArgType, DescriptorType, Failure, Kernel, Location, Stage, TupleType
 
 _RAISED = re.compile(r"(\w+(?:Error|Exception))\((['\"])(.*)\2\)", re.DOTALL)
 _RECURSION = re.compile(r"KeyError\('(?:[\w<>]+\.)*(\w+?)__[\w]*'\)")  # the callee is looked up while being compiled
+_SHOWN = re.compile(r"<missing ([^<>]+)>")  # how a missing value prints in Triton's own messages
 _ADDRESS = re.compile(r" (?:object )?at 0x[0-9a-f]+")  # differs from run to run
 
 
@@ -27,7 +28,7 @@ def failure(error: BaseException, kernel: Kernel, printed: str, args: Mapping[st
     innermost = _innermost(error)
     message = _message(innermost, printed)
     location = _own_location(error) or _location(innermost) or kernel.location
-    missing = missing_value(kernel.name, _chain(error), location)
+    missing = _missing_value(kernel.name, _chain(error), location)
     if missing is not None:
         return missing
     absent = absent_name(kernel) if "have been removed" not in message else None
@@ -43,6 +44,22 @@ def failure(error: BaseException, kernel: Kernel, printed: str, args: Mapping[st
     vain = no_argument_helps(kernel, message, node, line, type(innermost).__name__ == "UnsupportedLanguageConstruct")
     hint = other_arguments(kernel, message, line, args) if vain is None else vain
     return Failure(Stage.LOWER, message, location, _cautious(hint), lacks="" if vain else "arguments")
+
+
+def _missing_value(kernel: str, errors: Iterable[BaseException], location: Location) -> Failure | None:
+    """A failure to load, if lowering `kernel` ended for want of a value; `errors` from outermost to cause."""
+    for error in errors:
+        if isinstance(error, (MissingValueError, UndecidedError)):
+            return _lacking(kernel, error.value.mutlint_root, error.value.mutlint_reason, location)
+        shown = _SHOWN.search(str(error))
+        if shown:
+            return _lacking(kernel, shown[1], "could not be had", location)
+    return None
+
+
+def _lacking(kernel: str, name: str, reason: str, location: Location) -> Failure:
+    hint = f"give `{name}` in the spec under `globals:`"
+    return Failure(Stage.LOAD, f"kernel {kernel} needs `{name}`, which {reason}", location, hint, lacks="globals")
 
 
 def _flat(args: Iterable[ArgType]) -> Iterator[ArgType]:

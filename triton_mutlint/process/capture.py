@@ -51,6 +51,7 @@ def print_into(place: int) -> None:
     _place = place
     for number in (1, 2):
         os.dup2(place, number)
+    sys.stdout, sys.stderr = (open(number, "w", errors="backslashreplace", closefd=False) for number in (1, 2))  # noqa: SIM115 - a number
 
 
 def unnamed_file() -> int:

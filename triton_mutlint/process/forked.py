@@ -16,7 +16,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Generic, NoReturn, TypeVar
 
 from triton_mutlint.basics import UsageError
@@ -256,7 +256,7 @@ def _answer(task: T, work: Callable[[T], Iterator[Item]], pipe: int) -> NoReturn
             try:
                 for item in work(task):
                     _send(pipe, "item", pack(item))
-                _send(pipe, "done", "" if inputs is None else pack(replace(inputs, environment={})))
+                _send(pipe, "done", "" if inputs is None else pack(inputs.shared()))
             except UsageError as error:
                 _send(pipe, "usage", str(error))
             except Exception:  # told where the task was given

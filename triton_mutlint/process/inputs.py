@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,10 @@ class Inputs(Noted):
     torn: bool = False
     spoiled: int = 0
     environment: dict[Any, Any] = field(default_factory=lambda: dict(environment()), repr=False)  # at first
+
+    def shared(self) -> Inputs:
+        """What another process may know: not the environment, whose values are secrets for all that is known."""
+        return replace(self, environment={})
 
     def add(self, other: Noted) -> None:
         """Take in what another process noted for the same run."""

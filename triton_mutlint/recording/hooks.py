@@ -7,7 +7,7 @@ seen before costs nothing; under the interpreter, which compiles nothing, what w
 
 from __future__ import annotations
 
-import importlib
+import contextlib
 import importlib.abc
 import json
 import os
@@ -71,9 +71,7 @@ class _Notebook:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._seen: set[Any] = set()
-        self._counts: dict[Any, int] = {}
-        self._exact: dict[Any, set[str]] = {}
+        self._seen: dict[tuple[str, int], set[str]] = {}  # signatures, by the kernel's place
 
     def patch_jit(self, module: Any) -> None:
         """Look at each launch for which Triton has no compiled kernel."""
@@ -88,7 +86,7 @@ class _Notebook:
             held = frame.f_locals if frame.f_code.co_name == "run" else {}
             bound = held.get("bound_args")
             if isinstance(bound, dict) and not held.get("warmup") and held.get("kernel") is None:
-                self._note(jit.fn, bound, _constexprs(jit), held.get("grid"))
+                self._note(jit.fn, bound, {p.name for p in jit.params if p.is_constexpr}, held.get("grid"))
             return compile_(jit, *args, **kwargs)
 
         setattr(_do_compile, _MARK, True)
@@ -99,95 +97,57 @@ class _Notebook:
         run = module.InterpretedFunction.run
         if hasattr(run, _MARK):
             return
-        signatures: dict[Any, Any] = {}
 
         def recorded(jit: Any, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
             if not warmup:
-                key = self._key(jit, args, kwargs)
-                if key not in self._seen:
-                    self._seen.add(key)
-                    self._interpreted(jit, args, kwargs, grid, signatures)
+                self._interpreted(jit.fn, args, kwargs, grid)
             return run(jit, *args, grid=grid, warmup=warmup, **kwargs)
 
         setattr(recorded, _MARK, True)
         module.InterpretedFunction.run = recorded
 
-    def _key(self, jit: Any, args: Any, kwargs: Any) -> Any:
-        """What tells launches of the interpreter apart, as compiling would: constexprs by value."""
-        exact = self._exact.get(jit.fn)
-        if exact is None:
-            notes = getattr(jit.fn, "__annotations__", {})
-            exact = self._exact[jit.fn] = {n for n, kind in notes.items() if "constexpr" in str(kind)}
-        parts = [value if name in exact and type(value) in _PLAIN else _brief(value)
-                 for name, value in zip(jit.arg_names, args)]  # noqa: B905 - a launch with too many fails by itself
-        parts += [(n, v if n in exact and type(v) in _PLAIN else _brief(v)) for n, v in kwargs.items()]
-        return (jit.fn, *parts)
-
-    def _interpreted(self, jit: Any, args: Any, kwargs: Any, grid: Any, signatures: dict[Any, Any]) -> None:
+    def _interpreted(self, fn: Any, args: Any, kwargs: Any, grid: Any) -> None:
         import inspect
 
-        if jit.fn not in signatures:
-            signatures[jit.fn] = inspect.signature(jit.fn)
-        own = {n: v for n, v in kwargs.items() if n in signatures[jit.fn].parameters}
+        signature = inspect.signature(fn)
         try:
-            bound = signatures[jit.fn].bind(*args, **own)
+            bound = signature.bind(*args, **{n: v for n, v in kwargs.items() if n in signature.parameters})
         except TypeError:
             return  # the launch itself says what is wrong
         bound.apply_defaults()
-        names = {n for n, p in signatures[jit.fn].parameters.items() if "constexpr" in str(p.annotation)}
-        self._note(jit.fn, bound.arguments, names, grid)
+        names = {n for n, p in signature.parameters.items() if "constexpr" in str(p.annotation)}
+        self._note(fn, bound.arguments, names, grid)
 
     def _note(self, fn: Any, bound: Any, constexprs: set[str], grid: Any) -> None:
-        """Write one launch down. What goes wrong here must not reach the program."""
+        """Write one launch down, if its signature is new. What goes wrong here must not reach the program."""
         try:
-            code = fn.__code__
-            key = (code.co_filename, code.co_firstlineno)
-            if self._counts.get(key, 0) >= MOST:
+            seen = self._seen.setdefault((fn.__code__.co_filename, fn.__code__.co_firstlineno), set())
+            if len(seen) >= MOST:
                 return
-            self._counts[key] = self._counts.get(key, 0) + 1
-            line = json.dumps(_launch(fn, bound, constexprs, grid))
-            with open(self._path, "a", encoding="utf-8") as file:  # noqa: PTH123 - no pathlib in a program's start
-                file.write(line + "\n")
+            launch = _launch(fn, bound, constexprs, grid)
+            signature = json.dumps(launch["args"])
+            if signature not in seen:
+                seen.add(signature)
+                with open(self._path, "a", encoding="utf-8") as file:  # noqa: PTH123 - no pathlib in a program's start
+                    file.write(json.dumps(launch) + "\n")
         except Exception:  # noqa: S110 - an argument of any kind was looked at; the launch goes on without a note
             pass
 
 
-def _constexprs(jit: Any) -> set[str]:
-    return {p.name for p in jit.params if p.is_constexpr}
-
-
-def _brief(value: Any) -> Any:
-    """What tells two arguments apart, quickly."""
-    kind = type(value)
-    if kind is int:
-        return (kind, value % 16 == 0, value > 0x7FFFFFFF or value < -0x80000000)
-    if kind is bool or kind is str or value is None:
-        return value
-    if kind is float:
-        return kind
-    if hasattr(value, "data_ptr"):
-        return (str(value.dtype), value.data_ptr() % 16 == 0)
-    if isinstance(value, tuple):
-        return tuple(map(_brief, value))
-    if hasattr(value, "block_shape"):
-        return (str(value.base.dtype), tuple(value.block_shape))
-    return id(value)
-
-
-# --------------------------------------------------------------------------- one launch as plain values
+# --------------------------------------------------------------------------- one launch as a spec says it
 
 
 def _launch(fn: Any, bound: Any, constexprs: set[str], grid: Any) -> dict[str, Any]:
+    """Its place, and the keys of `verify.launches`; arguments that a spec has no words for are left out."""
     code = fn.__code__
     told: dict[str, Any] = {
         "file": os.path.abspath(code.co_filename), "name": fn.__name__, "line": code.co_firstlineno,  # noqa: PTH100
         "args": {}, "values": {}, "shapes": {}, "grid": _grid(grid),
     }
     for name, value in bound.items():
-        if name in constexprs:
-            told["args"][name] = _value(value, fn.__globals__)
-        else:
-            _leaf(name, value, told, fn.__globals__)
+        with contextlib.suppress(LookupError):
+            text = None if name in constexprs else _type(name, value, told, fn.__globals__)
+            told["args"][name] = text or _value(value, fn.__globals__)
     return told
 
 
@@ -198,24 +158,22 @@ def _grid(grid: Any) -> list[int] | None:
     return None
 
 
-def _value(value: Any, namespace: Any) -> dict[str, Any]:
-    """A compile-time value: as it is, by a name of the kernel's module, or nothing."""
+def _value(value: Any, namespace: Any) -> Any:
+    """A compile-time value as it is, or by a name of Triton's or the kernel's module; LookupError without one."""
     value = getattr(value, "value", value) if type(value).__name__ == "constexpr" else value
     if value is None or type(value) in _PLAIN:
-        return {"value": value}
+        return value
     if isinstance(value, (tuple, list)):
-        parts = [_value(element, namespace) for element in value]
-        return {"value": [p["value"] for p in parts]} if all("value" in p for p in parts) else {}
+        return [_value(element, namespace) for element in value]
     if type(value).__name__ == "dtype" and type(value).__module__.startswith("triton"):
-        return {"dtype": str(value)}
-    named = [n for n, held in list(namespace.items()) if held is value and not n.startswith("__")]
-    return {"ref": sorted(named)[0]} if named else {}
+        language = vars(sys.modules["triton.language"])
+        return {"ref": f"tl.{next(n for n, held in language.items() if type(held) is type(value) and held == value)}"}
+    return {"ref": _named(value, namespace)}
 
 
-def _leaf(name: str, value: Any, told: dict[str, Any], namespace: Any) -> None:
-    """A run-time argument: its type, and what is noted of its value or size."""
-    text = _type(name, value, told, namespace)
-    told["args"][name] = {"type": text} if text else _value(value, namespace)
+def _named(value: Any, namespace: Any) -> str:
+    names: list[str] = sorted(n for n, held in list(namespace.items()) if held is value and not n.startswith("__"))
+    return names[0]
 
 
 def _type(name: str, value: Any, told: dict[str, Any], namespace: Any) -> str | None:
@@ -256,9 +214,8 @@ def _tuple(name: str, value: Any, told: dict[str, Any], namespace: Any) -> str |
         return None
     if not hasattr(value, "_fields"):
         return f"({', '.join(map(str, parts))})"
-    cls = [n for n, held in list(namespace.items()) if held is type(value)]
     inner = ", ".join(f"{label}={part}" for label, part in zip(labels, parts, strict=True))
-    return f"{sorted(cls)[0]}({inner})" if cls else None
+    return f"{_named(type(value), namespace)}({inner})"
 
 
 def _element(tensor: Any) -> str:

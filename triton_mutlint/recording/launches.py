@@ -1,35 +1,29 @@
-"""Recorded launches as data: how they come from a program's notes, and how they stand in a spec."""
+"""Recorded launches, as they stand under `verify.launches` of a spec, and what they tell of a kernel's parameters.
+
+A recorded run shows some of the values that a parameter takes. All that were seen are written; a flag that was seen
+with one value only is shown as a comment and left to inference, so that a write under the other value is still found.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.spec.as_yaml import long_name, plain_text, scalar_text
+from triton_mutlint.spec.as_yaml import WrittenArgument, plain_text
 
 MOST = 16  # launches that a spec keeps of one kernel
-_DIVISIBLE = re.compile(r":16\b")
+Launch = Mapping[str, Any]  # `args`, which leaves out what a spec has no words for; `values`, `shapes`, `grid`
+Columns = Mapping[str, tuple[str, ...]]  # what each parameter was, as YAML
 
-
-@dataclass(frozen=True)
-class RecordedLaunch:
-    """One launch: every argument as the YAML of a spec, what is noted of values and sizes, and the grid.
-
-    `args` leaves out what a spec has no words for.
-    """
-
-    args: tuple[tuple[str, str], ...]
-    values: tuple[tuple[str, int | float | bool], ...] = ()
-    shapes: tuple[tuple[str, tuple[int, ...]], ...] = ()
-    grid: tuple[int, ...] = ()
-
-    @property
-    def key(self) -> tuple[tuple[str, str], ...]:
-        return self.args
+_FLAGS = frozenset({"true", "false", "null"})
+_ALONE = "no other value was seen: a check tries what else the source takes"
+_TOGETHER = "these values were seen, and go together with those of other parameters"
+_TAKEN = "None was not seen, and the source takes it"
 
 
 @dataclass(frozen=True)
@@ -41,14 +35,14 @@ class LaunchPlace:
     line: int
 
 
-def read_notes(text: str) -> dict[LaunchPlace, list[RecordedLaunch]]:
+def read_notes(text: str) -> dict[LaunchPlace, list[Launch]]:
     """The launches of a program by kernel; lines that are torn (a killed process) are left out."""
-    found: dict[LaunchPlace, list[RecordedLaunch]] = {}
+    found: dict[LaunchPlace, list[Launch]] = {}
     for line in text.splitlines():
         try:
             note = json.loads(line)
             place = LaunchPlace(Path(note["file"]), note["name"], note["line"])
-            launch = _launch(note)
+            launch = {"args": note["args"], **{n: note[n] for n in ("values", "shapes", "grid") if note[n]}}
         except (ValueError, KeyError, TypeError):
             continue
         if place.file.is_file():  # compiled from a text that is gone: nobody can look at it again
@@ -56,56 +50,81 @@ def read_notes(text: str) -> dict[LaunchPlace, list[RecordedLaunch]]:
     return found
 
 
-def _launch(note: Mapping[str, Any]) -> RecordedLaunch:
-    args = [(name, text) for name, arg in note["args"].items() if (text := _text(arg)) is not None]
-    return RecordedLaunch(tuple(args), tuple(note["values"].items()),
-                  tuple((name, tuple(shape)) for name, shape in note["shapes"].items()), tuple(note["grid"] or ()))
-
-
-def _text(arg: Mapping[str, Any]) -> str | None:
-    """An argument as a spec says it."""
-    if "type" in arg:
-        return scalar_text(arg["type"])
-    if "dtype" in arg:
-        return f"{{ref: tl.{long_name(arg['dtype'])}}}"
-    if "ref" in arg:
-        return f"{{ref: {arg['ref']}}}"
-    return plain_text(arg["value"]) if "value" in arg else None
-
-
-# --------------------------------------------------------------------------- in a spec
-
-
-def joined(known: Iterable[RecordedLaunch], new: Iterable[RecordedLaunch]) -> tuple[RecordedLaunch, ...]:
+def joined(known: Iterable[Launch], new: Iterable[Launch]) -> list[Launch]:
     """All of them, each signature once, those known first; at most MOST."""
-    found: dict[object, RecordedLaunch] = {}
-    for launch in (*known, *sorted(new, key=lambda launch: launch.args)):
-        found.setdefault(launch.key, launch)
-    return tuple(found.values())[:MOST]
+    found: dict[str | None, Launch] = {}
+    for launch in (*known, *sorted(new, key=_signature)):
+        found.setdefault(_signature(launch), launch)
+    return list(found.values())[:MOST]
 
 
-def launch_text(launch: RecordedLaunch) -> str:
-    """A launch as it stands in the list `verify.launches`, on one line."""
-    noted = {"values": dict(launch.values), "shapes": {n: list(s) for n, s in launch.shapes}, "grid": list(launch.grid)}
-    parts = [f"args: {{{', '.join(f'{n}: {text}' for n, text in launch.args)}}}"]
-    parts += [f"{name}: {plain_text(value)}" for name, value in noted.items() if value]
-    return f"{{{', '.join(parts)}}}"
+def _signature(launch: Launch) -> str:
+    return str(plain_text(launch.get("args", {})))
 
 
-def launches_of(given: Iterable[Mapping[str, Any]]) -> Iterator[RecordedLaunch]:
-    """The launches that an entry's `verify` holds, as plain values."""
-    for one in given:
-        yield RecordedLaunch(
-            tuple((n, str(plain_text(v))) for n, v in one.get("args", {}).items()),
-            tuple(one.get("values", {}).items()),
-            tuple((n, tuple(s) if isinstance(s, list) else (s,)) for n, s in one.get("shapes", {}).items()),
-            tuple(one.get("grid", ())),
-        )
+# --------------------------------------------------------------------------- what to write under `args`
 
 
-def general(text: str) -> str:
-    """A type without what its values were divisible by."""
-    plain = _DIVISIBLE.sub("", text)
-    return plain if plain == text else scalar_text(plain.strip('"'))
+@dataclass(frozen=True)
+class Seen:
+    """What the parameters were, and why some are `left` to inference, as comments."""
+
+    columns: Columns
+    left: Mapping[str, str]
+    taken: Collection[str] = ()  # to which None was added
+
+    @property
+    def combinations(self) -> int:
+        """How many variants the lists make, which multiply."""
+        return prod(len(texts) for name, texts in self.columns.items() if name not in self.left)
+
+    @property
+    def arguments(self) -> tuple[WrittenArgument, ...]:
+        """The lines that hold."""
+        return tuple(WrittenArgument(name, _listed(texts), _TAKEN if name in self.taken else "")
+                     for name, texts in self.columns.items() if name not in self.left)
+
+    @property
+    def guesses(self) -> tuple[WrittenArgument, ...]:
+        """The lines that are comments."""
+        return tuple(WrittenArgument(name, _listed(self.columns[name]), why) for name, why in self.left.items())
 
 
+def _listed(texts: Sequence[str]) -> str:
+    """Alternatives as YAML: a list, but for a single one that is none itself."""
+    return texts[0] if len(texts) == 1 and not texts[0].startswith("[") else f"[{', '.join(texts)}]"
+
+
+def columns(launches: Sequence[Launch], left_out: Iterable[str] = ()) -> Columns:
+    """What each parameter was in the launches; without those of `left_out` and those that some launch has no words for.
+
+    A type keeps its divisibility only where every launch has it.
+    """
+    rows = [launch.get("args", {}) for launch in launches]
+    names = [n for n in rows[0] if n not in set(left_out) and all(n in row for row in rows)]
+    found = {}
+    for name in names:
+        texts = _distinct(row[name] for row in rows)
+        plain = _distinct(re.sub(r":16\b", "", v) if isinstance(v := row[name], str) else v for row in rows)
+        found[name] = plain if len(plain) < len(texts) else texts
+    return found
+
+
+def _distinct(values: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(str(plain_text(value)) for value in values))
+
+
+def proposals(seen: Columns, values: Collection[str], open_: Collection[str]) -> Iterator[Seen]:
+    """What may be written, the fullest first: lists multiply, and a product may hold what cannot be launched.
+
+    `values` are the compile-time parameters; `open_` are parameters that the source takes several values of.
+    """
+    alone = {n: _ALONE for n, texts in seen.items()
+             if len(texts) == 1 and (texts[0] in _FLAGS or (n in values and n in open_))}
+    several = {n: _TOGETHER for n, texts in seen.items() if len(texts) > 1}
+    absent = [n for n in seen if n in open_ and n not in values and n not in alone and "null" not in seen[n]]
+    yield Seen({**seen, **{n: (*seen[n], "null") for n in absent}}, alone, absent)
+    yield Seen(seen, alone)
+    yield Seen(seen, {**{n: why for n, why in several.items() if n in values}, **alone})
+    yield Seen(seen, {**several, **alone})
+    yield Seen(seen, dict.fromkeys(seen, _TOGETHER))

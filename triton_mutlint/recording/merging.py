@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from triton_mutlint.config.request import Request
-from triton_mutlint.recording.launches import LaunchPlace, RecordedLaunch, joined, launch_text, launches_of, read_notes
-from triton_mutlint.recording.seen import Seen, columns, proposals
+from triton_mutlint.recording.launches import Launch, LaunchPlace, Seen, columns, joined, proposals, read_notes
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import load_file, plan_kernel
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.source.text import read_source
 from triton_mutlint.source.walking import first_line
-from triton_mutlint.spec.as_yaml import argument_spec, key_text
+from triton_mutlint.spec.as_yaml import argument_lines, argument_spec, key_text, plain_text
 from triton_mutlint.spec.bind import tuned_parameters, value_parameters
-from triton_mutlint.spec.entry_text import argument_lines
 from triton_mutlint.spec.model import KernelSpec, Spec
 from triton_mutlint.spec.read import parse_spec
 from triton_mutlint.spec.write import NoPlaceError, SpecText
@@ -52,16 +50,20 @@ def merge(notes: str, old: str | None, spec: Path) -> Recorded:
     new: dict[str, list[str]] = {}
     changed: list[str] = []
     remarks: list[str] = []
-    for subject, launches in _subjects(read_notes(notes), known):
-        place, entry = subject.place, subject.entry(known)
-        if entry is not None and not (entry.verify or {}).get("launches"):
+    request = Request((), Path.cwd(), use_spec=False)
+    run = Run(request, lambda done, total, label: None)
+    for place, file, launches in _recorded(notes, known, request):
+        same = [k for k in file.functions if first_line(k.node) <= place.line <= k.location.line]
+        kernel = same[0] if same else None
+        entry = _known(known, place, kernel)
+        before = (entry.verify or {}).get("launches", []) if entry is not None else []
+        if entry is not None and not before:
             remarks.append(f"{place.name}: the spec has an entry of its own for it, {entry.pattern!r}")
             continue
-        before = tuple(launches_of((entry.verify or {})["launches"])) if entry is not None else ()
         every = joined(before, launches)
         if every != before:
-            key = entry.pattern if entry is not None else _key(place, subject.kernel, spec.parent)
-            lines = _entry(key, every, subject.arguments(every))
+            key = entry.pattern if entry is not None else _key(place, kernel, spec.parent)
+            lines = _entry(key, every, _arguments(run, file, kernel, every))
             try:
                 if entry is None:
                     new[key] = lines
@@ -78,61 +80,49 @@ def merge(notes: str, old: str | None, spec: Path) -> Recorded:
     return Recorded(text.text, tuple(changed), tuple(remarks))
 
 
-@dataclass(frozen=True)
-class _Subject:
-    """A recorded kernel; `file` and `kernel` are what its source gave, `run` analyses it."""
-
-    place: LaunchPlace
-    file: FileResult
-    kernel: Kernel | None
-    run: Run
-
-    def entry(self, spec: Spec | None) -> KernelSpec | None:
-        """What the spec says of it already."""
-        if spec is None:
-            return None
-        line = self.kernel.location.line if self.kernel else self.place.line
-        return spec.entry_for(self.place.file, self.place.name, self.kernel.qualname if self.kernel else "", line)
-
-    def arguments(self, launches: Sequence[RecordedLaunch]) -> Seen:
-        """What to write under `args`: what the launches had, in a form that can be analysed."""
-        seen = columns(launches, _given_by_source(self.kernel))
-        if self.kernel is None:
-            return next(proposals(seen, (), ()))
-        values = value_parameters(self.kernel)
-        tried = list(proposals(seen, values, self._open(self.kernel)))
-        return next((s for s in tried if self._fits(self.kernel, s)), tried[-1])
-
-    def _open(self, kernel: Kernel) -> frozenset[str]:
-        """The parameters that the source, by itself, is analysed with several values of, or takes several of."""
-        try:
-            plan = plan_kernel(kernel, None, None, self.file, _VARIANTS)
-        except StageError:
-            return frozenset()
-        return plan.partial | {n for n in plan.inferred if len(types_of(plan, n)) > 1}
-
-    def _fits(self, kernel: Kernel, seen: Seen) -> bool:
-        """Whether the kernel can be analysed with these arguments."""
-        if seen.combinations > _VARIANTS:
-            return False
-        specs = [spec for a in seen.arguments if (spec := argument_spec(a.name, a.text)) is not None]
-        report = self.run.analyze(self.file, kernel, KernelSpec(kernel.name, args=tuple(specs)))
-        return report.status is Status.ANALYZED
-
-
-def _subjects(notes: Mapping[LaunchPlace, list[RecordedLaunch]],
-              spec: Spec | None) -> Iterator[tuple[_Subject, list[RecordedLaunch]]]:
-    """Each recorded kernel with its launches, in the order of their places."""
-    request = Request((), Path.cwd(), use_spec=False)
-    run = Run(request, lambda done, total, label: None)
+def _recorded(notes: str, spec: Spec | None,
+              request: Request) -> Iterator[tuple[LaunchPlace, FileResult, list[Launch]]]:
+    """Each recorded kernel with its file and its launches, in the order of their places."""
     loaded: dict[Path, FileResult] = {}
-    for place in sorted(notes, key=lambda p: (str(p.file), p.line)):
+    for place, launches in sorted(read_notes(notes).items(), key=lambda item: (str(item[0].file), item[0].line)):
         if place.file not in loaded:
             loaded[place.file] = _loaded(place.file, spec, request)
-        file = loaded[place.file]
-        kernels = file.functions
-        same = [k for k in kernels if first_line(k.node) <= place.line <= k.location.line]
-        yield _Subject(place, file, same[0] if same else None, run), notes[place]
+        yield place, loaded[place.file], launches
+
+
+def _known(spec: Spec | None, place: LaunchPlace, kernel: Kernel | None) -> KernelSpec | None:
+    """What the spec says of a kernel already."""
+    qualname, line = (kernel.qualname, kernel.location.line) if kernel is not None else ("", place.line)
+    return spec.entry_for(place.file, place.name, qualname, line) if spec is not None else None
+
+
+def _arguments(run: Run, file: FileResult, kernel: Kernel | None, launches: Sequence[Launch]) -> Seen:
+    """What to write under `args`: what the launches had, in a form that can be analysed.
+
+    Autotune configs and heuristics stand in the source: a spec does not say what they give.
+    """
+    if kernel is None:
+        return next(proposals(columns(launches), (), ()))
+    seen = columns(launches, tuned_parameters(kernel) | set(kernel.heuristics))
+    tried = list(proposals(seen, value_parameters(kernel), _open(file, kernel)))
+    return next((s for s in tried if _fits(run, file, kernel, s)), tried[-1])
+
+
+def _open(file: FileResult, kernel: Kernel) -> frozenset[str]:
+    """The parameters that the source, by itself, is analysed with several values of, or takes several of."""
+    try:
+        plan = plan_kernel(kernel, None, None, file, _VARIANTS)
+    except StageError:
+        return frozenset()
+    return plan.partial | {n for n in plan.inferred if len(types_of(plan, n)) > 1}
+
+
+def _fits(run: Run, file: FileResult, kernel: Kernel, seen: Seen) -> bool:
+    """Whether the kernel can be analysed with these arguments."""
+    if seen.combinations > _VARIANTS:
+        return False
+    specs = [spec for a in seen.arguments if (spec := argument_spec(a.name, a.text)) is not None]
+    return run.analyze(file, kernel, KernelSpec(kernel.name, args=tuple(specs))).status is Status.ANALYZED
 
 
 def _loaded(path: Path, spec: Spec | None, request: Request) -> FileResult:
@@ -157,20 +147,13 @@ def _key(place: LaunchPlace, kernel: Kernel | None, root: Path) -> str:
         return f"{place.file.as_posix()}::{name}"
 
 
-def _entry(key: str, launches: Sequence[RecordedLaunch], seen: Seen) -> list[str]:
+def _entry(key: str, launches: Sequence[Launch], seen: Seen) -> list[str]:
     """The lines of an entry."""
     lines = [f"{key_text(key)}:"]
     if seen.arguments:
         lines += ["  args:", *argument_lines(seen.arguments, 4)]
     lines += [f"    # {line}" for line in argument_lines(seen.guesses, 0)]
-    return [*lines, "  verify:", "    launches:", *(f"      - {launch_text(launch)}" for launch in launches)]
-
-
-def _given_by_source(kernel: Kernel | None) -> frozenset[str]:
-    """The parameters that autotune configs and heuristics give: a spec does not say them."""
-    if kernel is None:
-        return frozenset()
-    return tuned_parameters(kernel) | set(kernel.heuristics)
+    return [*lines, "  verify:", "    launches:", *(f"      - {plain_text(launch)}" for launch in launches)]
 
 
 def merge_files(notes: Path, spec: Path) -> Recorded:

@@ -14,7 +14,6 @@ from triton_mutlint.types import (
     Kernel,
     Location,
     Mutation,
-    ParameterKind,
     ParameterReport,
     StageError,
     UnanalyzableOp,
@@ -23,7 +22,6 @@ from triton_mutlint.types import (
 
 Analyze = Callable[[Variant], VariantEffects]  # raises StageError
 _SHOWN = 6  # names in a hint
-_MEMORY = (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)
 
 
 def written_addresses(doubts: Doubts, variant: Variant, effects: VariantEffects, flat: Mapping[str, ArgType],
@@ -78,7 +76,7 @@ def doubted(
     if doubts is None:
         return tuple(parameters), ()
     found = {p.name: op for p in parameters if p.mutation is Mutation.UNWRITTEN
-             for op in _doubts_of(p, doubts, hidden, addresses, kernel)}
+             for op in _doubts_of(p.name, doubts, hidden, addresses, kernel)}
     is_open = hidden or doubts.open
     changed = tuple(
         replace(p, mutation=Mutation.UNKNOWN if p.name in found else p.mutation,
@@ -87,19 +85,15 @@ def doubted(
     return changed, tuple(found.values())
 
 
-def _doubts_of(parameter: ParameterReport, doubts: Doubts, hidden: bool, addresses: Set[str],
+def _doubts_of(name: str, doubts: Doubts, hidden: bool, addresses: Set[str],
                kernel: Kernel) -> Iterator[UnanalyzableOp]:
-    name, file = parameter.name, kernel.location.file
+    file = kernel.location.file
     if name in addresses:
         line = doubts.addresses.get(name) or doubts.kept.get(name) or kernel.location.line
         reason = f"whether `{name}` is a number or an address is guessed"
         yield UnanalyzableOp("address", "", reason, (name,), Location(file, line),
                              f"give the type of `{name}` in the spec")
-    elif name in doubts.handed:
-        reason = "a function given as an argument may write this"
-        yield UnanalyzableOp("call", "", reason, (name,), Location(file, doubts.handed[name]),
-                             "name that function in the spec: `{ref: name}`")
-    elif name in doubts.stores and (hidden or doubts.open) and _may_be_address(parameter, doubts, hidden):
+    elif name in doubts.stores and (hidden or doubts.open):
         reason = "no analysed variant reaches this write, and guessed arguments decide whether one does"
         yield UnanalyzableOp("store", "", reason, (name,), Location(file, doubts.stores[name]),
                              f"give the arguments that decide it in the spec{_among(doubts.values)}; "
@@ -109,10 +103,3 @@ def _doubts_of(parameter: ParameterReport, doubts: Doubts, hidden: bool, address
 def _among(names: Sequence[str]) -> str:
     shown = [*names[:_SHOWN], *(["…"] if len(names) > _SHOWN else [])]
     return f" (guessed: {', '.join(shown)})" if names else ""
-
-
-def _may_be_address(parameter: ParameterReport, doubts: Doubts, hidden: bool) -> bool:
-    """Whether a store counts: through a scalar only where a variant is missing in which it may be an address."""
-    name = parameter.name
-    maybe = hidden and name in doubts.addresses and name not in doubts.numbers
-    return parameter.kind in _MEMORY or name in doubts.untyped or maybe

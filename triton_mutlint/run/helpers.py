@@ -9,7 +9,7 @@ from dataclasses import replace
 from triton_mutlint.config.request import Request
 from triton_mutlint.run.plan import Specs
 from triton_mutlint.source.discover import Excluded, searched
-from triton_mutlint.source.jit.outward import launched_in
+from triton_mutlint.source.jit.launched import launched_in
 from triton_mutlint.spec.model import pattern_parts
 from triton_mutlint.types import FileResult, Kernel, Location
 

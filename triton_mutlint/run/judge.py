@@ -7,8 +7,7 @@ from pathlib import Path
 
 from triton_mutlint.config.request import Request
 from triton_mutlint.contracts.allowed import Allowed, allowed_by
-from triton_mutlint.contracts.baseline import Baseline
-from triton_mutlint.contracts.baseline_file import read_baseline
+from triton_mutlint.contracts.baseline import Baseline, read_baseline
 from triton_mutlint.contracts.declarations import declaration_of, read_declarations
 from triton_mutlint.contracts.snapshot import Snapshot, read_snapshot
 from triton_mutlint.lowering.triton_api import newer_than_tested, triton_version
@@ -65,7 +64,8 @@ def _reported(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[st
         Environment(triton_version() if reports else None, tuple(dict.fromkeys(t for r in reports for t in r.targets))),
         tuple(reports), _findings(run, files, failures, ops),
         files=sum(bool(f.reports or f.helpers or f.failures) for f in files), helpers=len(helpers),
-        notes=(*filter(None, (newer, _not_confined(run.request))), *notes, *(n for f in files for n in f.notes), *op_notes),
+        notes=(*filter(None, (newer, _not_confined(run.request))), *notes, *(n for f in files for n in f.notes),
+               *op_notes),
         ops=ops,
     )
 

@@ -15,7 +15,7 @@ from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.rules.autotune.rerun import reruns_of
 from triton_mutlint.run.doubting import doubted, written_addresses
 from triton_mutlint.run.family import Family
-from triton_mutlint.signature.repairing.repair import repair
+from triton_mutlint.signature.repair.repairing import repair
 from triton_mutlint.ttir.ir import ParseError
 from triton_mutlint.ttir.parser import parse
 from triton_mutlint.types import (

@@ -22,7 +22,6 @@ from triton_mutlint.run.kernel import Observe, Tools, analyze_kernel, failed
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import Specs, load_file, plan_kernel, shown, unexpected
 from triton_mutlint.run.workers import At, Part, Reported, Step, lint_files
-from triton_mutlint.source.slicing.bounded import EndlessError
 from triton_mutlint.source.slicing.tracing import traced
 from triton_mutlint.spec.model import KernelSpec
 from triton_mutlint.types import (
@@ -125,7 +124,7 @@ class Run:
             return failed(kernel, shown(error.failure, self.request.cwd), targets)
         except UsageError:
             raise
-        except (Exception, SystemExit, EndlessError) as error:  # the kernel's own heuristics and globals run in there
+        except (Exception, SystemExit) as error:  # the kernel's own heuristics and globals run in there
             return failed(kernel, unexpected(stage, error, kernel.location), targets)
 
     @cached_property

@@ -12,7 +12,7 @@ from triton_mutlint.run.plan import Specs, load_file, plan_kernel, unexpected
 from triton_mutlint.run.run import compiling, sources_of
 from triton_mutlint.spec.bind import tuned_parameters
 from triton_mutlint.spec.model import KernelSpec, Spec
-from triton_mutlint.spec.values import argument_key
+from triton_mutlint.spec.values import value_key
 from triton_mutlint.types import ArgType, Failure, FileResult, Kernel, Location, Origin, Plan, Stage, StageError
 
 # What begins the reason of a guess -> where it comes from; what is not here comes from the body.
@@ -111,4 +111,4 @@ def origin_of(reason: str) -> str:
 
 
 def _types(args: Sequence[ArgType]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(str(arg) for arg in {argument_key(a): a for a in args}.values()))
+    return tuple(dict.fromkeys(str(arg) for arg in {value_key(a): a for a in args}.values()))

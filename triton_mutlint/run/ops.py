@@ -20,7 +20,7 @@ from triton_mutlint.process.forked import Lost, Processes
 from triton_mutlint.process.harmless import harmless
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.workers import lint_files
-from triton_mutlint.signature.launching.launched import beyond
+from triton_mutlint.signature.beyond_variants import beyond
 from triton_mutlint.source.slicing.closures import Differing, differing
 from triton_mutlint.types import (
     Beyond,
@@ -151,6 +151,10 @@ class OpKernels:
     _beyond: dict[tuple[object, ...], Beyond | None] = field(default_factory=dict)
     _files: dict[Path, FileResult] = field(default_factory=dict)
     _plans: dict[tuple[Path, int, str], tuple[Kernel, Plan]] = field(default_factory=dict)
+
+    def wait(self) -> None:
+        """Return when the run has its verdicts."""
+        self.verdicts_of_run.by_place  # noqa: B018 - it is kept
 
     def verdicts(self, module: HostModule, node: ast.FunctionDef,
                  names: frozenset[str]) -> tuple[KernelReport, ...] | str:

@@ -10,12 +10,11 @@ from pathlib import Path
 from triton_mutlint.config.request import Request
 from triton_mutlint.kernel_source.footprint import footprints
 from triton_mutlint.process.inputs import current
-from triton_mutlint.signature.configs import differ_in_options
 from triton_mutlint.signature.doubts import doubts
-from triton_mutlint.signature.evidence import gather
+from triton_mutlint.signature.evidence import Inferred, gather
 from triton_mutlint.signature.infer import infer
-from triton_mutlint.signature.inferred import Inferred
-from triton_mutlint.signature.plan import build_plan
+from triton_mutlint.signature.planning import build_plan
+from triton_mutlint.signature.tuned import differ_in_options
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.load import DEFAULT_TARGET, load
 from triton_mutlint.spec.find import find_spec
@@ -117,8 +116,8 @@ def plan_kernel(
 
     plan = build_plan(kernel, entry, spec, inferred=guess, max_variants=max_variants)
     if len(plan.variants) > 1:
-        evidence = gather(kernel, helpers, ())
-        if not evidence.pointers:  # else numbers become addresses, which no name tells apart
+        evidence = gather(kernel, helpers)
+        if not evidence.learnt.pointers:  # else numbers become addresses, which no name tells apart
             plan = replace(plan, footprints=footprints(kernel, evidence.program, plan.variants))
     if not plan.inferred | plan.assumed and len(plan.variants) == plan.total and not differ_in_options(kernel):
         return plan

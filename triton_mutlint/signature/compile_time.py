@@ -5,22 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from triton_mutlint.kernel_source.dtype_names import dtype_value
-from triton_mutlint.kernel_source.evaluate import next_power_of_2, own
-from triton_mutlint.kernel_source.names import (
-    named_like_dtype,
-    named_like_flag,
-    named_like_float_value,
-    named_like_small,
-)
+from triton_mutlint.kernel_source.dtypes import dtype_value, short_name
+from triton_mutlint.kernel_source.evaluate import UNKNOWN, own
+from triton_mutlint.kernel_source.names import named_like_dtype
 from triton_mutlint.kernel_source.slots import Slot
-from triton_mutlint.signature.evidence import Dossier
-from triton_mutlint.signature.inferred import Inferred
-from triton_mutlint.signature.launching.launch_reader import Evidence
+from triton_mutlint.signature.evidence import SIZES, Dossier, Inferred
+from triton_mutlint.signature.launch_sites import Passed
 from triton_mutlint.types import ArgType, ConstexprValue
 
 MAX_ALTERNATIVES = 6
-SIZES = (64, 32, 16, 128, 256, 8, 4, 2, 1, 0, 512, 1024, 2048, 4096, 3, 5, 6, 7, -1)
 _OPTIONS: Mapping[str, Any] = {
     "cache_modifier": "", "eviction_policy": "", "input_precision": "ieee", "padding_option": "", "sem": "relaxed",
     "scope": "gpu", "format": "e5m2", "allow_tf32": False, "volatile": False, "rounding_mode": "rn",
@@ -51,12 +44,8 @@ def needs_constexpr(slot: Slot) -> bool:
     return bool(slot.called or slot.dtype or text or slot.unroll)
 
 
-def _value(value: Any) -> ConstexprValue:
-    return ConstexprValue(value)
-
-
 def _values(values: Sequence[Any]) -> tuple[ArgType, ...]:
-    return tuple(v if isinstance(v, ConstexprValue) else _value(v) for v in values[:MAX_ALTERNATIVES])
+    return tuple(v if isinstance(v, ConstexprValue) else ConstexprValue(v) for v in values[:MAX_ALTERNATIVES])
 
 
 def _with_default(slot: Slot, default: Any) -> Inferred:
@@ -67,7 +56,7 @@ def _with_default(slot: Slot, default: Any) -> Inferred:
     others = [v for v in slot.literals if type(v) is type(default) and v != default]
     if isinstance(default, (int, str)):
         return Inferred(_values((default, *others)), reason)
-    return Inferred((_value(default),), reason)
+    return Inferred((ConstexprValue(default),), reason)
 
 
 def _optional(slot: Slot, found: Inferred, default_none: bool) -> Inferred:
@@ -81,16 +70,14 @@ def _passed(dossier: Dossier) -> Inferred | None:
     """What launch sites pass: literals, booleans, dtypes, functions."""
     values: list[Any] = []
     line = 0
-    for evidence in dossier.launches:
-        found = _told_by(evidence, dossier)
-        line = line or (evidence.line if found else 0)
+    for passed in dossier.launches:
+        found = _told_by(passed, dossier.namespace)
+        line = line or (passed.line if found else 0)
         values += [v for v in found if not any(type(v) is type(s) and v == s for s in values)]
     if None in values and _used(dossier.slot) and not (dossier.slot.none_test or dossier.slot.branch):
         values.remove(None)  # no use of it would accept a None
     if not values or values == [None]:
         return None if _used(dossier.slot) or not values else Inferred(_values(values), f"launch site line {line}")
-    if values == [0] and type(values[0]) is int and any(e.kind == "int" and e.value is None for e in dossier.launches):
-        return _or_none_of_it(dossier, line)
     values += [v for v in dossier.slot.literals if isinstance(v, str) and v not in values]
     if dossier.slot.shape:
         values = [v for v in values if not isinstance(v, bool)] or values
@@ -103,25 +90,14 @@ def _passed(dossier: Dossier) -> Inferred | None:
     return Inferred(_values(values), f"launch site line {line}")
 
 
-def _told_by(evidence: Evidence, dossier: Dossier) -> list[Any]:
+def _told_by(passed: Passed, namespace: Mapping[str, Any]) -> list[Any]:
     """The values that one launch may pass; none where they are not known."""
-    if evidence.kind == "bool":
-        return [False, True] if evidence.value is None else [evidence.value]
-    if evidence.kind in ("int", "float", "value") and evidence.value is not None:
-        return [evidence.value]
-    if evidence.kind == "none":
-        return [None]
-    if evidence.kind == "dtype":
-        return [dtype_value(evidence.value)]
-    if evidence.kind == "function":
-        return [ConstexprValue(dossier.namespace[evidence.value], evidence.value)]
-    return []
-
-
-def _or_none_of_it(dossier: Dossier, line: int) -> Inferred:
-    """A size that some launch passes as 0, for something that it leaves out, and else as a number that is not known."""
-    sizes = [a for a in _from_body(dossier).alternatives if not (isinstance(a, ConstexprValue) and a.value == 0)]
-    return Inferred((*sizes[: MAX_ALTERNATIVES - 1], _value(0)), f"launch site line {line} passes a size, or 0")
+    if passed.value is UNKNOWN:
+        return [False, True] if passed.type is bool else []
+    if short_name(passed.value):
+        return [dtype_value(short_name(passed.value))]
+    names = [name for name, value in namespace.items() if value is passed.value]
+    return [ConstexprValue(passed.value, names[0])] if own(passed.value, "arg_names") and names else [passed.value]
 
 
 def _used(slot: Slot) -> bool:
@@ -138,7 +114,7 @@ def _from_body(dossier: Dossier) -> Inferred:
         where = f"used as a dtype at line {slot.dtype}" if slot.dtype else "by its name"
         return Inferred((dtype_value(_dtype(slot)),), where)
     if slot.keyword and slot.keyword in _OPTIONS:
-        return Inferred((_value(_OPTIONS[slot.keyword]),), f"passed as {slot.keyword}")
+        return Inferred((ConstexprValue(_OPTIONS[slot.keyword]),), f"passed as {slot.keyword}")
     if slot.children:
         return _sequence(slot)
     literals = [v for v in slot.literals if v is not None]
@@ -152,45 +128,28 @@ def _dtype(slot: Slot) -> str:
     """Which dtype a dtype parameter stands for, from what is done with values cast to it."""
     if slot.elem_bits:
         return {8: "fp8e4nv", 16: "fp16", 64: "fp64"}.get(slot.elem_bits, "fp32")
-    return slot.root().elem_dtype or ("i32" if slot.elem_int else "fp32")
+    return slot.elem_dtype or ("i32" if slot.elem_int else "fp32")
 
 
 def _number(slot: Slot, literals: list[Any]) -> Inferred:
     if slot.shape:
-        across = _across(slot) if slot.matters else ()
-        return Inferred(_values((SIZES[0], *across)), f"a dimension at line {slot.shape}")
+        return Inferred(_values((SIZES[0],)), f"a dimension at line {slot.shape}")
     flags = [v for v in literals if isinstance(v, bool)]
     numbers = [v for v in literals if isinstance(v, int) and not isinstance(v, bool)]
     arithmetic = slot.integer
     if flags or (slot.branch and not numbers and not arithmetic and not slot.bounds):
         return _flag(slot, f"decides a branch at line {slot.branch or slot.none_test}")
-    if named_like_flag(slot.name) and not numbers and not arithmetic and not slot.bounds:
-        return _flag(slot, "by its name")
     if slot.exponent:
         return Inferred(_values((4,)), f"a number of bits at line {slot.exponent}")
     if slot.unroll:
         return Inferred(_values((2,)), f"unrolled at line {slot.unroll}")
-    if slot.bounds and slot.matters:
-        return Inferred(_values((SIZES[0], *_across(slot))), f"compared with {', '.join(map(str, slot.bounds))}")
     if numbers:
         others = [] if arithmetic else [next(n for n in range(len(numbers) + 1) if n not in numbers)]
         first = [SIZES[0]] if arithmetic else []
         return Inferred(_values((*first, *numbers[:4], *others)), f"compared with {', '.join(map(str, numbers))}")
     if slot.floating:
         return Inferred(_values((1.0,)), "computed with as a number")
-    if named_like_small(slot.name):
-        return Inferred(_values((2,)), "by its name")
-    if named_like_float_value(slot.name) and not arithmetic:
-        return Inferred(_values((1.0,)), "by its name")
     return Inferred(_values((SIZES[0],)), "nothing tells: a size")
-
-
-def _across(slot: Slot) -> tuple[int, ...]:
-    """Powers of two on the other side of what a size is compared with, as seen from the main guess."""
-    numbers = [b for b in slot.bounds if isinstance(b, int) and not isinstance(b, bool) and 0 < b < 4096]
-    above = [next_power_of_2(b + 1) for b in numbers if b >= SIZES[0]]
-    below = [next_power_of_2(b) // 2 for b in numbers if 1 < b <= SIZES[0]]
-    return (*([max(above)] if above else []), *([min(below)] if below else []))
 
 
 def _flag(slot: Slot, reason: str) -> Inferred:
@@ -202,7 +161,7 @@ def _flag(slot: Slot, reason: str) -> Inferred:
 
 def _sequence(slot: Slot) -> Inferred:
     numbers = [k for k in slot.children if isinstance(k, int)]
-    length = max(slot.length, *(k + 1 for k in numbers), 0) if numbers else slot.length or 2
+    length = max((k + 1 for k in numbers), default=2)
     size = SIZES[0] if any(c.shape for c in slot.children.values()) else 1
     return Inferred(_values(((size,) * length,)), "used as a tuple")
 
@@ -222,15 +181,3 @@ def _function(dossier: Dossier) -> Inferred:
     if not found:
         return Inferred((ConstexprValue(None, "None"),), f"{reason}; no jit function of that shape was found")
     return Inferred(tuple(found[:MAX_ALTERNATIVES]), reason)
-
-
-def candidates(inferred: Inferred) -> list[Any]:
-    """Values to try for a constexpr when constraints ask for another one."""
-    main = inferred.main
-    assert isinstance(main, ConstexprValue)
-    given = [a.value for a in inferred.alternatives if isinstance(a, ConstexprValue)]
-    if isinstance(main.value, bool):
-        return [False, True]
-    if isinstance(main.value, int):
-        return given + [s for s in SIZES if s not in given]
-    return given if len(given) > 1 else []

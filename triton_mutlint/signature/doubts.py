@@ -6,12 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from triton_mutlint.kernel_source.arguments import of_global
 from triton_mutlint.kernel_source.footprint import elements, footprint
 from triton_mutlint.kernel_source.slots import Slot
-from triton_mutlint.kernel_source.values import MEMORY, MayBe, either
-from triton_mutlint.signature.evidence import Dossier, Evidences, gather
-from triton_mutlint.signature.launching.passed_functions import Functions, handed_over, is_number
+from triton_mutlint.kernel_source.values import MEMORY, MayBe, either, of_global
+from triton_mutlint.signature.evidence import Dossier, Evidence, gather
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.types import (
     ArgType,
@@ -19,7 +17,6 @@ from triton_mutlint.types import (
     DescriptorType,
     Doubts,
     Kernel,
-    Parameter,
     Plan,
     PointerType,
     ScalarType,
@@ -28,21 +25,18 @@ from triton_mutlint.types import (
 
 _NUMBER = re.compile(r"\b(int|float|bool|u?int\d+|float\d+|bfloat16|[iuf]\d+|fp\d+|bf16)(_t)?\b")
 _OTHER = re.compile(r"\*|[Tt]ensor|[Pp]ointer|ptr")
-_TELLING = ("int", "float", "bool", "address")  # launch evidence that settles that a scalar is one
 
 
 def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
     """What the guesses in `plan` leave open."""
-    evidence = gather(kernel, helpers, ())
+    evidence = gather(kernel, helpers)
+    learnt = evidence.learnt
     stores: dict[str, int] = {}
     addresses: dict[str, int] = {}
-    handed: dict[str, int] = {}
     kept: dict[str, int] = {}
     narrow: set[str] = set()
     numbers: set[str] = set()
-    untyped: set[str] = set()
-    measured = evidence.distances and any(d.slot.measured for d in evidence.dossiers.values())
-    functions = Functions(evidence, plan)
+    measured = learnt.distances and any(d.slot.measured for d in evidence.dossiers.values())
     possible = footprint(kernel, evidence.program, held_by(kernel, plan, evidence))
     stored, put, loads = (possible.lines(kind) for kind in ("store", "keep", "load"))
     for name, type_ in _types(plan):
@@ -50,34 +44,37 @@ def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
         for label, slot, element in _flat(name, dossier.slot, type_):
             slot = slot or Slot(name)
             guessed = isinstance(element, ScalarType) and name in plan.inferred and not _told(dossier)
-            memory = _memory(element, dossier)
-            line = 0 if memory else slot.stored or (evidence.indirect if slot.kept else 0)
-            if memory and (slot.kept or {label, name} & put.keys()):
-                line = evidence.indirect or stored.get(MEMORY, 0)
-            if not line and (memory or (guessed and _is_blank(slot))):
-                line = stored.get(label, 0) or stored.get(name, 0)
-                if line and guessed:
-                    untyped.add(label)
-            if line:
+            line = stored.get(label) or stored.get(name) or (stored.get(MEMORY) if {label, name} & put.keys() else 0)
+            blank = guessed and _is_blank(slot) and not isinstance(dossier.parameter.default, int | float)
+            if line and (blank or _memory(element, dossier)):
                 stores[label] = line
-            if slot.handed and (guessed or memory):
-                known = guessed and _defaults_to_number(dossier.parameter)
-                handed_over(label, slot, guessed, functions, stores, {} if known else handed)
             if guessed and isinstance(element, ScalarType):
-                addresses[label] = _addressed(slot, measured, evidence)
+                addresses[label] = _addressed(slot, measured, learnt.indirect)
                 if slot.kept and slot.to_int:
                     kept[label] = slot.kept
                 if _narrow(element, slot):
                     narrow.add(label)
-                if is_number(slot, may_be_address=bool(slot.kept) and evidence.pointers):
+                if _is_number(slot, may_be_address=bool(slot.kept) and learnt.pointers):
                     numbers.add(label)
     kinds = (ConstexprValue, TupleType, *((DescriptorType,) if possible.asks("size") else ()))
-    typed = evidence.typed and bool(plan.inferred | plan.assumed)
+    typed = learnt.typed and bool(plan.inferred | plan.assumed)
     is_open = typed or possible.asks("type") or _decides(plan, kinds)
     values = tuple(n for n in kernel.parameter_names if n in plan.inferred | plan.assumed
                    and any(isinstance(v.args[n], ConstexprValue) for v in plan.variants))
-    return Doubts(stores, addresses, is_open, frozenset(narrow), kept, evidence.pointers, frozenset(numbers), handed,
-                  frozenset(untyped), values, frozenset({*loads, *put}))
+    return Doubts(stores, addresses, is_open, frozenset(narrow), kept, learnt.pointers, frozenset(numbers),
+                  values, frozenset({*loads, *put}))
+
+
+def _is_blank(slot: Slot) -> bool:
+    """Whether nothing that is done with a parameter says that it is a number: functions that are passed may do more."""
+    said = slot.integer or slot.floating or slot.number or slot.scalar or slot.shape
+    return not (said or (not slot.handed and (slot.direct or slot.to_int or slot.arithmetic)))
+
+
+def _is_number(slot: Slot, may_be_address: bool = False) -> bool:
+    """Whether the uses of a parameter leave no doubt that it is no pointer: nor an address, if it may be one."""
+    certain = bool(slot.floating or slot.number or slot.shape)
+    return certain or (bool(slot.integer or slot.scalar) and not may_be_address)
 
 
 def _types(plan: Plan) -> Iterator[tuple[str, ArgType]]:
@@ -87,7 +84,7 @@ def _types(plan: Plan) -> Iterator[tuple[str, ArgType]]:
         yield from ((name, t) for t in types if t is first or any(isinstance(t, TupleType) for t in types))
 
 
-def held_by(kernel: Kernel, plan: Plan, evidence: Evidences) -> dict[str, MayBe]:
+def held_by(kernel: Kernel, plan: Plan, evidence: Evidence) -> dict[str, MayBe]:
     """What the parameters hold: addresses, or what they are said to be at compile time, in all variants of `plan`."""
     held = {}
     for parameter in kernel.parameters:
@@ -95,9 +92,10 @@ def held_by(kernel: Kernel, plan: Plan, evidence: Evidences) -> dict[str, MayBe]
         types = types_of(plan, name)
         values = [t.value for t in types if isinstance(t, ConstexprValue)]
         told = name not in plan.inferred | plan.assumed
-        known = told or _defaults_to_number(parameter) or not _is_blank(evidence.dossiers[name].slot)
-        number = parameter.is_constexpr or (known and all(isinstance(t, ScalarType) for t in types))
-        root = frozenset[str]() if number else frozenset((name,))
+        slot = evidence.dossiers[name].slot
+        known = told or isinstance(parameter.default, int | float) or not _is_blank(slot)
+        is_scalar = parameter.is_constexpr or (known and all(isinstance(t, ScalarType) for t in types))
+        root = frozenset[str]() if is_scalar else frozenset((name,))
         if len(types) == 1 and isinstance(types[0], TupleType):
             held[name] = elements(name, types[0], told)
         elif told and len(values) == len(types) == 1:
@@ -108,31 +106,20 @@ def held_by(kernel: Kernel, plan: Plan, evidence: Evidences) -> dict[str, MayBe]
     return held
 
 
-def _is_blank(slot: Slot) -> bool:
-    """Whether nothing that is done with a parameter says what it is."""
-    return not (slot.direct or slot.to_int or slot.arithmetic or slot.integer or slot.floating or slot.number
-                or slot.scalar or slot.shape)
-
-
-def _defaults_to_number(parameter: Parameter) -> bool:
-    return isinstance(parameter.default, (int, float))
-
-
 def _memory(type_: ArgType, dossier: Dossier) -> bool:
     """Whether a parameter is a pointer or descriptor, or a run-time one left out that could have been."""
     absent = isinstance(type_, ConstexprValue) and type_.value is None and not dossier.parameter.is_constexpr
     return absent or isinstance(type_, (PointerType, DescriptorType))
 
 
-def _addressed(slot: Slot, measured: bool, evidence: Evidences) -> int:
+def _addressed(slot: Slot, measured: bool, indirect: int) -> int:
     """The line at which a scalar is used as only an address need be, if any.
 
     `measured` says that somewhere the distance between an address and something in memory is taken.
     """
     if slot.addressed or not slot.to_int:
         return slot.addressed
-    kept = slot.kept and evidence.indirect
-    return slot.to_int if measured or kept or slot.distant else 0
+    return slot.to_int if measured or (slot.kept and indirect) or slot.distant else 0
 
 
 def _narrow(type_: ScalarType, slot: Slot) -> bool:
@@ -149,9 +136,10 @@ def _decides(plan: Plan, kinds: tuple[type, ...]) -> bool:
 
 
 def _told(dossier: Dossier) -> bool:
+    """Whether an annotation or a launch settles that a scalar is one."""
     annotation = dossier.parameter.annotation
     annotated = _NUMBER.search(annotation) is not None and _OTHER.search(annotation) is None
-    return dossier.passed(*_TELLING) is not None or annotated
+    return annotated or dossier.passed(int, float, bool) is not None
 
 
 def _flat(name: str, slot: Slot | None, type_: ArgType) -> Iterator[tuple[str, Slot | None, ArgType]]:

@@ -3,58 +3,72 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from triton_mutlint.kernel_source.helpers import Helper, Program
-from triton_mutlint.kernel_source.learned.constraints import Constraint
 from triton_mutlint.kernel_source.learned.facts import facts
+from triton_mutlint.kernel_source.learned.learning import Learning
 from triton_mutlint.kernel_source.slots import Slot
-from triton_mutlint.signature.launching import launches
-from triton_mutlint.signature.launching.launch_reader import Evidence
+from triton_mutlint.signature.launch_sites import Passed, passed
 from triton_mutlint.source.walking import walk
-from triton_mutlint.types import Kernel, Parameter
+from triton_mutlint.types import ArgType, Kernel, Parameter
+
+SIZES = (64, 32, 16, 128, 256, 8, 4, 2, 1, 0, 3, 512, 1024, 2048, 4096)  # guesses, the likeliest first
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """The guesses for one parameter that no spec gives, and the evidence for them.
+
+    Every one of `alternatives` becomes a variant (`False` and `True`; a pointer and `None`); the
+    first is the main guess. `reason` is one phrase for a person: "loaded from at line 12". `is_partial` says
+    that the source takes a value that is not among them (None, say), because the writes are the same with it today.
+    """
+
+    alternatives: tuple[ArgType, ...]
+    reason: str
+    is_partial: bool = False
+
+    @property
+    def main(self) -> ArgType:
+        return self.alternatives[0]
 
 
 @dataclass(frozen=True, eq=False)
 class Dossier:
-    """The evidence on one parameter: as written, from its uses, and from launch sites."""
+    """The evidence on one parameter: as written, from its uses, and from launches."""
 
     parameter: Parameter
     slot: Slot
-    launches: tuple[Evidence, ...]
+    launches: tuple[Passed, ...]
     namespace: Mapping[str, Any]
-    pointers: bool = False  # the body makes pointers of numbers
+    pointers: bool  # the body makes pointers of numbers
 
-    def passed(self, *kinds: str) -> Evidence | None:
-        """The first launch evidence of one of `kinds`."""
-        return next((e for e in self.launches if e.kind in kinds), None)
+    def passed(self, *types: type) -> Passed | None:
+        """The first thing of one of `types` that a launch passes."""
+        return next((p for p in self.launches if p.type in types), None)
 
 
 @dataclass(frozen=True, eq=False)
-class Evidences:
+class Evidence:
+    """The evidence on each parameter, and on the kernel as a whole."""
+
+    program: Program
     dossiers: Mapping[str, Dossier]
-    constraints: tuple[Constraint, ...] = field(default=())
-    reaches: tuple[Constraint, ...] = ()
-    typed: bool = False  # the body asks about dtypes
-    program: Program = field(default_factory=lambda: Program({}))
-    pointers: bool = False  # it makes pointers of numbers
-    distances: bool = False  # it adds parameters to what was in memory, or subtracts them
-    indirect: int = 0  # the line at which a pointer is, or may be, made of what was put somewhere before
+    learnt: Learning
 
 
-_CACHE: WeakKeyDictionary[Kernel, Evidences] = WeakKeyDictionary()
+_CACHE: WeakKeyDictionary[Kernel, Evidence] = WeakKeyDictionary()
 
 
-def gather(
-    kernel: Kernel, helpers: Mapping[str, Kernel], trees: Sequence[ast.Module]
-) -> Evidences:
+def gather(kernel: Kernel, helpers: Mapping[str, Kernel]) -> Evidence:
     """The evidence on every parameter of `kernel`; kept for as long as the kernel is."""
     found = _CACHE.get(kernel)
     if found is None:
-        found = _CACHE[kernel] = _gather(kernel, program_of(kernel, helpers), trees)
+        found = _CACHE[kernel] = _gather(kernel, program_of(kernel, helpers))
     return found
 
 
@@ -68,14 +82,8 @@ def program_of(kernel: Kernel, helpers: Mapping[str, Kernel]) -> Program:
     return Program(functions)
 
 
-def _gather(kernel: Kernel, program: Program, trees: Sequence[ast.Module]) -> Evidences:
-    found = facts(kernel, program)
-    learnt = found.learnt
-    places = (kernel.tree, *(t for t in trees if t is not kernel.tree))
-    passed = launches.arguments(kernel.name, kernel.parameter_names, places, kernel.namespace)
-    dossiers = {
-        p.name: Dossier(p, found.slots[p.name], passed.get(p.name, ()), kernel.namespace, learnt.pointers)
-        for p in kernel.parameters
-    }
-    return Evidences(dossiers, tuple(learnt.constraints), tuple(learnt.reaches), learnt.typed, program,
-                     learnt.pointers, learnt.distances, learnt.indirect)
+def _gather(kernel: Kernel, program: Program) -> Evidence:
+    found, launches = facts(kernel, program), passed(kernel)
+    dossiers = {p.name: Dossier(p, found.slots[p.name], launches.get(p.name, ()), kernel.namespace,
+                                found.learnt.pointers) for p in kernel.parameters}
+    return Evidence(program, dossiers, found.learnt)

@@ -61,7 +61,7 @@ class Heuristic:
 
     def __init__(self, function: Callable[[Mapping[str, Any]], Any]) -> None:
         self._function = function
-        self._read: set[str] = set()
+        self.read: set[str] = set()  # the parameters that it has looked at
         self._is_sampled = False  # whether it read what is known at a launch only
         # What was read → the identities of the arguments there → those (so that they stay alive), and the answer.
         self._known: dict[tuple[str, ...], dict[tuple[int, ...], _Answer]] = {}
@@ -85,12 +85,12 @@ class Heuristic:
         It may if some argument that was read is `guessed`, or known at a launch only: a number, what a pointer
         answers but to `is None`, and whether a launch passes a name at all.
         """
-        return self._is_sampled or not self._read.isdisjoint(guessed)
+        return self._is_sampled or not self.read.isdisjoint(guessed)
 
     def _run(self, arguments: _Arguments, args: Mapping[str, ArgType]) -> tuple[ConstexprValue, ...]:
         values = self._answer(arguments, args)
         read = args.keys() | arguments.read if arguments.counted else arguments.read
-        self._read |= read
+        self.read |= read
         known = _asks_for_none_only(self._function)
         self._is_sampled |= arguments.counted or any(name not in args or _is_sample(args[name], known) for name in read)
         return values

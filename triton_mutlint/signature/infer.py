@@ -1,55 +1,45 @@
 """Guess the signature of a kernel that no spec describes.
 
-The order of evidence: annotation and default, autotune configs, launch sites in the same file, what
+The order of evidence: annotation and default, what launches in the same file plainly pass, what
 the body does with a parameter (through helpers), its name.
 """
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
 
-from triton_mutlint.kernel_source.learned.constraints import Constraint
-from triton_mutlint.signature.compile_time import candidates, compile_time, needs_constexpr
-from triton_mutlint.signature.evidence import Dossier, gather
-from triton_mutlint.signature.inferred import Inferred
-from triton_mutlint.signature.launching.passed_functions import learn
-from triton_mutlint.signature.optional import optional_by_heuristics, with_none
-from triton_mutlint.signature.reaching import reach, value_of
-from triton_mutlint.signature.runtime import runtime
-from triton_mutlint.signature.solving import solve
-from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, Kernel
+from triton_mutlint.signature.compile_time import compile_time, needs_constexpr
+from triton_mutlint.signature.evidence import Dossier, Inferred, gather
+from triton_mutlint.signature.heuristics import Heuristic
+from triton_mutlint.signature.runtime import NONE_VALUE, runtime
+from triton_mutlint.signature.solving import ValueSearch
+from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, Kernel, PointerType
 
 NO_HELPERS: Mapping[str, Kernel] = MappingProxyType({})
 
 
 def infer(
-    kernel: Kernel,
-    known: Mapping[str, ArgType],
-    *,
-    helpers: Mapping[str, Kernel] = NO_HELPERS,
-    trees: Sequence[ast.Module] = (),
+    kernel: Kernel, known: Mapping[str, ArgType], *, helpers: Mapping[str, Kernel] = NO_HELPERS
 ) -> Mapping[str, Inferred]:
     """Guesses for every parameter of `kernel` that `known` does not give.
 
-    `helpers` are jit functions by name that the kernel's namespace does not hold; `trees` are other
-    files in which it may be launched.
+    `helpers` are jit functions by name that the kernel's namespace does not hold.
     """
-    evidence = gather(kernel, helpers, trees)
+    evidence = gather(kernel, helpers)
     guesses: dict[str, Inferred] = {}
-    functions = [p.name for p in kernel.parameters if evidence.dossiers[p.name].slot.called and p.name not in known]
-    learn(evidence, {**known, **{name: _guess(evidence.dossiers[name]).main for name in functions}})
     for parameter in kernel.parameters:
         if parameter.name not in known:
-            dossier = evidence.dossiers[parameter.name]
-            guesses[parameter.name] = _tuned(kernel, parameter.name) or _guess(dossier)
-    for name in optional_by_heuristics(kernel, evidence.dossiers, known) & guesses.keys():
-        guesses[name] = with_none(guesses[name])
-    _satisfy(evidence.constraints, guesses, known)
-    reach(evidence.reaches, evidence.constraints, guesses, known)
+            guesses[parameter.name] = _guess(evidence.dossiers[parameter.name])
+    for name in dict.fromkeys(_asked_for(kernel, evidence.dossiers)):
+        guess = guesses.get(name)
+        if guess and isinstance(guess.main, (PointerType, DescriptorType)) and len(guess.alternatives) == 1:
+            reason = f"{guess.reason}; a heuristic asks whether it is None"
+            guesses[name] = Inferred((guess.main, NONE_VALUE), reason)
+    search = ValueSearch(evidence.learnt.constraints, guesses, known)
+    search.satisfy()
+    search.reach(evidence.learnt.reaches)
     for name, guess in guesses.items():
         if any(isinstance(a, DescriptorType) for a in guess.alternatives):
             guesses[name] = _shaped(evidence.dossiers[name], guess, guesses, known)
@@ -62,67 +52,27 @@ def _guess(dossier: Dossier) -> Inferred:
     return runtime(dossier)
 
 
-def _tuned(kernel: Kernel, name: str) -> Inferred | None:
-    """The values that the autotune configs give."""
-    if kernel.autotune is None:
-        return None
-    values: list[ConstexprValue] = []
-    for config in kernel.autotune.configs:
-        if name in config.kwargs:
-            value = ConstexprValue(config.kwargs[name])
-            if value not in values:
-                values.append(value)
-    return Inferred(tuple(values), f"autotune configs, line {kernel.autotune.line}") if values else None
-
-
-def _satisfy(
-    constraints: Sequence[Constraint], guesses: dict[str, Inferred], known: Mapping[str, ArgType]
-) -> None:
-    """Change the main guesses so that what the body asserts holds; drop alternatives that cannot."""
-    if not constraints:
-        return
-    values = {name: value_of(type_) for name, type_ in known.items()}
-    values.update((name, value_of(guess.main)) for name, guess in guesses.items())
-    domains = {n: candidates(g) for n, g in guesses.items() if isinstance(g.main, ConstexprValue)}
-    for name, value in solve(constraints, values, domains).items():
-        values[name] = value
-        guesses[name] = _promoted(guesses[name], value)
-    for name, guess in guesses.items():
-        if len(guess.alternatives) > 1:
-            kept = [a for a in guess.alternatives[1:] if not _broken(constraints, {**values, name: value_of(a)}, name)]
-            guesses[name] = Inferred((guess.main, *kept), guess.reason)
-
-
-def _broken(constraints: Sequence[Constraint], values: Mapping[str, Any], name: str) -> bool:
-    return any(name in (c.violated(values) or ()) for c in constraints)
-
-
-def _promoted(guess: Inferred, value: Any) -> Inferred:
-    first = next((a for a in guess.alternatives if isinstance(a, ConstexprValue) and a.value is value), None)
-    rest = [a for a in guess.alternatives if a is not first]
-    if first is None:
-        first, rest = ConstexprValue(value), rest[1:]
-    return Inferred((first, *rest), f"{guess.reason}; {value!r} meets what the body asserts")
+def _asked_for(kernel: Kernel, dossiers: Mapping[str, Dossier]) -> Iterable[str]:
+    """The parameters whose None changes a heuristic value that decides what is written."""
+    present: dict[str, ArgType] = dict.fromkeys(kernel.parameter_names, PointerType("fp32"))
+    for name, function in kernel.heuristics.items():
+        if name in dossiers and dossiers[name].slot.matters:
+            heuristic = Heuristic(function)
+            usual = heuristic.values(present)
+            read = [n for n in kernel.parameter_names if n in heuristic.read]
+            yield from (n for n in read if usual and heuristic.values({**present, n: NONE_VALUE}) not in ((), usual))
 
 
 def _shaped(
     dossier: Dossier, guess: Inferred, guesses: Mapping[str, Inferred], known: Mapping[str, ArgType]
 ) -> Inferred:
-    """Give descriptors the block shape that launch sites or the offsets they are accessed at suggest."""
-    passed = dossier.passed("descriptor")
-    given = list(passed.value) if passed and any(d != 1 for d in passed.value) else []
-
+    """Give descriptors the block shape that the offsets they are accessed at suggest."""
     def size(name: str) -> int | None:
         type_ = known.get(name) or (guesses[name].main if name in guesses else None)
         value = type_.value if isinstance(type_, ConstexprValue) else None
         return value if isinstance(value, int) and value > 0 else None
 
     def dimension(axis: int, default: int) -> int:
-        written = given[axis] if axis < len(given) else None
-        if isinstance(written, int):
-            return written
-        if isinstance(written, str) and size(written):
-            return size(written) or default
         for rank in dossier.slot.ranks:
             for name in sorted(rank[axis]) if axis < len(rank) else ():
                 if size(name):
@@ -134,10 +84,6 @@ def _shaped(
     # of three or more offsets, one that no block size scales counts rows of a batch: a block of one
     scaled = [any(rank[i] for rank in ranks if i < len(rank)) for i in range(9)] if deep else []
     scaled = scaled if any(scaled) else []
-    alternatives = tuple(
+    return replace(guess, alternatives=tuple(
         DescriptorType(a.element, tuple(dimension(i, d) for i, d in enumerate(a.block_shape)))
-        if isinstance(a, DescriptorType)
-        else a
-        for a in guess.alternatives
-    )
-    return replace(guess, alternatives=alternatives)
+        if isinstance(a, DescriptorType) else a for a in guess.alternatives))

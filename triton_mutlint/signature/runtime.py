@@ -5,24 +5,14 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
-from triton_mutlint.kernel_source.dtype_names import bits
-from triton_mutlint.kernel_source.dtypes import canonical_dtype
-from triton_mutlint.kernel_source.names import (
-    named_like_float,
-    named_like_index,
-    named_like_integer,
-    named_like_pointer,
-)
+from triton_mutlint.kernel_source.dtypes import INTEGRAL, bits, canonical_dtype
+from triton_mutlint.kernel_source.names import named_like_integer, named_like_pointer
 from triton_mutlint.kernel_source.slots import Slot
-from triton_mutlint.signature.evidence import Dossier
-from triton_mutlint.signature.inferred import Inferred
-from triton_mutlint.signature.launching.launch_reader import Evidence
+from triton_mutlint.signature.evidence import Dossier, Inferred
 from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 
 NONE_VALUE = ConstexprValue(None, "None")
 BLOCK = 64
-_VENDOR = frozenset(("fp8e4b8", "fp8e5b16", "fp8e4b15"))
-_INTEGERS = frozenset(("i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"))
 
 
 def runtime(dossier: Dossier) -> Inferred:
@@ -40,27 +30,24 @@ def runtime(dossier: Dossier) -> Inferred:
     if idle and parameter.has_default and parameter.default is None and not named_like_pointer(slot.name):
         return Inferred((NONE_VALUE,), "its default is None and nothing needs more")
     absent = parameter.has_default and parameter.default is None
-    return Inferred((main,), reason, is_partial=absent or dossier.passed("none") is not None)
+    return Inferred((main,), reason, is_partial=absent or dossier.passed(type(None)) is not None)
 
 
 def _main(dossier: Dossier) -> tuple[ArgType, str]:
     slot, parameter = dossier.slot, dossier.parameter
     if parameter.is_const:
-        return PointerType(element(slot, dossier.launches), const=True), "annotated tl.const"
-    if slot.address_int and (dossier.passed("address") or "addr" in slot.name.lower()):
+        return PointerType(element(slot), const=True), "annotated tl.const"
+    if slot.address_int and "addr" in slot.name.lower():
         return ScalarType("i64"), f"cast to a pointer at line {slot.address_int}"
     if slot.pointer:
-        return pointer(slot, dossier.launches), _used_as(slot)
+        return PointerType(element(slot)), _used_as(slot)
     if slot.unit:
         return ConstexprValue(1), f"the last stride of a tensor descriptor at line {slot.unit}"
     written = _annotated(parameter.annotation)
     if written is not None:
         return written, f"annotated {parameter.annotation}"
-    passed = dossier.passed("descriptor")
-    if slot.descriptor or passed:
-        return descriptor(slot, passed), (
-            f"descriptor method at line {slot.descriptor}" if slot.descriptor else _launched(passed)
-        )
+    if slot.descriptor:
+        return descriptor(slot), f"descriptor method at line {slot.descriptor}"
     if slot.children:
         return tuple_type(slot, dossier.namespace), "used as a tuple"
     return _passed(dossier) or _plain(dossier)
@@ -69,11 +56,6 @@ def _main(dossier: Dossier) -> tuple[ArgType, str]:
 def _used_as(slot: Slot) -> str:
     how = "stored to" if slot.stored == slot.pointer else "loaded from" if slot.loaded else "used as an address"
     return f"{how} at line {slot.pointer}"
-
-
-def _launched(evidence: Evidence | None) -> str:
-    line = evidence.line if evidence else 0
-    return f"launch site line {line}"
 
 
 def _annotated(text: str) -> ArgType | None:
@@ -86,24 +68,17 @@ def _annotated(text: str) -> ArgType | None:
 
 def _passed(dossier: Dossier) -> tuple[ArgType, str] | None:
     slot = dossier.slot
-    tensor = dossier.passed("tensor")
-    if tensor and not (slot.integer or slot.floating or slot.number):
-        return pointer(slot, dossier.launches), f"{_launched(tensor)} passes a tensor"
-    for kind, type_ in (("address", "i64"), ("float", "fp32"), ("int", "i32"), ("bool", "i1")):
-        found = dossier.passed(kind)
-        if found and not (kind in ("int", "bool") and slot.floating) and not (kind == "float" and slot.integer):
-            return ScalarType(type_), f"{_launched(found)} passes {_article(kind)}"
+    for type_, name, what in ((float, "fp32", "a float"), (int, "i32", "an integer"), (bool, "i1", "a boolean")):
+        found = dossier.passed(type_)
+        if found and not (slot.integer if type_ is float else slot.floating):
+            return ScalarType(name), f"launch site line {found.line} passes {what}"
     return None
-
-
-def _article(kind: str) -> str:
-    return {"address": "an address", "float": "a float", "int": "an integer", "bool": "a boolean"}[kind]
 
 
 def _plain(dossier: Dossier) -> tuple[ArgType, str]:
     slot, default = dossier.slot, dossier.parameter.default
     if _only_cast(slot) and _may_be_address(slot, dossier.pointers):
-        return pointer(slot, ()), f"used as an address at line {slot.to_int}"
+        return PointerType(element(slot)), f"used as an address at line {slot.to_int}"
     if slot.address_int:
         return ScalarType("i64"), f"cast to a pointer at line {slot.address_int}"
     for fact, type_, what in (
@@ -115,8 +90,7 @@ def _plain(dossier: Dossier) -> tuple[ArgType, str]:
         type_ = {bool: "i1", int: "i32"}.get(type(default), "fp32")
         return ScalarType(type_), f"its default is {default}"
     fact = slot.number or slot.scalar or slot.direct
-    kind = ScalarType("fp32" if named_like_float(slot.name) else "i32")
-    return (kind, f"computed with at line {fact}") if fact else by_name(slot)
+    return (ScalarType("i32"), f"computed with at line {fact}") if fact else _by_name(slot)
 
 
 def _only_cast(slot: Slot) -> bool:
@@ -129,43 +103,29 @@ def _may_be_address(slot: Slot, pointers: bool) -> bool:
     return bool(slot.addressed or (slot.kept and pointers) or slot.distant)
 
 
-def by_name(slot: Slot) -> tuple[ArgType, str]:
+def _by_name(slot: Slot) -> tuple[ArgType, str]:
     used = slot.branch or slot.literals or slot.bounds
     if not used and (named_like_pointer(slot.name) or slot.none_test):
-        return PointerType(element(slot, ())), "by its name"
-    if named_like_float(slot.name):
-        return ScalarType("fp32"), "by its name"
-    if named_like_integer(slot.name) or used:
-        return ScalarType("i32"), "by its name"
+        return PointerType(element(slot)), "by its name"
     return ScalarType("i32"), "nothing tells: an integer"
 
 
-def pointer(slot: Slot, launched: tuple[Evidence, ...]) -> PointerType:
-    return PointerType(element(slot, launched))
-
-
-def element(slot: Slot, launched: tuple[Evidence, ...]) -> str:
+def element(slot: Slot) -> str:
     """The element type of a pointer; fp32 where nothing says otherwise."""
-    root = slot.root()
-    group = (root, *root.united)
-    if any(s.elem_address for s in group):
+    if slot.elem_address:
         return "i64"
-    passed = next((e.element for e in launched if e.element and e.element not in _VENDOR), "")
-    integral = any(s.elem_int for s in group)
-    for known in (root.elem_dtype, passed):
-        if known and not (integral and known not in _INTEGERS):
-            return known
-    bits = max(s.elem_bits for s in group)
-    if bits:
-        return {8: "i8", 16: "fp16", 64: "i64"}.get(bits, "i32" if integral else "fp32")
-    return "i32" if integral or all(named_like_index(s.name) for s in group) else "fp32"
+    if slot.elem_dtype and not (slot.elem_int and slot.elem_dtype not in INTEGRAL):
+        return slot.elem_dtype
+    if slot.elem_bits:
+        return {8: "i8", 16: "fp16", 64: "i64"}.get(slot.elem_bits, "i32" if slot.elem_int else "fp32")
+    return "i32" if slot.elem_int else "fp32"
 
 
-def descriptor(slot: Slot, passed: Evidence | None) -> DescriptorType:
+def descriptor(slot: Slot) -> DescriptorType:
     """A descriptor; dimensions that nothing gives are left to `shaped`."""
-    kind = element(slot, (passed,) if passed else ())
-    kind = "fp16" if kind == "fp32" and not (passed and passed.element) and not slot.root().elem_dtype else kind
-    rank = len(passed.value) if passed and passed.value else max(map(len, slot.ranks), default=0) or 2
+    kind = element(slot)
+    kind = "fp16" if kind == "fp32" and not slot.elem_dtype else kind
+    rank = max(map(len, slot.ranks), default=0) or 2
     block = (1, *(BLOCK,) * (rank - 1)) if slot.gathered else (BLOCK,) * rank
     return DescriptorType(kind, block)
 
@@ -179,16 +139,16 @@ def tuple_type(slot: Slot, namespace: Any) -> TupleType:
         return TupleType(tuple(_element(slot.child(f)) for f in fields), fields, cls)
     numbers = [k for k in slot.children if isinstance(k, int)]
     rest = slot.children.get("*")
-    length = slot.length or max([k + 1 if k >= 0 else -k for k in numbers] + [4 if rest else 0])
+    length = max([k + 1 if k >= 0 else -k for k in numbers] + [4 if rest else 0])
     found = (slot.children.get(i) or slot.children.get(i - length) or rest for i in range(length))  # from either end
     return TupleType(tuple(_element(child or Slot(slot.name)) for child in found))
 
 
 def _element(slot: Slot) -> ArgType:
     if slot.pointer:
-        return pointer(slot, ())
+        return PointerType(element(slot))
     if slot.descriptor:
-        return descriptor(slot, None)
+        return descriptor(slot)
     if slot.children:
         return tuple_type(slot, {})
     return ScalarType("fp32" if slot.floating else "i32")

@@ -14,8 +14,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from triton_mutlint.process.inputs import note_name
-from triton_mutlint.source.folders import walk
-from triton_mutlint.source.gitignore import ignored
+from triton_mutlint.source.searching import ignored, walk
 from triton_mutlint.source.text import (
     decode_source,
     has_kernels,

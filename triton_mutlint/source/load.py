@@ -14,8 +14,7 @@ from typing import Any
 from triton_mutlint.process.watchdog import TooLongError
 from triton_mutlint.source.jit.file_notes import not_jit, notes_on
 from triton_mutlint.source.jit.kernels import Candidate, candidates, has_candidates
-from triton_mutlint.source.jit.launched import launches
-from triton_mutlint.source.jit.outward import called_elsewhere, launched_from
+from triton_mutlint.source.jit.launched import called_elsewhere, launched_from, launches
 from triton_mutlint.source.names import called_from_outside, called_names, returns_value, takes_blocks
 from triton_mutlint.source.outline import Outline, outline
 from triton_mutlint.source.slicing.modules import Modules
@@ -65,9 +64,8 @@ def load(
         return FileResult(source, failures=tuple(_unknown(source, [])), sources=(source.path,),
                           notes=not_jit(source, file, ()), launched=launched_from(file, launches(file)))
     imported = load_by_import(source, file) if true_import else None
-    if imported is not None and not _lacks_nested(imported, file):
-        lines = [k.location.line for k in imported.functions]
-        return imported if imported.failures else replace(imported, notes=not_jit(source, file, lines))
+    if imported is not None and imported.failures:
+        return imported
     modules = _modules(_frozen(globals_), target, stubs)
     try:
         sliced = _Load(modules, source, modules.linted(source.path, source.text, tree, file)).result()
@@ -77,26 +75,17 @@ def load(
         return FileResult.failed(source, failure)
 
 
-def _lacks_nested(imported: FileResult, file: Outline) -> bool:
-    """Whether functions of the file would still make jit functions when they are called."""
-    lines = {k.location.line for k in imported.functions}
-    return bool(lines) and any(found.parents and found.node.lineno not in lines for found in file.jits)
-
-
 def _with_nested(imported: FileResult, sliced: FileResult, file: Outline) -> FileResult:
-    """What an import gave, and from the slice what stands in functions and classes."""
+    """What an import gave, and from the slice what stands in functions and classes: an import does not show it."""
     lines = {k.location.line for k in imported.functions}
-    note = "it stands in a function or class: the import does not show it, so it was sliced"
-
-    def together(ours: tuple[Kernel, ...], others: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
-        nested = (replace(k, notes=(*k.notes, note)) for k in others
-                  if k.location.line not in lines and "." in k.qualname)
-        return tuple(sorted((*ours, *nested), key=lambda k: k.location))
-
     nested = {found.node.name for found in file.jits if found.parents and found.node.lineno not in lines}
-    return replace(imported, kernels=together(imported.kernels, sliced.kernels),
-                   helpers=together(imported.helpers, sliced.helpers),
-                   failures=(*imported.failures, *((n, why) for n, why in sliced.failures if n in nested)))
+
+    def more(others: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
+        return tuple(k for k in others if k.location.line not in lines and "." in k.qualname)
+
+    return replace(imported, kernels=(*imported.kernels, *more(sliced.kernels)),
+                   helpers=(*imported.helpers, *more(sliced.helpers)),
+                   notes=sliced.notes, failures=tuple((name, why) for name, why in sliced.failures if name in nested))
 
 
 def _frozen(globals_: Mapping[str, object]) -> tuple[tuple[str, str, Any], ...]:
@@ -220,19 +209,8 @@ class _Load:
             self.needs.of_value(value)
         for need in self.needs.of(candidate.jit):
             notes.append(f"`{need.name}` {need.reason}; it is used where a branch may leave it out")
-        return Kernel(
-            name=candidate.name,
-            location=Location(self.source.display, candidate.node.lineno, candidate.node.col_offset + 1),
-            jit=candidate.jit,
-            parameters=parameters,
-            source=self.source,
-            namespace=Globals(candidate.definition.namespace, self.needs),
-            autotune=tuning.autotune,
-            heuristics=tuning.heuristics,
-            is_helper=not is_kernel and not self._looks_like_one(candidate, called),
-            qualname=candidate.qualname,
-            notes=tuple(dict.fromkeys(notes)),
-        )
+        return candidate.kernel(self.source, Globals(candidate.definition.namespace, self.needs), tuning, notes=notes,
+                                is_helper=not is_kernel and not self._looks_like_one(candidate, called))
 
 
 class Globals(Mapping[str, Any]):

@@ -52,14 +52,7 @@ class Outline:
 
     @cached_property
     def names(self) -> TritonNames:
-        bound: dict[str, list[ast.AST]] = {}
-        for function in self.functions:
-            bound.setdefault(function.node.name, []).append(function.node)
-        for node, _ in self.assignments:
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    bound.setdefault(target.id, []).append(node.value)
-        return TritonNames(self.imports, bound)
+        return TritonNames(self.imports)
 
 
 def outline(tree: ast.Module) -> Outline:

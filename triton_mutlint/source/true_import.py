@@ -107,19 +107,8 @@ def _result(
                 not returns_value(node) and (name not in called or name in launched.passed)
             )
         candidate.objects.append((value, node.lineno))
-        tuning = candidate.tuning(with_decorators=True)
-        kernel = Kernel(
-            name=name,
-            location=Location(source.display, node.lineno, node.col_offset + 1),
-            jit=jit,
-            parameters=candidate.parameters(),
-            source=source,
-            namespace={**vars(module), **closure(jit.fn)},
-            autotune=tuning.autotune,
-            heuristics=tuning.heuristics,
-            is_helper=not is_kernel,
-            qualname=qualname,
-        )
+        kernel = candidate.kernel(source, {**vars(module), **closure(jit.fn)}, candidate.tuning(with_decorators=True),
+                                  is_helper=not is_kernel)
         (kernels if is_kernel else helpers).append(kernel)
     return FileResult(source, tuple(kernels), tuple(helpers), (), (source.path,))
 

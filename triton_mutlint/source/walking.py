@@ -30,6 +30,10 @@ BLOCKS: Mapping[type, tuple[str, ...]] = {
     and (blocks := tuple(f for f in fields if f in {"body", "orelse", "finalbody", "handlers", "cases"}))
 }
 
+# What has names of its own.
+SCOPES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.ListComp, ast.SetComp,
+                    ast.DictComp, ast.GeneratorExp})
+
 
 def children(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes right below `node`, contexts and operators left out, in order."""
@@ -58,6 +62,30 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
                 stack.extend(value)
             elif value is not None:
                 stack.append(value)
+
+
+def bound_in(node: ast.AST) -> dict[str, None]:
+    """The names that running a statement binds, in order: not those of functions, classes and comprehensions in it."""
+    found: dict[str, None] = {}
+    stack = [node]
+    while stack:
+        child = stack.pop()
+        cls = child.__class__
+        if cls in SCOPES:
+            found.update(dict.fromkeys(filter(None, [getattr(child, "name", None)])))
+            stack.extend(getattr(child, "decorator_list", ()))
+            continue
+        if cls is ast.Name:
+            if child.ctx.__class__ is not ast.Load:  # type: ignore[attr-defined]  # a name by its class
+                found[child.id] = None  # type: ignore[attr-defined]
+        elif isinstance(child, (ast.Import, ast.ImportFrom)):
+            found.update((a.asname or a.name.partition(".")[0], None) for a in child.names if a.name != "*")
+        elif isinstance(child, (ast.MatchAs, ast.MatchStar, ast.ExceptHandler)) and child.name:
+            found[child.name] = None
+        elif isinstance(child, ast.MatchMapping) and child.rest:
+            found[child.rest] = None
+        stack.extend(reversed(list(children(child))) if cls in FIELDS else ())
+    return found
 
 
 def first_line(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

@@ -1,9 +1,10 @@
-"""Argument types as the YAML of a spec: the inverse of `binding`."""
+"""Argument types and whole entries as the YAML of a spec: the inverse of `bind`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from types import ModuleType
 from typing import Any
@@ -15,7 +16,7 @@ from triton_mutlint.spec.errors import SpecError
 from triton_mutlint.spec.model import ArgSpec
 from triton_mutlint.spec.nodes import parse_yaml
 from triton_mutlint.spec.notation import DOTTED
-from triton_mutlint.spec.values import argument_key
+from triton_mutlint.spec.values import value_key
 from triton_mutlint.types import (
     ArgType,
     ConstexprValue,
@@ -29,6 +30,16 @@ _PLAIN = re.compile(r"[A-Za-z_][\w./-]*")
 _PLAIN_KEY = re.compile(r"[A-Za-z_][\w./-]*(::?[\w./-]+)*")
 _NOT_TEXT = frozenset(("null", "true", "false", "yes", "no", "on", "off"))
 _SIMPLE = (bool, int, float, str)
+STEP = 2  # columns of one level
+_WIDEST = 160  # of a comment; what is longer is cut
+
+HEADER = """\
+# Kernel signatures and the parameters that each kernel writes, begun by `triton-mutlint init`.
+# Edit it freely: a later run adds what is missing and changes nothing that stands here.
+# A value in a comment is a guess, made anew from the source by each check. Give the value, or a list of all
+# values that occur, to have those analysed and no others.
+version: 1
+"""
 
 
 def quoted(text: str) -> str:
@@ -80,7 +91,7 @@ def argument_spec(name: str, text: str) -> ArgSpec | None:
 
 
 def _keys(args: Sequence[ArgType]) -> list[tuple[str, str]]:
-    return [argument_key(arg) for arg in args]
+    return [value_key(arg) for arg in args]
 
 
 # --------------------------------------------------------------------------- one alternative
@@ -182,3 +193,62 @@ def long_name(name: str) -> str:
 
 def _same(one: Any, other: Any) -> bool:
     return one is other or (type(one).__name__ == type(other).__name__ == "dtype" and str(one) == str(other))
+
+
+# --------------------------------------------------------------------------- entries
+
+
+@dataclass(frozen=True)
+class WrittenArgument:
+    """One parameter's line: its name, the YAML of its value, and what the comment beside it says."""
+
+    name: str
+    text: str
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class WrittenEntry:
+    """One kernel's entry; `mutates` is None where the source itself declares what is written.
+
+    `guesses` are parameters that stay comments among the arguments.
+    `beside` is the comment on the key's line, `comments` those below it. A `disabled` entry is all
+    comment: the kernel could not be analysed, and a person has to complete it.
+    """
+
+    key: str
+    beside: str = ""
+    comments: tuple[str, ...] = ()
+    arguments: tuple[WrittenArgument, ...] = ()
+    mutates: tuple[str, ...] | None = None
+    disabled: bool = False
+    guesses: tuple[WrittenArgument, ...] = ()
+
+
+def comment_text(text: str) -> str:
+    """`text` as it can stand in a comment: one line, printable, not too long."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= _WIDEST else f"{line[: _WIDEST - 1]}…"
+
+
+def entry_lines(entry: WrittenEntry) -> list[str]:
+    """The lines of an entry, the key at the first column."""
+    lines = [f"# {comment_text(comment)}" for comment in entry.comments]
+    if entry.arguments or entry.guesses:
+        lines.append("args:" if entry.arguments else "# args:")
+        lines += argument_lines(entry.arguments, STEP)
+        lines += [f"{' ' * STEP}# {line}" for line in argument_lines(entry.guesses, 0)]
+    if entry.mutates is not None:
+        lines.append(f"mutates: [{', '.join(map(scalar_text, entry.mutates))}]")
+    key = f"{key_text(entry.key)}:" + (f"  # {comment_text(entry.beside)}" if entry.beside else "")
+    lines = [key, *(f"{' ' * STEP}{line}" for line in lines)]
+    return [f"# {line}" for line in lines] if entry.disabled else lines
+
+
+def argument_lines(arguments: Sequence[WrittenArgument], column: int) -> list[str]:
+    """One line per parameter, each at `column`."""
+    margin = " " * column
+    return [
+        f"{margin}{key_text(a.name)}: {a.text}" + (f"  # {comment_text(a.comment)}" if a.comment else "")
+        for a in arguments
+    ]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from triton_mutlint.spec.as_yaml import argument_spec, argument_text
+from triton_mutlint.spec.as_yaml import WrittenArgument, argument_spec, argument_text
 from triton_mutlint.spec.bind import tuned_parameters, value_parameters
-from triton_mutlint.spec.entry_text import WrittenArgument
 from triton_mutlint.spec.model import KernelSpec
-from triton_mutlint.spec.values import argument_key
+from triton_mutlint.spec.values import value_key
 from triton_mutlint.types import (
     ArgType,
     ConstexprValue,
@@ -103,7 +102,7 @@ def _keeps_verdict(subject: EntrySubject, arguments: _Arguments) -> bool:
 
 
 def _key(variant: Variant) -> tuple[tuple[str, tuple[str, str]], ...]:
-    return tuple((name, argument_key(arg)) for name, arg in variant.args.items())
+    return tuple((name, value_key(arg)) for name, arg in variant.args.items())
 
 
 def _verdict(report: KernelReport) -> tuple[object, ...]:
@@ -174,12 +173,12 @@ def _planned(kernel: Kernel, plan: Plan) -> dict[str, tuple[ArgType, ...]]:
 
 
 def _distinct(args: Iterable[ArgType]) -> tuple[ArgType, ...]:
-    return tuple({argument_key(arg): arg for arg in reversed(list(args))}.values())[::-1]
+    return tuple({value_key(arg): arg for arg in reversed(list(args))}.values())[::-1]
 
 
 def _reason(name: str, args: tuple[ArgType, ...], planned: tuple[ArgType, ...], plan: Plan) -> str:
     """Why a parameter is what it is, and which guess was repaired."""
     reason = plan.reasons.get(name, "")
-    if {argument_key(a) for a in args} <= {argument_key(a) for a in planned}:
+    if {value_key(a) for a in args} <= {value_key(a) for a in planned}:
         return reason
     return f"{reason}; Triton refuses {', '.join(map(str, planned))}".removeprefix("; ")

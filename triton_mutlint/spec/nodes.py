@@ -33,6 +33,10 @@ class Entry:
     location: Location
     node: Node
 
+    @property
+    def path(self) -> KeyPath:
+        return self.node.path
+
 
 @dataclass(frozen=True)
 class Node:

@@ -9,13 +9,13 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from triton_mutlint.kernel_source.dtypes import nearest
-from triton_mutlint.process.inputs import note_folder, read
+from triton_mutlint.process.inputs import read
+from triton_mutlint.source.searching import walk
 from triton_mutlint.spec.errors import show_path
 from triton_mutlint.spec.model import Declared, KernelSpec, Spec, pattern_parts
 from triton_mutlint.types import Kernel, Location, SourceFile
 
 MAX_FILES = 5000  # searched for a name before it is given the benefit of the doubt
-_SKIPPED = {".git", "__pycache__", "node_modules", ".venv", "venv", "build", "dist"}
 _GLOB = re.compile(r"[*?\[]")
 _WORD = re.compile(r"\w+")
 _BINDING = re.compile(
@@ -133,26 +133,11 @@ def _bound(linted: Sequence[SourceFile]) -> Iterator[str]:
 
 def _texts(root: Path, done: Collection[Path], pattern: str = "") -> Iterator[str | None]:
     """The texts of the Python files under `root` that fit `pattern` and are not `done`; None if too many."""
-    for count, path in enumerate(_python_files(root)):
+    for count, path in enumerate(walk(root, lambda path: False, lambda error: None)):
         if count >= MAX_FILES:
             yield None
         if path not in done and (not pattern or PurePosixPath(path).match(pattern)):
             yield _text(path)
-
-
-def _python_files(root: Path) -> Iterator[Path]:
-    """Every `*.py` under `root`, in order; hidden folders, environments and what was built are left out."""
-    note_folder(root)
-    try:
-        entries = sorted(root.iterdir())
-    except OSError:
-        return
-    for entry in entries:
-        if entry.is_dir() and not entry.is_symlink():
-            if entry.name not in _SKIPPED and not entry.name.startswith("."):
-                yield from _python_files(entry)
-        elif entry.suffix == ".py":
-            yield entry
 
 
 def _text(path: Path) -> str:

@@ -78,16 +78,11 @@ def text_of(value: Any) -> str:
 
 
 def value_key(arg: ArgType) -> tuple[str, str]:
-    """Tells argument types apart: the kind of a constexpr's value and how it prints."""
+    """Tells argument types apart as lowering does: the kind of a constexpr's value and how it prints."""
+    if isinstance(arg, TupleType):
+        return "tuple", f"{arg.fields}{[value_key(element) for element in arg.elements]}"
     value = getattr(arg, "value", arg)
     return type(value).__name__, repr(value)
-
-
-def argument_key(arg: ArgType) -> tuple[str, str]:
-    """Tells argument types apart as lowering does: by what they are, not by how they are shown."""
-    if isinstance(arg, TupleType):
-        return "tuple", f"{arg.fields}{[argument_key(element) for element in arg.elements]}"
-    return value_key(arg)
 
 
 def _descriptor(value: Any) -> DescriptorType:

@@ -17,8 +17,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.resolver import VersionedResolver
 
-from triton_mutlint.spec.as_yaml import scalar_text
-from triton_mutlint.spec.entry_text import STEP, WrittenArgument, argument_lines
+from triton_mutlint.spec.as_yaml import STEP, WrittenArgument, argument_lines, scalar_text
 from triton_mutlint.spec.nodes import compose
 
 _LINE_END = re.compile(r"\r\n|\r|\n")

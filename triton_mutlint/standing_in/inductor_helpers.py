@@ -1,7 +1,8 @@
 """Stands in for `torch._inductor.runtime.triton_helpers`, which the kernels that Inductor writes call.
 
 Each function takes what its namesake takes, touches memory through the same parameters and gives values of the same
-shapes and kinds. The values themselves are not those of torch: nobody runs this.
+shapes and kinds. The values themselves are not those of torch, as nobody runs this: what would differ in them alone is
+one function under several names.
 """
 
 import triton
@@ -25,9 +26,7 @@ def div_floor_integer(a, b):
     return a // b
 
 
-@triton.jit
-def remainder_integer(a, b):
-    return a % b
+remainder_integer = div_floor_integer
 
 
 @triton.jit
@@ -45,39 +44,15 @@ def minimum(a, b):
     return tl.where(a < b, a, b)
 
 
-@triton.jit
-def maximum(a, b):
-    return tl.where(a > b, a, b)
+maximum = minimum
 
 
 @triton.jit
-def _product(a, b):
-    return a * b
-
-
-@triton.jit
-def _either(a, b):
-    return a | b
-
-
-@triton.jit
-def prod(input, axis):
-    return tl.reduce(input, axis, _product)
-
-
-@triton.jit
-def any(a, dim):
-    return tl.reduce(a, dim, _either)
-
-
-@triton.jit
-def min2(a, dim):
+def prod(a, dim):
     return tl.reduce(a, dim, minimum)
 
 
-@triton.jit
-def max2(a, dim):
-    return tl.reduce(a, dim, maximum)
+any = min2 = max2 = prod
 
 
 @triton.jit
@@ -87,19 +62,11 @@ def minimum_with_index(a_value, a_index, b_value, b_index):
 
 
 @triton.jit
-def maximum_with_index(a_value, a_index, b_value, b_index):
-    first = a_value > b_value
-    return tl.where(first, a_value, b_value), tl.where(first, a_index, b_index)
-
-
-@triton.jit
 def min_with_index(value, index, dim):
     return tl.reduce((value, index), dim, minimum_with_index)
 
 
-@triton.jit
-def max_with_index(value, index, dim):
-    return tl.reduce((value, index), dim, maximum_with_index)
+max_with_index, maximum_with_index = min_with_index, minimum_with_index
 
 
 @triton.jit
@@ -164,13 +131,11 @@ def rand_eager_kernel(seed, offset_blocks, tid: tl.tensor, VEC: tl.constexpr):
 
 
 @triton.jit
-def rand4x(seed, offsets, BLOCK: tl.constexpr):
-    return tl.rand(seed, offsets)
-
-
-@triton.jit
 def randn4x(seed, offsets, BLOCK: tl.constexpr):
     return tl.randn(seed, offsets)
+
+
+rand4x = randn4x
 
 
 @triton.jit

@@ -17,8 +17,15 @@ from dataclasses import dataclass
 
 from triton_mutlint.ttir.asm_gcn import decode_gcn
 from triton_mutlint.ttir.asm_ptx import decode_ptx
-from triton_mutlint.ttir.asm_reading import AsmAccess, AsmReading, AsmValue
-from triton_mutlint.ttir.asm_steps import OPERAND_MARK, SHARED, AsmStep, NotUnderstoodError
+from triton_mutlint.ttir.asm_steps import (
+    OPERAND_MARK,
+    SHARED,
+    AsmAccess,
+    AsmReading,
+    AsmStep,
+    AsmValue,
+    NotUnderstoodError,
+)
 
 _DECODERS = {"cuda": decode_ptx, "hip": decode_gcn}
 # How constraints name registers, and a target that has them.
@@ -94,16 +101,13 @@ def _registers(constraints: str, n_operands: int, per_operand: Sequence[int] | N
         raise NotUnderstoodError("a constraint passes memory or both reads and writes")
     if [item for item in items if item[0] != "~"] != outputs + inputs:
         raise NotUnderstoodError("an output constraint stands behind an input")
-    everyone = frozenset(range(n_operands))
-    if per_operand is not None and len(per_operand) == n_operands and sum(per_operand) == len(inputs):
+    if per_operand is None or len(per_operand) != n_operands or sum(per_operand) != len(inputs):
+        per_operand = [1] * n_operands
+    exact = sum(per_operand) == len(inputs)
+    if exact:
         owners = [frozenset((i,)) for i, count in enumerate(per_operand) for _ in range(count)]
-        exact = True
-    elif len(inputs) == n_operands:
-        owners = [frozenset((i,)) for i in range(n_operands)]
-        exact = True
     else:
-        owners = [everyone] * len(inputs)
-        exact = False
+        owners = [frozenset(range(n_operands))] * len(inputs)
     holders = [_EMPTY] * len(outputs)
     for item, owner in zip(inputs, owners, strict=False):
         if item.isdigit():
@@ -118,14 +122,14 @@ def _trace(steps: Sequence[AsmStep], names: _Registers, n_operands: int) -> AsmR
         f"{OPERAND_MARK}{number}": holder for number, holder in enumerate(names.holders)
     }
     for step in steps:
-        for token in (*step.targets, *step.sources, *step.reads, *step.writes, *step.atomics):
+        for token in (*step.targets, *step.sources, *(step.reads or ()), *(step.writes or ()), *(step.atomics or ())):
             if token.startswith(OPERAND_MARK) and token not in held:
                 raise NotUnderstoodError(f"the text uses ${token[1:]}, which the constraints do not give")
     held[SHARED] = frozenset((_found(len(steps)),))
     _spread(steps, held)
     origins = _Origins(steps, held)
     accesses = [AsmAccess(kind, _addressed(step, held, kind), origins.of(step.stored))
-                for kind in _KINDS for step in steps if getattr(step, f"has_{kind}")]
+                for kind in _KINDS for step in steps if getattr(step, kind) is not None]
     if not names.exact and any(access.kind != "reads" for access in accesses):
         raise NotUnderstoodError("it writes memory, and packed registers hide which operand addresses it")
     assigned = {token for step in steps for token in step.targets}
@@ -134,8 +138,7 @@ def _trace(steps: Sequence[AsmStep], names: _Registers, n_operands: int) -> AsmR
     results = [origins.of((token,)) if token in assigned else AsmValue(frozenset(range(n_operands)))
                for token in registers]
     parked = origins.of((SHARED,)) if SHARED in assigned else AsmValue()
-    effect = any(step.effect for step in steps)
-    return AsmReading(True, "", tuple(accesses), tuple(results), parked, effect)
+    return AsmReading(True, "", tuple(accesses), tuple(results), parked)
 
 
 class _Origins:
@@ -162,7 +165,7 @@ class _Origins:
             elif index not in seen and _found(index) < len(self._steps):
                 seen.add(index)
                 step = self._steps[_found(index)]
-                pending += self._holding((*step.reads, *step.atomics))
+                pending += self._holding((*(step.reads or ()), *(step.atomics or ())))
         return frozenset(operands)
 
     def _holding(self, registers: Sequence[str]) -> frozenset[int]:

@@ -8,17 +8,9 @@ from __future__ import annotations
 
 import re
 
-from triton_mutlint.ttir.asm_steps import (
-    SHARED,
-    AsmStep,
-    NotUnderstoodError,
-    split_operands,
-    strip_comments,
-)
+from triton_mutlint.ttir.asm_steps import SHARED, AsmStep, NotUnderstoodError, split_operands, strip_comments
 
-_REGISTER = re.compile(
-    r"§\d+|\b(?:[vsa]\[[^\]]*\]|(?:[vsa]\d+|ttmp\d+|vcc|exec|m0|flat_scratch)(?:_lo|_hi)?\b)"
-)
+_REGISTER = re.compile(r"§\d+|\b(?:[vsa]\[[^\]]*\]|(?:[vsa]\d+|ttmp\d+|vcc|exec|m0|flat_scratch)(?:_lo|_hi)?\b)")
 _PHYSICAL = "<registers>"  # ranges of named registers overlap, so all of them are one
 _MNEMONIC = re.compile(r"([a-z][a-z0-9_]*)\b\s*(.*)", re.DOTALL)
 _PREFIX = re.compile(r"(?:v|s|ds|global|flat|buffer|tbuffer|scratch|image|tensor|cluster)_")
@@ -40,11 +32,7 @@ def decode_gcn(text: str) -> list[AsmStep]:
 
 
 def _registers(*texts: str) -> tuple[str, ...]:
-    found = []
-    for text in texts:
-        for name in _REGISTER.findall(text):
-            found.append(name if name[0] == "§" else _PHYSICAL)
-    return tuple(found)
+    return tuple(name if name[0] == "§" else _PHYSICAL for text in texts for name in _REGISTER.findall(text))
 
 
 def _decode(part: str) -> AsmStep:
@@ -60,10 +48,10 @@ def _decode(part: str) -> AsmStep:
         swap = name.startswith(_SWAPS)
         targets = operands if swap else operands[:1]
         sources = () if name.startswith(("v_cmp", "s_cmp")) else _registers(*(operands if swap else operands[1:]))
-        return AsmStep(shown, _registers(*targets), sources, effect=unit == "s" and not operands)
+        return AsmStep(shown, _registers(*targets), sources)
     if unit in ("ds", "scratch") or name.startswith("s_scratch"):
         everything = _registers(*operands)
-        return AsmStep(shown, (*_registers(*operands[:1]), SHARED), (*everything[1:], SHARED), loads=True, effect=True)
+        return AsmStep(shown, (*_registers(*operands[:1]), SHARED), (*everything[1:], SHARED), loads=True)
     if unit in ("image", "tensor", "cluster"):
         raise NotUnderstoodError(f"{shown}: what it does to memory is not known")
     return _memory(unit, name, operands, shown)
@@ -73,20 +61,18 @@ def _memory(unit: str, name: str, operands: list[str], text: str) -> AsmStep:
     """The global, flat, buffer and scalar-memory units."""
     action = name.partition("_")[2] if unit != "s" else name
     if any(f"_{action}".startswith(word) for word in _NO_ACCESS):
-        return AsmStep(text, effect=True)
+        return AsmStep(text)
     if "atomic" in action:
         address, target, data = _atomic_address(unit, operands, text)
-        return AsmStep(
-            text, target, atomics=address, stored=data, has_atomics=True, loads=True, effect=True
-        )  # fmt: skip
+        return AsmStep(text, target, atomics=address, stored=data, loads=True)
     if "store" in action:
         address, data = _stored(unit, operands)
-        return AsmStep(text, writes=address, stored=data, has_writes=True, effect=True)
+        return AsmStep(text, writes=address, stored=data)
     if "load" in action:
         to_lds = "lds" in name or re.search(r"\blds\b", text) is not None
         address = _registers(*(operands if to_lds else operands[1:]))
         targets = (SHARED,) if to_lds else _registers(*operands[:1])
-        return AsmStep(text, targets, reads=address, has_reads=True, loads=True, effect=to_lds)
+        return AsmStep(text, targets, reads=address, loads=True)
     raise NotUnderstoodError(f"{text}: what it does to memory is not known")
 
 
@@ -96,9 +82,8 @@ def _stored(unit: str, operands: list[str]) -> tuple[tuple[str, ...], tuple[str,
     return _registers(*operands[:data], *operands[data + 1 :]), _registers(*operands[data : data + 1])
 
 
-def _atomic_address(
-    unit: str, operands: list[str], text: str
-) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+def _atomic_address(unit: str, operands: list[str],
+                    text: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """The registers that address an atomic, those that get the old value, and those that it stores."""
     if unit in ("buffer", "tbuffer", "s"):
         return _registers(*operands[1:]), _registers(*operands[:1]), _registers(*operands[:1])

@@ -7,14 +7,7 @@ from __future__ import annotations
 
 import re
 
-from triton_mutlint.ttir.asm_steps import (
-    SHARED,
-    AsmStep,
-    NotUnderstoodError,
-    split_operands,
-    strip_comments,
-    tokens,
-)
+from triton_mutlint.ttir.asm_steps import SHARED, AsmStep, NotUnderstoodError, split_operands, strip_comments, tokens
 
 _LABELS = re.compile(r"\s*(?:[%A-Za-z_][\w$%]*\s*:(?!:)\s*)+")
 _STATEMENT = re.compile(
@@ -22,7 +15,6 @@ _STATEMENT = re.compile(
     r"(?P<name>[A-Za-z_][\w.:]*)\s*(?P<rest>.*)",
     re.DOTALL,
 )
-_VALUE = re.compile(r"[\w§%.{},\s|!+-]*")  # registers, vectors of them, numbers
 # Declarations and debugging marks: no instruction. Others (`.func`, `.macro`, ..) are not understood.
 _DIRECTIVES = {
     "reg", "pragma", "shared", "local", "const", "param", "global", "align",
@@ -109,7 +101,7 @@ def _decode(statement: str) -> AsmStep | None:
 def _instruction(base: str, modifiers: list[str], operands: list[str], text: str) -> AsmStep:
     addresses = [_address(o) for o in operands if o.startswith("[")]
     if base == "call" and _CALLED.intersection(operands):
-        return AsmStep(text, (*tokens(operands[0]), SHARED), (SHARED,), reads=(SHARED,), has_reads=True, effect=True)
+        return AsmStep(text, (*tokens(operands[0]), SHARED), (SHARED,), reads=(SHARED,))
     if base == "call":
         raise NotUnderstoodError(f"{text}: a call")
     if base == "multimem" and modifiers:
@@ -119,13 +111,13 @@ def _instruction(base: str, modifiers: list[str], operands: list[str], text: str
     if base in _NEVER_GLOBAL:
         values = [o for o in operands if not o.startswith("[")]
         targets = tokens(*values[:1]) if operands and not operands[0].startswith("[") else ()
-        return AsmStep(text, (*targets, SHARED), (*tokens(*values), SHARED), loads=True, effect=True)
+        return AsmStep(text, (*targets, SHARED), (*tokens(*values), SHARED), loads=True)
     if base == "fence":
-        return AsmStep(text, effect=True)
+        return AsmStep(text)
     if addresses or "[" in text:
         raise NotUnderstoodError(f"{text}: what {base} does to memory is not known")
     if base in _CONTROL:
-        return AsmStep(text, tokens(*operands[:1]), tokens(*operands[1:]), effect=True)
+        return AsmStep(text, tokens(*operands[:1]), tokens(*operands[1:]))
     if base in _COMPARISONS:
         return AsmStep(text, tokens(*operands[:1]))
     if base in _ARITHMETIC:
@@ -153,14 +145,14 @@ def _load(modifiers: list[str], operands: list[str], addresses: list[str], text:
     if _own_space(modifiers):
         return AsmStep(text, targets, (SHARED,), loads=True)
     narrow = any(map(_NARROW.fullmatch, modifiers))
-    return AsmStep(text, targets, reads=tokens(addresses[0]), has_reads=True, loads=True, narrow=narrow)
+    return AsmStep(text, targets, reads=tokens(addresses[0]), loads=True, narrow=narrow)
 
 
 def _store(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> AsmStep:
     _need(addresses, 1, text)
     if _own_space(modifiers):
-        return AsmStep(text, (SHARED,), tokens(*operands[1:]), effect=True)
-    return AsmStep(text, writes=tokens(addresses[0]), stored=tokens(*operands[1:]), has_writes=True, effect=True)
+        return AsmStep(text, (SHARED,), tokens(*operands[1:]))
+    return AsmStep(text, writes=tokens(addresses[0]), stored=tokens(*operands[1:]))
 
 
 def _atomic(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> AsmStep:
@@ -169,39 +161,35 @@ def _atomic(modifiers: list[str], operands: list[str], addresses: list[str], tex
     targets = () if operands[0].startswith("[") else tokens(operands[0])
     rest = tokens(*(o for o in operands if not o.startswith("[")))
     if _own_space(modifiers):
-        return AsmStep(text, (*targets, SHARED), (*rest, SHARED), loads=True, effect=True)
-    return AsmStep(
-        text, targets, atomics=tokens(addresses[0]), stored=rest, has_atomics=True, loads=True, effect=True
-    )  # fmt: skip
+        return AsmStep(text, (*targets, SHARED), (*rest, SHARED), loads=True)
+    return AsmStep(text, targets, atomics=tokens(addresses[0]), stored=rest, loads=True)
 
 
 def _copy(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> AsmStep:
     """`cp.async*`, `cp.reduce.async.bulk*`: the spaces are named in order, target first."""
     waits = {"commit_group", "wait_group", "wait_all", "mbarrier"}
-    if not addresses or (modifiers[:1] == ["async"] and waits & set(modifiers[1:3])):
-        return AsmStep(text, effect=True)
-    if "prefetch" in modifiers:
-        return AsmStep(text, effect=True)
+    if not addresses or "prefetch" in modifiers or (modifiers[:1] == ["async"] and waits & set(modifiers[1:3])):
+        return AsmStep(text)
     spaces = [m for m in modifiers if m in ("global", "shared")]
     if len(spaces) != 2:
         raise NotUnderstoodError(f"{text}: a copy between spaces that are not named")
     if spaces[0] == "shared":
         sources = tokens(addresses[1]) if len(addresses) > 1 and spaces[1] == "global" else ()
-        return AsmStep(text, (SHARED,), reads=sources, has_reads=True, loads=True, effect=True)
+        return AsmStep(text, (SHARED,), reads=sources, loads=True)
     if "tensor" in modifiers:
         raise NotUnderstoodError(f"{text}: a store through a tensor map")
     target = tokens(addresses[0])
     if "reduce" in modifiers:
-        return AsmStep(text, atomics=target, stored=(SHARED,), has_atomics=True, effect=True)
-    return AsmStep(text, writes=target, stored=(SHARED,), has_writes=True, effect=True)
+        return AsmStep(text, atomics=target, stored=(SHARED,))
+    return AsmStep(text, writes=target, stored=(SHARED,))
 
 
 def _write_first(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> AsmStep:
     """`discard`, `tensormap.*`: what stands first is changed."""
     _need(addresses, 1, text)
     if "shared" in modifiers and "global" not in modifiers:
-        return AsmStep(text, effect=True)
-    return AsmStep(text, writes=tokens(addresses[0]), stored=tokens(*operands[1:]), has_writes=True, effect=True)
+        return AsmStep(text)
+    return AsmStep(text, writes=tokens(addresses[0]), stored=tokens(*operands[1:]))
 
 
 def _matrix(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> AsmStep:

@@ -69,13 +69,6 @@ def split_top(text: str) -> list[str]:
     return [part for part in parts if part]
 
 
-def open_brackets(text: str) -> int:
-    """How many more `(`, `[`, `{` open than close, outside strings; `<` is not counted."""
-    if '"' in text:
-        text = STRING.sub("", text)
-    return sum(map(text.count, "([{")) - sum(map(text.count, ")]}"))
-
-
 def mask_strings(text: str) -> tuple[str, list[str]]:
     """`text` with every string literal replaced by its number in quotes, and the literals' insides."""
     found: list[str] = []

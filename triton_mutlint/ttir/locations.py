@@ -102,8 +102,6 @@ class _Reader:
             return self._alias(match[0], depth), match.end()
         if text.startswith("callsite(", pos):
             return self._callsite(text, pos + len("callsite("), depth)
-        if text.startswith("fused", pos):
-            return self._fused(text, pos + len("fused"), depth)
         if text.startswith("unknown", pos):
             return UNKNOWN_LOC, pos + len("unknown")
         return UNKNOWN_LOC, len(text)
@@ -114,17 +112,3 @@ class _Reader:
             return callee, len(text)
         caller, pos = self._read(text, pos + 4, depth + 1)
         return Loc((callee.chain + caller.chain)[:_MAX_CHAIN]), pos + 1
-
-    def _fused(self, text: str, pos: int, depth: int) -> tuple[Loc, int]:
-        """`fused<meta>[a, b]`: the first place that is known."""
-        if text.startswith("<", pos):
-            end = closing(text, pos)
-            if end < 0:
-                return UNKNOWN_LOC, len(text)
-            pos = end + 1
-        best = UNKNOWN_LOC
-        while pos < len(text) and text[pos] in "[,":
-            found, pos = self._read(text, pos + (2 if text.startswith(", ", pos) else 1), depth + 1)
-            if found.chain and not best.chain:
-                best = found
-        return best, pos + 1

@@ -96,11 +96,6 @@ def rows() -> tuple[OpInfo, ...]:
     return tuple(_TABLE.values())
 
 
-def known_names() -> frozenset[str]:
-    """Every op that has a row."""
-    return frozenset(_TABLE)
-
-
 _PURE_TT = """
     approx_divf broadcast cat clampf dot dot_scaled expand_dims fp_to_fp get_num_programs get_program_id
     histogram join make_range mulhiui precise_divf precise_sqrt reshape splat split trans unsplat
@@ -124,7 +119,7 @@ _HARMLESS = """
     ttng.fence_async_shared llvm.intr.assume tt.experimental_tensormap_fenceproxy_acquire
 """
 # scf.forall, scf.parallel and the like are left out: the parser does not know their block arguments.
-_STRUCTURED = "scf.for scf.if scf.while scf.execute_region scf.index_switch"
+_STRUCTURED = "scf.for scf.if scf.while scf.execute_region"
 _RETURNS = "tt.return tt.reduce.return tt.scan.return tt.map_elementwise.return func.return"
 
 
@@ -179,7 +174,6 @@ _SINGLE = (
     OpInfo("scf.condition", Kind.YIELD, flow=Flow.SPECIAL),
     OpInfo("cf.br", Kind.BRANCH, flow=Flow.SPECIAL),
     OpInfo("cf.cond_br", Kind.BRANCH, flow=Flow.SPECIAL),
-    OpInfo("cf.switch", Kind.BRANCH, flow=Flow.SPECIAL),
     OpInfo("tt.reduce", Kind.COMBINE, flow=Flow.SPECIAL),
     OpInfo("tt.scan", Kind.COMBINE, flow=Flow.SPECIAL),
     OpInfo("tt.map_elementwise", Kind.MAP, flow=Flow.SPECIAL),

@@ -8,22 +8,13 @@ from __future__ import annotations
 
 import re
 
-from triton_mutlint.ttir.builder import OpBuilder
-from triton_mutlint.ttir.frames import CallFrame
-from triton_mutlint.ttir.ir import Function, Loc, Module, Op, ParseError, Region
-from triton_mutlint.ttir.lexer import closing, open_brackets
+from triton_mutlint.ttir.builder import CallFrame, OpBuilder, Values
+from triton_mutlint.ttir.ir import Function, Loc, Module, Op, ParseError
+from triton_mutlint.ttir.lexer import closing
 from triton_mutlint.ttir.lines import split_lines
-from triton_mutlint.ttir.regions import (
-    FUNCTIONS,
-    MODULES,
-    FunctionHeader,
-    read_arguments,
-    read_function,
-    read_opening,
-)
+from triton_mutlint.ttir.regions import FUNCTIONS, MODULES, read_arguments, read_function, read_opening
 from triton_mutlint.ttir.syntax import read_custom, read_generic
 from triton_mutlint.ttir.types import result_types
-from triton_mutlint.ttir.values import Values
 
 _OP = re.compile(r'\s*(?:(%[^ =,]+(?:, ?%[^ =,]+)*) = )?("?)([A-Za-z_]\w*(?:\.\w+)*)"?(.*)', re.DOTALL)
 _LABEL = re.compile(r"\s*\^([\w.$-]+)\s*")
@@ -51,49 +42,29 @@ class _Parser(OpBuilder):
         return Module(self.functions)
 
     def _read(self) -> None:
-        taken = 0  # the last line of an op that is printed on several
         for line, fields in enumerate(split_lines(self.text), 1):
             _, name, *_, rest = fields
-            if line <= taken or not (name or rest) or (name and self.common(fields, line)):
+            if not (name or rest) or (name and self.common(fields, line)):
                 continue
             text = (rest or self.lines[line - 1]).strip()
-            if text.startswith("{-#"):
-                return
             if text and text[0] != "#" and not text.startswith("//"):
-                taken = self._other(text, line)
+                self._other(text, line)
 
-    def _other(self, text: str, line: int) -> int:
-        """As `_line`; whatever is wrong with the text is a ParseError."""
+    def _other(self, text: str, line: int) -> None:
+        """A line of no common shape; whatever is wrong with it is a ParseError."""
         try:
-            return self._line(text, line)
+            if text[0] == "}":
+                self._close(text, line)
+            elif text[0] == "^":
+                self._label(text, line)
+            elif text[-1] in ",[(":
+                raise ParseError("an operation on several lines", line)
+            else:
+                self._op(text, line)
         except ParseError:
             raise
         except ValueError as error:
             raise ParseError(str(error), line) from error
-
-    def _line(self, text: str, line: int) -> int:
-        """Take in what starts on `line`; returns the last line it takes."""
-        if text[0] == "}":
-            self._close(text, line)
-        elif text[0] == "^":
-            self._label(text, line)
-        elif text[-1] in ",[(":
-            last = self._last_line(text, line)
-            self._op(" ".join(part.strip() for part in self.lines[line - 1 : last]), line)
-            return last
-        else:
-            self._op(text, line)
-        return line
-
-    def _last_line(self, text: str, line: int) -> int:
-        """The last line of an op that is printed on several."""
-        depth, last = open_brackets(text), line
-        while depth > 0:
-            if last == len(self.lines):
-                raise ParseError("brackets that do not close", line)
-            depth += open_brackets(self.lines[last])
-            last += 1
-        return last
 
     # ------------------------------------------------------------------ ops
 
@@ -106,13 +77,8 @@ class _Parser(OpBuilder):
             self._open(lhs, bool(quote), name, tail, line)
             return
         body, loc = self.locations.split(tail)
-        if name in FUNCTIONS and not quote:
-            self._declare(body, loc, line)
-            return
-        if name == "scf.index_switch" and not quote:
-            self._open(lhs, False, name, body + " {", line)
-            self.stack[-1].between = True
-            return
+        if name in FUNCTIONS:
+            raise ParseError("a function without a body", line)
         head = read_generic(body) if quote else read_custom(name, body)
         self.append(self.plain(name, lhs, head, loc, line), head, line)
 
@@ -126,10 +92,7 @@ class _Parser(OpBuilder):
             self.stack.append(CallFrame(name, line, quote))
             return
         if name in FUNCTIONS:
-            self._open_function(quote, name, tail, line)
-            return
-        if name in ("case", "default") and self.stack and self.stack[-1].between:
-            self.stack[-1].between, self.stack[-1].last = False, name == "default"
+            self._open_function(name, tail, line)
             return
         count = 0
         frame = CallFrame(name, line, quote)
@@ -162,7 +125,7 @@ class _Parser(OpBuilder):
         if not self.stack:
             raise ParseError("nothing to close", line)
         frame = self.stack[-1]
-        if frame.between or (frame.header is not None and text.endswith("{")):
+        if frame.header is not None and text.endswith("{"):
             raise ParseError(f"not the end of {frame.name}", line)
         if frame.name in MODULES:
             self.stack.pop()
@@ -170,9 +133,6 @@ class _Parser(OpBuilder):
         frame.close_region(line)
         self.values.leave(frame.mark)
         rest = text[1:]
-        if frame.name == "scf.index_switch" and not frame.last:
-            frame.between = True
-            return
         if rest.endswith("{"):
             return
         body, loc = self.locations.split(rest)
@@ -200,41 +160,23 @@ class _Parser(OpBuilder):
 
     # ------------------------------------------------------------------ functions
 
-    def _check_function(self, name: str, line: int) -> None:
-        if name in self.functions:
-            raise ParseError(f"function {name} is defined twice", line)
+    def _open_function(self, name: str, tail: str, line: int) -> None:
+        header = read_function(tail)
+        if header.name in self.functions:
+            raise ParseError(f"function {header.name} is defined twice", line)
         if self.stack and self.stack[-1].name not in MODULES:
-            raise ParseError(f"function {name} inside of {self.stack[-1].name}", line)
-
-    def _open_function(self, quote: bool, name: str, tail: str, line: int) -> None:
-        if quote:
-            attrs = read_opening(name, tail, True, 0).attrs
-            public = attrs.get("sym_visibility", "public") == "public"
-            header = FunctionHeader(attrs.get("sym_name", ""), public, (), True)
-        else:
-            header = read_function(tail)
-        self._check_function(header.name, line)
+            raise ParseError(f"function {header.name} inside of {self.stack[-1].name}", line)
         self.values = Values()
-        frame = CallFrame(name, line, quote, header=header)
+        frame = CallFrame(name, line, header=header)
         frame.entry = self.arguments(header.arguments, line)
         self.stack.append(frame)
 
     def _finish_function(self, frame: CallFrame, loc: Loc) -> None:
         header = frame.header
         assert header is not None
-        body = self.values.resolve(frame.regions[0])
-        n_args = len(body.blocks[0].args) if body.blocks else 0
-        names = tuple(name[1:] for name, _ in header.arguments) or tuple(f"arg{i}" for i in range(n_args))
-        types = tuple(self.values.types)
-        self.functions[header.name] = Function(header.name, header.public, n_args, types, names, body, loc)
-        self.values = Values()
-
-    def _declare(self, body: str, loc: Loc, line: int) -> None:
-        """A function without a body."""
-        header = read_function(body)
-        self._check_function(header.name, line)
+        self.values.check()
+        body = frame.regions[0]
         names = tuple(name[1:] for name, _ in header.arguments)
-        types = tuple(type_ for _, type_ in header.arguments)
-        self.functions[header.name] = Function(
-            header.name, header.public, len(names), types, names, Region(()), loc
-        )
+        types = tuple(self.values.types)
+        self.functions[header.name] = Function(header.name, header.public, len(names), types, names, body, loc)
+        self.values = Values()

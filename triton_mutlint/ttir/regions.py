@@ -23,7 +23,7 @@ _ARGUMENT = re.compile(r"(%[\w.$-]+) ?: ?")
 MODULES = frozenset({"module", "builtin.module"})
 FUNCTIONS = frozenset({"tt.func", "func.func"})
 # Bodies whose terminator is not printed when the op has no results.
-IMPLICIT_YIELD = frozenset({"scf.for", "scf.if", "scf.index_switch"})
+IMPLICIT_YIELD = frozenset({"scf.for", "scf.if"})
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,6 @@ class FunctionHeader:
     name: str
     public: bool
     arguments: tuple[tuple[str, str], ...]
-    has_body: bool
 
 
 def read_opening(name: str, body: str, generic: bool, count: int) -> Opening:
@@ -111,29 +110,23 @@ def read_function(body: str) -> FunctionHeader:
     """
     if plain := _PLAIN_FUNCTION.fullmatch(body):
         arguments = tuple(_PLAIN_ARGUMENTS.findall(plain[3]))
-        return FunctionHeader(plain[2], plain[1] != "private", arguments, True)
+        return FunctionHeader(plain[2], plain[1] != "private", arguments)
     match = _FUNCTION.match(body)
     end = closing(body, match.end() - 1) if match else -1
     if match is None or end < 0:
         raise ValueError("not the form of a function")
     name = match[3] if match[2] is None else unescape(match[2])
-    arguments = read_arguments(body[match.end() : end], declared=True)
-    rest = body[end + 1 :].rstrip()
-    return FunctionHeader(name, match[1] in (None, "public"), arguments, rest.endswith("{"))
+    return FunctionHeader(name, match[1] in (None, "public"), read_arguments(body[match.end() : end]))
 
 
-def read_arguments(text: str, declared: bool = False) -> tuple[tuple[str, str], ...]:
-    """`%a: T {attrs} loc(..), ...` of a block or function; a declaration's arguments have no names.
-
-    Raises ValueError when an argument has another form.
-    """
+def read_arguments(text: str) -> tuple[tuple[str, str], ...]:
+    """`%a: T {attrs} loc(..), ...` of a block or function. Raises ValueError when one has another form."""
     arguments = []
-    for index, part in enumerate(split_top(text)):
+    for part in split_top(text):
         match = _ARGUMENT.match(part)
-        if match is None and not declared:
-            raise ValueError(f"not a block argument: {part[:40]}")
-        name, type_ = (match[1], part[match.end() :]) if match else (f"%arg{index}", part)
-        arguments.append((name, _argument_type(type_)))
+        if match is None:
+            raise ValueError(f"not an argument: {part[:40]}")
+        arguments.append((match[1], _argument_type(part[match.end() :])))
     return tuple(arguments)
 
 

@@ -134,7 +134,7 @@ def _cut_signature(body: str) -> tuple[str, str]:
 
 
 def _branch(body: str, braces: str) -> Head:
-    """`cf.br`, `cf.cond_br`, `cf.switch`: own operands first, then each target's."""
+    """`cf.br`, `cf.cond_br`: own operands first, then each target's."""
     own = OPERAND.findall(body, 0, body.find("^"))
     successors = [(m[1], OPERAND.findall(m[2] or "")) for m in _SUCCESSOR.finditer(body)]
     operands = [*own, *(v for _, values in successors for v in values)]
@@ -165,7 +165,7 @@ def _with_strings(name: str, body: str) -> Head:
 
 
 def read_generic(body: str) -> Head:
-    """`(%a, %b)[^bb1] <{...}> {...} : (T, T) -> T`, of an op whose name stood in quotes.
+    """`(%a, %b) <{...}> {...} : (T, T) -> T`, of an op whose name stood in quotes.
 
     Raises ValueError when the text has another form.
     """
@@ -176,11 +176,8 @@ def read_generic(body: str) -> Head:
         raise ValueError("no operand list")
     operands = OPERAND.findall(masked, start, end)
     rest = masked[end + 1 :]
-    labels: list[str] = []
     if rest.lstrip().startswith("["):
-        close = rest.find("]")
-        labels = [m[1] for m in _SUCCESSOR.finditer(rest[: close + 1])]
-        rest = rest[close + 1 :]
+        raise ValueError("a branch in generic form")
     attrs: dict[str, str] = {}
     for _ in range(2):  # properties, attributes
         brace = rest.find("{")
@@ -191,24 +188,7 @@ def read_generic(body: str) -> Head:
         attrs.update(parse_attrs(unmask(rest[brace + 1 : close], strings)))
         rest = rest[:brace] + rest[close + 1 :]
     signature = rest.partition(": ")[2]
-    targets = _split_targets(labels, operands, attrs) if labels else None
-    return Head(operands, signature, MappingProxyType(attrs) if attrs else NO_ATTRS, targets)
-
-
-def _split_targets(
-    labels: list[str], operands: list[str], attrs: Mapping[str, str]
-) -> list[tuple[str, list[str]]]:
-    """Which operands of a branch in generic form go to which target (`operandSegmentSizes`)."""
-    if len(labels) == 1:
-        return [(labels[0], operands)]
-    sizes = [int(n) for n in re.findall(r"\d+", attrs.get("operandSegmentSizes", "").partition(":")[2])]
-    if len(sizes) != len(labels) + 1 or sum(sizes) != len(operands):
-        raise ValueError("cannot tell which operands go to which block")
-    targets, at = [], sizes[0]
-    for label, size in zip(labels, sizes[1:], strict=False):
-        targets.append((label, operands[at : at + size]))
-        at += size
-    return targets
+    return Head(operands, signature, MappingProxyType(attrs) if attrs else NO_ATTRS)
 
 
 def _value_after_descriptor(operands: list[str], head: str) -> list[str]:

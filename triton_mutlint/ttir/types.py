@@ -27,11 +27,6 @@ _ELIDED_PREFIX = {
 }
 
 
-def is_pointer(type_: str) -> bool:
-    """Whether the type is a pointer, a tensor of pointers, a block pointer or a descriptor."""
-    return "!tt.ptr<" in type_ or "!tt.tensordesc<" in type_
-
-
 def element(type_: str) -> str:
     """The element of a tensor type (`tensor<16x!tt.ptr<f32>>` gives `!tt.ptr<f32>`), else the type."""
     if not type_.startswith("tensor<"):

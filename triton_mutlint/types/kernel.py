@@ -33,7 +33,6 @@ class AutotuneConfig:
     kwargs: Mapping[str, Any] = EMPTY
     options: Mapping[str, Any] = EMPTY  # num_warps, num_stages, num_ctas, maxnreg, ...
     has_pre_hook: bool = False
-    pre_hook: Any = field(default=None, repr=False, compare=False)  # the hook itself, where it is known
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ class Kernel:
             self, jit=None, namespace=EMPTY, parameters=tuple(replace(p, default=None) for p in self.parameters),
             heuristics=dict.fromkeys(self.heuristics),
             autotune=self.autotune and replace(self.autotune, configs=tuple(
-                replace(c, kwargs=dict.fromkeys(c.kwargs), options=dict.fromkeys(c.options), pre_hook=None)
+                replace(c, kwargs=dict.fromkeys(c.kwargs), options=dict.fromkeys(c.options))
                 for c in self.autotune.configs)))
 
 

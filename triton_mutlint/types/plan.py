@@ -117,8 +117,6 @@ class Doubts:
     `kept` those that are put into memory as wide integers, each with the line. `casts` says that the source makes
     pointers of numbers.
     `numbers` holds those that cannot be addresses, by what is done with them.
-    `handed` holds the parameters that go to a function which is itself a parameter, and a guessed one.
-    `untyped` holds scalars that `stores` has for what they may be: nothing says that they are numbers.
     `values` names the parameters whose compile-time values are guesses.
     `loads` holds the parameters that the body, as written, may read from.
     """
@@ -130,8 +128,6 @@ class Doubts:
     kept: Mapping[str, int] = EMPTY
     casts: bool = False
     numbers: frozenset[str] = frozenset()
-    handed: Mapping[str, int] = EMPTY
-    untyped: frozenset[str] = frozenset()
     values: tuple[str, ...] = ()
     loads: frozenset[str] = frozenset()
 

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
 from typing import Any
 
 from triton_mutlint.analysis import VariantEffects
 from triton_mutlint.lowering.arguments import flat_names
 from triton_mutlint.run.plan import Specs
-from triton_mutlint.spec.as_yaml import argument_text
+from triton_mutlint.spec.as_yaml import argument_spec, argument_text, plain_text
+from triton_mutlint.spec.model import KernelSpec
 from triton_mutlint.types import (
     EMPTY,
     ArgType,
     FileResult,
     Kernel,
     KernelReport,
+    Mutation,
     PointerType,
     ScalarType,
     Status,
     Variant,
 )
 from triton_mutlint.verify.model import VerifySubject
-from triton_mutlint.verify.recorded import Analyze, recorded_cases
-from triton_mutlint.verify.settings import Settings
-from triton_mutlint.verify.wire import FILLS, Job, RunCase, VariantCase
+from triton_mutlint.verify.wire import FILLS, Job, RunCase, Settings, VariantCase
 
 MAX_VARIANTS = 12  # that are run of one kernel
 ENOUGH = 16  # runs of one variant
@@ -32,7 +33,10 @@ GRIDS = ((1,), (4,), (2, 2, 2))
 SIZES = ("medium", "small", "large", "one")
 _CASTS = re.compile(r"pointer_type|int_to_ptr|to\(tl\.pointer|asm")
 _ADDRESS = re.compile(r"ptr|addr|pointer", re.IGNORECASE)
+_PROGRAMS = 64  # of a recorded grid that are run: the interpreter takes them one by one
+_ELEMENTS = 1 << 22  # of a recorded tensor that are made
 Seen = Sequence[tuple[Variant, VariantEffects]]
+Analyze = Callable[[KernelSpec], KernelReport]  # of the kernel, with the arguments that an entry gives
 
 
 def subject_of(file: FileResult, kernel: Kernel, report: KernelReport, seen: Seen, settings: Settings,
@@ -51,15 +55,14 @@ def subject_of(file: FileResult, kernel: Kernel, report: KernelReport, seen: See
             return VerifySubject(report, refused=texts)
         variants.append(_case(variant, effects, texts))
     grids = [tuple(tuple(g) for g in _grids(given.get("grid"))) or GRIDS] * len(variants)
-    recorded = recorded_cases(kernel, variants, given.get("launches", ()), analyze)
+    recorded = list(_recorded(kernel, variants, given.get("launches", ()), analyze))
     variants += [case for case, _ in recorded]
-    grids += [(grid,) if grid else GRIDS for _, grid in recorded]
+    grids += [grid for _, grid in recorded]
     runs = tuple(_runs(grids, min(settings.runs + len(recorded), ENOUGH * len(variants))))
     job = Job(
         str(kernel.path), file.source.display, file.source.text, kernel.name, kernel.location.line, tuple(variants),
         runs, {n: _shape(s) for n, s in given.get("shapes", EMPTY).items()}, given.get("values", EMPTY),
-        _addresses(file, report, [v for v, _ in seen]), spec.globals if spec else EMPTY, settings.stubs,
-        settings.true_import, settings.device, settings.timeout, settings.memory, settings.atol, settings.rtol,
+        _addresses(file, report, [v for v, _ in seen]), spec.globals if spec else EMPTY, settings,
     )
     return VerifySubject(report, job)
 
@@ -103,6 +106,49 @@ def _case(variant: Variant, effects: VariantEffects, texts: Mapping[str, str]) -
     through = {write.through for write in effects.indirect_writes}
     written = tuple(sorted(effects.written | effects.unknown))
     return VariantCase(texts, written, tuple(sorted(through)), variant.options, label)
+
+
+def _recorded(kernel: Kernel, variants: Sequence[VariantCase], launches: Sequence[Mapping[str, Any]],
+              analyze: Analyze) -> Iterator[tuple[VariantCase, tuple[tuple[int, ...], ...]]]:
+    """A case and its grids for each launch that `record` wrote into the spec, where its arguments are complete.
+
+    What is predicted of one is what its variant's analysis says; where it is not among `variants` it is
+    analysed by itself, and left out if that fails.
+    """
+    for launch in launches:
+        args = {**(variants[0].args if variants else {}),
+                **{n: str(plain_text(value)) for n, value in launch.get("args", {}).items()}}
+        if not set(kernel.parameter_names) <= args.keys():
+            continue
+        same = next((v for v in variants if v.args == args), None)
+        predicted = (same.written, same.through) if same else _predicted(args, kernel, analyze)
+        if predicted is not None:
+            shapes = {n: _limited(_shape(s)) for n, s in launch.get("shapes", {}).items()}
+            case = VariantCase(args, *predicted, label="recorded", shapes=shapes, values=launch.get("values", {}))
+            yield case, (_cut(launch["grid"]),) if "grid" in launch else GRIDS
+
+
+def _predicted(args: Mapping[str, str], kernel: Kernel,
+               analyze: Analyze) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    specs = [spec for name, text in args.items() if (spec := argument_spec(name, text)) is not None]
+    report = analyze(KernelSpec(kernel.name, args=tuple(specs)))
+    if report.status is not Status.ANALYZED:
+        return None
+    may = tuple(sorted(p.name for p in report.parameters if p.mutation is not Mutation.UNWRITTEN))
+    return may, tuple(sorted({write.through for write in report.indirect_writes}))
+
+
+def _limited(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A flat tensor's size, cut; a descriptor's shape as it is."""
+    return (min(shape[0], _ELEMENTS),) if len(shape) == 1 else shape
+
+
+def _cut(grid: Sequence[int]) -> tuple[int, ...]:
+    cut = list(grid)
+    while prod(cut) > _PROGRAMS:
+        largest = cut.index(max(cut))
+        cut[largest] = max(1, cut[largest] // 2)
+    return tuple(cut)
 
 
 def _runs(grids: Sequence[Sequence[tuple[int, ...]]], most: int) -> Iterator[RunCase]:

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import replace
 
 from triton_mutlint.types import KernelReport, Mutation, ParameterKind, ParameterReport
-from triton_mutlint.verify.model import Agreement, Finished, KernelOutcome, Outcome, ParameterOutcome, VerifySubject
-from triton_mutlint.verify.wire import Difference, Job, RunCase, RunResult
+from triton_mutlint.verify.model import Agreement, KernelOutcome, Outcome, ParameterOutcome, VerifySubject
+from triton_mutlint.verify.wire import Difference, Finished, Job, RunCase, RunResult
 
 _ADDRESSED = (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)
 
@@ -21,7 +21,7 @@ def outcome_of(subject: VerifySubject, finished: Finished | None, device: str) -
                              failure=report.failure)
     good = [_trusted(r, device) for r in finished.results if r.status == "ok"]
     parameters = _parameters(report, job, good)
-    leaked = sorted({name for r in good for name in r.leaked if name not in _changed_as_predicted(job, r)})
+    leaked = sorted({name for r in good for name in r.leaked if name not in job.variant_of(r.run).written})
     failed = bool(leaked) or any(p.agreement is Agreement.MISSED for p in parameters)
     outcome = Outcome.FAILED if failed else Outcome.RAN if good else Outcome.NOT_RUN
     outside: Counter[str] = Counter()
@@ -44,54 +44,46 @@ def _trusted(result: RunResult, device: str) -> RunResult:
 def failing_run(job: Job, outcome: KernelOutcome, finished: Finished) -> RunCase | None:
     """The first run that shows the failure of `outcome`."""
     for result in finished.results:
-        missed = {*result.changed, *result.leaked} - set(_predicted(job, result))
-        through = set(result.through) - set(job.variants[job.runs[result.run].variant].through)
+        missed = {*result.changed, *result.leaked} - set(job.variant_of(result.run).written)
+        through = set(result.through) - set(job.variant_of(result.run).through)
         if result.status == "ok" and (missed | through) & {*outcome.missed, *outcome.leaked}:
             return job.runs[result.run]
     return None
 
 
-def _predicted(job: Job, result: RunResult) -> tuple[str, ...]:
-    return job.variants[job.runs[result.run].variant].written
-
-
-_changed_as_predicted = _predicted
-
-
 def _parameters(report: KernelReport, job: Job, good: list[RunResult]) -> tuple[ParameterOutcome, ...]:
-    found = [_parameter(p, job, good) for p in report.parameters if p.kind in _ADDRESSED]
+    """What each parameter's memory and what its addresses lead to were predicted to be, and were."""
     named = {write.through for write in report.indirect_writes}
-    through = {name for r in good for name in r.through}
-    by_name = {p.name: p for p in report.parameters}
-    found += [_through(by_name[n], n in named, job, good) for n in by_name if n in named | through]
+    through = named.union(*(r.through for r in good))
+    found = []
+    for p in report.parameters:
+        if p.kind not in _ADDRESSED:
+            continue
+        predicted, when = p.mutation, p.when
+        if predicted is Mutation.UNWRITTEN and any(p.name in variant.written for variant in job.variants):
+            predicted, when = Mutation.CONDITIONAL, ("launched as recorded",)  # which the spec's lists leave out
+        seen = [r.run for r in good if p.name in r.changed or p.name in r.leaked]
+        outside = [run for run in seen if p.name not in job.variant_of(run).written]
+        found.append(_parameter(p, job, predicted, when, seen, outside))
+    for p in report.parameters:
+        if p.name in through:
+            predicted = Mutation.WRITTEN if p.name in named else Mutation.UNWRITTEN
+            seen = [r.run for r in good if p.name in r.through]
+            outside = [run for run in seen if p.name not in job.variant_of(run).through]
+            found.append(replace(_parameter(p, job, predicted, (), seen, outside), through=True))
     return tuple(found)
 
 
-def _parameter(parameter: ParameterReport, job: Job, good: list[RunResult]) -> ParameterOutcome:
-    seen = [r for r in good if parameter.name in r.changed or parameter.name in r.leaked]
-    outside = [r for r in seen if parameter.name not in _predicted(job, r)]
-    predicted, when = parameter.mutation, parameter.when
-    if predicted is Mutation.UNWRITTEN and any(parameter.name in variant.written for variant in job.variants):
-        predicted, when = Mutation.CONDITIONAL, ("launched as recorded",)  # a launch that the spec's lists leave out
-    may = predicted is not Mutation.UNWRITTEN
-    return ParameterOutcome(parameter.name, parameter.type, predicted, when,
-                            _agreement(may and not outside, bool(seen)), len(seen),
-                            first=job.runs[(outside or seen)[0].run] if seen else None)
-
-
-def _through(parameter: ParameterReport, named: bool, job: Job, good: list[RunResult]) -> ParameterOutcome:
-    seen = [r for r in good if parameter.name in r.through]
-    outside = [r for r in seen if parameter.name not in job.variants[job.runs[r.run].variant].through]
-    predicted = Mutation.WRITTEN if named else Mutation.UNWRITTEN
-    return ParameterOutcome(parameter.name, parameter.type, predicted, (),
-                            _agreement(named and not outside, bool(seen)), len(seen), through=True,
-                            first=job.runs[(outside or seen)[0].run] if seen else None)
-
-
-def _agreement(may: bool, seen: bool) -> Agreement:
+def _parameter(parameter: ParameterReport, job: Job, predicted: Mutation, when: tuple[str, ...], seen: list[int],
+               outside: list[int]) -> ParameterOutcome:
+    """`seen` are the runs that showed a write, `outside` those among them whose variant was predicted to make none."""
+    may = predicted is not Mutation.UNWRITTEN and not outside
     if seen:
-        return Agreement.CONFIRMED if may else Agreement.MISSED
-    return Agreement.UNCONFIRMED if may else Agreement.UNTOUCHED
+        agreement = Agreement.CONFIRMED if may else Agreement.MISSED
+    else:
+        agreement = Agreement.UNCONFIRMED if may else Agreement.UNTOUCHED
+    first = job.runs[(outside or seen)[0]] if seen else None
+    return ParameterOutcome(parameter.name, parameter.type, predicted, when, agreement, len(seen), first=first)
 
 
 def _problems(finished: Finished) -> tuple[tuple[str, str, int], ...]:

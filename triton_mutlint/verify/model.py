@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from triton_mutlint.types import Failure, KernelReport, Location, Mutation
-from triton_mutlint.verify.wire import Difference, Job, RunCase, RunResult
+from triton_mutlint.verify.wire import Difference, Job, RunCase
 
 
 class Agreement(str, Enum):
@@ -90,15 +90,6 @@ class VerifySubject:
     report: KernelReport
     job: Job | None = None
     refused: str = ""
-
-
-@dataclass(frozen=True)
-class Finished:
-    """What the runs of one job gave; `refused` is set where the kernel did not get as far as a run."""
-
-    results: tuple[RunResult, ...] = ()
-    refused: str = ""
-    given_up: int = 0  # runs that were left out after the kernel had ended its process repeatedly
 
 
 @dataclass(frozen=True)

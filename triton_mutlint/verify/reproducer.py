@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from pprint import pformat
 
 from triton_mutlint.types import UsageError
 from triton_mutlint.verify.model import KernelOutcome
-from triton_mutlint.verify.wire import Job, RunCase, RunResult, job_from
+from triton_mutlint.verify.pool import run_jobs
+from triton_mutlint.verify.wire import Job, RunCase, RunResult
 from triton_mutlint.version import __version__
 
 _SCRIPT = '''\
@@ -20,6 +22,7 @@ _SCRIPT = '''\
 """
 
 from triton_mutlint.verify.reproducer import replay
+from triton_mutlint.verify.wire import Job, RunCase, Settings, VariantCase
 
 SOURCES = {sources}
 
@@ -53,19 +56,12 @@ def _script(job: Job, case: RunCase | None, sources: tuple[Path, ...], what: str
     texts = {str(p.relative_to(root)): p.read_text(encoding="utf-8", errors="replace") for p in sources if p.is_file()}
     texts[str(Path(job.path).relative_to(root))] = job.text
     only = replace(job, path=str(Path(job.path).relative_to(root)), text="", runs=(case,) if case else job.runs)
-    from triton_mutlint.verify.wire import plain
-
     return _SCRIPT.format(version=__version__, what=what.replace('"""', "'''"),
-                          sources=pformat(texts, width=118), job=pformat(plain(only), width=118))
+                          sources=pformat(texts, width=118), job=pformat(only, width=118))
 
 
-def replay(sources: dict[str, str], plain_job: dict[str, object]) -> int:
+def replay(sources: dict[str, str], job: Job) -> int:
     """Run what a reproducer holds, and print what its run showed; 1 if it shows a failure again."""
-    import tempfile
-
-    from triton_mutlint.verify.pool import run_jobs
-
-    job = job_from(plain_job)
     with tempfile.TemporaryDirectory(prefix="mutlint-") as name:
         for relative, text in sources.items():
             path = Path(name) / relative
@@ -73,15 +69,14 @@ def replay(sources: dict[str, str], plain_job: dict[str, object]) -> int:
             path.write_text(text, encoding="utf-8")
         path = Path(name) / job.path
         there = replace(job, path=str(path), text=path.read_text(encoding="utf-8"))
-        finished = run_jobs([there], 1, lambda number, done: None)[0]
+        finished = run_jobs([there], lambda number, done: None)[0]
     lines = [line for result in finished.results for line in _shown(job, result)]
     print("\n".join(lines or [finished.refused or "nothing ran"]))  # noqa: T201 - a script's result
     return int(any("not predicted" in line for line in lines))
 
 
 def _shown(job: Job, result: RunResult) -> list[str]:
-    run = job.runs[result.run]
-    variant = job.variants[run.variant]
+    run, variant = job.runs[result.run], job.variant_of(result.run)
     if result.status != "ok":
         return [f"{run}: {result.status}: {result.message}"]
     told = (

@@ -17,10 +17,10 @@ from triton_mutlint.run.run import compiling, sources_of
 from triton_mutlint.types import Kernel, UsageError, Variant
 from triton_mutlint.verify.jobs import subject_of
 from triton_mutlint.verify.judge import failing_run, outcome_of
-from triton_mutlint.verify.model import Finished, KernelOutcome, Outcome, VerifyReport, VerifySubject
+from triton_mutlint.verify.model import KernelOutcome, Outcome, VerifyReport, VerifySubject
 from triton_mutlint.verify.pool import run_jobs
 from triton_mutlint.verify.reproducer import write_reproducer
-from triton_mutlint.verify.settings import Settings
+from triton_mutlint.verify.wire import Finished, Settings
 
 
 def verify(request: Request, settings: Settings, output: Path | None, progress: Progress) -> VerifyReport:
@@ -74,7 +74,7 @@ def _outcomes(subjects: list[tuple[VerifySubject, tuple[Path, ...]]], settings: 
         progress(count, len(jobs), f"ran {jobs[number].kernel}")
 
     progress(0, len(jobs), f"running {jobs[0].kernel}" if jobs else "")
-    found = iter(run_jobs(jobs, settings.jobs, done))
+    found = iter(run_jobs(jobs, done))
     for subject, sources in subjects:
         finished = next(found) if subject.job is not None else None
         outcome = outcome_of(subject, finished, settings.device)

@@ -1,16 +1,30 @@
-"""What the command and the processes that run kernels tell each other: plain values, as lines of JSON."""
+"""What the command and the processes that run kernels tell each other."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from triton_mutlint.types import EMPTY
 
 STRAY = ""  # in place of a parameter: addresses that belong to none
 FILLS = ("random", "ones", "zeros", "ramp", "extreme")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the options say of every run: `timeout` in seconds and `memory` in MiB; a kernel gets at most `runs`."""
+
+    device: str = "cpu"
+    runs: int = 24
+    timeout: float = 10.0
+    memory: int = 4096
+    atol: float = 1e-5
+    rtol: float = 1e-5
+    jobs: int = 1
+    stubs: tuple[str, ...] = ()
+    true_import: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,10 +63,7 @@ class RunCase:
 
 @dataclass(frozen=True)
 class Job:
-    """One kernel to run: where its source is, and every run of it.
-
-    `shapes` and `values` are what the spec's `verify` gives. Times in seconds, `memory` in MiB.
-    """
+    """One kernel to run: where its source is, and every run of it; `shapes` and `values` are the spec's."""
 
     path: str
     display: str
@@ -65,13 +76,11 @@ class Job:
     values: Mapping[str, Any] = EMPTY
     addresses: tuple[str, ...] = ()  # integers and tables that hold addresses
     globals: Mapping[str, Any] = EMPTY
-    stubs: tuple[str, ...] = ()
-    true_import: bool = False
-    device: str = "cpu"
-    timeout: float = 10.0
-    memory: int = 4096
-    atol: float = 1e-5
-    rtol: float = 1e-5
+    settings: Settings = Settings()
+
+    def variant_of(self, run: int) -> VariantCase:
+        """The variant of one of the runs."""
+        return self.variants[self.runs[run].variant]
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,13 @@ class Difference:
     largest: float
     index: int  # of the element, counted flat
     count: int  # elements outside the tolerance
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A run begins."""
+
+    run: int
 
 
 @dataclass(frozen=True)
@@ -102,42 +118,14 @@ class RunResult:
     outside: Mapping[str, int] = EMPTY
     read_outside: int = 0
     leaked: tuple[str, ...] = ()
-    differences: tuple[Difference, ...] = field(default=())
-    compared: bool = False  # the run on clones took place
+    differences: tuple[Difference, ...] = ()
     seconds: float = 0.0
 
 
-def dump(value: Any) -> str:
-    """One line of JSON for a dataclass of this module or a plain mapping."""
-    return json.dumps(value if isinstance(value, Mapping) else plain(value), default=_encode)
+@dataclass(frozen=True)
+class Finished:
+    """What the runs of one job gave; `refused` is set where the kernel did not get as far as a run."""
 
-
-def plain(value: Any) -> dict[str, Any]:
-    """A dataclass of this module as plain values."""
-    fields: dict[str, Any] = asdict(value)
-    return {name: dict(field) if isinstance(field, Mapping) else field for name, field in fields.items()}
-
-
-def _encode(value: Any) -> Any:
-    return dict(value) if isinstance(value, Mapping) else str(value)
-
-
-def job_from(told: Mapping[str, Any]) -> Job:
-    return Job(**{
-        **told,
-        "variants": tuple(map(_variant_from, told["variants"])),
-        "runs": tuple(RunCase(**{**r, "grid": tuple(r["grid"])}) for r in told["runs"]),
-        "shapes": {n: tuple(s) for n, s in told["shapes"].items()},
-        "addresses": tuple(told["addresses"]),
-        "stubs": tuple(told["stubs"]),
-    })
-
-
-def _variant_from(told: Mapping[str, Any]) -> VariantCase:
-    return VariantCase(**{**told, "written": tuple(told["written"]), "through": tuple(told["through"]),
-                          "shapes": {n: tuple(s) for n, s in told["shapes"].items()}})
-
-
-def result_from(told: Mapping[str, Any]) -> RunResult:
-    lists = {n: tuple(told[n]) for n in ("changed", "through", "leaked")}
-    return RunResult(**{**told, **lists, "differences": tuple(Difference(**d) for d in told["differences"])})
+    results: tuple[RunResult, ...] = ()
+    refused: str = ""
+    given_up: int = 0  # runs that were left out, after others like them or the kernel's process were lost

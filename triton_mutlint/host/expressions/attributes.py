@@ -13,7 +13,7 @@ from triton_mutlint.host.state.state import State
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.table import applied
 from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import KEYS, Cell, is_container_method, sequence
+from triton_mutlint.host.values.cells import CONTAINER_METHODS, KEYS, Cell, sequence
 from triton_mutlint.host.values.values import (
     PLAIN,
     TENSOR,
@@ -92,7 +92,7 @@ class Elements(Iteration):
                 return join(got, content.rest)
         if content.kind == "context" and name in ("saved_tensors", "saved_variables"):
             return content.get("saved_tensors") or UNSEEN
-        if content.kind not in ("object", "context") and is_container_method(name):
+        if content.kind not in ("object", "context") and name in CONTAINER_METHODS:
             return thing(Attribute(one, name))
         if content.kind in ("object", "context") and content.rest == Value() and content.owner is not None:
             return thing(Attribute(one, name))

@@ -193,17 +193,26 @@ class Launching(Calling):
                 self.effects.write(value, self.effect(text, node, kernel))
 
     def _hooks(self, decorator: ast.Call, kernel: KernelValue) -> Value:
-        """The functions among a decorator's arguments: heuristics, hooks, and those of the configs."""
-        def found() -> Value:
-            given = (*decorator.args, *(keyword.value for keyword in decorator.keywords))
-            values = [self.evaluate(value) for value in given]
-            held = self.within(join(*values, *(self.iterate(value, decorator) for value in values)))
-            return Value(things=frozenset(t for t in held.things if isinstance(t, FunctionValue)))
-
+        """The functions that autotuning calls: its own hooks, and those of its configs; and heuristics."""
         known = self.world.shared.hooks
         if id(decorator) not in known:
-            known[id(decorator)], _ = self.apart(found, self.top(kernel.module))
+            known[id(decorator)], _ = self.apart(lambda: self._found_hooks(decorator), self.top(kernel.module))
         return known[id(decorator)]
+
+    def _found_hooks(self, decorator: ast.Call) -> Value:
+        if dotted(decorator.func)[-1:] == ("heuristics",):
+            written = (*decorator.args, *(k.value for k in decorator.keywords))
+            things = self.state.elements(join(*map(self.evaluate, written))).things
+            return Value(things=frozenset(t for t in things if isinstance(t, FunctionValue)))
+        given = {k.arg: self.evaluate(k.value) for k in decorator.keywords
+                 if k.arg in ("configs", "pre_hook", "post_hook")}
+        configs = self.evaluate(decorator.args[0]) if decorator.args else given.get("configs", Value())
+        found = [given.get("pre_hook", Value()), given.get("post_hook", Value())]
+        for content in self.state.contents(self.iterate(configs, decorator) if configs.cells else configs):
+            found.append(content.get("pre_hook") or Value())
+        called = join(*found)
+        return replace(called, kind=called.kind & ~(Sort.PLAIN | Sort.NONE), constant=None)
+
 
 
 
@@ -251,9 +260,9 @@ def fixes_a_branch(kernel: ast.FunctionDef, given: Mapping[str, Value]) -> bool:
             if name not in given and isinstance(default, ast.Constant)}
     passed = {name: value.constant[1] for name, value in given.items() if value.constant is not None}
     known = {name for name, value in {**left, **passed}.items() if isinstance(value, (bool, int))}
-    run_time = known - {a.arg for a in (*kernel.args.posonlyargs, *kernel.args.args,
-                                        *kernel.args.kwonlyargs) if a.annotation is not None and "constexpr" in
-                        ast.unparse(a.annotation)}
+    constexpr = {a.arg for a in ast.walk(kernel.args) if isinstance(a, ast.arg) and a.annotation is not None
+                 and "constexpr" in ast.unparse(a.annotation)}
+    run_time = known - constexpr
     tests = (node.test for node in ast.walk(kernel) if isinstance(node, (ast.If, ast.IfExp)))
     return bool(run_time) and any(
         isinstance(name, ast.Name) and name.id in run_time for test in tests for name in ast.walk(test))

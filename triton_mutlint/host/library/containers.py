@@ -9,7 +9,7 @@ from dataclasses import replace
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.calls import TorchCalls
 from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import FIXED, KEYS, Cell, is_container_method
+from triton_mutlint.host.values.cells import CONTAINER_METHODS, FIXED_METHODS, KEYS, Cell
 from triton_mutlint.host.values.values import (
     NONE,
     PLAIN,
@@ -49,7 +49,7 @@ class Containers(TorchCalls):
             return self._taken(owner, name, arguments)
         if name in ("items", "values", "keys"):
             return self._viewed(owner, name, contents, arguments, node)
-        if is_container_method(name):
+        if name in _LOOKS or name in CONTAINER_METHODS:
             return self._any_method(owner, name, contents, arguments, node)
         if torch_table.method(name) is not None and kinds <= {"list", "tuple", "dict"}:
             # No container has it: what comes here is a tensor among what may be in it, or nothing.
@@ -67,13 +67,13 @@ class Containers(TorchCalls):
             return PLAIN
         if name == "copy" and len(contents) == 1:
             return self.make(node, contents[0])
-        held = join(Value(), *given, *(self.iterate(value, node) for value in given if not value.things))
+        held = join(*given, self.one_of(given), *(self.iterate(value, node) for value in given if not value.things))
         key = arguments.named.get("key")
         if key is not None and key.things:
             self.call(key, Arguments((self.state.elements(owner),)), node)
-        if not any(hasattr(kind, name) for kind in FIXED):
+        if name not in FIXED_METHODS:
             self.state.mix(owner, held)
-        every = picked(join(self.iterate(owner, node), held))
+        every = picked(join(self.iterate(owner, node), self.state.elements(owner), held))
         return join(every, self.make(node, Cell(rest=every), name))
 
     def _viewed(self, owner: Value, name: str, contents: list[Cell], arguments: Arguments, node: ast.AST) -> Value:

@@ -174,8 +174,9 @@ class Interpreter(Builtins, Launching):
         module, _, last = name.rpartition(".")
         first = arguments.positional[0] if arguments.positional else None
         if name in _SAME:
-            is_given = first is not None and first.things and last != "wraps"
-            return first if first is not None and is_given else thing(External("functools.update_wrapper"))
+            if first is None or last == "wraps" or not (first.things or first.cells or first.roots):
+                return thing(External("functools.update_wrapper"))
+            return first
         if module == "operator" and first is not None and hasattr(operator, f"__{last}__"):
             method = self.attribute(first, f"__{last}__", node)
             return self.call(method, replace(arguments, positional=arguments.positional[1:]), node)
@@ -244,8 +245,11 @@ class Interpreter(Builtins, Launching):
         return made
 
     def _f_copy_copy(self, arguments: Arguments, node: ast.AST) -> Value:
-        contents = self.state.contents(join(*arguments))
-        return self.make(node, contents[0]) if len(contents) == 1 else self._handed_on(list(arguments), node)
+        every = join(*arguments)
+        contents = self.state.contents(every)
+        if len(contents) != 1 or every.roots or every.things:
+            return self._handed_on(list(arguments), node)
+        return self.make(node, contents[0])
 
     def _f_copy_deepcopy(self, arguments: Arguments, node: ast.AST) -> Value:
         every = join(*(self.within(v) for v in arguments))

@@ -95,6 +95,7 @@ class OpsOf:
             by_name.setdefault(op.name, []).append(op)
         for module in dict.fromkeys(op.module for op in ops):
             modules.read_imports(module)
+        self.kernels.wait()  # which is not the time of an op
         world = World(modules, self.kernels, by_name)
         for number, op in enumerate(ops):
             if number not in task.done:

@@ -22,6 +22,7 @@ from triton_mutlint.host.registrations.things import (
     opaque,
     written,
 )
+from triton_mutlint.host.state.core import Activation
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.statements.exits import either
 from triton_mutlint.host.values.cells import Cell, sequence
@@ -84,6 +85,19 @@ class OneByOne(Interpreter):
         fields = {**content.fields, len(content.fields): value}
         self.state.store(cell, replace(content, fields=fields, size=None if content.size is None else content.size + 1))
 
+    def run(self, inner: Activation) -> Value:
+        """A body is followed once, and in the state of its call: recursive calls are not followed."""
+        state = self.state
+        for name, value in inner.entry.items():
+            state.put(inner.scope, name, value)
+        self._body(inner, state)
+        for other in inner.left[1:]:
+            inner.left[0].join(other)
+        self.state = state
+        if inner.left and inner.left[0] is not state:
+            state.become(inner.left[0])
+        return inner.returned if inner.returned is not None else NO_VALUE
+
     # ------------------------------------------------------------------ statements
 
     def _s_for(self, node: ast.For | ast.AsyncFor) -> State | None:
@@ -145,7 +159,8 @@ class OneByOne(Interpreter):
                 start.put(self.scope_of(handler.name), handler.name, opaque(AT_RUN_TIME))
             ended = self.block(handler.body, start)
             if ended is not None and after is not None:
-                heap = {cell: content for cell, content in ended.heap.items() if before.heap.get(cell) is not content}
+                changed = () if ended.mark is before.mark else ended.heap.items()
+                heap = {cell: content for cell, content in changed if before.heap.get(cell) is not content}
                 ended = State(ended.names, heap)
             after = either(after, ended)
         return after

@@ -101,7 +101,11 @@ class RealCalls(OneByOne):
         return super().method(attribute, arguments, node)
 
     def _taken(self, owner: Value, name: str, arguments: Arguments) -> Value:
-        return super()._taken(owner, name, replace(arguments, positional=tuple(map(settled, arguments.positional))))
+        key, *others = (*map(settled, arguments.positional), NO_VALUE)
+        if name == "setdefault" and key.constant is None:
+            self.state.grow(owner, join(*others))
+            return join(*others)  # not any of all: there may be thousands
+        return super()._taken(owner, name, replace(arguments, positional=(key, *arguments.positional[1:])))
 
     def put_element(self, owner: Value, at: ast.expr | None, index: Value, value: Value, node: ast.AST) -> None:
         index = settled(index)

@@ -231,6 +231,9 @@ def _unbound(module: HostModule, name: str) -> Value:
 class _Never:
     """No kernel is launched while files are imported."""
 
+    def wait(self) -> None:
+        return None
+
     def verdicts(self, *_: object) -> str:
         return "it is not launched"
 

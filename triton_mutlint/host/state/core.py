@@ -41,6 +41,9 @@ class TooLargeError(Exception):
 
 
 class Kernels(Protocol):
+    def wait(self) -> None:
+        """Return when there are verdicts to ask for."""
+
     def verdicts(self, module: HostModule, node: ast.FunctionDef,
                  names: frozenset[str]) -> tuple[KernelReport, ...] | str:
         """What a jit function made by `node` writes, or why that is not known.

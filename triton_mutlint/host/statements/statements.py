@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from triton_mutlint.host.state.core import TooLargeError, text_of
 from triton_mutlint.host.state.state import State
@@ -163,7 +164,8 @@ class Statements(Exits):
         """Any part of the subject, or an attribute of it, may be what a pattern binds to a name."""
         whole = self.evaluate(node.subject)
         patterns = [pattern for case in node.cases for pattern in ast.walk(case.pattern)]
-        part = self.one_of([whole])
+        within = self.within(whole)
+        part = picked(replace(within, cells=within.cells - whole.cells))
         for name in {name for pattern in patterns for name in getattr(pattern, "kwd_attrs", ())}:
             part = picked(join(part, self.attribute(join(whole, part), name, node)))
         part = join(part, self.make(node, Cell(rest=part)))

@@ -142,24 +142,6 @@ def parse(text: str) -> TorchEffect:
     )  # fmt: skip
 
 
-def render(effect: TorchEffect, positional: int) -> str:
-    """The text of an entry, of whose parameters the first `positional` can be given by position."""
-    marks = {"[]": effect.content, "!": effect.writes, "~": effect.metadata, "=": effect.same,
-             "?": effect.maybe, "@": effect.carries}  # fmt: skip
-    tokens = []
-    for place, name in enumerate(effect.parameters):
-        if place == positional:
-            tokens.append("*")
-        found = "".join(mark for mark, places in marks.items() if place in places)
-        tokens.append(name + found + ("!" if name in effect.writes_named else ""))
-    tokens += ["->", effect.result.value]
-    if effect.inplace:
-        tokens.append(f"inplace={effect.inplace}")
-    if effect.only_if:
-        tokens += ["if", "+" * effect.only_if_default + effect.only_if]
-    return " ".join(tokens)
-
-
 def applied(effect: TorchEffect, arguments: list[Value | None]) -> Value:
     """The result of a torch function, given its arguments by position (None: left out)."""
     given = {i: value for i, value in enumerate(arguments) if value is not None}

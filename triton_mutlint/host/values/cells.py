@@ -12,12 +12,10 @@ from triton_mutlint.host.values.values import NO_VALUE, ClassValue, Value, join,
 from triton_mutlint.types import EMPTY
 
 KEYS = "<keys>"  # a dict's field for keys that are no constants: they may be arguments
-FIXED = (tuple, frozenset, MappingProxyType)  # a method that these have changes nothing
-_KINDS = (*FIXED, list, dict, set, deque)
-
-
-def is_container_method(name: str) -> bool:
-    return any(hasattr(kind, name) for kind in _KINDS) or name in ("_replace", "_asdict")
+_FIXED = (tuple, frozenset, MappingProxyType)
+FIXED_METHODS = frozenset[str]().union(*map(dir, _FIXED))  # a method that these have changes nothing
+CONTAINER_METHODS = frozenset({"_replace", "_asdict"}).union(
+    FIXED_METHODS, *map(dir, (list, dict, set, deque))) - frozenset(dir(object))
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from triton_mutlint.kernel_source.evaluate import PARAMETER, Term
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.learned import marks
-from triton_mutlint.kernel_source.learned.learned_walk import NO_PLACE, LearningWalk, Watch
+from triton_mutlint.kernel_source.learned.learned_walk import LearningWalk, Watch
 from triton_mutlint.kernel_source.learned.learning import Learning
 from triton_mutlint.kernel_source.slots import Slot, Trace
 from triton_mutlint.kernel_source.values import MayBe
@@ -25,9 +26,12 @@ class Facts:
 def facts(kernel: Kernel, program: Program, watch: Watch | None = None) -> Facts:
     """Walk the body of `kernel`, of whose parameters nothing is known."""
     slots = {p.name: Slot(p.name, constexpr=p.is_constexpr) for p in kernel.parameters}
-    learnt = Learning(NO_PLACE)
+    learnt = Learning()
     walk = LearningWalk(program, learnt, watch)
-    walk.of(Helper.of(kernel), {name: _bare(name, slot) for name, slot in slots.items()})
+    walk.of(Helper.of(kernel), {
+        name: MayBe(frozenset((name,)), is_open=True, trace=Trace(frozenset((slot,))),
+                    term=Term(PARAMETER, (name,), slot.constexpr))
+        for name, slot in slots.items()})
     everything = list(_with_children(slots.values()))
     marks.spread(everything)
     marks.settle(everything)
@@ -36,18 +40,6 @@ def facts(kernel: Kernel, program: Program, watch: Watch | None = None) -> Facts
             learnt.pointers = True
             learnt.loaded = learnt.loaded or slot.models_loaded
     return Facts(slots, learnt)
-
-
-def teach(program: Program, helper: Helper, slots: Mapping[str, Slot], line: int) -> None:
-    """Notes on slots what a function does with them, as some of its arguments; `line` is that of the call."""
-    walk = LearningWalk(program, Learning(NO_PLACE), None, line)
-    walk.of(helper, {a.arg: _bare(a.arg, slots.get(a.arg))
-                     for a in (*helper.node.args.posonlyargs, *helper.node.args.args, *helper.node.args.kwonlyargs)})
-
-
-def _bare(name: str, slot: Slot | None) -> MayBe:
-    trace = Trace() if slot is None else Trace(frozenset((slot,)))
-    return MayBe(frozenset((name,)), is_open=True, trace=trace)
 
 
 def _with_children(slots: Iterable[Slot]) -> Iterator[Slot]:

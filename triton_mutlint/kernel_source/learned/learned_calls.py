@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from triton_mutlint.kernel_source.dtype_names import bits
+from triton_mutlint.kernel_source.dtypes import bits
 from triton_mutlint.kernel_source.learned import marks
 from triton_mutlint.kernel_source.learned.learned_memory import (
     Call,
@@ -22,20 +21,7 @@ from triton_mutlint.kernel_source.learned.marks import note, use_dtype
 from triton_mutlint.kernel_source.slots import INT, NO_TRACE, NONE, Dtype, Slot, Trace, blended, merged
 from triton_mutlint.kernel_source.values import NOTHING, made
 
-if TYPE_CHECKING:
-    pass
-
 _MEMORY = re.compile(r"\b(ld|st|atom|red|cp)\.|\b(global|flat|buffer|scratch)_\w+")
-_WHOLE = frozenset(("",))  # a constant offset of 0: that dimension is taken whole
-_INTEGRAL = frozenset(("atomic_max", "atomic_min", "atomic_and", "atomic_or", "atomic_xor"))
-DESCRIPTOR_METHODS = frozenset(
-    ("load", "store", "gather", "scatter", "atomic_add", "atomic_max", "atomic_min", "atomic_and", "atomic_or",
-     "atomic_xor")
-)  # fmt: skip
-KEYWORD_OPTIONS = frozenset(
-    ("cache_modifier", "eviction_policy", "input_precision", "padding_option", "sem", "scope", "allow_tf32",
-     "volatile", "max_num_imprecise_acc", "propagate_nan", "rounding_mode", "fp_downcast_rounding")
-)  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------ types
@@ -90,7 +76,6 @@ def _cast_to_pointer(source: Trace, line: int, bitcast: bool) -> None:
 
 def _dot(call: Call) -> Trace:
     left, right, acc = call.get(0, "input").made, call.get(1, "other").made, call.get(2, "acc").made
-    marks.same_dtype(left, right)
     call.options()
     kind = call.named.get("out_dtype", NOTHING).made
     use_dtype(kind, call.line)
@@ -150,8 +135,9 @@ def _asm_effects(code: object, constraints: object, operands: int) -> tuple[froz
 
 
 def _filled(call: Call) -> Trace:
-    marks.shape(call.get(0, "shape"), call.line)
-    call.learning.constrain("shape")
+    shape = call.get(0, "shape")
+    marks.shape(shape, call.line)
+    call.learning.constrain("shape", *(shape.items or (shape,)))
     kind = call.get(2 if call.name == "full" else 1, "dtype").made
     use_dtype(kind, call.line)
     return Trace(dtype=kind.dtype)
@@ -160,7 +146,7 @@ def _filled(call: Call) -> Trace:
 def _arange(call: Call) -> Trace:
     for value in (*call.args, *call.named.values()):
         marks.shape(value, call.line)
-    call.learning.constrain("arange")
+    call.learning.constrain("arange", *call.args)
     return INT
 
 
@@ -206,7 +192,7 @@ def _nothing(call: Call) -> Trace:
 
 
 def _static_assert(call: Call) -> Trace:
-    call.learning.constrain("assert")
+    call.learning.constrain("assert", call.get(0, "cond"))
     return NO_TRACE
 
 
@@ -222,7 +208,7 @@ def _range(call: Call) -> Trace:
     for value in (*call.args, call.named.get("step", NOTHING)):
         marks.integer(value, call.line)
         note(value.made.takes_part if call.name == "static_range" else (), "unroll", call.line)
-    return INT if step is NOTHING else Trace(dtype="i32", factors=call.learning.factors(step.made))
+    return INT if step is NOTHING else Trace(dtype="i32", factors=step.made.scales)
 
 
 _ONE_BY_ONE: dict[str, Callable[[Call], Trace]] = {

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from triton_mutlint.kernel_source.learned import marks
 from triton_mutlint.kernel_source.learned.marks import note
-from triton_mutlint.kernel_source.slots import NO_TRACE, Dtype, Slot, Trace
+from triton_mutlint.kernel_source.slots import NO_TRACE, Dtype, Trace
 from triton_mutlint.kernel_source.values import NOTHING, MayBe
 
-_MEMORY = re.compile(r"\b(ld|st|atom|red|cp)\.|\b(global|flat|buffer|scratch)_\w+")
 _WHOLE = frozenset(("",))  # a constant offset of 0: that dimension is taken whole
 _INTEGRAL = frozenset(("atomic_max", "atomic_min", "atomic_and", "atomic_or", "atomic_xor"))
 DESCRIPTOR_METHODS = frozenset(
@@ -32,9 +30,7 @@ class Learner(Protocol):
 
     def cast(self, value: MayBe, kind: MayBe, line: int, bitcast: bool) -> Trace: ...
 
-    def constrain(self, kind: str) -> None: ...
-
-    def factors(self, trace: Trace) -> frozenset[str]: ...
+    def constrain(self, kind: str, *values: MayBe) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -81,8 +77,6 @@ def store_call(call: Call) -> Trace:
     marks.matters(mask, call.line)
     call.options()
     marks.kept((value,), call.line)
-    if pointer.made.is_block:
-        marks.same_dtype(Trace(dtype=next(iter(pointer.made.base), None)), value.made)  # nothing is converted
     note(pointer.made.base, "stored", call.line)
     if value.made.points or (any(s.pointer for s in value.made.base) and not value.made.memory):
         note(pointer.made.base, "elem_address", call.line)
@@ -135,22 +129,16 @@ def descriptor_access(descriptor: MayBe, method: str, args: tuple[MayBe, ...], l
             marks.integer(offset, line)
         for slot in slots if argument.items is not None else ():
             if not slot.pointer:
-                slot.ranks = (*slot.ranks, tuple(_WHOLE if o.value == 0 else _scales(o) for o in argument.items or ()))
+                rank = tuple(_WHOLE if o.value == 0 else o.made.factors for o in argument.items or ())
+                slot.ranks = (*slot.ranks, rank)
     if method in ("gather", "scatter"):
         for argument in args[1 if method == "scatter" else 0 :]:
             if argument.items is None and argument.made.memory:
                 marks.integer(argument, line)
         note(slots, "gathered", line)
-    value = args[1].made if len(args) > 1 else NO_TRACE
     reads = method in ("load", "gather")
     marks.kept(() if reads else args, line)
-    for slot in slots if method.startswith("atomic_") and isinstance(value.dtype, Slot) else ():
-        slot.unite(value.dtype)  # type: ignore[arg-type]  # a reduction converts nothing
     note(slots if method in _INTEGRAL else (), "elem_int", line)
     note((slot for slot in slots if not slot.pointer), "descriptor", line)
     note(slots, "loaded" if reads else "stored", line)
     return elements_of(descriptor.made)
-
-
-def _scales(value: MayBe) -> frozenset[str]:
-    return value.made.factors

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+import operator
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
-from triton_mutlint.kernel_source.arguments import Env
 from triton_mutlint.kernel_source.calls import Calls
-from triton_mutlint.kernel_source.evaluate import SourceScope
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.learned import marks
 from triton_mutlint.kernel_source.learned.learning import Learning
 from triton_mutlint.kernel_source.objects import fields_of
 from triton_mutlint.kernel_source.observer import Observer, Place
 from triton_mutlint.kernel_source.slots import NONE, Slots, fixed
-from triton_mutlint.kernel_source.values import NOTHING, MayBe, Object, either
+from triton_mutlint.kernel_source.values import NOTHING, Env, MayBe, Object, constant
 from triton_mutlint.kernel_source.walk import Walk, WalkedBody
-
-NO_PLACE = Place((SourceScope({}),))
 
 
 class Watch(Protocol):
@@ -32,9 +28,9 @@ class Watch(Protocol):
 class LearningWalk(Walk):
     """Shows what it meets to one observer."""
 
-    def __init__(self, program: Program, learnt: Learning, watch: Watch | None, line: int = 0) -> None:
+    def __init__(self, program: Program, learnt: Learning, watch: Watch | None) -> None:
         super().__init__(program)
-        self.learnt, self.watch, self.line = learnt, watch, line
+        self.learnt, self.watch = learnt, watch
 
     def body(self, helper: Helper, env: Env, caller: Calls | None) -> WalkedBody:
         return LearningBody(self, helper, env, caller)
@@ -46,22 +42,16 @@ class LearningBody(WalkedBody):
     def __init__(self, stores: LearningWalk, helper: Helper, env: Env, caller: Calls | None) -> None:
         super().__init__(stores, helper, env)
         self.learnt, self.watch, self.file = stores.learnt, stores.watch, helper.file
-        self.local: dict[str, ast.expr | None] = {}  # names that are assigned once, and what they stand for
-        self.here = Place((SourceScope(helper.namespace, self.local),))
-        self.outer = stores.line  # the line of the kernel's own body whose call is followed; 0 outside of calls
-        self.source: ast.expr | None = None
+        self.here = Place()
+        self.outer = 0  # the line of the kernel's own body whose call is followed; 0 outside of calls
         if isinstance(caller, LearningBody):
-            scope = SourceScope(helper.namespace, self.local, _expressions(helper, caller.node))
-            outside = tuple((test, side, depth + 1) for test, side, depth in caller.here.conditions)
-            self.here = Place((scope, *caller.here.scopes), conditions=outside,
-                              is_repeated=caller.here.is_repeated or caller.node is None)
+            self.here = Place(0, caller.here.conditions, caller.here.is_repeated or caller.node is None)
             self.outer = caller.outer or caller.here.line
 
     def show(self, node: ast.AST | None) -> Observer:
         self.learnt.place = self.here
         if node is not None:
             self.here.line = self.outer or getattr(node, "lineno", 0)
-            self.here.node = node if isinstance(node, ast.expr) else None
         return self.learnt
 
     # ----------------------------------------------------------------- expressions
@@ -73,34 +63,15 @@ class LearningBody(WalkedBody):
 
     def call(self, node: ast.Call) -> MayBe:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        with self.asserting(name == "static_assert"):
+        with self.here.being(is_asserting=self.here.is_asserting or name == "static_assert"):
             return super().call(node)
 
-    @contextmanager
-    def asserting(self, is_assertion: bool) -> Iterator[None]:
-        before = self.here.is_asserting
-        self.here.is_asserting = before or is_assertion
-        yield
-        self.here.is_asserting = before
-
-    def spread(self, node: ast.Call, value: MayBe) -> Sequence[MayBe] | None:
-        """A tuple that is spread has as many elements as the function called has parameters left."""
-        functions = self.eval(node.func).functions
-        helper = self.stores.helper(functions[0].it) if len(functions) == 1 else None
-        if helper is None or value.items is not None or not value.made.bare:
-            return None
-        formal = helper.node.args
-        taken = 0 if formal.vararg else len(formal.posonlyargs) + len(formal.args)
-        left = max(taken - len(node.args) + 1 - len(node.keywords), 0)
-        self.learnt.unpacked(value, left)
-        return [replace(value, trace=value.made.child(i)) for i in range(left)]
-
     def instance(self, cls: type, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> MayBe | None:
-        """An instance of an aggregate: its fields by position, as its constructor sets them from its parameters."""
+        """An instance of an aggregate: its fields by position, as its constructor takes them."""
         names = list(fields_of(cls))
         if not names:
             return None
-        given = {**dict(zip(names, args, strict=False)), **named, **self.stores.initialised(cls, args, named)}
+        given = {**dict(zip(names, args, strict=False)), **named}
         return MayBe(items=tuple(given.get(name, NOTHING) for name in names), kinds=(Object(cls),))
 
     # ----------------------------------------------------------------- statements
@@ -117,40 +88,8 @@ class LearningBody(WalkedBody):
         self.here.conditions = conditions  # what returns above has left for the statements after it
         return left
 
-    @contextmanager
-    def under(self, test: ast.expr, side: bool) -> Iterator[None]:
-        before = self.here.conditions
-        self.here.conditions = (*before, (test, side, 0))
-        yield
-        self.here.conditions = before
-
-    def assign(self, node: ast.Assign | ast.AnnAssign) -> None:
-        self.source = node.value
-        super().assign(node)
-        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-            self.remember(target, node.value)
-
-    def remember(self, target: ast.expr, source: ast.expr | None) -> None:
-        """Which expression a name stands for, where it is assigned once."""
-        if isinstance(target, ast.Name) and not self.here.is_repeated:
-            self.local[target.id] = source if target.id not in self.local else None
-        elif isinstance(target, ast.Tuple | ast.List):
-            parts = source.elts if isinstance(source, ast.Tuple | ast.List) else []
-            for index, element in enumerate(target.elts):
-                self.remember(element, parts[index] if index < len(parts) else None)
-
-    def augment(self, node: ast.AugAssign) -> None:
-        super().augment(node)
-        self.remember(node.target, None)
-
-    def bind(self, target: ast.expr, value: MayBe) -> None:
-        is_whole = isinstance(target, ast.Tuple | ast.List) and isinstance(self.source, ast.Name)
-        if not (isinstance(target, ast.Tuple | ast.List) and is_whole and value.items is None and value.made.bare):
-            super().bind(target, value)
-            return
-        self.learnt.unpacked(value, len(target.elts))
-        for index, element in enumerate(target.elts):
-            self.bind(element, replace(value, trace=value.made.child(index)))
+    def under(self, test: MayBe, side: bool) -> AbstractContextManager[None]:
+        return self.here.being(conditions=(*self.here.conditions, (test.computed, side)))
 
     def branch(self, node: ast.If) -> bool:
         test = self.eval(node.test)
@@ -159,15 +98,15 @@ class LearningBody(WalkedBody):
         if test.is_known and not any(isinstance(n, ast.Name) and n.id in self.env for n in ast.walk(node.test)):
             return self.block(node.body if test.value else node.orelse)
         entry, effects = dict(self.env), self.effects
-        with self.under(node.test, True):
+        with self.under(test, True):
             left = self.block(node.body)
         then, self.env = self.env, dict(entry)
-        with self.under(node.test, False):
+        with self.under(test, False):
             left_other = self.block(node.orelse)
         self.decides(node, test, then, entry, self.effects > effects or left or left_other)
         tests = test.made.decided
         if (left or left_other) and fixed(tests):
-            self.here.conditions = (*self.here.conditions, (node.test, left_other, 0))
+            self.here.conditions = (*self.here.conditions, (test.computed, left_other))
         if left_other:
             self.env = then
             return left
@@ -183,8 +122,8 @@ class LearningBody(WalkedBody):
             marks.matters(test, self.here.line)
         chosen = self.rebound(entry, then, tests)
         if chosen or acts:
-            self.learnt.reach(node.test, True, tests, NONE if acts else chosen)
-            self.learnt.reach(node.test, False, tests, NONE if acts else chosen)
+            self.learnt.reach(test.computed, True, tests, NONE if acts else chosen)
+            self.learnt.reach(test.computed, False, tests, NONE if acts else chosen)
 
     def rebound(self, entry: Env, then: Env, tests: Slots) -> Slots:
         """Names that hold something else after one side of a branch than after the other: what of?"""
@@ -215,79 +154,43 @@ class LearningBody(WalkedBody):
         return super().joined(left, right)
 
     def loop(self, node: ast.For | ast.While) -> None:
-        self.source = None
         if isinstance(node, ast.While):
             test = self.eval(node.test)
             self.show(node)
             self.learnt.condition(test)
             super().loop(node)
             return
-        self.remember(node.target, None)
-        trips = _trips(node.iter)
-        bounds = (trips.left, trips.comparators[0]) if trips is not None else ()
-        tests = NONE.union(*(self.eval(bound).made.decided for bound in bounds))
+        bounds = [self.eval(bound) for bound in _bounds(node.iter)]
+        tests = NONE.union(*(bound.made.decided for bound in bounds))
         effects = self.effects
-        if trips is None or not fixed(tests):
+        if not fixed(tests):
             super().loop(node)
             return
+        trips = NOTHING.by(operator.gt, bounds[-1], bounds[0] if len(bounds) > 1 else constant(0))
         with self.under(trips, True):
             super().loop(node)
         if self.effects > effects:
             self.show(node)
-            self.learnt.reach(trips, True, tests)
+            self.learnt.reach(trips.term, True, tests)
 
-    def is_skipped(self, node: ast.For | ast.While) -> bool:
-        return False  # what is in a loop is compiled, and must be what it seems to be
+    def counted(self, node: ast.For | ast.While) -> tuple[range | None, bool, frozenset[str]]:
+        return None, False, frozenset()  # what is in a loop is compiled, and must be what it seems to be
 
-    def iterated(self, value: MayBe) -> MayBe:
-        found = super().iterated(value)
-        return replace(found, trace=value.made.child("*")) if value.items is None and value.made.bare else found
-
-    def trips(self, node: ast.For | ast.While) -> None:
-        before = self.here.is_repeated
-        super().trips(node)
-        self.here.is_repeated = before
+    def trips(self, node: ast.For | ast.While, is_certain: bool) -> None:
+        with self.here.being(is_repeated=self.here.is_repeated):
+            super().trips(node, is_certain)
 
     def again(self) -> None:
         self.here.is_repeated = True
 
     def check(self, node: ast.Assert) -> None:
-        with self.asserting(True):
+        with self.here.being(is_asserting=True):
             super().check(node)
-        self.show(node)
-        self.learnt.constrain("assert", node.test)
-
-    def refuse(self, node: ast.Raise) -> bool:
-        self.show(node)
-        self.learnt.constrain("never")
-        return True
-
-    def give_back(self, node: ast.Return) -> bool:
-        value = self.eval(node.value) if node.value is not None else NOTHING
-        if self.returned is not None:
-            self.show(node).joined(self.returned, value)
-        self.returned = value if self.returned is None else either(self.returned, value)
-        return True
 
 
-def _expressions(helper: Helper, node: ast.Call | None) -> dict[str, ast.expr]:
-    """What a call passes for the parameters of a helper, as it is written."""
-    if node is None:
-        return {}
-    formal = helper.node.args
-    names = [a.arg for a in (*formal.posonlyargs, *formal.args)]
-    found = dict(zip(reversed(names), reversed(formal.defaults), strict=False))
-    is_method = isinstance(node.func, ast.Attribute) and names[:1] == ["self"]
-    found.update(zip(names[is_method:], node.args, strict=False))
-    found.update((k.arg, k.value) for k in node.keywords if k.arg is not None)
-    return found
-
-
-def _trips(iterated: ast.expr) -> ast.Compare | None:
-    """The test whether a loop over a range has any trips, if it counts upwards."""
+def _bounds(iterated: ast.expr) -> list[ast.expr]:
+    """The arguments of a range that counts upwards."""
     named = iterated.func if isinstance(iterated, ast.Call) else None
     name = named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
-    if not isinstance(iterated, ast.Call) or name not in ("range", "static_range") or len(iterated.args) not in (1, 2):
-        return None
-    start = iterated.args[0] if len(iterated.args) == 2 else ast.copy_location(ast.Constant(0), iterated)
-    return ast.copy_location(ast.Compare(iterated.args[-1], [ast.Gt()], [start]), iterated)
+    is_range = isinstance(iterated, ast.Call) and name in ("range", "static_range") and len(iterated.args) in (1, 2)
+    return iterated.args if isinstance(iterated, ast.Call) and is_range else []

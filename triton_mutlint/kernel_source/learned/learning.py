@@ -7,10 +7,11 @@ be for the source to make sense: what is stored through is a pointer, what bound
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from triton_mutlint.kernel_source.dtype_names import promoted
+from triton_mutlint.kernel_source.dtypes import promoted
+from triton_mutlint.kernel_source.evaluate import Term
 from triton_mutlint.kernel_source.learned import marks
 from triton_mutlint.kernel_source.learned.constraints import Constraint
 from triton_mutlint.kernel_source.learned.learned_calls import HANDLERS, cast_to
@@ -33,10 +34,8 @@ _SIZES = frozenset(("shape", "numel", "ndim", "primitive_bitwidth", "block_shape
 class Learning(Observer):
     """Notes facts on slots."""
 
-    is_learning = True
-
-    def __init__(self, place: Place) -> None:
-        self.place = place
+    def __init__(self) -> None:
+        self.place = Place()
         self.constraints: list[Constraint] = []
         self.reaches: list[Constraint] = []  # branches that write, or choose what is written
         self.typed = False  # a dtype was asked about: the guessed types decide something
@@ -51,27 +50,19 @@ class Learning(Observer):
         """The line at which a pointer is, or may be, made of what was put somewhere before; 0 if there is none."""
         return self.loaded or (self.recast if self.pointers else 0)
 
-    @staticmethod
-    def factors(trace: Trace) -> frozenset[str]:
-        return trace.factors | {s.name for s in trace.base if s.constexpr}
-
     # ----------------------------------------------------------------- what constants are asked for
 
-    def constrain(self, kind: str, node: ast.expr | None = None) -> None:
+    def constrain(self, kind: str, *values: MayBe) -> None:
         place = self.place
-        node = node if node is not None else place.node
-        if kind == "assert" and isinstance(node, ast.Call):
-            node = node.args[0] if node.args else None
         if not place.is_repeated and len(self.constraints) < 256:
-            self.constraints.append(Constraint(kind, None if kind == "never" else node, place.line, place.scopes,
-                                               place.conditions))
+            self.constraints.append(Constraint(kind, tuple(v.computed for v in values), place.line, place.conditions))
 
-    def reach(self, node: ast.expr, side: bool, tests: Slots, chosen: Slots = NONE) -> None:
+    def reach(self, test: Term | None, side: bool, tests: Slots, chosen: Slots = NONE) -> None:
         """One side of a test on compile-time values matters: what it writes, or what is `chosen` there."""
         place = self.place
         if not place.is_repeated and len(self.reaches) < 64 and fixed(tests):
-            conditions = ((node, side, 0), *place.conditions)
-            self.reaches.append(Constraint("reach", None, place.line, place.scopes, conditions, chosen))
+            conditions = ((test, side), *place.conditions)
+            self.reaches.append(Constraint("reach", (), place.line, conditions, chosen))
 
     # ----------------------------------------------------------------- operators
 
@@ -90,7 +81,7 @@ class Learning(Observer):
         self._operands(op, left, right, line)
         divided = next((t.dtype for t in (a, b) if isinstance(t.dtype, Slot) or t.is_floating), "fp32")
         trace = blended((a, b), divided if isinstance(op, ast.Div) else None)
-        if isinstance(op, ast.Mult) and (names := self.factors(a) | self.factors(b)):
+        if isinstance(op, ast.Mult) and (names := a.scales | b.scales):
             trace = Trace(NONE, trace.mixed, trace.memory, trace.dtype, factors=names)
         return replace(value, trace=trace)
 
@@ -141,7 +132,7 @@ class Learning(Observer):
             note(operand.made.bare, "integer", self.place.line)
         return replace(value, trace=operand.made)
 
-    def chain(self, node: ast.BoolOp, values: Sequence[MayBe], value: MayBe) -> MayBe:
+    def chain(self, values: Sequence[MayBe], value: MayBe) -> MayBe:
         for one in values:
             self.condition(one)
         if value.is_known:
@@ -181,15 +172,15 @@ class Learning(Observer):
         if beside.is_whole and not own.memory:
             note(own.base, "integer", line)
 
-    def choice(self, node: ast.IfExp, test: MayBe, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
+    def choice(self, test: MayBe, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
         tests = test.made.decided
         self.condition(test)
         marks.agree(left, right, self.place.line)
         marks.moves(left, right, tests, self.place.line)
         chosen = frozenset(s for trace in made((left, right)) for s in trace.base if not s.constexpr)
         if chosen:
-            self.reach(node.test, True, tests, chosen)
-            self.reach(node.test, False, tests, chosen)
+            self.reach(test.computed, True, tests, chosen)
+            self.reach(test.computed, False, tests, chosen)
         return self.decided_by(value, tests)
 
     @staticmethod
@@ -214,19 +205,7 @@ class Learning(Observer):
             return replace(value, trace=Trace(dtype="int"))
         if owner.items is not None or value.functions:
             return value
-        return replace(value, trace=NO_TRACE if own.mixed or own.memory else own.child(name))
-
-    def element(self, node: ast.Subscript, owner: MayBe, index: MayBe, value: MayBe) -> MayBe:
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        if any(isinstance(p, ast.Slice) or (isinstance(p, ast.Constant) and p.value is None) for p in parts):
-            return replace(value, trace=owner.made)  # it only adds dimensions (`x[:, None]`)
-        if owner.items is not None or owner.made.dtype is not None:
-            return value
-        return replace(value, trace=owner.made.child(index.value if isinstance(index.value, int) else "*"))
-
-    def unpacked(self, value: MayBe, count: int) -> None:
-        for slot in value.made.bare:
-            slot.length = slot.length or count
+        return replace(value, trace=own.child(name) if own.bare else NO_TRACE)
 
     # ----------------------------------------------------------------- calls
 
@@ -238,7 +217,7 @@ class Learning(Observer):
         handler = HANDLERS.get(name)
         if handler is None:
             if not name:
-                self.handed(NONE, args, named)
+                self.handed(NONE, (*args, *named.values()))
             return replace(value, trace=blended(made((*args, *named.values()))))
         for key, given in (*enumerate(args), *named.items()):
             note(given.made.bare if key not in KEYWORD_OPTIONS else (), "arithmetic", self.place.line)
@@ -247,39 +226,31 @@ class Learning(Observer):
 
     def method(self, function: MayBe, owner: MayBe, name: str, args: Sequence[MayBe], named: Mapping[str, MayBe],
                value: MayBe) -> MayBe:
-        own, line = owner.made, self.place.line
-        if not name and function.made.bare:
-            self.function(function.made.bare, args, named)
-            return replace(value, trace=blended(made((*args, *named.values()))))
+        own, line, given = owner.made, self.place.line, (*args, *named.values())
+        if not name and function.made.bare:  # it may be one of several parameters
+            for slot in function.made.bare:
+                note((slot,), "called", line)
+                note((slot,), "matters", line)
+                slot.arity = len(given)
+            self.handed(function.made.bare, given)
+            return replace(value, trace=blended(made(given)))
         self.typed |= own.is_dtype
         if name in DESCRIPTOR_METHODS and not (own.memory or own.mixed):
-            return replace(value, trace=descriptor_access(owner, name, (*args, *named.values()), line))
+            return replace(value, trace=descriptor_access(owner, name, given, line))
         if name in HANDLERS:
-            given = (owner, *args) if owner.is_value else tuple(args)
-            return replace(value, trace=HANDLERS[name](Call(name, given, named, line, self)))
+            positional = (owner, *args) if owner.is_value else tuple(args)
+            return replace(value, trace=HANDLERS[name](Call(name, positional, named, line, self)))
         if (name and own.bare and own.dtype is None) or not owner.is_value:
-            self.handed(own.bare, args, named)  # an object passed as an argument
-        return replace(value, trace=blended(made((owner, *args, *named.values()))))
+            self.handed(own.bare, given)  # an object passed as an argument
+        return replace(value, trace=blended(made((owner, *given))))
 
-    def function(self, functions: Slots, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> None:
-        """What may be one of several parameters is called."""
-        for slot in functions:
-            note((slot,), "called", self.place.line)
-            note((slot,), "matters", self.place.line)
-            slot.arity = len(args) + len(named)
-        self.handed(functions, args, named)
-
-    def handed(self, functions: Slots, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> None:
-        """The arguments go to one of `functions`; to one that is not known here, if there is none."""
-        given: dict[int | str, MayBe] = dict((*enumerate(args), *named.items()))
-        for slot in functions:
-            marks.handed_to(slot, given, self.place.line)
-        if not functions:
-            marks.handed(given.values(), self.place.line)
+    def handed(self, functions: Slots, values: Iterable[MayBe]) -> None:
+        """The values go to one of `functions`; to one that is not known here, if there is none."""
+        (marks.handed_to if functions else marks.handed)(values, self.place.line)
 
     def passed(self, function: MayBe, args: Sequence[MayBe]) -> None:
-        for slot in function.made.bare:
-            marks.handed_to(slot, dict(enumerate(args)), self.place.line)
+        if function.made.bare:
+            marks.handed_to(args, self.place.line)
 
     def joined(self, left: MayBe, right: MayBe) -> None:
         marks.agree(left, right, self.place.line)

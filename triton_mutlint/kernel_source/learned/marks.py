@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from triton_mutlint.kernel_source.names import named_like_pointer
 from triton_mutlint.kernel_source.slots import NONE, Slot, Slots, Trace
@@ -74,17 +74,6 @@ def mask(value: MayBe, line: int) -> None:
             slot.give_dtype("i1")
 
 
-def same_dtype(left: Trace, right: Trace) -> None:
-    """Both operands must have one element type (`tl.dot`)."""
-    a, b = left.dtype, right.dtype
-    if isinstance(a, Slot) and isinstance(b, Slot):
-        a.unite(b)
-    elif isinstance(a, Slot) and isinstance(b, str):
-        a.give_dtype(b)
-    elif isinstance(b, Slot) and isinstance(a, str):
-        b.give_dtype(a)
-
-
 def kept(values: Iterable[MayBe], line: int) -> None:
     """The values are put into memory, from which they may be loaded again."""
     for part in made(values):
@@ -138,8 +127,6 @@ def spread(slots: Iterable[Slot]) -> None:
             if not (other.pointer or other.descriptor or other.constexpr):
                 other.pointer, other.descriptor, other.ranks = slot.pointer, slot.descriptor, slot.ranks
                 pending.append(other)
-            if slot.pointer and other.pointer:
-                slot.unite(other)
 
 
 def settle(slots: Iterable[Slot]) -> None:
@@ -156,12 +143,10 @@ def handed(values: Iterable[MayBe], line: int) -> None:
         note(part.base, "addressed", line)
 
 
-def handed_to(function: Slot, passed: Mapping[int | str, MayBe], line: int) -> None:
-    """Values go to a function that is itself a parameter, by position or name: which it is decides what it does."""
-    for key, value in passed.items():
-        for part in made((value,)):
-            for slot in (*part.base, *(s for s in part.mixed if s.to_int)):
-                slot.handed.setdefault((function, key), line)
+def handed_to(values: Iterable[MayBe], line: int) -> None:
+    """The values go to a function that is itself a parameter."""
+    for part in made(values):
+        note((*part.base, *(s for s in part.mixed if s.to_int)), "handed", line)
 
 
 def matters(value: MayBe, line: int) -> None:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from triton_mutlint.contracts.spans import tree_of
 from triton_mutlint.rules.rule import KernelSubject
-from triton_mutlint.signature.launching.launch_index import Function, Launch, LaunchIndex, assignments, index
-from triton_mutlint.signature.launching.launches import bound
+from triton_mutlint.signature.launch_sites import Function, Launch, LaunchIndex, assignments, bound, index
 from triton_mutlint.types import Kernel, Location, ParameterReport, SourceFile
 
 NOT_TAKEN = "the argument may be None, which `restore_value` and `reset_to_zero` do not take before Triton 3.8"

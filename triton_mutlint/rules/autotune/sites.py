@@ -93,7 +93,7 @@ class OpSites:
                 self._number(op)
                 around = (*loops, op) if op.name == "scf.while" else loops
                 for branch, inner in enumerate(op.regions):
-                    chosen = {(op.operands[0], branch)} if op.name in ("scf.if", "scf.index_switch") else set()
+                    chosen = {(op.operands[0], branch)} if op.name == "scf.if" else set()
                     self._region(inner, site.path, branches | chosen, around)
 
     def _number(self, op: Op) -> None:

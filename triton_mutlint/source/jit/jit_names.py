@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from triton_mutlint.source.names import mentions_jit
-from triton_mutlint.source.walking import dotted, walk
+from triton_mutlint.source.walking import dotted
 
 _LANGUAGES = ("triton.language", "triton.experimental.gluon.language")
 _ANYWHERE = frozenset({"constexpr", "dtype", "pointer_type", "block_type"})  # may be called outside of jit functions
@@ -17,37 +17,16 @@ _BUILTIN = frozenset({"_semantic", "_builder", "_generator"})  # what Triton pas
 class TritonNames:
     """Answers for one file.
 
-    `imports` gives what an imported name is called where it comes from (`{"J": "triton.jit"}`); `bound` the values
-    that are assigned to a name, and the functions of that name.
+    `imports` gives what an imported name is called where it comes from (`{"J": "triton.jit"}`).
     """
 
-    def __init__(self, imports: Mapping[str, str], bound: Mapping[str, list[ast.AST]]) -> None:
-        self._imports, self._bound = imports, bound
-        self._known: dict[str, bool] = {}
+    def __init__(self, imports: Mapping[str, str]) -> None:
+        self._imports = imports
 
     def leads_to_jit(self, decorator: ast.expr) -> bool:
-        """Whether the text of a decorator, or that of what its names are bound to in the file, mentions a `jit`."""
-        if mentions_jit(decorator):
-            return True
-        parts = [decorator]
-        if isinstance(decorator, ast.Call):
-            parts = [decorator.func, *(decorator.args if dotted(decorator.func)[-1:] == ("partial",) else ())]
-        return any(self._names_jit(dotted(part)) for part in parts)
-
-    def _names_jit(self, chain: tuple[str, ...]) -> bool:
-        if not chain:
-            return False
-        if len(chain) > 1 or chain[0] in self._imports:
-            return "jit" in self.full(chain).rpartition(".")[2].lower()
-        name = chain[0]
-        if name not in self._known:
-            self._known[name] = False  # until it is known: it may be bound to itself
-            self._known[name] = any(map(self._reads_jit, self._bound.get(name, ())))
-        return self._known[name]
-
-    def _reads_jit(self, node: ast.AST) -> bool:
-        chains = (dotted(n) for n in walk(node) if isinstance(n, (ast.Name, ast.Attribute)))
-        return any("jit" in chain[-1].lower() or self._names_jit(chain) for chain in chains if chain)
+        """Whether a decorator mentions a `jit`, by its own name or by that of what it is imported as."""
+        chain = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
+        return mentions_jit(decorator) or (bool(chain) and "jit" in self.full(chain).rpartition(".")[2].lower())
 
     def full(self, chain: tuple[str, ...]) -> str:
         """A dotted name with its first part as it is called where it is imported from."""

@@ -6,7 +6,7 @@ import ast
 import inspect
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ from triton_mutlint.source.slicing.namespace import Namespace, closed
 from triton_mutlint.source.slicing.sliced import SlicedModule
 from triton_mutlint.source.slicing.stubs import Missing, find_missing
 from triton_mutlint.source.walking import dotted
-from triton_mutlint.types import Parameter
+from triton_mutlint.types import Kernel, Location, Parameter, SourceFile
 
 _WORD = re.compile(r"(?!\d)[\w-]+")
 _SHIM = "make the file import triton itself, or run with the real triton first in the path"
@@ -56,6 +56,23 @@ class Candidate:
             for value, line in self.objects:
                 tuning.read_object(value, line)
         return tuning
+
+    def kernel(self, source: SourceFile, namespace: Mapping[str, Any], tuning: Tuning, *, is_helper: bool = False,
+               notes: Iterable[str] = ()) -> Kernel:
+        """It as a loaded kernel; `namespace` are its globals."""
+        return Kernel(
+            name=self.name,
+            location=Location(source.display, self.node.lineno, self.node.col_offset + 1),
+            jit=self.jit,
+            parameters=self.parameters(),
+            source=source,
+            namespace=namespace,
+            autotune=tuning.autotune,
+            heuristics=tuning.heuristics,
+            is_helper=is_helper,
+            qualname=self.qualname,
+            notes=tuple(dict.fromkeys(notes)),
+        )
 
     def parameters(self) -> tuple[Parameter, ...]:
         args = self.node.args
@@ -180,15 +197,10 @@ def _made(module: SlicedModule, value: Any) -> tuple[Any, Any, ast.FunctionDef] 
 
 
 def _value(name: str, node: ast.Assign, namespace: Namespace) -> Any:
-    """What an assignment gives a name; None if that cannot be told."""
-    try:
-        value = namespace[name]
-        if isinstance(value, Missing) and isinstance(node.targets[0], ast.Name):
-            value = namespace.evaluate(node.value)  # the name is bound elsewhere too
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # linted code; a name that gives no jit function is no kernel
-        return None
+    """What an assignment gives a name."""
+    value = namespace.attempt(ast.copy_location(ast.Name(name, ast.Load()), node))
+    if isinstance(value, Missing) and isinstance(node.targets[0], ast.Name):
+        return namespace.attempt(node.value)  # the name is bound elsewhere too
     return value
 
 

@@ -1,13 +1,20 @@
-"""Which names the host code of a file launches."""
+"""What the host code of a file launches, and what its functions have to do with those of other files."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import contextlib
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from triton_mutlint.source.outline import Outline, outline
+from triton_mutlint.source.slicing.namespace import Namespace
+from triton_mutlint.source.text import decode_source, read_bytes
 from triton_mutlint.source.walking import children
+from triton_mutlint.types import StageError, parse_source
 
 _LAUNCHERS = frozenset({"run", "warmup"})
 
@@ -18,14 +25,6 @@ class Launches:
 
     direct: frozenset[str]
     passed: frozenset[str]
-
-
-def launched_names(tree: ast.Module) -> frozenset[str]:
-    """Names launched in the file: `k[grid](…)`, `wrap_triton(k)[grid](…)`, `k.run(…)`, `k.warmup(…)`,
-    `fn(k, …)`, and names that reach such a place through an assignment (`k = a if c else b`).
-    """
-    found = launches(outline(tree))
-    return found.direct | found.passed
 
 
 def launches(file: Outline) -> Launches:
@@ -90,3 +89,37 @@ def _carried(node: ast.expr, own: set[str]) -> Iterator[str]:
         for child in children(node):
             if isinstance(child, ast.expr):
                 yield from _carried(child, own)
+
+
+def called_elsewhere(jits: Iterable[Any], path: Path) -> tuple[tuple[str, int], ...]:
+    """Where those of the `jits` stand that are not of the file at `path`: the file and the line of the `def`."""
+    found = set()
+    for jit in jits:
+        namespace, code = getattr(jit, "__globals__", None), getattr(getattr(jit, "fn", None), "__code__", None)
+        if isinstance(namespace, Namespace) and code is not None and namespace.module.path != path:
+            node = namespace.module.function_at(code.co_firstlineno)
+            found.add((str(namespace.module.path), code.co_firstlineno if node is None else node.lineno))
+    return tuple(sorted(found))
+
+
+def launched_from(file: Outline, launches: Launches) -> frozenset[str]:
+    """Names, as they are where they are defined, of the functions that the file's host code may launch.
+
+    What is handed to a function counts where its name is imported, or is that of a jit function of the file.
+    """
+    own = {found.node.name for found in file.jits}
+    passed = {name for name in launches.passed if name in file.imports or name in own}
+    return frozenset(file.imports.get(name, name).rpartition(".")[2] for name in launches.direct | passed)
+
+
+def launched_in(paths: Iterable[Path], names: frozenset[str]) -> frozenset[str]:
+    """Which of `names` the host code of the files at `paths` may launch; a file that mentions none is not parsed."""
+    mentioned = re.compile(b"|".join(rb"\b" + re.escape(name.encode()) + rb"\b" for name in sorted(names)))
+    found: set[str] = set()
+    for path in paths:
+        with contextlib.suppress(StageError):  # a file without kernels may hold whatever it likes
+            data = read_bytes(path, str(path))
+            if mentioned.search(data):
+                file = outline(parse_source(decode_source(data, str(path)), str(path), str(path)))
+                found |= names & launched_from(file, launches(file))
+    return frozenset(found)

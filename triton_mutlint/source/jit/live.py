@@ -12,7 +12,7 @@ from triton_mutlint.source.jit.kernels import Candidate
 from triton_mutlint.source.slicing.closures import closure
 from triton_mutlint.source.slicing.jitdefs import JitDefinition, unwrap
 from triton_mutlint.source.walking import first_line
-from triton_mutlint.types import Kernel, Location, SourceFile, StageError, UsageError
+from triton_mutlint.types import Kernel, SourceFile, StageError, UsageError
 
 
 def kernel_of(value: Any) -> Kernel:
@@ -29,13 +29,8 @@ def kernel_of(value: Any) -> Kernel:
     name = function.__name__
     candidate = Candidate(name, name, JitDefinition(node, None, jit, jit), jit)  # type: ignore[arg-type]
     candidate.objects.append((value, node.lineno))
-    tuning = candidate.tuning(with_decorators=True)
-    namespace = {**function.__globals__, **closure(function)}
-    return Kernel(
-        name=name, location=Location(file, node.lineno, node.col_offset + 1), jit=jit,
-        parameters=candidate.parameters(), source=source, namespace=namespace,
-        autotune=tuning.autotune, heuristics=tuning.heuristics, qualname=name,
-    )
+    return candidate.kernel(source, {**function.__globals__, **closure(function)},
+                            candidate.tuning(with_decorators=True))
 
 
 def _definition(jit: Any, file: str) -> tuple[SourceFile, ast.FunctionDef]:

@@ -11,14 +11,13 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from triton_mutlint.source.slicing.jitdefs import JitDefinition, is_tuning
+from triton_mutlint.source.slicing.jitdefs import JitDefinition, is_tuning, unwrap
 from triton_mutlint.source.slicing.namespace import Namespace
-from triton_mutlint.source.slicing.stubs import Missing, find_missing
+from triton_mutlint.source.slicing.stubs import Missing, UndecidedError, find_missing
 from triton_mutlint.source.walking import dotted, first_line
 from triton_mutlint.types import Autotune, AutotuneConfig
 
 _POSITIONS = ("configs", "key", "prune_configs_by", "reset_to_zero", "restore_value", "pre_hook", "post_hook")
-_UNKNOWN = object()  # the value of what could not be evaluated
 _LISTS = ("restore_value", "reset_to_zero")
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 
@@ -34,6 +33,14 @@ class Tuning:
     def read(self, definition: JitDefinition) -> None:
         if definition.made is not definition.jit:  # jit's own decorator may tune as well
             self.read_object(definition.made, first_line(definition.node))
+        bound = dict.get(definition.namespace or {}, definition.node.name, definition.bound)
+        if definition.outer and (bound is not definition.jit and unwrap(bound) is definition.jit):
+            self.read_object(bound, definition.outer[0].lineno)  # with what other statements made of it
+            return
+        if isinstance(bound, Missing) and definition.jit is not None:
+            self.autotune = Autotune((), line=first_line(definition.node))
+            self._note("tuning", first_line(definition.node))
+            return
         for decorator in definition.outer:
             self.add(definition.namespace, decorator, definition.jit)
 
@@ -58,7 +65,8 @@ class Tuning:
     ) -> None:
         """`unpacked` is what `**` adds to the arguments; None when that cannot be told."""
         more = unpacked or {}
-        values = {**more, **{name: self._value(namespace, name, node) for name, node in arguments.items()}}
+        wanted = {name: node for name, node in arguments.items() if name in ("configs", *_LISTS)}
+        values = {**more, **{name: namespace.attempt(node) for name, node in wanted.items()}}
         configs = tuple(_configs(values.get("configs")))
         self._merge(
             Autotune(
@@ -75,48 +83,26 @@ class Tuning:
         if not configs and not isinstance(values.get("configs"), (list, tuple)):
             self._note("autotune configs", line)
 
-    def _value(self, namespace: Namespace, name: str, node: ast.expr) -> Any:
-        if name not in {"configs", *_LISTS}:
-            return None
-        try:
-            return namespace.evaluate(node)
-        except KeyboardInterrupt:
-            raise
-        except BaseException:  # linted code: noted by the caller
-            return _UNKNOWN
-
     def _heuristics(self, namespace: Namespace, node: ast.expr | None) -> None:
         """Each entry by itself where the mapping is written out."""
-        if isinstance(node, ast.Dict):
-            for key, value in zip(node.keys, node.values, strict=True):
-                try:
-                    if key is None:
-                        self.heuristics.update(namespace.evaluate(value))
-                    else:
-                        self.heuristics[namespace.evaluate(key)] = namespace.evaluate(value)
-                except KeyboardInterrupt:
-                    raise
-                except BaseException:  # linted code
-                    self._note("heuristics", value.lineno)
-        elif node is not None:
-            try:
-                values = namespace.evaluate(node)
-                self.heuristics.update({k: v for k, v in values.items() if isinstance(k, str)})
-            except KeyboardInterrupt:
-                raise
-            except BaseException:  # linted code
-                self._note("heuristics", node.lineno)
+        if not isinstance(node, ast.Dict):
+            node = ast.Dict([None], [node] if node is not None else [])
+        for key, entry in zip(node.keys, node.values, strict=False):
+            name, value = None if key is None else namespace.attempt(key), namespace.attempt(entry)
+            if isinstance(name, Missing) or isinstance(value, Missing) or (key is None and not hasattr(value, "items")):
+                self._note("heuristics", entry.lineno)
+            else:
+                more = value if key is None else {name: value}
+                self.heuristics.update({k: v for k, v in more.items() if isinstance(k, str)})
 
     def _applied(self, namespace: Namespace, decorator: ast.expr, jit: Any) -> None:
         """A project's decorator that itself autotunes: apply it and read what came out."""
         try:
             value = namespace.evaluate(decorator)(jit)
-        except KeyboardInterrupt:
-            raise
-        except BaseException:  # linted code
+        except (Exception, SystemExit, UndecidedError):  # linted code
             self._note("decorator", decorator.lineno)
-            return
-        self.read_object(value, decorator.lineno)
+        else:
+            self.read_object(value, decorator.lineno)
 
     def read_object(self, value: Any, line: int) -> None:
         """Take in Triton's own `Autotuner` and `Heuristics` objects, outermost first."""
@@ -170,12 +156,7 @@ def _unpacked(namespace: Namespace, call: ast.Call) -> dict[str, Any] | None:
     for keyword in call.keywords:
         if keyword.arg is not None:
             continue
-        try:
-            value = namespace.evaluate(keyword.value)
-        except KeyboardInterrupt:
-            raise
-        except BaseException:  # linted code
-            return None
+        value = namespace.attempt(keyword.value)
         if not isinstance(value, Mapping) or isinstance(value, Missing):
             return None
         found.update({name: item for name, item in value.items() if isinstance(name, str)})
@@ -208,7 +189,6 @@ def _configs(values: Any) -> Iterable[AutotuneConfig]:
             MappingProxyType(dict(kwargs)),
             MappingProxyType({k: v for k, v in options.items() if isinstance(v, int)}),
             getattr(config, "pre_hook", None) is not None,
-            getattr(config, "pre_hook", None),
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from triton_mutlint.source.slicing.stubs import find_missing
+from triton_mutlint.source.slicing.stubs import Missing, find_missing
 from triton_mutlint.source.slicing.units import Guard, Unit
 
 if TYPE_CHECKING:
@@ -19,30 +19,23 @@ def choose(namespace: Namespace, name: str) -> list[Unit]:
     where that fails, the first branch that defines the name is taken and the namespace notes it.
     """
     units = namespace.scope.by_name.get(name, [])
-    binders = [unit for unit in units if name in unit.binds]
-    if any(unit.alias is not None for unit in binders):
-        units = binders  # what changes an imported module would change it for the whole process
-    named_so = any(isinstance(unit.node, ast.FunctionDef) for unit in binders)  # `@triton.jit def triton(…)`
-    if not named_so and not any(unit.guards for unit in units):
-        return units
-    for unit in binders:
+    named_so = any(isinstance(unit.node, ast.FunctionDef) for unit in units)  # `@triton.jit def triton(…)`
+    guarded = any(unit.guards for unit in units)
+    for unit in units if named_so or guarded else ():
         if _imports_triton(unit, name):
             return [unit]
-    if not any(unit.guards for unit in units):
+    if not guarded or len({unit.guards for unit in units}) == 1:
         return units
-    if len({unit.guards for unit in binders}) <= 1:
-        return [u for u in units if u in binders or _holds(namespace, u.guards) is not False]
-    verdicts = {unit: _holds(namespace, unit.guards) for unit in units}
+    verdicts = {unit: holds(namespace, unit.guards) for unit in units}
     sure = [unit for unit in units if verdicts[unit]]
     open_ = [unit for unit in units if verdicts[unit] is None]
-    if any(unit.guards and name in unit.binds for unit in sure) or (sure and not open_):
+    if any(unit.guards for unit in sure) or (sure and not open_):
         return sure
-    alternatives = [unit for unit in open_ if name in unit.binds] or binders
+    alternatives = open_ or units
     if open_:
-        line = alternatives[0].guards[-1].node.lineno if alternatives[0].guards else alternatives[0].node.lineno
+        line = open_[0].guards[-1].node.lineno
         namespace.notes[name] = f"the condition above `{name}` (line {line}) is not known"
-    same = alternatives[0].guards
-    return [unit for unit in units if unit in sure or (unit.guards == same and verdicts[unit] is not True)]
+    return [unit for unit in units if unit in sure or (unit.guards == alternatives[0].guards and not verdicts[unit])]
 
 
 def _imports_triton(unit: Unit, name: str) -> bool:
@@ -57,7 +50,7 @@ def _imports_triton(unit: Unit, name: str) -> bool:
     return False
 
 
-def _holds(namespace: Namespace, guards: tuple[Guard, ...]) -> bool | None:
+def holds(namespace: Namespace, guards: tuple[Guard, ...]) -> bool | None:
     """Whether all guards hold; None when one cannot be decided and none is false."""
     open_ = False
     for guard in guards:
@@ -81,12 +74,8 @@ def _verdict(namespace: Namespace, guard: Guard) -> bool | None:
 
 
 def _truth(namespace: Namespace, test: ast.expr) -> bool | None:
-    try:
-        return bool(namespace.evaluate(test))
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # linted code may raise anything; the condition is then not known
-        return None
+    value = namespace.attempt(ast.copy_location(ast.UnaryOp(ast.Not(), test), test))
+    return None if isinstance(value, Missing) else not value
 
 
 def _succeeds(namespace: Namespace, node: ast.Try) -> bool | None:
@@ -99,12 +88,7 @@ def _succeeds(namespace: Namespace, node: ast.Try) -> bool | None:
         if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr)) and isinstance(value, ast.expr):
             if isinstance(value, ast.Constant):
                 continue
-            try:
-                if find_missing(namespace.evaluate(value)) is not None:
-                    return False
-            except KeyboardInterrupt:
-                raise
-            except BaseException:  # what the handler is there for
+            if find_missing(namespace.attempt(value)) is not None:
                 return False
     return True
 

@@ -7,12 +7,12 @@ import ast
 import contextlib
 import copy
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from triton_mutlint.source.names import may_be_jit, returns_value
-from triton_mutlint.source.slicing.origins import points_to_triton
+from triton_mutlint.source.names import TRITON, returns_value
 from triton_mutlint.source.slicing.stubs import Missing, UndecidedError
-from triton_mutlint.source.walking import dotted
+from triton_mutlint.source.walking import dotted, walk
 
 if TYPE_CHECKING:
     from triton_mutlint.source.slicing.namespace import Namespace
@@ -47,6 +47,8 @@ class JitDefinition:
 
 def define(namespace: Namespace, node: ast.FunctionDef) -> JitDefinition:
     """The definition of `node`, made once. Its `error` is set when there is no jit function."""
+    if node not in namespace.jits:
+        namespace.settle(node.name)
     if node in namespace.jits:
         return namespace.jits[node]
     definition = namespace.jits[node] = JitDefinition(node, namespace)
@@ -101,9 +103,7 @@ def _index(namespace: Namespace, node: ast.FunctionDef, decorators: list[ast.exp
 def _is_of_triton(namespace: Namespace, node: ast.FunctionDef) -> bool:
     """Whether it would be a jit function of Triton's if all went well."""
     jit = [d for d in node.decorator_list if namespace.module.outline.names.leads_to_jit(d)]
-    if not may_be_jit(node):
-        return _speaks_triton(namespace, node)
-    return points_to_triton(namespace, node, jit[-1])
+    return speaks_triton(namespace, node) or (bool(jit) and "triton" in ast.unparse(jit[-1]).lower())
 
 
 def plain_function(namespace: Namespace, node: ast.FunctionDef, hollow: bool = False) -> Any:
@@ -120,10 +120,7 @@ def plain_function(namespace: Namespace, node: ast.FunctionDef, hollow: bool = F
     caught = _Caught(namespace)
     try:
         namespace.execute([bare], caught)
-    except (Exception, UndecidedError):  # an annotation or default that cannot be evaluated: keep the rest
-        caught = _Caught(namespace)
-        bare.args = _lenient_arguments(namespace, node.args, caught)
-        bare.returns = None
+    except (Exception, UndecidedError):  # an annotation that cannot be evaluated: its text will do
         flags, namespace.module.flags = namespace.module.flags, namespace.module.flags | _ANNOTATIONS
         try:
             namespace.execute([bare], caught)
@@ -159,30 +156,6 @@ def _qualname(namespace: Namespace, node: ast.FunctionDef) -> str:
     return f"{owner.name}_{owner.lineno}_{node.name}_{node.lineno}" if owner is not None else node.name
 
 
-def _lenient_arguments(namespace: Namespace, args: ast.arguments, caught: _Caught) -> ast.arguments:
-    """The arguments with each default replaced by its value, or by a missing one."""
-
-    def settle(default: ast.expr | None) -> ast.expr | None:
-        if default is None or isinstance(default, ast.Constant):
-            return default
-        name = f"__default_{default.lineno}_{default.col_offset}"
-        try:
-            caught[name] = namespace.evaluate(default)
-        except (Exception, UndecidedError) as error:  # named where it is used
-            caught[name] = namespace.missing(ast.unparse(default), f"could not be computed ({error})")
-        return ast.copy_location(ast.Name(name, ast.Load()), default)
-
-    return ast.arguments(
-        posonlyargs=args.posonlyargs,
-        args=args.args,
-        vararg=args.vararg,
-        kwonlyargs=args.kwonlyargs,
-        kw_defaults=[settle(d) for d in args.kw_defaults],
-        kwarg=args.kwarg,
-        defaults=[d for d in map(settle, args.defaults) if d is not None],
-    )
-
-
 def _maker(namespace: Namespace, decorator: ast.expr, node: ast.FunctionDef) -> Any:
     """What the jit decorator's name stands for; Triton's own where a wrapper of it is not installed.
 
@@ -194,13 +167,13 @@ def _maker(namespace: Namespace, decorator: ast.expr, node: ast.FunctionDef) -> 
     except (Exception, UndecidedError) as error:
         if "gluon" in dotted(target):
             raise NotJitError("gluon") from error
-        if dotted(target)[:1] == ("triton",) or _speaks_triton(namespace, node):
+        if dotted(target)[:1] == ("triton",) or speaks_triton(namespace, node):
             raise
         raise NotJitError(ast.unparse(target)) from error
     if is_gluon_jit(maker) or (isinstance(maker, Missing) and "gluon" in dotted(target)):
         raise NotJitError("gluon")
     if isinstance(maker, Missing):
-        if not _speaks_triton(namespace, node):
+        if not speaks_triton(namespace, node):
             raise NotJitError(maker.mutlint_path)
         import triton
 
@@ -213,64 +186,55 @@ def _jit(namespace: Namespace, decorator: ast.expr, maker: Any, function: Any) -
 
     Raises `NotJitError`, `PlaceholderError`, or what Triton raises.
     """
-    made = _call(namespace, decorator, maker) if isinstance(decorator, ast.Call) else maker
-    value = made(function)
+    if isinstance(decorator, ast.Call):
+        # `repr=` only names the compiled kernel, and would run the project's code while it is lowered.
+        needed = [keyword for keyword in decorator.keywords if keyword.arg != "repr"]
+        made = namespace.evaluate(ast.copy_location(ast.Call(decorator.func, decorator.args, needed), decorator))
+        maker = maker if isinstance(made, Missing) else made
+    value = maker(function)
     jit = unwrap(value)
     if jit is None:
         node = namespace.module.function_at(function.__code__.co_firstlineno)
         name = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
-        if name.startswith("triton.") or (node is not None and _speaks_triton(namespace, node)):
+        if name.startswith("triton.") or (node is not None and speaks_triton(namespace, node)):
             raise PlaceholderError(f"`{name}` is not Triton's here: it makes no jit function")
         raise NotJitError(name)
     return value, jit
 
 
-def _speaks_triton(namespace: Namespace, node: ast.FunctionDef) -> bool:
-    """Whether the body uses Triton's language."""
-    roots = {use.chain[0] for use in namespace.module.body(node).uses if len(use.chain) > 1}
-    for root in roots:
-        try:
-            name = getattr(namespace[root], "__name__", "")
-        except KeyError:
-            continue
-        if str(name).startswith("triton.language"):
-            return True
-    return "tl" in roots
+def speaks_triton(namespace: Namespace, node: ast.FunctionDef) -> bool:
+    """Whether the function mentions Triton's language, or a jit function."""
+    return any(is_of_triton(namespace, inner.id) for inner in walk(node)
+               if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load))
 
 
-def _call(namespace: Namespace, decorator: ast.Call, maker: Any) -> Any:
-    made = None
-    # `repr=` only names the compiled kernel, and would run the project's code while it is lowered.
-    needed = [keyword for keyword in decorator.keywords if keyword.arg != "repr"]
-    decorator = ast.copy_location(ast.Call(decorator.func, decorator.args, needed), decorator)
-    with contextlib.suppress(Exception, UndecidedError):
-        made = namespace.evaluate(decorator)
-    if made is not None and not isinstance(made, Missing):
-        return made
-    options = {}  # one of them cannot be evaluated: keep those that can
-    for keyword in decorator.keywords:
-        if keyword.arg and isinstance(keyword.value, (ast.Constant, ast.List, ast.Tuple)):
-            options[keyword.arg] = namespace.evaluate(keyword.value)
-    return maker(**options)
+def is_of_triton(namespace: Namespace, name: str) -> bool:
+    """Whether a name is Triton's language, something of it, or what Triton makes of functions."""
+    try:
+        value = namespace.lookup(name)
+    except (Exception, UndecidedError):  # linted code is evaluated
+        return name == "tl"
+    if isinstance(value, Missing):
+        return value.mutlint_root.partition(".")[0] in TRITON - {"triton"}
+    module = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
+    return str(module).startswith("triton.language") or type(value).__module__.startswith("triton.runtime")
 
 
 def _decorated(definition: JitDefinition) -> Any:
-    """What the name is bound to: the jit function, unless a project decorator turns a helper into another."""
-    bound = definition.jit
-    if not returns_value(definition.node):
-        return bound  # a kernel: its wrappers launch it, and change nothing of what it does
-    for decorator in definition.outer:
-        if not is_tuning(decorator):
-            bound = _apply(definition.namespace, decorator, bound)
+    """What the name is bound to: the jit function, unless a project decorator turns a helper into another.
+
+    The wrappers of a kernel launch it, and change nothing of what it does. They are left out, but where they change
+    something else, or another statement changes the wrapper.
+    """
+    node, namespace, bound = definition.node, definition.namespace, definition.jit
+    acts, is_changed = namespace.scope.acts_at(node)
+    for decorator in definition.outer if acts or is_changed or returns_value(node) else ():
+        if is_changed or not is_tuning(decorator):
+            with contextlib.suppress(Exception, UndecidedError):  # a wrapper that wants a device
+                result = namespace.evaluate(decorator)(bound)
+                if not isinstance(result, Missing):
+                    bound = result if is_changed else unwrap(result) or result
     return bound
-
-
-def _apply(namespace: Namespace, decorator: ast.expr, bound: Any) -> Any:
-    try:
-        result = namespace.evaluate(decorator)(bound)
-    except (Exception, UndecidedError):  # a wrapper that wants a device: the function stands for it
-        return bound
-    return bound if isinstance(result, Missing) else unwrap(result) or result
 
 
 def is_tuning(decorator: ast.expr) -> bool:

@@ -84,6 +84,11 @@ class Modules:
             self._sliced.pop(name, None)
             self.session.sources.remove(name)
 
+    def adopt(self) -> None:
+        """Let each module see what linted code has bound to its attributes."""
+        for module in self._sliced.values():
+            module.adopt()
+
     def at(self, path: Path) -> Any:
         """The module in `path` (a folder, for a namespace package), or a stand-in if it cannot be read."""
         name = str(path)

@@ -8,29 +8,27 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import re
-from collections.abc import Iterable, Sequence
-from types import ModuleType
+from collections.abc import Iterable
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from triton_mutlint.process.inputs import current, spoil
 from triton_mutlint.source.names import TRITON, may_be_jit
 from triton_mutlint.source.outline import Function
 from triton_mutlint.source.slicing import jitdefs
-from triton_mutlint.source.slicing.bounded import COUNTER, bounded
-from triton_mutlint.source.slicing.branches import choose
-from triton_mutlint.source.slicing.class_bodies import read_by_class
+from triton_mutlint.source.slicing.branches import choose, holds
 from triton_mutlint.source.slicing.closures import closure
-from triton_mutlint.source.slicing.spaces import Space
-from triton_mutlint.source.slicing.stubs import Missing, MissingValueError, UndecidedError, is_stand_in
-from triton_mutlint.source.slicing.tracing import is_traced
-from triton_mutlint.source.slicing.units import Scope, Unit
-from triton_mutlint.source.walking import dotted
+from triton_mutlint.source.slicing.scopes import Linked, Scope
+from triton_mutlint.source.slicing.spaces import Space, reason
+from triton_mutlint.source.slicing.stubs import Missing, UndecidedError, is_stand_in
+from triton_mutlint.source.slicing.units import Unit
 
 if TYPE_CHECKING:
     from triton_mutlint.source.slicing.sliced import SlicedModule
 
 _BUILTINS = frozenset(vars(builtins))
+_FIXED = (int, float, complex, str, bytes, type(None), FunctionType, BuiltinFunctionType, ModuleType, Missing)
 _HAS_TRITON = re.compile(r"_*(HAS|HAVE)_TRITON|_*(IS_)?TRITON_(IS_)?AVAILABLE")
 
 
@@ -47,15 +45,15 @@ class Namespace(Space):
         parent: Namespace | None,
         owner: Function | ast.ClassDef | None = None,
     ) -> None:
-        super().__init__()
-        self.module, self.scope, self.parent, self.owner = module, scope, parent, owner
+        super().__init__(module)
+        self.scope, self.parent, self.owner = scope, parent, owner
         self.guards: dict[ast.AST, bool | None] = {}  # decided conditions
         self.jits: dict[ast.AST, jitdefs.JitDefinition] = {}
         self.notes: dict[str, str] = {}  # name -> what was assumed for it
-        self._done: set[Unit] = set()
+        self._done: set[Unit | Linked] = set()
         self._running: set[str] = set()
         if parent is not None:
-            for name in ("__name__", "__file__", "__package__", "__builtins__", COUNTER):
+            for name in ("__name__", "__file__", "__package__", "__builtins__"):
                 self[name] = parent[name]
 
     def __missing__(self, name: str) -> Any:
@@ -64,11 +62,9 @@ class Namespace(Space):
         with self.module.modules.session:
             stand_ins = self.module.modules.stand_ins
             lenient, stand_ins.lenient = stand_ins.lenient, True
-            self._running.add(name)
             try:
                 self._find(name)
             finally:
-                self._running.discard(name)
                 stand_ins.lenient = lenient
         return dict.__getitem__(self, name)
 
@@ -76,14 +72,16 @@ class Namespace(Space):
         """The cheap test, before a session is entered: false only if `_find` would find nothing."""
         if self.module.modules.given or self.parent is not None or name in self.scope.by_name:
             return True
-        return bool(self.scope.stars) and name not in _BUILTINS
+        return bool(self.scope.stars or self.scope.is_open) and name not in _BUILTINS
 
     def _find(self, name: str) -> None:
         """Bind `name`, or raise `KeyError`."""
         key = self.given_as(name)
         if key:
             self[name] = self._given(name, self.module.modules.given[key])
-        elif self.scope.binds(name) and not self._hides_triton(name):
+        elif name in self.scope.by_name and not self._hides_triton(name):
+            if self._is_bound_by_star(name):
+                return
             if _HAS_TRITON.fullmatch(name):  # often asks for a driver, too
                 self[name] = True
             else:
@@ -116,41 +114,64 @@ class Namespace(Space):
             return False
         return all(isinstance(unit.node, ast.FunctionDef) for unit in self.scope.by_name[name])
 
+    def settle(self, name: str) -> None:
+        """Run what may change a value that `name` reaches."""
+        for group in self.scope.groups(name):
+            self._run_group(group)
+
     def _evaluate(self, name: str) -> None:
-        """Run the units that bind or change `name`, and those of names that are bound along with it."""
-        names, work = {name}, [name]
-        units: dict[Unit, None] = {}
-        while work:
-            for unit in choose(self, work.pop()):
-                units[unit] = None
-                work.extend(other for other in unit.binds if other not in names)
-                names.update(unit.binds)
-        for unit in sorted(units, key=lambda u: u.order):
-            if unit not in self._done:
-                self._done.add(unit)
-                self._guarded_run(unit, name)
+        """Run the units that bind `name`, and those that may change what it reaches."""
+        self.settle(name)
+        if name not in self:
+            for unit in choose(self, name):
+                self._run_once(unit)
         if name not in self:
             self[name] = self.missing(name, "could not be evaluated")
 
-    def _guarded_run(self, unit: Unit, name: str) -> None:
+    def _run_group(self, group: Linked) -> None:
+        if group in self._done:
+            return
+        self._done.add(group)
+        for unit in group.units:
+            if unit.binds:
+                if any(unit in choose(self, name) for name in unit.binds):
+                    self._run_once(unit)
+            elif holds(self, unit.guards) is None:
+                line = unit.guards[-1].node.lineno
+                self._lose(unit, f"may be changed where the condition in line {line} holds, which is not known")
+            elif holds(self, unit.guards):
+                self._run_once(unit)
+
+    def _run_once(self, unit: Unit) -> None:
+        if unit in self._done:
+            return
+        self._done.add(unit)
+        known = {*self} if self.scope.is_blind(unit) else None
+        self._running.update(unit.binds)
         try:
             self.run(unit)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # linted code: it may raise anything, SystemExit included
-            for bound in unit.binds or (name,):
-                if bound not in self or bound in unit.binds:
-                    self[bound] = self._failed(bound, error)
+            why = reason(error)
+            for name in unit.binds:
+                self[name] = self.missing(name, why)
+            self._lose(unit, f"may be changed in line {unit.node.lineno}, which {why}")
+        finally:
+            self._running.difference_update(unit.binds)
+        if self.scope.acts(unit):
+            self.module.modules.adopt()
+        if known is not None:
+            for name in {*self} - known:  # what is bound again further down is evaluated when it is asked for
+                if any(later.order > unit.order for later in self.scope.by_name.get(name, ())):
+                    del self[name]
 
-    def _failed(self, name: str, error: BaseException) -> Missing:
-        if isinstance(error, (MissingValueError, UndecidedError)):
-            value = error.value
-            return self.missing(name, f"is computed from `{value.mutlint_root}`, which {value.mutlint_reason}")
-        text = f"{type(error).__name__}: {error}".split("\n")[0].rstrip(": ")
-        return self.missing(name, f"could not be computed ({text[:160]})")
-
-    def missing(self, name: str, reason: str) -> Missing:
-        return self.module.modules.stand_ins.missing(name, reason)
+    def _lose(self, unit: Unit, why: str) -> None:
+        """What the unit may change is not known any more."""
+        blind = self.scope.is_blind(unit)
+        for name in self.scope.touched(unit):
+            if blind or (name in self and not _is_fixed(self[name])):
+                self[name] = self.missing(name, why)
 
     def run(self, unit: Unit) -> None:
         """Run one unit in this namespace. Raises what the linted code raises."""
@@ -165,59 +186,7 @@ class Namespace(Space):
             else:
                 self[node.name] = definition.bound
         else:
-            if isinstance(node, ast.ClassDef):
-                self.prepare_class(node)
             self.execute([node])
-
-    def execute(self, body: list[ast.stmt], local: dict[str, Any] | None = None) -> None:
-        """Execute statements with their own file name and lines; `local` catches what they bind."""
-        self._trace(body)
-        tree = ast.Module(body=bounded(body), type_ignores=[])
-        code = compile(tree, str(self.module.path), "exec", self.module.flags, True)
-        exec(code, self, self if local is None else local)  # noqa: S102 - the slice is the input
-
-    def _trace(self, body: Sequence[ast.AST]) -> None:
-        if current() is not None and not is_traced(body):
-            self.module.is_traced = False
-            spoil()
-
-    def evaluate(self, node: ast.expr) -> Any:
-        """The value of an expression here. Raises what the linted code raises."""
-        chain = dotted(node)
-        if chain:  # the usual case, without compiling
-            value = self.lookup(chain[0])
-            for attribute in chain[1:]:
-                value = getattr(value, attribute)
-            return value
-        self._trace([node])
-        tree = ast.Expression(body=node)
-        with self.module.modules.session:
-            stand_ins = self.module.modules.stand_ins
-            lenient, stand_ins.lenient = stand_ins.lenient, True
-            try:
-                code = compile(tree, str(self.module.path), "eval", self.module.flags, True)
-                return eval(code, self, self)  # noqa: S307 - the slice is the input
-            finally:
-                stand_ins.lenient = lenient
-
-    def lookup(self, name: str) -> Any:
-        """A global or builtin. Raises `NameError`."""
-        try:
-            return self[name]
-        except KeyError:
-            pass
-        try:
-            return self["__builtins__"][name]
-        except KeyError:
-            raise NameError(f"name '{name}' is not defined") from None
-
-    def prepare_class(self, node: ast.ClassDef) -> None:
-        """Bind the globals that a class body reads: it looks them up without `__missing__`."""
-        for name in read_by_class(node):
-            try:
-                self[name]
-            except KeyError:
-                continue  # a builtin, or a name of the class itself
 
     def _parameter(self, name: str) -> bool:
         """Bind a parameter of the enclosing function, from its default where it has one."""
@@ -249,28 +218,35 @@ class Namespace(Space):
                 default = None
         return self.missing(name, f"is an argument of the enclosing function `{self.owner.name}`")
 
-    def _from_star(self, name: str) -> Any:
+    def _is_bound_by_star(self, name: str) -> bool:
+        """Bind a name that a star import brings after its last definition."""
+        last = self.scope.by_name[name][-1].order
+        if any(order > last for order, _ in self.scope.stars):
+            with contextlib.suppress(KeyError):
+                self[name] = self._from_star(name, last)
+                return True
+        return False
+
+    def _from_star(self, name: str, after: int = -1) -> Any:
         """A name that a star import brings. Raises `KeyError`."""
         if name in _BUILTINS or name.startswith("__"):
             raise KeyError(name)
         modules, place = self.module.modules, self.module.place
         stood_in: list[ModuleType] = []
-        for node in reversed(self.scope.stars):
-            module = modules.origin(node, place)
-            if is_stand_in(module):
+        for order, node in reversed(self.scope.stars):
+            module = modules.origin(node, place) if order > after else None
+            if module is not None and is_stand_in(module):
                 stood_in.append(module)
-            elif name not in ("annotations",):
-                try:
+            elif module is not None and name != "annotations":
+                with contextlib.suppress(AttributeError):
                     return getattr(module, name)
-                except AttributeError:
-                    continue
-        if stood_in:
+        if stood_in and after < 0:
             return getattr(stood_in[0], name)
         raise KeyError(name)
 
     def names(self) -> Iterable[str]:
         """Every name that the scope binds."""
-        return [name for name in self.scope.by_name if self.scope.binds(name)]
+        return self.scope.by_name
 
     def __copy__(self) -> Namespace:
         return self
@@ -279,11 +255,18 @@ class Namespace(Space):
         return self
 
 
+def _is_fixed(value: object) -> bool:
+    """Whether nothing can change a value, other than by giving its name another one."""
+    if isinstance(value, (tuple, frozenset)):
+        return all(map(_is_fixed, value))
+    return isinstance(value, _FIXED) or type(value).__name__ in ("constexpr", "dtype", "JITFunction", "Dtype")
+
+
 def closed(namespace: Namespace, function: Any, owner: Function | ast.ClassDef | None = None) -> Namespace:
     """The globals of a function that was made in another, `owner`, with what it took from there.
 
     What a spec gives takes the place of that.
     """
-    inside = Namespace(namespace.module, Scope(), namespace, owner)
+    inside = Namespace(namespace.module, Scope([]), namespace, owner)
     inside.update((name, value) for name, value in closure(function).items() if not inside.given_as(name))
     return inside

@@ -24,11 +24,11 @@ from triton_mutlint.process.inputs import environment, note_data
 from triton_mutlint.process.stamps import refuse_irregular
 from triton_mutlint.process.watchdog import watched
 from triton_mutlint.source.outline import FoundFunction
-from triton_mutlint.source.slicing.bounded import Rounds, bounded_memory
 from triton_mutlint.source.slicing.surroundings import surrounded, without_registered
 from triton_mutlint.source.slicing.tracing import PRIVATE, traced
 from triton_mutlint.types import split_lines
 
+BYTES = 4 << 30  # the measured packages take a tenth of it, the parts of them that Triton maps included
 SECONDS = 20.0  # far above what any constant of the measured corpora takes (0.4 s)
 _RECURSION_LIMIT = 6000  # a chain of sliced modules nests some ten Python frames per module
 _LOCK = threading.RLock()
@@ -112,7 +112,6 @@ class Session:
     def __init__(self, backend: str, arch: str) -> None:
         self.sources = SourceRegistry()
         self._driver = StandInDriver(backend, arch)
-        self.rounds = Rounds()
         self._depth = 0
         self._stack: contextlib.ExitStack | None = None
 
@@ -120,7 +119,6 @@ class Session:
         _LOCK.acquire()
         try:
             if self._depth == 0:
-                self.rounds.reset()
                 with contextlib.ExitStack() as stack:
                     stack.enter_context(captured())  # what bypasses Python's streams
                     stack.enter_context(_quiet())
@@ -129,7 +127,7 @@ class Session:
                     stack.enter_context(traced())
                     stack.enter_context(_triton_patches(self._driver, self.sources))
                     stack.enter_context(watched(SECONDS))
-                    stack.enter_context(bounded_memory())
+                    stack.enter_context(_bounded_memory())
                     self._stack = stack.pop_all()
             self._depth += 1
         except BaseException:
@@ -198,6 +196,24 @@ def _triton_patches(driver: StandInDriver, sources: SourceRegistry) -> Iterator[
     """Triton with the stand-in driver, reading sources from the registry, its interpreter off."""
     with surrounded(driver, sources.inspect), without_registered(PRIVATE):
         yield
+
+
+@contextlib.contextmanager
+def _bounded_memory() -> Iterator[None]:
+    """At most `BYTES` more memory than there is now: linted code that wants more gets a `MemoryError`."""
+    if sys.platform != "linux":
+        yield
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - a hot path
+        limit = int(file.read().split()[0]) * resource.getpagesize() + BYTES
+    resource.setrlimit(resource.RLIMIT_AS, (limit if soft == resource.RLIM_INFINITY else min(soft, limit), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def safe_builtins(importer: Callable[..., Any]) -> dict[str, Any]:

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 from triton_mutlint.source.finder import ModulePlace
 from triton_mutlint.source.outline import Function, Outline, outline
 from triton_mutlint.source.slicing.bodies import Body, read_body
-from triton_mutlint.source.slicing.bounded import COUNTER
 from triton_mutlint.source.slicing.namespace import Namespace
+from triton_mutlint.source.slicing.scopes import Scope
 from triton_mutlint.source.slicing.tracing import PRIVATE
-from triton_mutlint.source.slicing.units import Scope, cut
 
 if TYPE_CHECKING:
     from triton_mutlint.source.slicing.modules import Modules
@@ -31,13 +30,14 @@ class SlicedModule:
         self.modules, self.path, self.text, self.tree = modules, path, text, tree
         self.place = ModulePlace(path, modules.finder.folders)
         self.dotted = self.place.dotted
-        self.scope: Scope = cut(tree.body)
+        self.scope: Scope = Scope(tree.body)
         self.flags = _future_flags(tree)
         self.is_package = self.place.is_package
         self.namespace = Namespace(self, self.scope, None)
         self.namespace.update(self._dunders())
         self.proxy = ModuleType(self.dotted)
         self.proxy.__dict__.update(self._dunders(), __name__=self.dotted, __getattr__=self.attribute)
+        self._own = len(vars(self.proxy))
         self._scopes: dict[ast.AST, Namespace] = {}
         self._bodies: dict[ast.AST, Body] = {}
         if tree.body:
@@ -52,9 +52,15 @@ class SlicedModule:
             "__builtins__": self.modules.builtins,
             "__doc__": None,
             "__spec__": None,
-            COUNTER: self.modules.session.rounds,
         }
         return names | ({"__path__": [str(self.place.folder)]} if self.is_package else {})
+
+    def adopt(self) -> None:
+        """Take in what others have bound to attributes of the module."""
+        given = vars(self.proxy)
+        if len(given) != self._own:
+            for name in list(given)[self._own:]:
+                self.namespace[name] = given.pop(name)
 
     def attribute(self, name: str) -> Any:
         """A name of the module, or a submodule. Raises `AttributeError` if there is neither."""
@@ -67,7 +73,7 @@ class SlicedModule:
             if path is not None:
                 self.place.asked.add(str(path))
                 return self.modules.at(path)
-        if self.scope.binds("__getattr__") and not name.startswith("__"):
+        if "__getattr__" in self.scope.by_name and not name.startswith("__"):
             # made on demand, from what is there at run time: not known, but it exists
             return self.modules.stand_ins.missing(f"{self.dotted}.{name}", "is only made at run time")
         raise AttributeError(f"module `{self.dotted}` defines no `{name}`")
@@ -109,7 +115,7 @@ class SlicedModule:
         node = parents[-1]
         if node not in self._scopes:
             outer = self.inner(parents[:-1])
-            self._scopes[node] = Namespace(self, cut(node.body), outer, node)
+            self._scopes[node] = Namespace(self, Scope(node.body, outer.scope), outer, node)
         return self._scopes[node]
 
 

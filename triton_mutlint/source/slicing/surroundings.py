@@ -6,7 +6,7 @@ import contextlib
 import importlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -15,7 +15,8 @@ _INTERPRET = "TRITON_INTERPRET"
 
 @contextlib.contextmanager
 def surrounded(driver: Any, inspect: ModuleType) -> Iterator[None]:
-    """In this block Triton has `driver`, finds source lines by `inspect`, and makes functions that are compiled.
+    """In this block Triton has `driver`, finds source lines by `inspect`, makes functions that are compiled, and
+    launches none of them.
 
     Up to Triton 3.3 the decorator `autotune` asks the driver for its benchmarker, so there must be one.
     """
@@ -25,12 +26,22 @@ def surrounded(driver: Any, inspect: ModuleType) -> Iterator[None]:
     drivers, real_inspect = dict(vars(config)), jit.inspect
     vars(config).update(dict.fromkeys(drivers, driver))
     vars(jit)["inspect"] = inspect
+    launch = jit.KernelInterface.__getitem__
+    jit.KernelInterface.__getitem__ = _launched
     try:
         with _compiling():
             yield
     finally:
+        jit.KernelInterface.__getitem__ = launch
         vars(config).update(drivers)
         vars(jit)["inspect"] = real_inspect
+
+
+def _launched(kernel: Any, grid: object) -> Callable[..., None]:
+    def launch(*args: object, **options: object) -> None:
+        """A launch fills tensors, which stand-ins are here."""
+
+    return launch
 
 
 @contextlib.contextmanager

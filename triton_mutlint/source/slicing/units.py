@@ -1,20 +1,15 @@
-"""A file or function body cut into units: the smallest statements that bind names.
+"""A file or function body cut into units: the smallest statements that are run by themselves.
 
-A unit is run only when a name it binds is asked for, so a slice is simply the set of units that a
-kernel's names reach. `if`, `try` and `with` are flattened; what stood above a unit is kept as guards.
+`if`, `try` and `with` are flattened; what stood above a unit is kept as guards. A unit is run when a name that it
+binds is asked for, or one whose value it may change (`scopes.py`).
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 
-from triton_mutlint.source.walking import BLOCKS
-
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_MUTATORS = ("add", "append", "extend", "insert", "register", "set", "update")  # how such methods begin
+from triton_mutlint.source.walking import bound_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,138 +22,56 @@ class Guard:
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """A statement and the names it binds or changes; `alias` is set for one name of an import."""
+    """A statement and the names it binds; `alias` is set for one name of an import."""
 
     node: ast.stmt
     binds: tuple[str, ...]
     order: int
     guards: tuple[Guard, ...] = ()
     alias: ast.alias | None = None
-    mutates: tuple[str, ...] = ()
 
 
-@dataclass(eq=False)
-class Scope:
-    """The units of one body, by the names they bind or change, and its star imports."""
-
-    units: list[Unit] = field(default_factory=list)
-    stars: list[ast.ImportFrom] = field(default_factory=list)
-
-    @cached_property
-    def by_name(self) -> dict[str, list[Unit]]:
-        index: dict[str, list[Unit]] = {}
-        for unit in self.units:
-            for name in (*unit.binds, *unit.mutates):
-                index.setdefault(name, []).append(unit)
-        return index
-
-    def binds(self, name: str) -> bool:
-        return any(name in unit.binds for unit in self.by_name.get(name, ()))
+def cut(body: list[ast.stmt]) -> tuple[list[Unit], list[tuple[int, ast.ImportFrom]]]:
+    """The units of a module, function or class body; and its star imports, each with the number of units before it."""
+    cutter = _Cutter()
+    cutter.flatten(body, ())
+    return cutter.units, cutter.stars
 
 
-def cut(body: list[ast.stmt]) -> Scope:
-    """The scope of a module, function or class body."""
-    scope = Scope()
-    _flatten(body, (), scope)
-    return scope
+class _Cutter:
+    def __init__(self) -> None:
+        self.units: list[Unit] = []
+        self.stars: list[tuple[int, ast.ImportFrom]] = []
 
+    def flatten(self, body: list[ast.stmt], guards: tuple[Guard, ...]) -> None:
+        for node in body:
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                self._imports(node, guards)
+            elif isinstance(node, ast.If):
+                if any(isinstance(part, ast.NamedExpr) for part in ast.walk(node.test)):
+                    self._add(ast.copy_location(ast.Expr(node.test), node.test), guards)
+                self.flatten(node.body, (*guards, Guard(node, "body")))
+                self.flatten(node.orelse, (*guards, Guard(node, "orelse")))
+            elif isinstance(node, ast.Try):
+                self.flatten([*node.body, *node.orelse], (*guards, Guard(node, "body")))
+                for handler in node.handlers:
+                    self.flatten(handler.body, (*guards, Guard(node, "handler")))
+                self.flatten(node.finalbody, guards)
+            elif isinstance(node, ast.With) and not any(item.optional_vars for item in node.items):
+                self.flatten(node.body, guards)
+            elif not isinstance(node, (ast.Pass, ast.Assert, ast.Raise, ast.Global, ast.Nonlocal, ast.Return)):
+                self._add(node, guards)
 
-def _flatten(body: list[ast.stmt], guards: tuple[Guard, ...], scope: Scope) -> None:
-    for node in body:
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            _imports(node, guards, scope)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            scope.units.append(Unit(node, (node.name,), len(scope.units), guards))
-        elif isinstance(node, ast.If):
-            _conditions(node, guards, scope)
-            _flatten(node.body, (*guards, Guard(node, "body")), scope)
-            _flatten(node.orelse, (*guards, Guard(node, "orelse")), scope)
-        elif isinstance(node, ast.Try):
-            _flatten([*node.body, *node.orelse], (*guards, Guard(node, "body")), scope)
-            for handler in node.handlers:
-                _flatten(handler.body, (*guards, Guard(node, "handler")), scope)
-            _flatten(node.finalbody, guards, scope)
-        elif isinstance(node, (ast.With, ast.AsyncWith)) and not _binds_entered(node):
-            _flatten(node.body, guards, scope)
-        else:
-            _simple(node, guards, scope)
+    def _add(self, node: ast.stmt, guards: tuple[Guard, ...]) -> None:
+        binds = tuple(bound_in(node))
+        if binds or not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            self.units.append(Unit(node, binds, len(self.units), guards))
 
-
-def _imports(node: ast.Import | ast.ImportFrom, guards: tuple[Guard, ...], scope: Scope) -> None:
-    for alias in node.names:
-        if alias.name == "*":
-            assert isinstance(node, ast.ImportFrom)
-            scope.stars.append(node)
-            continue
-        name = alias.asname or (alias.name.split(".")[0] if isinstance(node, ast.Import) else alias.name)
-        scope.units.append(Unit(node, (name,), len(scope.units), guards, alias))
-
-
-def _conditions(node: ast.If, guards: tuple[Guard, ...], scope: Scope) -> None:
-    """What `if (name := …):` binds."""
-    if any(isinstance(part, ast.NamedExpr) for part in ast.walk(node.test)):
-        _simple(ast.copy_location(ast.Expr(node.test), node.test), guards, scope)
-
-
-def _binds_entered(node: ast.With | ast.AsyncWith) -> bool:
-    """Whether it is a plain `with … as name:`: run whole, so that what was entered is left again."""
-    plain = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Pass)
-    return any(item.optional_vars for item in node.items) and all(isinstance(child, plain) for child in node.body)
-
-
-def _simple(node: ast.stmt, guards: tuple[Guard, ...], scope: Scope) -> None:
-    """Assignments, loops, and calls such as `CONFIGS.append(…)`; any other statement is left out."""
-    binds: dict[str, None] = {}
-    mutates: dict[str, None] = {}
-    for child in _statements(node):
-        for target in _targets(child):
-            _bind(target, binds, mutates)
-        if isinstance(child, ast.Expr):
-            for part in ast.walk(child.value):
-                if isinstance(part, ast.NamedExpr):
-                    _bind(part.target, binds, mutates)
-            mutates.update(dict.fromkeys(_mutated(child.value)))
-    for name in binds:
-        mutates.pop(name, None)
-    if binds or mutates:
-        scope.units.append(Unit(node, tuple(binds), len(scope.units), guards, None, tuple(mutates)))
-
-
-def _statements(node: ast.stmt) -> Iterator[ast.stmt]:
-    """The statement and those nested in it, leaving function and class bodies out."""
-    yield node
-    for block in BLOCKS.get(node.__class__, ()):
-        for child in getattr(node, block):
-            if isinstance(child, ast.stmt) and not isinstance(child, _DEFINITIONS):
-                yield from _statements(child)
-
-
-def _targets(node: ast.stmt) -> list[ast.expr]:
-    if isinstance(node, ast.Assign):
-        return node.targets
-    if isinstance(node, ast.AnnAssign):
-        return [node.target] if node.value is not None else []
-    if isinstance(node, (ast.AugAssign, ast.For)):
-        return [node.target]
-    if isinstance(node, (ast.With, ast.AsyncWith)):
-        return [item.optional_vars for item in node.items if item.optional_vars is not None]
-    return []
-
-
-def _bind(target: ast.expr, binds: dict[str, None], mutates: dict[str, None]) -> None:
-    if isinstance(target, ast.Name):
-        binds[target.id] = None
-    elif isinstance(target, (ast.Tuple, ast.List)):
-        for element in target.elts:
-            _bind(element, binds, mutates)
-    elif isinstance(target, ast.Starred):
-        _bind(target.value, binds, mutates)
-    elif isinstance(target, (ast.Subscript, ast.Attribute)) and isinstance(target.value, ast.Name):
-        mutates[target.value.id] = None
-
-
-def _mutated(node: ast.expr) -> Iterator[str]:
-    function = node.func if isinstance(node, ast.Call) else None
-    owner = function.value if isinstance(function, ast.Attribute) else None
-    if isinstance(owner, ast.Name) and isinstance(function, ast.Attribute) and function.attr.startswith(_MUTATORS):
-        yield owner.id
+    def _imports(self, node: ast.Import | ast.ImportFrom, guards: tuple[Guard, ...]) -> None:
+        for alias in node.names:
+            if alias.name == "*":
+                assert isinstance(node, ast.ImportFrom)
+                self.stars.append((len(self.units), node))
+                continue
+            name = alias.asname or (alias.name.split(".")[0] if isinstance(node, ast.Import) else alias.name)
+            self.units.append(Unit(node, (name,), len(self.units), guards, alias))

@@ -1,13 +1,16 @@
-"""The process that runs one kernel: loads its slice, then makes every run and tells what it showed."""
+"""What a process does to run a kernel: it loads its slice, makes every run, and tells what it showed."""
 
 from __future__ import annotations
 
 import os
+import re
 import resource
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,49 +19,60 @@ import torch
 from triton_mutlint.source.load import load
 from triton_mutlint.spec.as_yaml import read_argument
 from triton_mutlint.types import ArgType, Kernel, SourceFile
-from triton_mutlint.verify.arguments import RefusedError, RunArguments, arguments
-from triton_mutlint.verify.reasons import reason_of
-from triton_mutlint.verify.running.arena import Arena
-from triton_mutlint.verify.running.memory import RunMemory, difference
-from triton_mutlint.verify.sizes import DIMENSIONS
-from triton_mutlint.verify.wire import STRAY, Difference, Job, RunCase, RunResult
+from triton_mutlint.verify.running.arguments import RefusedError, RunArguments, arguments
+from triton_mutlint.verify.running.memory import Arena, RunMemory, difference
+from triton_mutlint.verify.running.values import DIMENSIONS
+from triton_mutlint.verify.wire import STRAY, Begun, Difference, Finished, Job, RunCase, RunResult, Settings
 
-Tell = Callable[[Mapping[str, Any] | RunResult], None]
+_NO_OP = re.compile(r"'InterpreterBuilder' object has no attribute '(?:create_|get_)?(\w+)'")
+_FIRST = 300  # characters of a message that are kept
 
 
 class RunTimeoutError(BaseException):
     """A run took longer than it may. No `Exception`: what runs must not catch it."""
 
 
-def work(job: Job, wanted: list[int], tell: Tell) -> None:
-    """Make the runs numbered `wanted`, telling of each as it begins and ends."""
-    arena = Arena() if job.device == "cpu" else None
+def work(job: Job, wanted: Sequence[int]) -> Iterator[Begun | RunResult | Finished]:
+    """Make the runs numbered `wanted`, telling of each as it begins and ends, and of those that were left out."""
+    _silence()
     _limit_memory(job)
     try:
-        with _limited(max(60.0, job.timeout)):
+        with _limited(max(60.0, job.settings.timeout)):
             kernel, types = _loaded(job)
-    except RefusedError as error:
-        tell({"fatal": str(error)})
-        return
     except RunTimeoutError:
-        tell({"fatal": "loading it took too long"})
+        yield Finished(refused="loading it took too long")
+        return
+    except BaseException as error:  # the file's own code: it may raise anything, SystemExit included
+        yield Finished(refused=str(error) if isinstance(error, RefusedError) else f"{type(error).__name__}: {error}")
         return
     late: list[RunCase] = []
     left_out = 0
     for number in wanted:
-        if _as_slow(job.runs[number], late):
+        run = job.runs[number]
+        if _as_slow(run, late):
             left_out += 1
             continue
-        tell({"start": number})
-        result = _run(job, number, kernel, types[job.runs[number].variant], arena)
-        tell(result)
+        yield Begun(number)
+        result = _run(job, number, kernel, types[run.variant])
+        yield result
         if result.status == "fault":  # a GPU answers nothing more in this process
-            tell({"broken": number})
-            return
+            os._exit(1)
         if result.status == "timeout":
-            late.append(job.runs[number])
-    if left_out:
-        tell({"given_up": left_out})
+            late.append(run)
+    yield Finished(given_up=left_out)
+
+
+def _silence() -> None:
+    """Kernels print; nobody asked."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for number in (1, 2):
+        os.dup2(null, number)
+    os.close(null)
+
+
+@lru_cache(maxsize=1)
+def _arena() -> Arena:
+    return Arena()
 
 
 def _as_slow(run: RunCase, late: list[RunCase]) -> bool:
@@ -69,13 +83,14 @@ def _as_slow(run: RunCase, late: list[RunCase]) -> bool:
 
 def _limit_memory(job: Job) -> None:
     """A bound on this process's memory. CUDA reserves far more addresses than it uses: there it bounds the device's."""
-    if job.device == "cuda":
-        torch.cuda.set_per_process_memory_fraction(min(1.0, (job.memory << 20) / torch.cuda.mem_get_info()[1]))
+    if job.settings.device == "cuda":
+        torch.cuda.set_per_process_memory_fraction(min(1.0, (job.settings.memory << 20) / torch.cuda.mem_get_info()[1]))
         return
+    _arena()  # before: its addresses are not what is bounded
     with open("/proc/self/statm") as file:  # noqa: PTH123
         held = int(file.read().split()[0]) * resource.getpagesize()
-    bound = held + (job.memory << 20)
-    resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
+    bound = held + (job.settings.memory << 20)
+    resource.setrlimit(resource.RLIMIT_AS, (bound, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
 @contextmanager
@@ -94,12 +109,8 @@ def _limited(seconds: float) -> Iterator[None]:
 
 def _loaded(job: Job) -> tuple[Kernel, list[dict[str, ArgType]]]:
     """The kernel and its variants' arguments. Raises RefusedError."""
-    if job.device == "cpu":
-        from triton_mutlint.verify.running import runtime
-
-        runtime.interpret_all()
     source = SourceFile(Path(job.path), job.display, job.text, frozenset({job.kernel}))
-    result = load(source, globals_=job.globals, true_import=job.true_import, stubs=job.stubs)
+    result = load(source, globals_=job.globals, true_import=job.settings.true_import, stubs=job.settings.stubs)
     same = [k for k in result.kernels if k.location.line == job.line] or list(result.kernels)
     if not same:
         reason = "; ".join(failure.message for _, failure in result.failures)
@@ -113,7 +124,7 @@ def _loaded(job: Job) -> tuple[Kernel, list[dict[str, ArgType]]]:
         if lost:
             raise RefusedError(f"no argument for {', '.join(lost)} can be made from {variant.args[lost[0]]!r}")
         types.append({n: found[0] for n, found in read.items() if found})
-    if job.device == "cuda":
+    if job.settings.device == "cuda":
         _give_allocator()
     return kernel, types
 
@@ -129,34 +140,30 @@ def _give_allocator() -> None:
         triton.set_allocator(allocate)
 
 
-def _run(job: Job, number: int, kernel: Kernel, types: Mapping[str, ArgType],
-         arena: Arena | None) -> RunResult:
-    run = job.runs[number]
+def _run(job: Job, number: int, kernel: Kernel, types: Mapping[str, ArgType]) -> RunResult:
     begun = time.monotonic()
+    run, settings = job.runs[number], job.settings
     try:
-        with _limited(job.timeout):
-            made = arguments(job, run, types, arena)
+        with _limited(settings.timeout):
+            memory = RunMemory(settings.device, _arena() if settings.device == "cpu" else None)
+            made = arguments(job, run, types, memory)
             _launch(job, run, kernel, made, made.make())
             seen = _observed(number, made)
-            cloned = _on_clones(job, run, kernel, made)
-            return RunResult(**{**vars(seen), **cloned, "seconds": time.monotonic() - begun})
+            leaked, differences = _on_clones(job, run, kernel, made)
+            return replace(seen, leaked=leaked, differences=differences, seconds=time.monotonic() - begun)
     except RunTimeoutError:
-        status, message = "timeout", f"still running after {job.timeout:g} s"
+        status, message = "timeout", f"still running after {settings.timeout:g} s"
     except RefusedError as error:
         status, message = "refused", str(error)
-    except MemoryError:
-        status, message = "memory", f"it needs more than {job.memory} MiB"
-    except KeyboardInterrupt:
-        os._exit(130)
     except BaseException as error:  # the kernel's own code: it may raise anything, SystemExit included
-        status, message = reason_of(error, job)
+        status, message = _reason(error, settings)
     finally:
         _watch(job, None)
     return RunResult(number, status, message, seconds=time.monotonic() - begun)
 
 
 def _watch(job: Job, memory: RunMemory | None) -> None:
-    if job.device == "cpu":
+    if job.settings.device == "cpu":
         from triton_mutlint.verify.running import runtime
 
         runtime.watch(memory)
@@ -164,9 +171,9 @@ def _watch(job: Job, memory: RunMemory | None) -> None:
 
 def _launch(job: Job, run: RunCase, kernel: Kernel, made: RunArguments, args: Mapping[str, Any]) -> None:
     _watch(job, made.memory)
-    options = dict(job.variants[run.variant].options) if job.device == "cuda" else {}
+    options = job.variants[run.variant].options if job.settings.device == "cuda" else {}
     kernel.jit[run.grid](**args, **options)
-    if job.device == "cuda":
+    if job.settings.device == "cuda":
         torch.cuda.synchronize()
     _watch(job, None)
 
@@ -180,18 +187,61 @@ def _observed(number: int, made: RunArguments) -> RunResult:
                      read_outside=made.memory.read_outside)
 
 
-def _on_clones(job: Job, run: RunCase, kernel: Kernel, made: RunArguments) -> dict[str, Any]:
-    """What torch.compile would make of the verdict: the same run with clones of what may be written."""
+def _on_clones(job: Job, run: RunCase, kernel: Kernel,
+               made: RunArguments) -> tuple[tuple[str, ...], tuple[Difference, ...]]:
+    """What torch.compile would make of the verdict: the same run with clones of what may be written.
+
+    Gives the originals that changed, and how the clones differ from the run in place.
+    """
     written = job.variants[run.variant].written
     in_place = {region.label: region.raw.clone() for region in made.memory if not region.indirect}
     for region in made.memory:
         region.restore()
     clones = {label: made.memory.clone(region) for label, region in made.regions.items() if label in written}
     _launch(job, run, kernel, made, made.make(clones))
-    leaked = tuple(sorted({r.label for r in made.memory if not r.indirect and r.changed()}))
-    found: list[Difference] = []
-    for label, clone in clones.items():
-        apart = difference(made.regions[label], in_place[label], clone, job.atol, job.rtol)
-        if apart is not None:
-            found.append(apart)
-    return {"leaked": leaked, "differences": tuple(found), "compared": True}
+    apart = [difference(made.regions[label], in_place[label], clone, job.settings.atol, job.settings.rtol)
+             for label, clone in clones.items()]
+    return (tuple(sorted({r.label for r in made.memory if not r.indirect and r.changed()})),
+            tuple(found for found in apart if found is not None))
+
+
+# --------------------------------------------------------------------------- why a kernel did not run
+
+
+def _reason(error: BaseException, settings: Settings) -> tuple[str, str]:
+    """The status and the message of a run that ended with `error`."""
+    chain = list(_chain(error))
+    text = " ".join(str(e) for e in chain)
+    missing = _NO_OP.search(text)
+    if "inline_asm not supported" in text:
+        return "unsupported", "inline asm: the interpreter cannot run it (--device cuda can)"
+    if "extern_elementwise not supported" in text:
+        return "unsupported", "an extern function: the interpreter cannot run it (--device cuda can)"
+    if "_semantic` argument must be provided" in text:
+        return "unsupported", "a builtin of the target: the interpreter cannot run it (--device cuda can)"
+    if missing:
+        return "unsupported", f"the interpreter of this Triton has no `{missing[1]}` (--device cuda can run it)"
+    if "out of memory" in text.lower() or any(isinstance(e, MemoryError) for e in chain):
+        return "memory", f"it needs more than {settings.memory} MiB"
+    root = chain[-1]
+    if settings.device == "cuda" and ("CUDA error" in text or "[CUDA]" in text) and "out of resource" not in text:
+        return "fault", _line(root)
+    if isinstance(root, AssertionError):
+        return "assertion", f"an assertion failed: {_line(root)}"
+    return "error", f"{type(root).__name__}: {_line(root)}"
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and what caused it, the cause last: the interpreter wraps what a kernel raises."""
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        wrapped = type(current).__name__ in ("InterpreterError", "CompilationError")
+        current = (current.__cause__ or current.__context__) if wrapped else None
+
+
+def _line(error: BaseException) -> str:
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return (lines[0] if lines else "no message")[:_FIRST]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import ctypes
+import mmap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,25 +11,51 @@ from typing import Any
 import numpy
 import torch
 
-from triton_mutlint.verify.running.arena import Arena
+from triton_mutlint.verify.running.values import torch_dtype
 from triton_mutlint.verify.wire import Difference
 
 GUARD = {"cpu": 4096, "cuda": 16 << 20}  # bytes on either side
 NEAR = 1 << 20  # bytes within which a wrong address is still said to belong to a tensor
 ALIGNMENT = 256  # bytes, as torch's allocators give
 _PATTERN = 0xA5
-
-_DTYPES = {
-    "i1": "bool", "u1": "bool", "i8": "int8", "u8": "uint8", "i16": "int16", "u16": "uint16", "i32": "int32",
-    "u32": "uint32", "i64": "int64", "u64": "uint64", "fp16": "float16", "bf16": "bfloat16", "fp32": "float32",
-    "fp64": "float64", "fp8e4nv": "float8_e4m3fn", "fp8e5": "float8_e5m2", "fp8e4b8": "float8_e4m3fnuz",
-    "fp8e5b16": "float8_e5m2fnuz",
-}  # fmt: skip
+SLOT = 1 << 35  # bytes; a tensor stands in the middle: an offset of 32 bits, times 8 bytes, stays within
+SLOTS = 192
+_PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0x4000)
+_FAILED = ctypes.c_void_p(-1).value
 
 
-def torch_dtype(element: str) -> Any:
-    """torch's type for an element; None where it has none (`fp8e4b15`)."""
-    return getattr(torch, _DTYPES.get(element, ""), None)
+class Arena:
+    """A large range of addresses, reserved once in a process; only what is used takes memory.
+
+    Tensors are so far apart in it that no wrong 32-bit offset leads from one to another.
+    """
+
+    def __init__(self) -> None:
+        """Raises MemoryError where so many addresses cannot be had."""
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._libc.mmap.restype = ctypes.c_void_p
+        self._libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+        self._libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+        start = self._libc.mmap(None, SLOT * SLOTS, mmap.PROT_READ | mmap.PROT_WRITE, _PRIVATE, -1, 0)
+        if start is None or start == _FAILED:
+            raise MemoryError("no room for addresses")
+        self._start = int(start)
+        self._used: list[tuple[int, int]] = []
+
+    def allocate(self, size: int) -> torch.Tensor:
+        """`size` zeroed bytes, far from all others. Raises MemoryError when there are no more places."""
+        if len(self._used) == SLOTS:
+            raise MemoryError(f"more than {SLOTS} tensors")
+        address = self._start + len(self._used) * SLOT + SLOT // 2
+        self._used.append((address, size))
+        held: Any = (ctypes.c_uint8 * size).from_address(address)
+        return torch.from_numpy(numpy.ctypeslib.as_array(held))
+
+    def clear(self) -> None:
+        """Give back what was allocated: tensors on it must not be used any more."""
+        for address, size in self._used:
+            self._libc.madvise(address, size, mmap.MADV_DONTNEED)
+        self._used.clear()
 
 
 @dataclass
@@ -61,9 +88,9 @@ class Allocation:
         dtype = torch_dtype(self.element)
         return inner.view(dtype) if dtype is not None else inner
 
-    def fill(self, data: numpy.ndarray[Any, Any]) -> None:
+    def fill(self, data: torch.Tensor) -> None:
         """Begin with these bytes."""
-        self.inner.copy_(torch.from_numpy(data))
+        self.inner.copy_(data)
         self.before.copy_(self.raw)
 
     def changed(self) -> bool:
@@ -93,7 +120,7 @@ class RunMemory:
         self.read_outside = 0
         self.stray = 0  # writes to addresses that are next to no region
         self._clones: list[tuple[int, int, Allocation]] = []
-        self._spans: tuple[list[int], list[int], list[Allocation]] = ([], [], [])
+        self._index()
 
     def add(self, label: str, element: str, size: int, *, indirect: bool = False) -> Allocation:
         """A region of `size` bytes; raises RuntimeError or MemoryError where there is no room."""
@@ -124,9 +151,9 @@ class RunMemory:
     def _index(self) -> None:
         own = [(r.address, r.address + r.size, r) for r in self.regions]
         spans = sorted(own + self._clones, key=lambda span: span[0])
-        self._spans = ([s[0] for s in spans], [s[1] for s in spans], [s[2] for s in spans])
-        self._starts = numpy.array(self._spans[0], numpy.uint64)
-        self._ends = numpy.array(self._spans[1], numpy.uint64)
+        self._starts = numpy.array([start for start, _, _ in spans], numpy.uint64)
+        self._ends = numpy.array([end for _, end, _ in spans], numpy.uint64)
+        self._owners = [region for _, _, region in spans]
 
     def __iter__(self) -> Iterator[Allocation]:
         return iter(self.regions)
@@ -141,19 +168,12 @@ class RunMemory:
 
     def beside(self, address: int, count: int) -> None:
         """Count refused writes for the region that an address is next to, if it is next to any."""
-        region = self._next_to(address)
-        if region is None:
-            self.stray += count
+        gaps = [max(int(start) - address, address - int(end))
+                for start, end in zip(self._starts, self._ends, strict=True)]
+        if gaps and min(gaps) < NEAR:
+            self._owners[gaps.index(min(gaps))].outside += count
         else:
-            region.outside += count
-
-    def _next_to(self, address: int) -> Allocation | None:
-        starts, ends, regions = self._spans
-        place = bisect_right(starts, address)
-        near = [i for i in (place - 1, place) if 0 <= i < len(starts)]
-        gaps = {i: max(starts[i] - address, address - ends[i]) for i in near}
-        best = min(gaps, key=lambda i: gaps[i], default=None)
-        return regions[best] if best is not None and gaps[best] < NEAR else None
+            self.stray += count
 
 
 def difference(region: Allocation, one: torch.Tensor, other: torch.Tensor, atol: float,

@@ -7,19 +7,28 @@ from __future__ import annotations
 
 import ast
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import MethodType
 from typing import Any
 
 import numpy
 
-from triton_mutlint.verify.running.extra_ops import add_missing, patch_libdevice
-from triton_mutlint.verify.running.loops import loop_range
 from triton_mutlint.verify.running.memory import RunMemory
 
 _HELPERS = ("interpreter_semantic", "_InterpreterComparison")  # names in the interpreter that rewritten code uses
 _RANGE = "_mutlint_range"
+_PREFIX = "__nv_"  # of libdevice's symbols
 _current: RunMemory | None = None
+
+
+class _Forever:
+    """A scope of patches that are never taken back."""
+
+    def set_attr(self, target: object, name: str, value: object) -> None:
+        setattr(target, name, value)
+
+    def restore(self) -> None:
+        """The process ends instead."""
 
 
 class OutsideError(Exception):
@@ -36,18 +45,14 @@ def interpret_all() -> None:
     importlib.import_module("triton.knobs").runtime.interpret = False  # or `triton.jit` makes Triton's own kind
     vars(jit)["JITFunction"] = _interpreted(jit.JITFunction, interpreter)
     _guard(interpreter)
-    add_missing(interpreter)
-    patch_libdevice(interpreter)
+    _add_missing(interpreter)
+    _patch_libdevice(interpreter)
     _patch_language(interpreter)
 
 
 def _patch_language(interpreter: Any) -> None:
     """Have `triton.language` work on NumPy, once and for good: Triton itself does so at every call."""
     import triton.language as tl
-
-    class _Forever:
-        def restore(self) -> None:
-            """The process ends instead."""
 
     def whole(*args: object, **kwargs: object) -> None:
         """All of it: Triton patches the modules that it finds among a function's globals."""
@@ -58,7 +63,7 @@ def _patch_language(interpreter: Any) -> None:
     finally:
         del whole.__globals__["_language"], whole.__globals__["_core"]
     tl.tensor.__index__ = lambda tensor: int(tensor.handle.data.squeeze())  # Triton 3.6's fails from NumPy 2.4 on
-    tl.range = tl.core.range = loop_range
+    tl.range = tl.core.range = _loop_range
     tl.dtype.value = property(lambda dtype: dtype)  # `dtype.value`, as of a compiled helper's constexpr parameter
     vars(interpreter)["_patch_lang"] = lambda fn: _Forever()
 
@@ -98,8 +103,30 @@ def _interpreted(base: Any, interpreter: Any) -> Any:
     return InterpretedKernel
 
 
+def typed_scalar(value: Any, kind: str) -> Any:
+    """A scalar of the type that compiled code would give it: the interpreter leaves floats as Python's."""
+    import triton.language as tl
+
+    interpreter = importlib.import_module("triton.runtime.interpreter")
+    element = tl.str_to_ty({"u1": "i1"}.get(kind, kind), None)
+    stored = interpreter._get_np_dtype(element)
+    if kind == "bf16":
+        data = (numpy.array([value], numpy.float32).view(numpy.uint32) >> 16).astype(stored)
+    else:
+        data = numpy.array([value]).astype(stored)
+    return tl.tensor(interpreter.TensorHandle(data, element), element)
+
+
+def _loop_range(first: Any, second: Any = None, step: Any = None, **options: Any) -> Iterator[Any]:
+    """`range` and `tl.range`, counting in tensors as compiled loops do; what tells the compiler is ignored."""
+    bounds = (0, first) if second is None else (first, second)
+    values = [value.value if type(value).__name__ == "constexpr" else value
+              for value in (*bounds, 1 if step is None else step)]
+    return (typed_scalar(value, "i32") for value in range(*values))
+
+
 class _Loops(ast.NodeTransformer):
-    """Has `range` count in integers that have a tensor's methods, as compiled loops do."""
+    """Has `range` count as `_loop_range` does."""
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         return ast.copy_location(ast.Name(_RANGE, node.ctx), node) if node.id == "range" else node
@@ -123,7 +150,7 @@ def _give_code(jit: Any, interpreter: Any) -> None:
     made: dict[str, Any] = {}
     exec(compile(tree, jit.fn.__code__.co_filename, "exec"), {}, made)  # noqa: S102 - the kernel is to be run
     given = {name: getattr(interpreter, name) for name in _HELPERS if hasattr(interpreter, name)}
-    for name, value in {**given, _RANGE: loop_range}.items():
+    for name, value in {**given, _RANGE: _loop_range}.items():
         dict.__setitem__(jit.fn.__globals__, name, value)
     jit.fn.__code__ = made["_make"](*jit.fn.__code__.co_freevars).__code__
 
@@ -182,3 +209,67 @@ def _allowed(handle: Callable[..., Any], ptrs: Any, mask: Any, *, write: bool) -
             memory.read_outside += int(beside.sum())
     allowed = numpy.broadcast_to(wanted, inside.shape) & inside
     return allowed if isinstance(mask, numpy.ndarray) else handle(allowed, mask.dtype)
+
+
+# --------------------------------------------------------------------------- what the interpreter lacks
+
+
+def _add_missing(interpreter: Any) -> None:
+    """Give the interpreter's builder what it lacks; what it has stays as it is."""
+    builder, handle = interpreter.InterpreterBuilder, interpreter.TensorHandle
+    own = builder.create_extern_elementwise
+
+    def extern(self: Any, library: str, path: str, symbol: str, args: list[Any], result: Any, pure: bool) -> Any:
+        function = _libdevice(symbol) if pure else None
+        if function is None:
+            return own(self, library, path, symbol, args, result, pure)
+        kind = interpreter._get_np_dtype(result.scalar)
+        with numpy.errstate(all="ignore"):
+            values = function(*(numpy.asarray(a.data) for a in args))
+        whole = numpy.nan_to_num(values) if numpy.dtype(kind).kind in "iu" else values
+        return handle(whole.astype(kind), result.scalar)
+
+    def descriptor_reduce(self: Any, kind: Any, desc: Any, value: Any, indices: Any) -> None:
+        ptrs, mask = desc.materialize_pointers(indices)
+        mask = mask if hasattr(mask, "dtype") and not isinstance(mask, numpy.ndarray) else handle(mask, ptrs.dtype)
+        self.create_atomic_rmw(_atomic(interpreter, kind, value.dtype.scalar), ptrs, value, mask,
+                               interpreter._ir.MEM_SEMANTIC.RELAXED, None)
+
+    builder.create_extern_elementwise = extern
+    if not hasattr(builder, "create_descriptor_reduce"):
+        builder.create_descriptor_reduce = descriptor_reduce
+
+
+def _libdevice(symbol: str) -> Callable[..., Any] | None:
+    """NumPy's function for one of libdevice's: `__nv_fast_expf`, `__nv_exp`.
+
+    Of others the first argument stands for the result: what is written does not hang on it, and the kernel goes on.
+    """
+    if not symbol.startswith(_PREFIX):
+        return None
+    name = symbol.removeprefix(_PREFIX).removeprefix("fast_")
+    names = (name, name.removesuffix("f"), name.removeprefix("f"), name.removesuffix("d"))
+    return next((getattr(numpy, tried) for tried in names if hasattr(numpy, tried)), lambda first, *others: first)
+
+
+def _atomic(interpreter: Any, kind: Any, element: Any) -> Any:
+    """The atomic that a descriptor's reduction makes of each element."""
+    operations = interpreter._ir.ATOMIC_OP
+    name = str(kind.name if hasattr(kind, "name") else kind).rpartition(".")[2]
+    if element.is_floating():
+        name = {"ADD": "FADD"}.get(name, name)
+    elif not element.is_int_signed():
+        name = {"MIN": "UMIN", "MAX": "UMAX"}.get(name, name)
+    if not hasattr(operations, name):
+        raise NotImplementedError(f"descriptor reduction {name}")
+    return getattr(operations, name)
+
+
+def _patch_libdevice(interpreter: Any) -> None:
+    """Have libdevice's functions reach the builder, under every name by which kernels import them."""
+    common = importlib.import_module("triton.language.extra.libdevice")
+    cuda = importlib.import_module("triton.language.extra.cuda.libdevice")
+    interpreter._patch_builtin(cuda, interpreter.interpreter_builder, _Forever())
+    for name, stub in list(vars(common).items()):
+        if callable(stub) and name in vars(cuda):
+            setattr(common, name, vars(cuda)[name])

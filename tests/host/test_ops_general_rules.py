@@ -1,0 +1,61 @@
+"""What the general rules for Python's containers and library may not miss: a write that code hides behind them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from triton_mutlint.config.request import Request
+from triton_mutlint.run.run import run
+from triton_mutlint.types import OpMutation
+
+TEXT = """
+import collections, copy, functools, itertools, operator
+import torch
+from torch.library import custom_op
+
+
+class Wrapper:
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, x):
+        self.function(x)
+
+
+def clear(x):
+    x.zero_()
+
+
+wrapped = functools.update_wrapper(Wrapper(clear), clear)
+
+
+@custom_op("general::op", mutates_args=())
+def op(x: torch.Tensor, y: torch.Tensor) -> None:
+    {body}
+"""
+
+
+@pytest.mark.parametrize("body", [
+    "{1: x}.popitem()[1].zero_()",
+    "{'a': y}.__or__({'b': x})['b'].zero_()",
+    "lists = [[], []]; lists.insert(0, inner := []); lists[0].append(x); inner[0].zero_()",
+    "(copy.copy([x]) if y.numel() else x)[0].zero_()",
+    "copy.copy([y] if y.numel() else x)[0].zero_()",
+    "wrapped(x)",
+    "queue = collections.deque([y]); queue.appendleft(x); queue.popleft().zero_()",
+    "for row in itertools.product([y], [x]): row[1].zero_()",
+    "chained = itertools.chain(given := [y]); given.append(x); [t.zero_() for t in chained]",
+    "functools.reduce(torch.Tensor.add_, [x, y])",
+    "operator.iadd(x, y)",
+    "operator.setitem(x, 0, 1)",
+    "held = [y]; operator.setitem(held, 0, x); held[0].zero_()",
+    "box = Wrapper(None); object.__setattr__(box, 'function', x); box.function.zero_()",
+    "lists = [[y], [y]]\n    match lists:\n        case [a, _]:\n            a.append(x)\n    lists[0][-1].zero_()",
+    "try:\n        raise ValueError(x)\n    except ValueError as error:\n        error.args[0].zero_()",
+])
+def test_no_write_is_missed(body: str, tmp_path: Path) -> None:
+    (tmp_path / "ops.py").write_text(TEXT.replace("{body}", body))
+    (op,) = run(Request(("ops.py",), tmp_path)).ops
+    assert op.arguments[0].mutation is not OpMutation.UNWRITTEN

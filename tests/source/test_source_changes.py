@@ -1,0 +1,100 @@
+"""Statements at the top level that change a value which a kernel needs: it is what running the file would give."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.source.conftest import Load, Write
+
+KERNEL = """
+@triton.jit
+def kernel(x):
+    tl.store(x, VALUE)
+"""
+CHANGES = {
+    "attribute": ("class C:\n    n = 0\nT = {'a': C()}\nT['a'].n = 2", "T['a'].n"),
+    "alias": ("T = {'a': [0]}\nfor t in T.values():\n    t[0] = 2", "T['a'][0]"),
+    "other_name": ("A = [0]\nB = A\nB[0] = 2", "A[0]"),
+    "method": ("S = {1, 2}\nS.discard(1)", "sum(S)"),
+    "read_before": ("A = [2]\nB = A[0]\nA[0] = 7", "B"),
+    "call": ("T = []\ndef define(n):\n    T.append(n)\nfor n in (1, 2):\n    define(n)", "T[1]"),
+    "closure": (
+        "def make(n=0):\n    def s():\n        nonlocal n\n        n += 2\n    return s, lambda: n\ns, n = make()\ns()",
+        "n()"),
+    "global": ("N = 0\ndef start():\n    global N\n    N = 2\nstart()", "N"),
+    "decorator": ("T = {}\ndef keep(f):\n    T['n'] = 2\n    return f\n@keep\ndef host():\n    pass", "T['n']"),
+    "base_class": (
+        "T = []\nclass Base:\n    def __init_subclass__(cls):\n        T.append(2)\nclass Child(Base):\n    pass",
+        "T[0]"),
+    "bound_again": ("N = 1\nM = N + 1\nN = 5", "M"),
+    "match": ("K = {'kind': 2}\nmatch K:\n    case {'kind': n}:\n        N = n", "N"),
+    "exec": ("exec('N = 2')", "N"),
+    "globals": ("N = 1\nglobals().update(N=2)", "N"),
+    "environment": ("import os\nos.environ['MUTLINT_N'] = '2'", "int(os.environ['MUTLINT_N'])"),
+    "condition": ("T = [1]\nif len(T) == 1:\n    T[0] = 2\nelse:\n    T[0] = 3", "T[0]"),
+    "launch": ("T = [2]\n@triton.jit\ndef k(x):\n    pass\ndef run(t):\n    k[(1,)](t)\nrun(T)", "T[0]"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_value_is_what_running_the_file_gives(load_text: Load, name: str) -> None:
+    statements, value = CHANGES[name]
+    result = load_text(f"{statements}\nVALUE = tl.constexpr({value})\n" + KERNEL)
+    assert not result.failures
+    assert result.kernels[-1].namespace["VALUE"].value == 2
+
+
+@pytest.mark.parametrize("change", ["import absent\nif absent.f() > 3:\n    T[0] = 2", "T.push(2)", "exec('T = ')"])
+def test_what_cannot_be_run_makes_what_it_may_change_unknown(load_text: Load, change: str) -> None:
+    result = load_text(f"T = [1]\n{change}\nVALUE = tl.constexpr(T[0])\n" + KERNEL)
+    ((name, failure),) = result.failures
+    assert name == "kernel"
+    assert "may be changed" in failure.message
+
+
+def test_a_name_of_another_module_is_bound_there(load_text: Load, write: Write) -> None:
+    write("switches.py", "import triton\nimport triton.language as tl\nON = tl.constexpr(False)\n"
+                         "@triton.jit\ndef visit(x):\n    if ON:\n        tl.store(x, 1)\n")
+    result = load_text("""
+        import switches
+        from switches import visit
+        switches.ON = tl.constexpr(True)
+        @triton.jit
+        def kernel(x):
+            visit(x)
+    """)
+    assert result.kernels[0].namespace["visit"].fn.__globals__["ON"].value is True
+
+
+def test_a_star_import_binds_a_name_again(load_text: Load, write: Write) -> None:
+    write("first.py", "N = 1\n")
+    write("second.py", "N = 2\n")
+    result = load_text("from first import N\nfrom second import *\nVALUE = N\n" + KERNEL)
+    assert result.kernels[0].namespace["VALUE"] == 2
+
+
+def test_a_config_that_is_appended_to_a_tuner(load_text: Load) -> None:
+    result = load_text("""
+        @triton.autotune([triton.Config({"N": 1})], key=[])
+        @triton.jit
+        def kernel(x, N: tl.constexpr):
+            tl.store(x, N)
+        kernel.configs.append(triton.Config({"N": 2}))
+    """)
+    autotune = result.kernels[0].autotune
+    assert autotune is not None
+    assert [config.kwargs["N"] for config in autotune.configs] == [1, 2]
+
+
+def test_a_tuner_that_may_have_been_changed_is_not_known(load_text: Load) -> None:
+    result = load_text("""
+        @triton.autotune([triton.Config({"N": 1})], key=[])
+        @triton.jit
+        def kernel(x, N: tl.constexpr):
+            tl.store(x, N)
+        kernel.configs.append(triton.Config({"N": 1 // 0}))
+    """)
+    (kernel,) = result.kernels
+    assert kernel.autotune is not None
+    assert kernel.autotune.configs == ()
+    assert kernel.notes == ("the tuning on line 4 could not be evaluated",)

@@ -1,0 +1,1 @@
+"""Guesses that Triton refuses, and what its message says to guess instead."""

@@ -1,1 +1,0 @@
-"""Other guesses, where Triton refuses those that were made."""

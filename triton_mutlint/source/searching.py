@@ -1,0 +1,118 @@
+"""Searching a folder for Python files, past what no one keeps sources in, and past what git leaves out."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from triton_mutlint.process.inputs import current, note_file, note_folder, note_name, spoil
+
+# A folder of such a name is left out, unless it is a package.
+SKIPPED = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages", "venv", "virtualenv", "env",
+                     "build", "dist"})
+_SECONDS = 20  # for a question that git answers in milliseconds
+# What decides it besides the ignore files beside the sources, and for tracked files git's index.
+_SETTINGS = ("config", "info/exclude")
+_OF_USER = ("~/.gitconfig", "~/.config/git/config", "~/.config/git/ignore", "/etc/gitconfig")
+
+
+def walk(root: Path, excluded: Callable[[Path], bool], unreadable: Callable[[OSError], None]) -> Iterator[Path]:
+    """`*.py` below `root` in sorted order; a folder reached twice (symlink loops) is entered once."""
+    seen: set[str] = set()
+    for folder, folders, files in os.walk(root, onerror=unreadable, followlinks=True):
+        real = os.path.realpath(folder)
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
+        note_folder(folder)
+        here = Path(folder)
+        folders[:] = sorted(name for name in folders if not _skipped(here / name) and not excluded(here / name))
+        for name in sorted(files):
+            path = here / name
+            wanted = name.endswith(".py") and not name.startswith(".") and not excluded(path)
+            if not wanted:
+                continue
+            if os.path.isfile(path):  # noqa: PTH113 - not a pipe or device, which would be waited for
+                yield path
+            else:
+                spoil()
+
+
+def _skipped(folder: Path) -> bool:
+    name = folder.name
+    if name.startswith(".") or name.endswith((".egg-info", ".dist-info")):
+        return True
+    if name in SKIPPED:
+        note_name(folder, "__init__")
+        return not os.path.exists(folder / "__init__.py")  # noqa: PTH110 - also of a folder that may not be read
+    if os.path.exists(folder / "pyvenv.cfg"):  # noqa: PTH110
+        note_name(folder, "pyvenv.cfg")
+        return True
+    return False
+
+
+def ignored(root: Path, paths: Sequence[Path]) -> frozenset[Path]:
+    """Those of `paths`, which lie below the folder `root`, that its git repository ignores.
+
+    None where there is no repository or no git, and where `root` is itself ignored: it was named.
+    Files that git tracks are never ignored.
+    """
+    top = _repository(root) if paths else None
+    if top is None:
+        return frozenset()
+    if current() is not None:
+        _note(root, top, paths)
+    asked = {os.fsencode(path): path for path in paths}
+    given = b"\0".join([os.fsencode(root), *asked])
+    found = _ask(root, given, "--no-index")
+    if found:  # some match a pattern: whether git tracks them is in its index
+        for name in _paths(root, "index"):
+            note_file(name)
+        found = _ask(root, given)
+    return frozenset() if os.fsencode(root) in found else frozenset(asked[name] for name in found & asked.keys())
+
+
+def _ask(root: Path, names: bytes, *options: str) -> set[bytes]:
+    """Those of `names` that git ignores; none where it cannot tell."""
+    done = _git(root, "check-ignore", "--stdin", "-z", *options, given=names)
+    return set() if done is None else set(done.split(b"\0"))
+
+
+def _git(root: Path, *arguments: str, given: bytes = b"") -> bytes | None:
+    command = ["git", "-C", str(root), *arguments]
+    try:
+        done = subprocess.run(  # noqa: S603 - fixed commands
+            command, input=given, capture_output=True, check=False, timeout=_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def _paths(root: Path, *names: str) -> list[Path]:
+    """Where git keeps files of its own, worktrees and submodules considered."""
+    found = _git(root, "rev-parse", *(part for name in names for part in ("--git-path", name)))
+    return [root / os.fsdecode(line) for line in (found or b"").splitlines()]
+
+
+def _repository(folder: Path) -> Path | None:
+    return next((f for f in (folder, *folder.parents) if os.path.exists(f / ".git")), None)  # noqa: PTH110
+
+
+def _note(root: Path, top: Path, paths: Sequence[Path]) -> None:
+    """Note what git reads for its answer."""
+    folders = {top, root, *(folder for folder in root.parents if folder.is_relative_to(top))}
+    for path in paths:
+        for folder in path.parents:
+            if folder in folders:
+                break
+            folders.add(folder)
+    named = _git(root, "config", "--path", "core.excludesFile")
+    others = [Path(name).expanduser() for name in _OF_USER] + _paths(root, *_SETTINGS)
+    if named:
+        others.append(Path(os.fsdecode(named.rstrip(b"\n"))))
+    for name in (*(folder / ".gitignore" for folder in sorted(folders)), *others):
+        note_file(name)

@@ -1,0 +1,187 @@
+"""The real arguments of one run: tensors in fresh memory, descriptors on them, scalars and constexprs."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy
+import torch
+
+from triton_mutlint.lowering.arguments import flat_names
+from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
+from triton_mutlint.verify.running.memory import Allocation, RunMemory
+from triton_mutlint.verify.running.values import DIMENSIONS, element_bytes, filled, scalar_value
+from triton_mutlint.verify.wire import Job, RunCase
+
+ELEMENTS = {"cpu": 1 << 16, "cuda": 1 << 18}  # of a tensor whose size nobody gave
+_LEADS_TO = 1 << 14  # elements of 8 bytes behind each address
+_SPREAD = 1 << 10  # bytes between two addresses of a table
+
+
+class RefusedError(Exception):
+    """Arguments that cannot be made; the message says why."""
+
+
+@dataclass
+class RunArguments:
+    """One run's arguments; `tree` says how to make them again on other memory."""
+
+    memory: RunMemory
+    types: Mapping[str, ArgType]
+    scalars: dict[str, Any] = field(default_factory=dict)
+    regions: dict[str, Allocation] = field(default_factory=dict)  # by reported name
+    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)  # of descriptors
+
+    def make(self, raws: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The arguments by parameter, those named in `raws` on these clones of their bytes."""
+        return {name: self._one(name, kind, raws or {}) for name, kind in self.types.items()}
+
+    def _one(self, name: str, kind: ArgType, raws: Mapping[str, Any]) -> Any:
+        if isinstance(kind, TupleType):
+            parts = [self._one(f"{name}.{label}", e, raws) for label, e in zip(kind.labels, kind.elements, strict=True)]
+            if not kind.fields:
+                return tuple(parts)
+            return (kind.cls or namedtuple("Arguments", kind.fields))(*parts)
+        if isinstance(kind, ConstexprValue):
+            return kind.value
+        if isinstance(kind, ScalarType):
+            value = self.scalars[name]
+            if self.memory.device != "cpu":
+                return value
+            from triton_mutlint.verify.running.runtime import typed_scalar  # only where the interpreter is at work
+
+            return typed_scalar(value, kind.name)
+        tensor = self.regions[name].tensor(raws.get(name))
+        if isinstance(kind, DescriptorType):
+            from triton.tools.tensor_descriptor import TensorDescriptor
+
+            return TensorDescriptor.from_tensor(tensor.view(self.shapes[name]), list(kind.block_shape))
+        if kind.element == "fp8e4b15":
+            import triton
+
+            return triton.reinterpret(tensor, triton.language.float8e4b15)
+        return tensor
+
+
+def arguments(job: Job, run: RunCase, types: Mapping[str, ArgType], memory: RunMemory) -> RunArguments:
+    """Fresh arguments for one run, in `memory`. Raises `RefusedError` for shapes and values that cannot be."""
+    made = RunArguments(memory, types)
+    variant = job.variants[run.variant]
+    job = replace(job, shapes={**job.shapes, **variant.shapes}, values={**job.values, **variant.values})
+    leaves = dict(leaf for name, kind in types.items() for leaf in flat_names(name, kind))
+    _refuse_unknown(job, leaves)
+    for name, kind in leaves.items():
+        if isinstance(kind, PointerType | DescriptorType):
+            _memory(made, job, run, name, kind)
+        elif isinstance(kind, ScalarType):
+            _scalar(made, job, run, name, kind)
+    return made
+
+
+def _refuse_unknown(job: Job, leaves: Mapping[str, ArgType]) -> None:
+    for key, given in (("shapes", job.shapes), ("values", job.values)):
+        for name in given:
+            if name not in leaves:
+                raise RefusedError(f"verify.{key}: the kernel has no parameter {name!r}; it has {', '.join(leaves)}")
+
+
+def _memory(made: RunArguments, job: Job, run: RunCase, name: str, kind: PointerType | DescriptorType) -> None:
+    shape = _shape(job, name, kind)
+    count = 1
+    for extent in shape:
+        count *= extent
+    size = element_bytes(kind.element)
+    if count * size > job.settings.memory << 20:
+        raise RefusedError(f"{name} of shape {list(shape)} has {count * size >> 20} MiB, "
+                           f"and --memory is {job.settings.memory}")
+    region = made.memory.add(name, kind.element, count * size)
+    made.regions[name], made.shapes[name] = region, shape
+    given = job.values.get(name)
+    if isinstance(given, str) and given != "addresses":
+        region.fill(filled(kind.element, count, given, run.seed, name))
+    elif given is not None and given != "addresses":
+        region.fill(_listed(name, kind.element, count, given))
+    elif given == "addresses" or (name in job.addresses and run.fill not in ("zeros", "extreme")):
+        region.fill(_table(made.memory, name, count, run))
+    else:
+        fill = _safe(run.fill, kind.element, job.settings.device)
+        region.fill(filled(kind.element, count, fill, run.seed, name, DIMENSIONS[run.size]))
+
+
+def _safe(fill: str, element: str, device: str) -> str:
+    """On a GPU integers stay small: as indices, large ones fault or hit another tensor."""
+    is_integer = element[0] in "iu" and element not in ("i1", "u1")
+    return "random" if device == "cuda" and is_integer and fill in ("ramp", "extreme") else fill
+
+
+def _shape(job: Job, name: str, kind: PointerType | DescriptorType) -> tuple[int, ...]:
+    given = job.shapes.get(name)
+    if isinstance(kind, PointerType):
+        return given if given is not None else (ELEMENTS[job.settings.device],)
+    size = element_bytes(kind.element)
+    if given is None:
+        *outer, inner = (2 * extent for extent in kind.block_shape)
+        given = (*outer, -(-inner * size // 16) * 16 // size)
+    if len(given) != len(kind.block_shape):
+        raise RefusedError(f"verify.shapes: {name} is a descriptor of rank {len(kind.block_shape)}, "
+                           f"and the shape {list(given)} has rank {len(given)}")
+    if given[-1] * size % 16:
+        raise RefusedError(f"verify.shapes: a row of {name} has {given[-1] * size} bytes; "
+                           "Triton's descriptors need a multiple of 16")
+    return given
+
+
+def _listed(name: str, element: str, count: int, given: Any) -> torch.Tensor:
+    """The elements as the spec lists them, repeated to the tensor's size."""
+    if element[0] not in "iu":
+        raise RefusedError(f"verify.values: {name} holds {element}; only integers can be listed")
+    kind = numpy.dtype(f"{'u' if element[0] == 'u' else ''}int{max(int(element[1:]), 8)}")
+    try:
+        listed = numpy.array(given if isinstance(given, list) else [given], kind)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise RefusedError(f"verify.values: {name} cannot hold these values: {error}") from error
+    return _bytes(numpy.resize(listed, count))
+
+
+def _bytes(values: numpy.ndarray[Any, Any]) -> torch.Tensor:
+    return torch.from_numpy(values.view(numpy.uint8))
+
+
+def _table(memory: RunMemory, name: str, count: int, run: RunCase) -> torch.Tensor:
+    """Addresses of memory that nothing else leads to; every other time what lies there is addresses again."""
+    return _addresses(_behind(memory, name, run, deep=bool(run.seed % 2)), count)
+
+
+def _addresses(region: Allocation, count: int) -> torch.Tensor:
+    places = region.size // _SPREAD
+    return _bytes(region.address + numpy.arange(count, dtype=numpy.uint64) % places * _SPREAD)
+
+
+def _behind(memory: RunMemory, name: str, run: RunCase, *, deep: bool) -> Allocation:
+    region = memory.add(name, "i64", _LEADS_TO * 8, indirect=True)
+    if deep:
+        region.fill(_addresses(_behind(memory, name, run, deep=False), _LEADS_TO))
+    else:
+        region.fill(filled("fp32", _LEADS_TO * 2, run.fill, run.seed, name))
+    return region
+
+
+def _scalar(made: RunArguments, job: Job, run: RunCase, name: str, kind: ScalarType) -> None:
+    given = job.values.get(name)
+    if isinstance(given, list):
+        given = given[run.seed % len(given)] if given else None
+    if given == "addresses" or (given is None and name in job.addresses):
+        made.scalars[name] = _behind(made.memory, name, run, deep=False).address
+        return
+    if given is None:
+        made.scalars[name] = scalar_value(kind, run.size, run.fill, run.seed)
+        return
+    if isinstance(given, str) or not isinstance(given, (int, float)):
+        raise RefusedError(f"verify.values: {name} is {kind}, and {given!r} is no value for it")
+    is_float = kind.name.startswith(("fp", "bf"))
+    if not is_float and not isinstance(given, int):
+        raise RefusedError(f"verify.values: {name} is {kind}, and {given!r} is no integer")
+    made.scalars[name] = float(given) if is_float else given

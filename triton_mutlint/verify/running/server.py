@@ -1,0 +1,109 @@
+"""The process that others are forked from, so that torch and Triton are imported once.
+
+Reads all jobs from standard input, and writes what each gave to standard output. It never touches a device, nor runs
+a kernel itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import BinaryIO
+
+from triton_mutlint.process.forked import Lost, Processes
+from triton_mutlint.verify.wire import Begun, Finished, Job, RunResult
+
+GRACE = 3.0  # seconds after the limit before a process that does not stop by itself is ended
+LOADING = 75.0  # seconds until the first run begins
+MAX_LOST = 2  # processes that may be lost over one kernel
+_SHARED = ("triton.runtime.interpreter", "triton.language.extra.cuda.libdevice", "triton.tools.tensor_descriptor",
+           "triton.experimental.gluon",  # Triton's launcher imports it, and it minds whether kernels are interpreted
+           "triton.backends.compiler", "triton.runtime.driver", "triton_mutlint.verify.running.child")
+
+_Task = tuple[int, tuple[int, ...]]  # a job, and the runs of it that are left
+_Told = Begun | RunResult | Finished  # a run that begins, what it gave, what there is to say when all have ended
+
+
+def main() -> None:
+    """Make the runs of all jobs."""
+    out = os.fdopen(os.dup(1), "wb")
+    jobs: list[Job] = pickle.load(sys.stdin.buffer)  # noqa: S301 - this package wrote it
+    importlib.import_module("torch").set_num_threads(1)  # a child of a process with threads must not wait for them
+    for name in _SHARED:
+        importlib.import_module(name)
+    settings = jobs[0].settings
+    if settings.device == "cpu":
+        importlib.import_module("triton_mutlint.verify.running.runtime").interpret_all()
+    server = _Server(jobs, out)
+    limit = settings.timeout + GRACE
+    tasks: list[_Task] = [(number, tuple(range(len(job.runs)))) for number, job in enumerate(jobs)]
+    Processes(tasks, min(settings.jobs, len(jobs)), _Told, server.work,
+              lambda told: max(LOADING, limit) if told is None else limit, server.received, server.lost,
+              confined=False).run()
+
+
+@dataclass
+class _State:
+    """How far a job has come."""
+
+    results: list[RunResult] = field(default_factory=list)
+    running: int | None = None
+    lost: int = 0
+
+
+class _Server:
+    """Collects what the processes tell, and passes on what each job gave in the end."""
+
+    def __init__(self, jobs: Sequence[Job], out: BinaryIO) -> None:
+        self._jobs, self._out = jobs, out
+        self._states = [_State() for _ in jobs]
+
+    def work(self, task: _Task) -> Iterator[_Told]:
+        """In a forked process."""
+        from triton_mutlint.verify.running.child import work
+
+        return work(self._jobs[task[0]], task[1])
+
+    def received(self, task: _Task, told: _Told) -> None:
+        state = self._states[task[0]]
+        if isinstance(told, Begun):
+            state.running = told.run
+        elif isinstance(told, RunResult):
+            state.results.append(told)
+        else:
+            self._end(task[0], told)
+
+    def lost(self, task: _Task, loss: Lost) -> Iterable[_Task]:
+        """The runs that are left go on in another process, once."""
+        number, wanted = task
+        state = self._states[number]
+        state.lost += 1
+        if state.running is None:
+            self._end(number, Finished(refused=f"loading it for a run failed: {loss.reason}"))
+            return ()
+        if state.running not in {result.run for result in state.results}:
+            state.results.append(RunResult(state.running, *_status(loss, self._jobs[number])))
+        left = tuple(run for run in wanted if run > state.running)
+        if left and state.lost < MAX_LOST:
+            return [(number, left)]
+        self._end(number, Finished(given_up=len(left)))
+        return ()
+
+    def _end(self, number: int, finished: Finished) -> None:
+        results = sorted(self._states[number].results, key=lambda result: result.run)
+        pickle.dump((number, replace(finished, results=tuple(results))), self._out)
+        self._out.flush()
+
+
+def _status(loss: Lost, job: Job) -> tuple[str, str]:
+    if loss.is_late:
+        return "timeout", f"still running after {job.settings.timeout:g} s, and did not stop"
+    return "fault", loss.reason.partition(":")[0]
+
+
+if __name__ == "__main__":
+    main()
