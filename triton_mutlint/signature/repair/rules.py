@@ -110,6 +110,12 @@ def _width(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
         yield from retyped(scene, pointers, dtype, same_class)
 
 
+def _atomic(scene: Scene, match: re.Match[str]) -> Iterator[Change]:
+    """An atomic op knows no elements of this type."""
+    for dtype in ("i32", "fp32", "i64"):
+        yield from retyped(scene, scene.targets(element=True), dtype, dtype.__ne__)
+
+
 def _short(text: str) -> str:
     name = canonical_dtype(re.sub(r"^f(\d)", r"fp\1", text)) or ""
     return name if bits(name) else ""
@@ -143,6 +149,7 @@ RULES: tuple[tuple[re.Pattern[str], Rule], ...] = (
     _rule(r"(?:Loop-carried variable|[Mm]ismatched type for|initial value for) `?(?P<name>\w+)", _one_type),
     _rule(r"inconsistent types|pointer<\w+> and pointer<|different type:|successor operand type|"
           r"[Ee]lement type ?\(?.*element type|element type must match|same dtype", _one_type),
+    _rule(r"atomic_\w+ (?:only supports elements|does not support)|that ptr type matches cmp type", _atomic),
     _rule(r"cannot cast pointer<\w+>(\[\])? to (?P<to>\w+)|cannot add pointers together", _to_number),
     _rule(r"cannot cast \w+(\[\])? to pointer|[Uu]nsupported ptr type|has no attribute 'element_ty'", _to_pointer),
     _rule(r"(invalid operands|IncompatibleType).*pointer<", _pointer_met_number),
