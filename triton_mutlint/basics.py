@@ -47,6 +47,19 @@ def flat(text: str) -> str:
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
+def inert(text: str) -> str:
+    """`text` as nothing that reads a job's log takes for a command to it (`::error`, `##[error]`), line by line."""
+    if "::" not in text and "##[" not in text:
+        return text
+    return re.sub(r"^(\s*):(?=:)", r"\1: ", text.replace("##[", "## ["), flags=re.MULTILINE)
+
+
+def visible(text: str) -> str:
+    """`text` with what a terminal would obey, or show in another order, written as an escape; lines stay lines."""
+    return text if text.isprintable() else "".join(
+        char if char.isprintable() or char == "\n" else char.encode("unicode_escape").decode() for char in text)
+
+
 def one_line(text: str, limit: int = 240) -> str:
     """`text`, `flat`; of one that is too long the first sentence, or as much as fits."""
     line = flat(text)

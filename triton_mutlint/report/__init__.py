@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from triton_mutlint.basics import inert, visible
+
 if TYPE_CHECKING:  # the names alone must cost nothing: `--help` lists them
     from triton_mutlint.report.options import RenderOptions
     from triton_mutlint.types import Report
@@ -25,7 +27,10 @@ def render(name: str, report: Report, options: RenderOptions) -> str:
 
         return "" if options.quiet else f"{sentence(report)}\n"
     text: str = importlib.import_module(FORMATS[name]).render(report, options)
-    return text
+    if name in ("json", "sarif"):
+        return text.replace("##[", "\\u0023#[")
+    text = text if name == "text" else visible(text)  # the text report's own escapes are colours
+    return text.replace("##[", "## [") if name == "github" else inert(text)
 
 
 def _says_nothing(report: Report) -> bool:

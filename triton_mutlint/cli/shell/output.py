@@ -12,7 +12,7 @@ from typing import TextIO
 
 import click
 
-from triton_mutlint.basics import UsageError
+from triton_mutlint.basics import UsageError, inert, visible
 
 NARROWEST = 40
 PATIENCE = 1.0  # seconds before anything is shown
@@ -67,7 +67,7 @@ def fitted(text: str, stream: TextIO, indent: int = 4) -> str:
 def tell(text: str) -> None:
     """Say something beside the output proper, on standard error."""
     with contextlib.suppress(OSError):  # it takes nothing more: the exit code still tells
-        click.echo(fitted(f"{text.rstrip()}\n", sys.stderr), nl=False, err=True)
+        click.echo(fitted(f"{inert(visible(text.rstrip()))}\n", sys.stderr), nl=False, err=True)
 
 
 def is_unicode(stream: TextIO) -> bool:
