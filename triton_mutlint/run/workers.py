@@ -12,7 +12,18 @@ from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.lowering.triton_api import preload
 from triton_mutlint.process.forked import Lost, Processes
 from triton_mutlint.run.kernel import failed
-from triton_mutlint.types import Failure, FileResult, KernelReport, Location, Reads, SourceFile, Stage, Status, Target
+from triton_mutlint.types import (
+    Failure,
+    FileResult,
+    Kernel,
+    KernelReport,
+    Location,
+    Reads,
+    SourceFile,
+    Stage,
+    Status,
+    Target,
+)
 
 _DEFINES = re.compile(r"^\s*@.*jit\b|\bjit\(", re.MULTILINE)  # a kernel, where others mention the word
 _WORTHWHILE = 6  # jit functions: fewer of them take less than what a second process costs
@@ -66,16 +77,28 @@ class _File:
     reads: Reads = field(default_factory=Reads)
 
     def take(self, part: Part, step: Step) -> None:
+        """Raises ValueError for what is not about this file: a process may say anything."""
         if isinstance(step, FileResult):
+            if any(kernel.location.file != self.source.display for kernel in step.functions):
+                raise ValueError("it is about another file")
             self.result = step if step.source is self.source else step.of(self.source)  # from another process
         elif isinstance(step, At):
+            self._kernel(step.index)
             self.at[part.first] = step
         elif isinstance(step, Reported):
+            at, kernel = self.at.pop(part.first, None), self._kernel(step.index)
+            if at is None or at.index != step.index or (step.report.name, step.report.location) != (
+                    kernel.name, kernel.location):
+                raise ValueError("it is about another kernel")
             self.reports[step.index] = step.report
-            del self.at[part.first]
         else:
             self.reads = self.reads.joined(step)
             self.parts -= 1
+
+    def _kernel(self, index: int) -> Kernel:
+        if self.result is None or not 0 <= index < len(self.result.kernels):
+            raise ValueError("it is about no kernel of the file")
+        return self.result.kernels[index]
 
     def lose(self, part: Part, lost: Lost) -> Part | None:
         """Give up the kernel that a lost process was at, or the file where it was not at one; what is left to do."""
