@@ -27,7 +27,7 @@ def copy(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(y_ptr + at, tl.load(x_ptr + at, mask=at < n), mask=at < n)
 '''
-VICTIMS = ("a_victim.py", "victim.py", "z_victim.py")  # before, among and after the others
+VICTIMS = ("a_victim.py", "victim.py", "z_victim.py")
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(unavailable()), reason=unavailable())]
 
@@ -61,40 +61,61 @@ def _listening() -> Iterator[tuple[int, list[str]]]:
             server.close()
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_no_payload_succeeds(tmp_path: Path, jobs: int) -> None:
-    folder, marks = tmp_path / "files", tmp_path / "marks"
-    shutil.copytree(BOOK, folder)
-    marks.mkdir()
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The hostile files, with three that they must not harm: before, among and after them."""
+    made = tmp_path / "files"
+    shutil.copytree(BOOK, made)
+    (tmp_path / "marks").mkdir()
     for name in VICTIMS:
-        (folder / name).write_text(VICTIM)
+        (made / name).write_text(VICTIM)
+    return made
+
+
+def test_no_payload_succeeds_side_by_side_and_from_the_cache(folder: Path) -> None:
+    _lint(folder, jobs=2)
+    for path in _slow(folder):
+        path.unlink()
+    _lint(folder, jobs=2)
+
+
+def test_no_payload_succeeds_one_after_the_other(folder: Path) -> None:
+    for path in _slow(folder):
+        path.unlink()
+    _lint(folder, jobs=1)
+
+
+def _slow(folder: Path) -> list[Path]:
+    """Those that are ended when their time is up."""
+    return [*folder.glob("hang_*"), *folder.glob("fill_*"), folder / "answer_endless.py"]
+
+
+def _lint(folder: Path, jobs: int) -> None:
+    """Hold a run on the folder against what it must not come to."""
     before = {path.name: (path.read_bytes(), path.stat()) for path in folder.iterdir()}
     with _listening() as (port, reached):
-        environment = {**os.environ, "HOSTILE_MARKS": str(marks), "HOSTILE_PORT": str(port),
+        environment = {**os.environ, "HOSTILE_MARKS": str(folder.parent / "marks"), "HOSTILE_PORT": str(port),
                        "HOSTILE_FOLDER": str(folder)}
-        for _ in ("cold", "from the cache"):
-            run = subprocess.run(
-                [sys.executable, "-m", "triton_mutlint", "check", "--format", "json", "--confine", "require", "--jobs",
-                 str(jobs), "--timeout", "2", "--target", "cuda:90", "--cache-dir", str(tmp_path / "cache"),
-                 str(folder)],
-                env=environment, capture_output=True, text=True, timeout=900, stdin=subprocess.PIPE, check=False)
-            assert run.returncode == 1, run.stderr
-            assert "Traceback" not in run.stderr
-            report = json.loads(run.stdout)
-            assert not [path.name for path in marks.iterdir()]
-            assert not reached
-            after = {path.name: (path.read_bytes(), path.stat()) for path in folder.iterdir()}
-            assert {name for name in after if not _same(before.get(name), after[name])} == set()
-            assert after.keys() == before.keys()
-            _victims_hold(report)
-            _all_accounted_for(report, before.keys() - set(VICTIMS))
+        run = subprocess.run(
+            [sys.executable, "-m", "triton_mutlint", "check", "--format", "json", "--confine", "require", "--jobs",
+             str(jobs), "--timeout", "2", "--target", "cuda:90", "--cache-dir", str(folder.parent / "cache"),
+             str(folder)],
+            env=environment, capture_output=True, text=True, timeout=900, stdin=subprocess.PIPE, check=False)
+    assert run.returncode == 1, run.stderr
+    assert "Traceback" not in run.stderr
+    assert not [path.name for path in (folder.parent / "marks").iterdir()]
+    assert not reached
+    after = {path.name: (path.read_bytes(), path.stat()) for path in folder.iterdir()}
+    assert after.keys() == before.keys()
+    assert [name for name in after if not _same(before[name], after[name])] == []
+    report = json.loads(run.stdout)
+    _victims_hold(report)
+    _all_accounted_for(report, before.keys() - set(VICTIMS))
 
 
-def _same(before: tuple[bytes, os.stat_result] | None, after: tuple[bytes, os.stat_result]) -> bool:
-    if before is None or before[0] != after[0]:
-        return False
+def _same(before: tuple[bytes, os.stat_result], after: tuple[bytes, os.stat_result]) -> bool:
     kept = ("st_mode", "st_uid", "st_mtime_ns", "st_nlink", "st_size")
-    return all(getattr(before[1], name) == getattr(after[1], name) for name in kept)
+    return before[0] == after[0] and all(getattr(before[1], name) == getattr(after[1], name) for name in kept)
 
 
 def _victims_hold(report: dict[str, list[dict[str, object]]]) -> None:

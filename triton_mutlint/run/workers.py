@@ -155,7 +155,7 @@ def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, prog
         return [] if rest is None else [rest]
 
     def seconds(step: Step | None) -> float:
-        return request.timeout + _GRACE if isinstance(step, At) else _LOADING
+        return request.timeout + _GRACE if isinstance(step, At) else min(_LOADING, request.timeout + 2 * _GRACE)
 
     Processes(parts, jobs, Step, does, seconds, take, lose, confined=request.is_confined).run()
     if cache is not None:
