@@ -25,6 +25,7 @@ MEMORY = 8 << 30  # bytes of data that a process may have
 WRITTEN = 64 << 20  # bytes of any file that it has open for writing: what it prints
 _NO_NEW_PRIVILEGES, _DIE_WITH_PARENT, _SECCOMP, _FILTER = 38, 1, 22, 2  # of prctl(2)
 _KILL = 9
+_is_confined = False
 
 
 class ConfinementError(Exception):
@@ -46,6 +47,13 @@ def confine(keep: Iterable[int]) -> None:
     if why:
         raise ConfinementError(why)
     _filter_calls(_program(os.getpid()))
+    global _is_confined
+    _is_confined = True
+
+
+def is_confined() -> bool:
+    """Whether this process is confined."""
+    return _is_confined
 
 
 @functools.cache

@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
+from triton_mutlint.process.confined import is_confined
+
 _LOOKING = frozenset({"os.listdir", "os.scandir", "os.walk", "os.fwalk", "os.getxattr", "os.listxattr",
                       "os.putenv", "os.unsetenv"})  # of the family `os`: these change this process alone
 _FAMILIES = frozenset({"fcntl", "ftplib", "http", "imaplib", "os", "poplib", "pty", "shutil", "signal", "smtplib",
@@ -25,11 +27,15 @@ _blocks = 0  # that are open
 
 @contextlib.contextmanager
 def harmless() -> Iterator[None]:
-    """In this block, what would change anything outside of the process raises PermissionError, and nothing sleeps."""
+    """In this block, what would change anything outside of the process raises PermissionError, and nothing sleeps.
+
+    A confined process needs no guards for that.
+    """
     global _blocks
-    _listen()
     of_os, sleep = vars(os), time.sleep
-    saved = {name: of_os[name] for name in _UNTOLD if name in of_os}
+    saved = {} if is_confined() else {name: of_os[name] for name in _UNTOLD if name in of_os}
+    if not is_confined():
+        _listen()
     _blocks += 1
     try:
         of_os.update((name, _refused(f"os.{name}")) for name in saved)
