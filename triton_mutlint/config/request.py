@@ -8,7 +8,6 @@ from pathlib import Path
 
 from triton_mutlint.basics import EMPTY
 from triton_mutlint.config.settings import Config
-from triton_mutlint.process.confined import unavailable
 
 Progress = Callable[[int, int, str], None]  # told of how much is done, in all, and what is at work
 
@@ -48,4 +47,6 @@ class Request:
     @property
     def is_confined(self) -> bool:
         """Whether processes that execute linted code are confined."""
+        from triton_mutlint.process.confined import unavailable  # here: a run answered from the cache needs none
+
         return self.confine != "off" and not unavailable()

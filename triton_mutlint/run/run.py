@@ -13,7 +13,6 @@ from pathlib import Path
 
 from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.process.collector import seldom_collected
-from triton_mutlint.process.confined import unavailable
 from triton_mutlint.process.inputs import current, recording, spoil
 from triton_mutlint.source.discover import Excluded, discover, source_from_stdin
 from triton_mutlint.types import Environment, Failure, Report, SourceFile, UsageError
@@ -27,8 +26,11 @@ def run(request: Request, progress: Progress | None = None) -> Report:
     Raises UsageError for a spec, a target or an option that cannot be used; whatever goes wrong
     with a file or a kernel is in the report.
     """
-    if request.confine == "require" and (why := unavailable()):
-        raise UsageError(f"--confine=require: {why}; docs/security.md says what is confined")
+    if request.confine == "require":
+        from triton_mutlint.process.confined import unavailable
+
+        if why := unavailable():
+            raise UsageError(f"--confine=require: {why}; docs/security.md says what is confined")
     noting = request.cache_dir is not None and current() is None
     with recording() if noting else contextlib.nullcontext():
         compared = request.snapshot is not None or request.baseline is not None
