@@ -1,8 +1,8 @@
 """A process that gives up what reaches beyond it: it may read and compute, and answer through what is open, no more.
 
 Linux filters its system calls (seccomp, see syscalls.py): no file is opened for writing, made, renamed or removed, no
-socket is opened, no program or process is started, nobody else is signalled. Limits of its memory, of the size of what
-it writes and of core dumps hold on other systems, too. docs/security.md says what is claimed.
+socket is opened, no program or process is started, nobody else is signalled. Its memory and the size of what it writes
+are limited. docs/security.md says what is claimed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import ctypes
 import functools
 import os
 import platform
-import resource
 import struct
 import sys
 from collections.abc import Iterable
@@ -28,24 +27,18 @@ _KILL = 9
 _is_confined = False
 
 
-class ConfinementError(Exception):
-    """Why this process could not be confined."""
-
-
 def confine(keep: Iterable[int]) -> None:
     """Confine this process, which is never undone; of its open files, `keep` and the standard ones stay open.
 
-    Raises ConfinementError where the system cannot filter system calls; what the system has no filter for is limited.
+    Raises OSError if the system refuses; `unavailable` says whether it will.
     """
+    import resource  # here: Windows has no such module
+
     _close_all_but({0, 1, 2, *keep})
     for limit, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_DATA, MEMORY), (resource.RLIMIT_FSIZE, WRITTEN)):
         _, hard = resource.getrlimit(limit)
         least = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        with contextlib.suppress(ValueError, OSError):  # macOS refuses some
-            resource.setrlimit(limit, (least, least))
-    why = unavailable()
-    if why:
-        raise ConfinementError(why)
+        resource.setrlimit(limit, (least, least))
     _filter_calls(_program(os.getpid()))
     global _is_confined
     _is_confined = True
@@ -81,13 +74,13 @@ def _close_all_but(keep: set[int]) -> None:
 
 
 def _filter_calls(program: bytes) -> None:
-    """Raises ConfinementError if the system refuses."""
+    """Raises OSError if the system refuses."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_DIE_WITH_PARENT, _KILL, 0, 0, 0)
     text = ctypes.create_string_buffer(program, len(program))
     filter_ = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(text))
     if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) or libc.prctl(_SECCOMP, _FILTER, filter_, 0, 0):
-        raise ConfinementError(f"the system refuses to filter system calls: {os.strerror(ctypes.get_errno())}")
+        raise OSError(ctypes.get_errno(), "the system refuses to filter system calls")
 
 
 # ------------------------------------------------------- the program that the kernel runs for each call (seccomp(2))
@@ -107,35 +100,38 @@ class _Step(NamedTuple):
 def _program(pid: int) -> bytes:
     machine = syscalls.MACHINES.index(platform.machine())
     steps = [_Step(_LOAD, _MACHINE), _Step(_EQUAL, syscalls.AUDIT[machine], 1, 0), _Step(_RETURN, _ENDED),
-             _Step(_LOAD, _NUMBER), _Step(_AT_LEAST, syscalls.UNKNOWN, 0, 1), _Step(_RETURN, _MISSING)]
-    for names, result in ((syscalls.REFUSED, _REFUSED), (syscalls.MISSING, _MISSING)):
-        for name in names:
-            steps += _when(syscalls.number(name, machine), [_Step(_RETURN, result)])
+             _Step(_LOAD, _NUMBER), *_if(_AT_LEAST, syscalls.UNKNOWN, _MISSING)]
+    for name in syscalls.REFUSED:
+        steps += _when(syscalls.number(name, machine), _Step(_RETURN, _REFUSED))
+    for name in syscalls.MISSING:
+        steps += _when(syscalls.number(name, machine), _Step(_RETURN, _MISSING))
     for name, argument, bits in syscalls.REFUSED_WITH_BITS:
-        steps += _when(syscalls.number(name, machine), [
-            _Step(_LOAD, _place(argument)), _Step(_ANY_BIT, bits, 0, 1), _Step(_RETURN, _REFUSED)])
+        steps += _when(syscalls.number(name, machine), _load(argument), *_if(_ANY_BIT, bits, _REFUSED))
     for name, bits in syscalls.REFUSED_WITHOUT_BITS:
-        steps += _when(syscalls.number(name, machine), [
-            _Step(_LOAD, _place(0)), _Step(_ANY_BIT, bits, 1, 0), _Step(_RETURN, _REFUSED)])
+        with_bits = _if(_ANY_BIT, bits, _ALLOWED)
+        steps += _when(syscalls.number(name, machine), _load(0), *with_bits, _Step(_RETURN, _REFUSED))
     for name, values in syscalls.REFUSED_WITH:
-        tests = [_Step(_EQUAL, value, len(values) - i - 1, 0 if i + 1 < len(values) else 1)
-                 for i, value in enumerate(values)]
-        steps += _when(syscalls.number(name, machine), [_Step(_LOAD, _place(1)), *tests, _Step(_RETURN, _REFUSED)])
+        tests = [step for value in values for step in _if(_EQUAL, value, _REFUSED)]
+        steps += _when(syscalls.number(name, machine), _load(1), *tests)
     for name, others in syscalls.FOR_ITSELF:
-        values = (pid, *others)
-        tests = [_Step(_EQUAL, value, len(values) - i, 0) for i, value in enumerate(values)]
-        steps += _when(syscalls.number(name, machine), [_Step(_LOAD, _place(0)), *tests, _Step(_RETURN, _REFUSED)])
+        tests = [step for value in (pid, *others) for step in _if(_EQUAL, value, _ALLOWED)]
+        steps += _when(syscalls.number(name, machine), _load(0), *tests, _Step(_RETURN, _REFUSED))
     steps.append(_Step(_RETURN, _ALLOWED))
     return b"".join(struct.pack("HBBI", step.code, step.if_true, step.if_false, step.value) for step in steps)
 
 
-def _place(argument: int) -> int:
-    """Where the lower half of an argument stands."""
-    return 16 + 8 * argument
+def _load(argument: int) -> _Step:
+    """Look at the lower half of an argument."""
+    return _Step(_LOAD, 16 + 8 * argument)
 
 
-def _when(number: int | None, then: list[_Step]) -> list[_Step]:
-    """`then` for the call of this number, after which another one is not looked for."""
+def _if(test: int, value: int, result: int) -> tuple[_Step, _Step]:
+    """The result for the call if the test holds of what was loaded."""
+    return _Step(test, value, 0, 1), _Step(_RETURN, result)
+
+
+def _when(number: int | None, *then: _Step) -> list[_Step]:
+    """`then` for the call of this number, and if that has no result, it is allowed."""
     if number is None:
         return []
     return [_Step(_EQUAL, number, 0, len(then) + 1), *then, _Step(_RETURN, _ALLOWED)]

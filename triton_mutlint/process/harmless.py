@@ -33,8 +33,9 @@ def harmless() -> Iterator[None]:
     """
     global _blocks
     of_os, sleep = vars(os), time.sleep
-    saved = {} if is_confined() else {name: of_os[name] for name in _UNTOLD if name in of_os}
+    saved = {}
     if not is_confined():
+        saved = {name: of_os[name] for name in _UNTOLD if name in of_os}
         _listen()
     _blocks += 1
     try:
