@@ -57,7 +57,12 @@ def inert(text: str) -> str:
 def visible(text: str) -> str:
     """`text` with what a terminal would obey, or show in another order, written as an escape; lines stay lines."""
     return text if text.isprintable() else "".join(
-        char if char.isprintable() or char == "\n" else char.encode("unicode_escape").decode() for char in text)
+        char if char.isprintable() or char == "\n" else escaped(char) for char in text)
+
+
+def escaped(char: str) -> str:
+    """A character as Python's source would write it: `\\n`, `\\x9b`, `\\u202e`."""
+    return char.encode("unicode_escape", "surrogatepass").decode()
 
 
 def one_line(text: str, limit: int = 240) -> str:

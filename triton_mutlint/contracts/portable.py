@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
+from triton_mutlint.basics import escaped
 from triton_mutlint.process.inputs import read
 from triton_mutlint.types import SourceFile
 
@@ -23,7 +24,7 @@ def portable(file: str, cwd: Path, folder: Path) -> str:
 def _shown(char: str) -> str:
     if char.isprintable() and char != "\\":
         return char
-    return char.encode("unicode_escape", "surrogatepass").decode()
+    return escaped(char)
 
 
 def covered(files: Collection[str], folder: Path, sources: Sequence[SourceFile], arguments: Sequence[str], cwd: Path,

@@ -26,7 +26,6 @@ from triton_mutlint.contracts.contract import CONDITIONAL, KERNEL, MAYBE, OP, UN
 from triton_mutlint.process.inputs import read
 from triton_mutlint.types import UsageError
 
-DEFAULT_FILE = "triton-mutlint.snapshot"
 MAGIC = "# triton-mutlint snapshot, version "
 VERSION = "1"
 _NOTHING, _FAILED, _INDIRECT = "writes nothing", "not analysed", "indirect"

@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from triton_mutlint.basics import flat
 from triton_mutlint.spec.bind import UnknownNameError, bind_arg, module_resolver, value_parameters
 from triton_mutlint.spec.errors import SpecError
 from triton_mutlint.spec.model import ArgSpec
@@ -227,7 +228,7 @@ class WrittenEntry:
 
 def comment_text(text: str) -> str:
     """`text` as it can stand in a comment: one line, printable, not too long."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    line = flat(text)
     return line if len(line) <= _WIDEST else f"{line[: _WIDEST - 1]}…"
 
 
