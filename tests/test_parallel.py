@@ -40,7 +40,7 @@ class Told:
 def run(tasks: Iterable[int], jobs: int, work: Callable[[int], Iterator[int]], seconds: float = 60,
         instead: dict[int, list[int]] | None = None) -> Told:
     told = Told(instead)
-    Processes(tasks, jobs, int, work, lambda item: seconds, told.received, told.lose, confined=False).run()
+    Processes(tasks, jobs, int, work, lambda item: seconds, told.received, told.lose).run()
     return told
 
 

@@ -23,6 +23,7 @@ _TRITON_FILES = ("__init__.py", "_C/libtriton.so", "runtime/jit.py", "compiler/c
                  "compiler/code_generator.py", "language/core.py", "language/semantic.py")
 _ABOUT_DEVICES = ("/proc/driver/nvidia/version", "/proc/driver/nvidia/gpus/*/information",
                   "/sys/class/kfd/kfd/topology/nodes/*/properties")
+_LIMITS = ("RLIMIT_AS", "RLIMIT_DATA", "RLIMIT_STACK", "RLIMIT_NOFILE")
 _PREFIXES = ("TRITON_", "MLIR_", "LLVM_", "CUDA_", "HIP_", "ROCR_", "NVIDIA_")
 _IRRELEVANT = ("TRITON_CACHE_DIR", "TRITON_MUTLINT_", "TRITON_HOME")
 
@@ -33,7 +34,7 @@ def identity() -> str:
     triton = PathFinder.find_spec("triton")
     places = (triton.submodule_search_locations or ()) if triton else ()
     files = [*_tool(), *(os.path.join(place, name) for place in places for name in _TRITON_FILES)]  # noqa: PTH118
-    parts = [__version__, sys.version, sys.executable, sys.platform, *sys.path, *map(_state, files), *_gpu()]
+    parts = [__version__, sys.version, sys.executable, sys.platform, *sys.path, *map(_state, files), *_gpu(), *_limits()]
     return digest_of("\n".join(parts).encode("utf-8", "surrogateescape"))
 
 
@@ -50,6 +51,14 @@ def _state(path: str) -> str:
     except OSError:
         return f"{path} -"
     return f"{path} {found.st_size} {found.st_mtime_ns}"
+
+
+def _limits() -> Iterator[str]:
+    """What a process may take: under other limits, something else fails."""
+    if os.name == "posix":
+        import resource  # here: Windows has no such module
+
+        yield from (f"{name} {resource.getrlimit(vars(resource)[name])}" for name in _LIMITS if name in vars(resource))
 
 
 def _gpu() -> Iterator[str]:

@@ -42,10 +42,7 @@ def _formats(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
 @click.option("--force-exclude", is_flag=True, help="Leave out excluded files even if named here.")
 @shared("spec", "no_spec", "targets", "max_variants", "timeout")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Analyse in N processes (one per core).")
-@click.option("--confine", type=click.Choice(["auto", "require", "off"]), default="auto",
-              help="Keep linted code from writing, connecting and starting programs: where that can be done (auto), or "
-                   "refuse to run.")
-@shared("cache_dir")
+@shared("confine", "cache_dir")
 @click.option("--no-cache", is_flag=True, envvar="TRITON_MUTLINT_NO_CACHE", help="Keep no results, and use none.")
 @shared("opaque_asm", "true_import", "helpers")
 @click.option("--require-spec", is_flag=True, help="Report kernels without a spec entry (TML903).")

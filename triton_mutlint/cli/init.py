@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # analysing is slow to import, and `--help` does without
 @click.option("--spec", "to", type=click.Path(path_type=Path), metavar="FILE", help="The spec to write; - prints it.")
 @click.option("--stdout", is_flag=True, help="Print the spec instead of writing it.")
 @click.option("--dry-run", is_flag=True, help="Show as a diff what would change.")
-@shared("targets", "max_variants", "timeout", "true_import", "config_file", "isolated")
+@shared("targets", "max_variants", "timeout", "confine", "true_import", "config_file", "isolated")
 def command(paths: tuple[str, ...], **options: Any) -> int:
     """Write a spec with the signature of every kernel and what it writes, or complete one.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -13,15 +13,25 @@ from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.contracts.declarations import declaration_of
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.run import compiling, sources_of
+from triton_mutlint.run.workers import At, Part, Reported, Step
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.spec.as_yaml import HEADER, WrittenEntry, entry_lines, key_text
-from triton_mutlint.spec.entries import EntrySubject, given_by_source, guesses, settle, verdict_comments
+from triton_mutlint.spec.entries import Draft, EntrySubject, Settled, draft, verdict_comments
 from triton_mutlint.spec.find import NAMES, find_spec, project_root
 from triton_mutlint.spec.model import KernelSpec
 from triton_mutlint.spec.read import parse_spec
 from triton_mutlint.spec.stale import stale_entries
 from triton_mutlint.spec.write import NoPlaceError, SpecText
-from triton_mutlint.types import Failure, FileResult, Kernel, KernelReport, SourceFile, UsageError, Variant
+from triton_mutlint.types import (
+    Failure,
+    FileResult,
+    Kernel,
+    KernelReport,
+    Location,
+    SourceFile,
+    UsageError,
+    Variant,
+)
 
 
 @dataclass(frozen=True)
@@ -65,14 +75,15 @@ def init(request: Request, to: Path | None, progress: Progress) -> InitResult:
         to = request.cwd / to
         request = replace(request, spec=to if to.is_file() else None, use_spec=to.is_file())
     places = {s.path: to or path for s, path in zip(sources, _destinations(sources), strict=True)}
-    seen: dict[Kernel, list[Variant]] = {}
+    drafts: dict[tuple[Location, str], Draft] = {}
     by_place: dict[Path, list[FileResult]] = {}
     with compiling():
-        run = Run(request, progress, lambda kernel, variant, _: seen.setdefault(kernel, []).append(variant))
-        files = run.files(sources)
+        drafting = _Drafting(request, progress, places)
+        files = drafting.run.files(sources, request.jobs, drafting.steps, Draft,
+                                   lambda kernel, made: drafts.__setitem__((kernel.location, kernel.name), made))
         for file in files:
             by_place.setdefault(places[file.source.path], []).append(file)
-        changes = tuple(_Change(run, seen, path, own).made() for path, own in by_place.items())
+        changes = tuple(_Change(drafting.run, drafts, path, own).made() for path, own in by_place.items())
     return InitResult(changes, failures, sum(file.failure is not None for file in files))
 
 
@@ -87,12 +98,49 @@ def _destinations(sources: Sequence[SourceFile]) -> Iterator[Path]:
         yield find_spec(source.path) or root / NAMES[0]
 
 
+class _Drafting:
+    """What is done in the process of a file: its kernels are analysed, and their entries drafted."""
+
+    def __init__(self, request: Request, progress: Progress, places: Mapping[Path, Path]) -> None:
+        self._places, self._seen = places, dict[Kernel, list[Variant]]()
+        self.run = Run(request, progress, lambda kernel, variant, _: self._seen.setdefault(kernel, []).append(variant))
+
+    def steps(self, source: SourceFile, part: Part) -> Iterator[Step | Draft]:
+        file, at = FileResult(source), At(0, ())
+        for step in self.run.steps(source, part):
+            if isinstance(step, FileResult):
+                file = step
+            elif isinstance(step, At):
+                at = step
+            elif isinstance(step, Reported):
+                yield at  # that takes its time, too
+                yield self._draft(file, file.kernels[step.index], step.report)
+            yield step
+
+    def _draft(self, file: FileResult, kernel: Kernel, report: KernelReport) -> Draft:
+        entry = own_entry(self.run, self._places[file.source.path], kernel)
+        if entry is None and self.run.specs.entry(kernel) is not None:
+            self._seen.pop(kernel, None)  # the entry is another file's: what it gives is not what this kernel is
+            report = self.run.analyze(file, kernel, None)
+        return draft(EntrySubject(kernel, entry, report, tuple(self._seen.get(kernel, ())),
+                                  partial(self.run.plan, file, kernel), partial(self.run.analyze, file, kernel)))
+
+
+def own_entry(run: Run, place: Path, kernel: Kernel) -> KernelSpec | None:
+    """The entry that holds for the kernel, unless it is that of a file with a similar path; `place` is the spec's."""
+    entry = run.specs.entry(kernel)
+    if entry is None or not entry.file_pattern:
+        return entry
+    named = place.parent / entry.file_pattern
+    return None if named.is_file() and named.resolve() != kernel.path.resolve() else entry
+
+
 @dataclass
 class _Change:
     """The change of one spec file while it comes together."""
 
     run: Run
-    seen: dict[Kernel, list[Variant]]
+    drafts: Mapping[tuple[Location, str], Draft]
     path: Path
     files: Sequence[FileResult]
     entries: list[WrittenEntry] = field(default_factory=list)
@@ -107,11 +155,12 @@ class _Change:
             if file.failure is not None:
                 self.remarks.append(f"{file.source.display}: {file.failure.message}")
             for kernel, report in file.reports:
-                entry = self._own_entry(kernel) if kernel else None
+                drafted = self.drafts.get((report.location, report.name)) or Draft(report, Settled(()))
+                entry = own_entry(self.run, self.path, kernel) if kernel else None
                 if kernel is not None and entry is not None:
-                    self._complete(file, kernel, entry, report)
+                    self._complete(file, kernel, entry, drafted)
                 else:
-                    self._add(file, kernel, report)
+                    self._add(file, kernel, drafted)
         self.remarks += self._stale()
         added = tuple(e.key for e in self.entries if not e.disabled)
         failed = tuple(e.key for e in self.entries if e.disabled)
@@ -134,29 +183,15 @@ class _Change:
         for message, place in stale_entries(spec, [f.source for f in self.files], kernels, failed, root):
             yield f"{place.file}:{place.line}: {message}"
 
-    def _subject(self, file: FileResult, kernel: Kernel, entry: KernelSpec | None,
-                 report: KernelReport) -> EntrySubject:
-        return EntrySubject(
-            kernel, entry, report, tuple(self.seen.get(kernel, ())),
-            partial(self.run.plan, file, kernel), partial(self.run.analyze, file, kernel))
-
     # -------------------------------------------------------------- an entry that is there
 
-    def _own_entry(self, kernel: Kernel) -> KernelSpec | None:
-        """The entry that holds for the kernel, unless it is that of a file with a similar path."""
-        entry = self.run.specs.entry(kernel)
-        if entry is None or not entry.file_pattern:
-            return entry
-        named = self.path.parent / entry.file_pattern
-        return None if named.is_file() and named.resolve() != kernel.path.resolve() else entry
-
-    def _complete(self, file: FileResult, kernel: Kernel, entry: KernelSpec, report: KernelReport) -> None:
+    def _complete(self, file: FileResult, kernel: Kernel, entry: KernelSpec, drafted: Draft) -> None:
         """Adds what an existing entry leaves to inference, where the entry is this kernel's alone."""
         place = f"{file.source.display}:{kernel.location.line} {kernel.name}"
-        if report.failure is not None:
-            self.remarks.append(f"{place}: {_one_line(report.failure)}")
+        if drafted.report.failure is not None:
+            self.remarks.append(f"{place}: {_one_line(drafted.report.failure)}")
             return
-        arguments = settle(self._subject(file, kernel, entry, report)).arguments
+        arguments = drafted.settled.arguments
         names = ", ".join(a.name for a in arguments)
         try:
             if arguments:
@@ -178,21 +213,16 @@ class _Change:
 
     # -------------------------------------------------------------- a new entry
 
-    def _add(self, file: FileResult, kernel: Kernel | None, report: KernelReport) -> None:
-        if kernel is not None and self.run.specs.entry(kernel) is not None:
-            self.seen.pop(kernel, None)  # the entry is another file's: what it gives is not what this kernel is
-            report = self.run.analyze(file, kernel, None)
+    def _add(self, file: FileResult, kernel: Kernel | None, drafted: Draft) -> None:
+        report, settled = drafted.report, drafted.settled
         key = self._key(file, kernel.name if kernel else report.name, report)
         entry = WrittenEntry(key, f"line {report.location.line}")
         if kernel is None or report.failure is not None:
             assert report.failure is not None, "a kernel that was not loaded has failed"
-            subject = kernel and self._subject(file, kernel, None, report)
-            self._disable(replace(entry, arguments=guesses(subject) if subject else ()), report.failure)
+            self._disable(replace(entry, arguments=settled.guesses), report.failure)
             return
-        subject = self._subject(file, kernel, None, report)
-        settled = settle(subject)
         declared = declaration_of(kernel, file.source, None)
-        comments = [given_by_source(kernel, subject.plan(None)), *verdict_comments(report)]
+        comments = [drafted.given, *verdict_comments(report)]
         comments += [f"left to inference: {name} ({why})" for name, why in settled.left]
         if declared is not None:
             comments.append(f"line {declared.location.line} declares what is written")

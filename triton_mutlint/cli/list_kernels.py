@@ -11,7 +11,7 @@ import click
 from triton_mutlint.basics import plural
 from triton_mutlint.cli.shell.asked import asked, config_in_force, refuse_stdin
 from triton_mutlint.cli.shell.command import CONTEXT, shared
-from triton_mutlint.cli.shell.output import fitted, write_stdout
+from triton_mutlint.cli.shell.output import Progress, fitted, write_stdout
 
 if TYPE_CHECKING:  # loading kernels is slow to import, and `--help` does without
     from triton_mutlint.run.listing import ListedKernel, ListedParameter
@@ -21,7 +21,8 @@ _BOUND = "\0"  # stands for a space at which no line is broken
 
 
 @click.command("list", context_settings=CONTEXT)
-@shared("paths", "helpers", "format_", "spec", "no_spec", "max_variants", "true_import", "config_file", "isolated")
+@shared("paths", "helpers", "format_", "spec", "no_spec", "max_variants", "timeout", "confine", "true_import",
+        "config_file", "isolated")
 def command(paths: tuple[str, ...], **options: Any) -> int:
     """List the kernels of files, one a line, with the signature that each would be analysed with.
 
@@ -34,7 +35,8 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     request = asked(paths, config_in_force(options), options)
     from triton_mutlint.run.listing import list_kernels
 
-    rows = list_kernels(request)
+    with Progress() as progress:
+        rows = list_kernels(request, progress)
     if options["format_"] == "json":
         write_stdout(json.dumps([_object(row) for row in rows], indent=2, ensure_ascii=False) + "\n")
     else:

@@ -6,10 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from triton_mutlint.basics import EMPTY
+from triton_mutlint.basics import EMPTY, UsageError
 from triton_mutlint.config.settings import Config
 
 Progress = Callable[[int, int, str], None]  # told of how much is done, in all, and what is at work
+
+
+def silent(done: int, total: int, label: str) -> None:
+    """No progress wanted."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,10 @@ class Request:
 
     @property
     def is_confined(self) -> bool:
-        """Whether processes that execute linted code are confined."""
+        """Whether processes that execute linted code are confined. Raises UsageError where they must be and cannot."""
         from triton_mutlint.process.confined import unavailable  # here: a run answered from the cache needs none
 
-        return self.confine != "off" and not unavailable()
+        why = "" if self.confine == "off" else unavailable()
+        if why and self.confine == "require":
+            raise UsageError(f"--confine=require: {why}; docs/security.md says what is confined")
+        return self.confine != "off" and not why

@@ -32,16 +32,22 @@ def confine(keep: Iterable[int]) -> None:
 
     Raises OSError if the system refuses; `unavailable` says whether it will.
     """
-    import resource  # here: Windows has no such module
-
-    _close_all_but({0, 1, 2, *keep})
-    for limit, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_DATA, MEMORY), (resource.RLIMIT_FSIZE, WRITTEN)):
-        _, hard = resource.getrlimit(limit)
-        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(limit, (least, least))
+    limit(keep)
     _filter_calls(_program(os.getpid()))
     global _is_confined
     _is_confined = True
+
+
+def limit(keep: Iterable[int]) -> None:
+    """Limit what this process may take, for one that reads what may have no end and executes none of it."""
+    import resource  # here: Windows has no such module
+
+    _close_all_but({0, 1, 2, *keep})
+    for what, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_DATA, MEMORY), (resource.RLIMIT_FSIZE, WRITTEN)):
+        _, hard = resource.getrlimit(what)
+        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(what, (least, least))
+    _die_with_parent()
 
 
 def is_confined() -> bool:
@@ -66,6 +72,11 @@ def unavailable() -> str:
     return "" if os.waitpid(pid, 0)[1] == 0 else "the system refuses to filter system calls (seccomp)"
 
 
+def _die_with_parent() -> None:
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, _KILL, 0, 0, 0)
+
+
 def _close_all_but(keep: set[int]) -> None:
     for number in [int(path.name) for path in Path("/dev/fd").iterdir()]:
         if number not in keep:
@@ -76,7 +87,6 @@ def _close_all_but(keep: set[int]) -> None:
 def _filter_calls(program: bytes) -> None:
     """Raises OSError if the system refuses."""
     libc = ctypes.CDLL(None, use_errno=True)
-    libc.prctl(_DIE_WITH_PARENT, _KILL, 0, 0, 0)
     text = ctypes.create_string_buffer(program, len(program))
     filter_ = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(text))
     if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) or libc.prctl(_SECCOMP, _FILTER, filter_, 0, 0):

@@ -21,7 +21,6 @@ from typing import Any, Generic, NoReturn, TypeVar
 
 from triton_mutlint.basics import UsageError
 from triton_mutlint.process import capture
-from triton_mutlint.process.confined import confine
 from triton_mutlint.process.inputs import Inputs, apart, spoil, take_in
 from triton_mutlint.types.packing import pack, unpack
 
@@ -105,8 +104,8 @@ class Processes(Generic[T, Item]):
     `received` is given each item that `work` yields, which must be of the type `kind`, as it comes. After an item,
     `seconds` of it may pass until the next one, after the beginning those of None; then the process is ended. Of a task
     that is lost `lost` is told, and gives what to do in its place. Without `jobs`, and where a process cannot be
-    forked, all work is done in this one, and nothing is ended. If `confined`, the processes are (confined.py), and only
-    the open files in `keep` stay open for them.
+    forked, all work is done in this one, and nothing is ended. A process first puts itself into the bounds that `bound`
+    sets (confined.py), which is told which open files it needs; the caller adds those in `keep`.
 
     `run` does it all. In a `with` block, the first task is begun, and `finish` does the rest; all processes are ended
     with the block.
@@ -114,10 +113,11 @@ class Processes(Generic[T, Item]):
 
     def __init__(self, tasks: Iterable[T], jobs: int, kind: Any, work: Callable[[T], Iterator[Item]],
                  seconds: Callable[[Item | None], float], received: Callable[[T, Item], None],
-                 lost: Callable[[T, Lost], Iterable[T]], *, confined: bool, keep: Iterable[int] = ()) -> None:
+                 lost: Callable[[T, Lost], Iterable[T]], bound: Callable[[Iterable[int]], None] | None = None,
+                 keep: Iterable[int] = ()) -> None:
         self._pending, self._jobs, self._kind, self._work = list(reversed(list(tasks))), jobs, kind, work
         self._seconds, self._received, self._lost = seconds, received, lost
-        self._confined, self._keep = confined, frozenset(keep)
+        self._bound, self._keep = bound, frozenset(keep)
         self._workers: list[_Worker[T]] = []
         self._are_apart = jobs > 0 and hasattr(os, "fork")
 
@@ -202,8 +202,8 @@ class Processes(Generic[T, Item]):
         if pid == 0:
             try:
                 capture.print_into(printed)
-                if self._confined:
-                    confine({theirs, printed, *self._keep})
+                if self._bound is not None:
+                    self._bound({theirs, printed, *self._keep})
                 else:
                     os.close(ours)
                 _answer(task, self._work, theirs)

@@ -7,6 +7,7 @@ environment note themselves. Nothing is noted, and nothing costs anything, outsi
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -28,6 +29,7 @@ from triton_mutlint.process.stamps import (
 )
 
 _OWN = frozenset({"TRITON_DEFAULT_FP_FUSION", "TRITON_INTERPRET", "TRITON_DISABLE_LINE_INFO"})  # set by this tool
+_SHORT = frozenset({errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOSPC, errno.EDQUOT, errno.EIO})
 _EVERYTHING = ""  # stands for all variables of the environment
 
 
@@ -97,13 +99,16 @@ def recording() -> Iterator[Inputs]:
     """Notes everything that is read in the block, in this process, into the inputs given."""
     global _current
     outer, _current = _current, Inputs()
-    environ: Any = os.environ
-    kind = type(environ)
+    environs: list[Any] = [os.environ, *filter(None, [getattr(os, "environb", None)])]
+    kind = type(os.environ)
+    noting = _noting(kind if outer is None else kind.__bases__[0])
     try:
-        environ.__class__ = _noting(kind if outer is None else kind.__bases__[0])
+        for environ in environs:
+            environ.__class__ = noting
         yield _current
     finally:
-        environ.__class__ = kind
+        for environ in environs:
+            environ.__class__ = kind
         _current = outer
 
 
@@ -140,6 +145,12 @@ def spoil() -> None:
     """Say that a result is not to be kept: it is due to time or chance, not to what was read."""
     if _current is not None:
         _current.spoiled += 1
+
+
+def spoil_if_short(error: BaseException) -> None:
+    """The same of what failed for want of something that there may be enough of next time."""
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _SHORT):
+        spoil()
 
 
 def read(path: str | os.PathLike[str], *, named: bool = False) -> bytes:
@@ -230,15 +241,15 @@ def variable_digest(name: str, given: dict[Any, Any] | None = None) -> str:
 def _noting(kind: Any) -> type:
     """`os.environ`'s class, noting which variables are asked for."""
 
-    def __getitem__(self: Any, key: str) -> str:  # noqa: N807
-        if isinstance(key, str):
-            _variable(key)
-        value: str = kind.__getitem__(self, key)
+    def __getitem__(self: Any, key: str | bytes) -> str | bytes:  # noqa: N807
+        if isinstance(key, (str, bytes)):
+            _variable(os.fsdecode(key))
+        value: str | bytes = kind.__getitem__(self, key)
         return value
 
-    def __iter__(self: Any) -> Iterator[str]:  # noqa: N807
+    def __iter__(self: Any) -> Iterator[str | bytes]:  # noqa: N807
         _variable(_EVERYTHING)
-        names: Iterator[str] = kind.__iter__(self)
+        names: Iterator[str | bytes] = kind.__iter__(self)
         return names
 
     return type("_NotingEnviron", (kind,), {"__getitem__": __getitem__, "__iter__": __iter__})

@@ -53,7 +53,8 @@ def found_at(look: Look) -> str:
         return digest_of("\0".join(shown).encode("utf-8", "surrogateescape"))
     if name.startswith(ANY):
         path = os.path.join(folder, name.removeprefix(ANY))  # noqa: PTH118
-        return f"{os.path.lexists(path):d}{os.path.exists(path):d}{os.path.isdir(path):d}"  # noqa: PTH110, PTH112
+        leads = os.readlink(path) if os.path.islink(path) else ""  # noqa: PTH114, PTH115
+        return f"{os.path.lexists(path):d}{os.path.exists(path):d}{os.path.isdir(path):d}{leads}"  # noqa: PTH110, PTH112
     is_source, is_package = os.path.isfile(base + ".py"), os.path.isfile(os.path.join(base, "__init__.py"))  # noqa: PTH113, PTH118
     return f"{is_source:d}{is_package:d}{os.path.isdir(base):d}{os.path.exists(base):d}"  # noqa: PTH110, PTH112
 

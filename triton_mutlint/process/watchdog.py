@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import signal
 import threading
 import time
@@ -56,6 +57,10 @@ def watched(seconds: float) -> Iterator[None]:
 @functools.cache
 def _listen() -> None:
     signal.signal(signal.SIGALRM, _ring)  # for good: a late alarm must not end the process
+
+
+if hasattr(signal, "setitimer"):
+    os.register_at_fork(after_in_child=_open.clear)  # a child has its own time
 
 
 def _set() -> None:

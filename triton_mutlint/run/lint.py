@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 from triton_mutlint.cache.files import FileCache
 from triton_mutlint.cache.store import Store
@@ -21,7 +22,7 @@ from triton_mutlint.run.helpers import settled
 from triton_mutlint.run.kernel import Observe, Tools, analyze_kernel, failed
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import Specs, load_file, plan_kernel, shown, unexpected
-from triton_mutlint.run.workers import At, Part, Reported, Step, lint_files
+from triton_mutlint.run.workers import At, Part, Reported, Step, Work, lint_files, nothing_more
 from triton_mutlint.source.slicing.tracing import traced
 from triton_mutlint.spec.model import KernelSpec
 from triton_mutlint.types import (
@@ -48,17 +49,22 @@ class Run:
         self.specs = Specs(request)
         self._sources: Sequence[SourceFile] = ()
 
-    def files(self, sources: Sequence[SourceFile], jobs: int = 0) -> tuple[FileResult, ...]:
+    def files(self, sources: Sequence[SourceFile], jobs: int = 0, work: Work | None = None, kind: Any = None,
+              tell: Callable[[Kernel, Any], None] | None = None) -> tuple[FileResult, ...]:
         """The files with a report on each kernel, analysed in `jobs` processes apart.
 
         Their kernels are but records then, and what is in the cache is not analysed again. Without `jobs`, all is done
         in this process, and the kernels can be worked with.
 
+        `work` stands in place of `steps`, and what it tells of the type `kind` is handed to `tell`; nothing is taken
+        from the cache then.
+
         Raises UsageError for a spec or a target that cannot be used.
         """
         self.check(sources)
-        cache = self._cache() if jobs else None
-        files = lint_files(sources, self.steps, self.request, self.progress, jobs, cache, self.warm_up)
+        cache = self._cache() if jobs and work is None else None
+        files = lint_files(sources, work or self.steps, self.request, self.progress, jobs, cache, self.warm_up, kind,
+                           tell or nothing_more)
         if cache is not None:
             cache.trim()
         return settled(files, self.request, self.specs)

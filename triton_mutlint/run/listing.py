@@ -5,15 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from triton_mutlint.config.request import Request
+from triton_mutlint.config.request import Progress, Request, silent
 from triton_mutlint.process.harmless import harmless
-from triton_mutlint.run.helpers import settled
-from triton_mutlint.run.plan import Specs, load_file, plan_kernel, unexpected
+from triton_mutlint.run.lint import Run
+from triton_mutlint.run.plan import unexpected
 from triton_mutlint.run.run import compiling, sources_of
+from triton_mutlint.run.workers import At, Part, Step
 from triton_mutlint.spec.bind import tuned_parameters
 from triton_mutlint.spec.model import KernelSpec, Spec
 from triton_mutlint.spec.values import value_key
-from triton_mutlint.types import ArgType, Failure, FileResult, Kernel, Location, Origin, Plan, Stage, StageError
+from triton_mutlint.types import (
+    ArgType,
+    Failure,
+    FileResult,
+    Kernel,
+    Location,
+    Origin,
+    Plan,
+    Reads,
+    SourceFile,
+    Stage,
+    StageError,
+)
 
 # What begins the reason of a guess -> where it comes from; what is not here comes from the body.
 _ORIGINS = (
@@ -50,30 +63,53 @@ class ListedKernel:
     failure: Failure | None = None
 
 
-def list_kernels(request: Request) -> tuple[ListedKernel, ...]:
+def list_kernels(request: Request, progress: Progress = silent) -> tuple[ListedKernel, ...]:
     """Every kernel of the files that `request` names (and every helper, if asked), by place.
 
     Raises UsageError for a spec that cannot be used; other failures are rows.
     """
     with compiling():
         sources, failures = sources_of(request)
-        specs = Specs(request)
-        given = [(source, specs.of(source)) for source in sources]  # a wrong spec ends the run before any work
-        files = settled([load_file(source, spec, request) for source, spec in given], request, specs)
-        rows = [_row(specs, file, kernel)
-                for file in files for kernel in (*file.kernels, *(file.helpers if request.helpers else ()))]
+        run, found = Run(request, progress), dict[tuple[Location, str], ListedKernel]()
+
+        def work(source: SourceFile, part: Part) -> Iterator[Step | ListedKernel]:
+            file = run.load(source)
+            yield file
+            for index, kernel in enumerate(_listed(file, request)):
+                if part.wants(index):
+                    yield At(index, ())
+                    yield _row(run, file, kernel)
+            yield Reads()
+
+        def tell(kernel: Kernel, row: ListedKernel) -> None:
+            found[kernel.location, kernel.name] = row
+
+        files = run.files(sources, request.jobs, work, ListedKernel, tell)
+    rows = []
+    for file in files:
+        lost = {(report.location, report.name): report.failure for _, report in file.reports}
+        for kernel in _listed(file, request):
+            key = (kernel.location, kernel.name)
+            row = found.get(key) or ListedKernel("", kernel.location, failure=lost.get(key))
+            rows.append(replace(row, name=kernel.qualname or kernel.name, location=kernel.location,
+                                is_helper=kernel.is_helper))
     unloaded = [(file.source.display, name, f) for file in files for name, f in file.failures]
     rows += [ListedKernel(name, f.location or Location(file, 1), failure=f)
              for file, name, f in (*unloaded, *((file, "", f) for file, f in failures))]
     return tuple(sorted(rows, key=lambda row: (row.location, row.name)))
 
 
-def _row(specs: Specs, file: FileResult, kernel: Kernel) -> ListedKernel:
+def _listed(file: FileResult, request: Request) -> tuple[Kernel, ...]:
+    return file.listed if request.helpers else file.kernels
+
+
+def _row(run: Run, file: FileResult, kernel: Kernel) -> ListedKernel:
+    specs = run.specs
     entry, spec = specs.entry(kernel), specs.of(kernel.source)
     row = ListedKernel(kernel.qualname or kernel.name, kernel.location, kernel.is_helper)
     try:
         with harmless():
-            plan = plan_kernel(kernel, entry, spec, file, specs.request.max_variants)
+            plan = run.plan(file, kernel, entry)
     except StageError as error:
         return replace(row, failure=error.failure)
     except Exception as error:  # the kernel's own heuristics and globals run in there

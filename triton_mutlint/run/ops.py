@@ -11,26 +11,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 
+from triton_mutlint.config.request import silent
 from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.op.run import OP_SECONDS, Followed, Following, OpsOf, OpStep, OpTask, Reading, Unread
 from triton_mutlint.process.capture import unnamed_file
+from triton_mutlint.process.confined import limit
 from triton_mutlint.process.forked import Lost, Processes
 from triton_mutlint.process.harmless import harmless
 from triton_mutlint.run.lint import Run
-from triton_mutlint.run.workers import lint_files
+from triton_mutlint.run.workers import bounds, lint_files
 from triton_mutlint.signature.beyond_variants import beyond
 from triton_mutlint.source.slicing.closures import Differing, differing
 from triton_mutlint.types import (
     Beyond,
     FileResult,
-    Kernel,
     KernelReport,
     LaunchArgument,
     OpReport,
     Origin,
-    Plan,
     SourceFile,
 )
 from triton_mutlint.types.packing import pack, unpack
@@ -93,8 +92,8 @@ def follow(run: Run, sources: Sequence[SourceFile],
             return request.timeout + _GRACE
         return min(request.timeout, OP_SECONDS) + _GRACE if isinstance(step, Following) else _STARTING
 
-    with Processes([OpTask()], 1, OpStep, ops.steps, seconds, found.take, found.lose, confined=run.request.is_confined,
-                   keep=verdicts.shared) as process, closing(verdicts):
+    with Processes([OpTask()], 1, OpStep, ops.steps, seconds, found.take, found.lose, limit,
+                   verdicts.shared) as process, closing(verdicts):
         def finished(files: Sequence[FileResult]) -> FoundOps:
             run.progress(0, 0, "following torch ops")
             verdicts.tell([report for f in files for _, report in f.reports])
@@ -149,8 +148,6 @@ class OpKernels:
     verdicts_of_run: _Verdicts
     _met: dict[tuple[str, int, frozenset[str]], tuple[KernelReport, ...] | str] = field(default_factory=dict)
     _beyond: dict[tuple[object, ...], Beyond | None] = field(default_factory=dict)
-    _files: dict[Path, FileResult] = field(default_factory=dict)
-    _plans: dict[tuple[Path, int, str], tuple[Kernel, Plan]] = field(default_factory=dict)
 
     def wait(self) -> None:
         """Return when the run has its verdicts."""
@@ -173,7 +170,8 @@ class OpKernels:
                   names: frozenset[str]) -> tuple[KernelReport, ...] | str:
         """The same for a kernel that the run has no verdict on."""
         source = SourceFile(module.path, module.display, module.text, names or frozenset([node.name]))
-        (file,) = lint_files([source], self.run.steps, self.run.request, self.run.progress)
+        request = replace(self.run.request, jobs=1)
+        (file,) = lint_files([source], self.run.steps, request, silent, jobs=1, warm_up=self.run.warm_up)
         found = [report for _, report in file.reports]
         here = [r for r in found if r.location.line == node.lineno]
         if launched := _launched(here, module, node, names):
@@ -204,27 +202,29 @@ class OpKernels:
 
     def _reached(self, source: SourceFile, verdict: KernelReport, given: Mapping[str, LaunchArgument],
                  asked: Set[str]) -> Beyond | None:
-        """What a launch may do that no variant in the kernel's plan does, and to the parameters that are asked for."""
+        """What a launch may do that no variant in the kernel's plan does, and to the parameters that are asked for.
+
+        The kernel is loaded for it, in a process of its own.
+        """
+        def ask(source: SourceFile) -> Iterator[Beyond]:
+            file = self.run.load(source)
+            kernel = next(k for k in file.kernels if (k.location.line, k.name) == (verdict.location.line, verdict.name))
+            with harmless():
+                plan = self.run.plan(file, kernel, self.run.specs.entry(kernel))
+            yield beyond(kernel, plan, {k.name: k for k in file.functions}, given)
+
+        answers: list[Beyond] = []
+        request = self.run.request
         try:
-            kernel, plan = self._planned(source, verdict)
-            found = beyond(kernel, plan, {k.name: k for k in self._files[source.path].functions}, given)
+            Processes([source], 1, Beyond, ask, lambda _: request.timeout + _GRACE,
+                      lambda _, answer: answers.append(answer), lambda *_: (),
+                      bounds(request)).run()
         except Exception:  # the kernel's own heuristics and globals run in there
             return None
-        if found.like_variant and verdict.analyzed_variants == verdict.total_variants:
+        found = answers[0] if answers else None
+        if found is not None and found.like_variant and verdict.analyzed_variants == verdict.total_variants:
             return Beyond(found.of(asked))
         return found
-
-    def _planned(self, source: SourceFile, verdict: KernelReport) -> tuple[Kernel, Plan]:
-        """The kernel of a report, which may come from a cache, and its plan."""
-        place = source.path, verdict.location.line, verdict.name
-        if place not in self._plans:
-            if source.path not in self._files:
-                self._files[source.path] = self.run.load(source)
-            file = self._files[source.path]
-            kernel = next(k for k in file.kernels if (k.location.line, k.name) == place[1:])
-            with harmless():
-                self._plans[place] = kernel, self.run.plan(file, kernel, self.run.specs.entry(kernel))
-        return self._plans[place]
 
 
 def _of_other_lengths(verdict: KernelReport, given: Mapping[str, LaunchArgument]) -> set[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from triton_mutlint.config.request import Request
 from triton_mutlint.kernel_source.footprint import footprints
-from triton_mutlint.process.inputs import current
+from triton_mutlint.process.inputs import current, spoil_if_short
 from triton_mutlint.signature.doubts import doubts
 from triton_mutlint.signature.evidence import Inferred, gather
 from triton_mutlint.signature.infer import infer
@@ -126,6 +126,7 @@ def plan_kernel(
 
 def unexpected(stage: Stage, error: BaseException, location: Location) -> Failure:
     """An exception that no stage expected, as a failure of the one kernel or file it happened in."""
+    spoil_if_short(error)
     if os.environ.get("TRITON_MUTLINT_DEBUG"):
         raise error
     from triton_mutlint.lowering.triton_api import newer_than_tested

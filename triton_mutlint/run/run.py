@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from triton_mutlint.config.request import Progress, Request
+from triton_mutlint.config.request import Progress, Request, silent
 from triton_mutlint.process.collector import seldom_collected
 from triton_mutlint.process.inputs import current, recording, spoil
 from triton_mutlint.source.discover import Excluded, discover, source_from_stdin
-from triton_mutlint.types import Environment, Failure, Report, SourceFile, UsageError
+from triton_mutlint.types import Environment, Failure, Report, SourceFile
 
 Failures = tuple[tuple[str, Failure], ...]
 
@@ -27,10 +27,7 @@ def run(request: Request, progress: Progress | None = None) -> Report:
     with a file or a kernel is in the report.
     """
     if request.confine == "require":
-        from triton_mutlint.process.confined import unavailable
-
-        if why := unavailable():
-            raise UsageError(f"--confine=require: {why}; docs/security.md says what is confined")
+        request.is_confined  # noqa: B018 - it raises where that cannot be had
     noting = request.cache_dir is not None and current() is None
     with recording() if noting else contextlib.nullcontext():
         compared = request.snapshot is not None or request.baseline is not None
@@ -47,7 +44,7 @@ def run(request: Request, progress: Progress | None = None) -> Report:
             from triton_mutlint.run.judge import report_on
             from triton_mutlint.run.lint import Run
 
-            linted = Run(request, progress or _silent)
+            linted = Run(request, progress or silent)
             return report_on(linted, sources, failures, request.jobs)
 
 
@@ -69,10 +66,6 @@ def compiling() -> Iterator[None]:
     finally:
         if interpret is not None:
             os.environ["TRITON_INTERPRET"] = interpret
-
-
-def _silent(done: int, total: int, label: str) -> None:
-    """No progress wanted."""
 
 
 def sources_of(request: Request) -> tuple[tuple[SourceFile, ...], Failures]:

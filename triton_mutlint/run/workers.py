@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Union
+from typing import Any, Union
 
 from triton_mutlint.cache.files import FileCache
 from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.lowering.triton_api import preload
+from triton_mutlint.process.confined import confine, limit
 from triton_mutlint.process.forked import Lost, Processes
 from triton_mutlint.run.kernel import failed
 from triton_mutlint.types import (
@@ -61,7 +62,11 @@ class Reported:
 
 
 Step = Union[FileResult, At, Reported, Reads]  # noqa: UP007 - evaluated at run time; first the file, at last its reads
-Work = Callable[[SourceFile, Part], Iterator[Step]]
+Work = Callable[[SourceFile, Part], Iterator[Any]]  # steps, and what else is to be known of the kernel that it is at
+
+
+def nothing_more(kernel: Kernel, more: Any) -> None:
+    """For work that tells steps alone."""
 
 
 @dataclass
@@ -95,10 +100,16 @@ class _File:
             self.reads = self.reads.joined(step)
             self.parts -= 1
 
+    def kernel_at(self, part: Part) -> Kernel:
+        """The kernel that a part is at; raises ValueError if it is at none."""
+        if part.first not in self.at:
+            raise ValueError("it is about no kernel")
+        return self._kernel(self.at[part.first].index)
+
     def _kernel(self, index: int) -> Kernel:
-        if self.result is None or not 0 <= index < len(self.result.kernels):
+        if self.result is None or not 0 <= index < len(self.result.listed):
             raise ValueError("it is about no kernel of the file")
-        return self.result.kernels[index]
+        return self.result.listed[index]
 
     def lose(self, part: Part, lost: Lost) -> Part | None:
         """Give up the kernel that a lost process was at, or the file where it was not at one; what is left to do."""
@@ -111,7 +122,7 @@ class _File:
             self.result, self.is_done = FileResult.failed(self.source, failure), True
             self.parts -= 1
             return None
-        kernel = self.result.kernels[at.index]
+        kernel = self.result.listed[at.index]
         failure = Failure(Stage.LOWER, f"{kernel.name}: {lost.reason}{said}", kernel.location, crashed=True)
         self.reports[at.index] = failed(kernel, failure, at.targets)
         return replace(part, done=part.done | self.reports.keys())
@@ -120,15 +131,17 @@ class _File:
         assert self.result is not None, "every file is loaded, or has failed to"
         if self.is_done:
             return self.result
-        reports = [(kernel, self.reports[i]) for i, kernel in enumerate(self.result.kernels) if i in self.reports]
+        reports = [(kernel, self.reports[i]) for i, kernel in enumerate(self.result.listed) if i in self.reports]
         return replace(self.result, reports=(*reports, *((None, r) for r in _unloaded(self.result))))
 
 
 def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, progress: Progress, jobs: int = 0,
-               cache: FileCache | None = None, warm_up: Callable[[], None] = preload) -> tuple[FileResult, ...]:
+               cache: FileCache | None = None, warm_up: Callable[[], None] = preload, kind: Any = None,
+               tell: Callable[[Kernel, Any], None] = nothing_more) -> tuple[FileResult, ...]:
     """The result of each source, in their order; how many processes take part makes no difference to it.
 
-    What `cache` knows is not done again. Without `jobs`, all is done in this process.
+    What `cache` knows is not done again. Without `jobs`, all is done in this process. What `work` tells of the type
+    `kind` is handed to `tell`, with the kernel that it is about.
     """
     known = [None if cache is None else cache.find(source) for source in sources]
     files = [_File(source, result, result is not None) for source, result in zip(sources, known, strict=True)]
@@ -145,9 +158,12 @@ def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, prog
 
     def take(part: Part, step: Step) -> None:
         file = files[part.file]
+        if kind is not None and isinstance(step, kind):
+            tell(file.kernel_at(part), step)
+            return
         file.take(part, step)
         if isinstance(step, At) and file.result is not None:
-            name = file.result.kernels[step.index].name
+            name = file.result.listed[step.index].name
             progress(sum(not f.parts for f in files), len(files), f"{file.source.display}: {name}")
 
     def lose(part: Part, lost: Lost) -> list[Part]:
@@ -157,11 +173,17 @@ def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, prog
     def seconds(step: Step | None) -> float:
         return request.timeout + _GRACE if isinstance(step, At) else min(_LOADING, request.timeout + 2 * _GRACE)
 
-    Processes(parts, jobs, Step, does, seconds, take, lose, confined=request.is_confined).run()
+    told = Union[Step, kind]  # noqa: UP007 - None is no kind
+    Processes(parts, jobs, told, does, seconds, take, lose, bounds(request)).run()
     if cache is not None:
         for file in pending.values():
             cache.keep(file.outcome(), file.reads)
     return tuple(file.outcome() for file in files)
+
+
+def bounds(request: Request) -> Callable[[Iterable[int]], None]:
+    """What a process that executes linted code is kept in."""
+    return confine if request.is_confined else limit
 
 
 def _parts(files: Mapping[int, _File], jobs: int) -> list[Part]:

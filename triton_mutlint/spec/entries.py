@@ -57,6 +57,23 @@ class Settled:
     left: tuple[tuple[str, str], ...] = ()  # (parameter, why)
 
 
+@dataclass(frozen=True)
+class Draft:
+    """What the entry of one kernel is made of: its verdict with the arguments of `entry` alone, what to write for those
+    that were inferred (of a kernel without a verdict, its guesses), and what the source gives."""
+
+    report: KernelReport
+    settled: Settled
+    given: str = ""
+
+
+def draft(subject: EntrySubject) -> Draft:
+    """Needs the kernel itself; what comes out is data."""
+    if subject.report.failure is not None:
+        return Draft(subject.report, Settled((), guesses(subject)))
+    return Draft(subject.report, settle(subject), given_by_source(subject.kernel, subject.plan(subject.entry)))
+
+
 def settle(subject: EntrySubject) -> Settled:
     """What to write for the parameters that were inferred, so that the verdict stays as it is.
 

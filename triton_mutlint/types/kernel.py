@@ -149,6 +149,11 @@ class FileResult:
         return (*self.helpers, *self.kernels)
 
     @property
+    def listed(self) -> tuple[Kernel, ...]:
+        """All jit functions of the file, as they are numbered: the kernels first."""
+        return (*self.kernels, *self.helpers)
+
+    @property
     def failure(self) -> Failure | None:
         """Why the file as a whole was not loaded, if it was not."""
         return next((failure for name, failure in self.failures if not name), None)

@@ -95,6 +95,9 @@ _SHARED = {
                                  help="Analyse at most N of a kernel (64)."),
     "timeout": click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=120.0, metavar="SECONDS",
                             help="Give up on a kernel after this time (120)."),
+    "confine": click.option("--confine", type=click.Choice(["auto", "require", "off"]), default="auto",
+                            help="Keep linted code from writing, connecting and starting programs: where that can be "
+                                 "done (auto), or refuse to run."),
     "cache_dir": click.option("--cache-dir", type=click.Path(path_type=Path), metavar="DIR",
                               envvar="TRITON_MUTLINT_CACHE_DIR", help="Keep results between runs in this folder."),
     "opaque_asm": click.option("--opaque-asm", is_flag=True, help="Do not read inline asm; its effect is unknown."),

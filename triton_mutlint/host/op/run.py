@@ -93,7 +93,9 @@ class OpsOf:
         by_name: dict[str, list[OpRegistration]] = {}
         for op in ops:
             by_name.setdefault(op.name, []).append(op)
+        numbers = {source.path: number for number, source in enumerate(self.sources)}
         for module in dict.fromkeys(op.module for op in ops):
+            yield Reading(numbers.get(module.path, 0))
             modules.read_imports(module)
         self.kernels.wait()  # which is not the time of an op
         world = World(modules, self.kernels, by_name)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from triton_mutlint.process.inputs import current, spoil
+from triton_mutlint.process.inputs import current, spoil, spoil_if_short
 from triton_mutlint.source.slicing.stubs import Missing, MissingValueError, UndecidedError
 from triton_mutlint.source.slicing.tracing import is_traced
 from triton_mutlint.source.walking import dotted
@@ -97,6 +97,7 @@ class Space(dict[str, Any]):
 
 def reason(error: BaseException) -> str:
     """Why a value is not there, in words that follow its name."""
+    spoil_if_short(error)
     if isinstance(error, (MissingValueError, UndecidedError)):
         return f"is computed from `{error.value.mutlint_root}`, which {error.value.mutlint_reason}"
     text = f"{type(error).__name__}: {error}".split("\n")[0].rstrip(": ")

@@ -42,8 +42,7 @@ def main() -> None:
     limit = settings.timeout + GRACE
     tasks: list[_Task] = [(number, tuple(range(len(job.runs)))) for number, job in enumerate(jobs)]
     Processes(tasks, min(settings.jobs, len(jobs)), _Told, server.work,
-              lambda told: max(LOADING, limit) if told is None else limit, server.received, server.lost,
-              confined=False).run()
+              lambda told: max(LOADING, limit) if told is None else limit, server.received, server.lost).run()
 
 
 @dataclass
