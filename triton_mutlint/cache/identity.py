@@ -34,7 +34,8 @@ def identity() -> str:
     triton = PathFinder.find_spec("triton")
     places = (triton.submodule_search_locations or ()) if triton else ()
     files = [*_tool(), *(os.path.join(place, name) for place in places for name in _TRITON_FILES)]  # noqa: PTH118
-    parts = [__version__, sys.version, sys.executable, sys.platform, *sys.path, *map(_state, files), *_gpu(), *_limits()]
+    parts = [__version__, sys.version, sys.executable, sys.platform, *sys.path, *map(_state, files), *_gpu(),
+             *_limits()]
     return digest_of("\n".join(parts).encode("utf-8", "surrogateescape"))
 
 

@@ -111,6 +111,7 @@ class ModulePlace:
         self.is_package = self.is_folder or path.name == "__init__.py"
         self.asked: set[str] = set()  # files that its imports led to
         self.looked_in: set[Look] = set()  # where its imports were looked up
+        self.is_traced = True  # whether what it learnt from outside is noted
         folder, known = path if self.is_folder else path.parent, {} if folders is None else folders
         self._folder = known.setdefault(str(folder), Folder(folder))
         self.folder = self._folder.path

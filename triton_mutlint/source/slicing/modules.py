@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from triton_mutlint.process.inputs import spoil
 from triton_mutlint.process.stamps import Look
 from triton_mutlint.source.facts import ABSENT, known_facts
 from triton_mutlint.source.finder import Finder, ModulePlace, is_real, is_stood_in, may_be_own
@@ -20,6 +21,7 @@ from triton_mutlint.source.slicing.namespace import Namespace
 from triton_mutlint.source.slicing.session import Session, safe_builtins
 from triton_mutlint.source.slicing.sliced import SlicedModule
 from triton_mutlint.source.slicing.stubs import Missing, StandIns, is_stand_in
+from triton_mutlint.source.slicing.tracing import is_traced_module, telling
 from triton_mutlint.source.text import read_source
 from triton_mutlint.source.torch_helpers import TorchHelpers
 from triton_mutlint.types import StageError, parse_source
@@ -58,7 +60,8 @@ class Modules:
     def _importlib(self) -> ModuleType:
         """`importlib` whose `import_module` gives sliced code what its import statements give it."""
         proxy = ModuleType("importlib")
-        proxy.__dict__.update(vars(importlib), import_module=self._import_module)
+        own = {name: value for name, value in vars(importlib).items() if not isinstance(value, ModuleType)}
+        proxy.__dict__.update(own, import_module=self._import_module, __getattr__=telling(vars(importlib).__getitem__))
         return proxy
 
     def _import_module(self, name: str, package: str | None = None, **options: object) -> ModuleType:
@@ -119,7 +122,7 @@ class Modules:
         for current in involved:
             files.update(dict.fromkeys(sorted(current.place.asked)))
         looks = sorted(set().union(*(m.place.looks for m in involved)))
-        return tuple(files), tuple(looks), all(m.is_traced for m in involved)
+        return tuple(files), tuple(looks), all(m.place.is_traced for m in involved)
 
     def _involved(self, module: SlicedModule) -> list[SlicedModule]:
         """The module and those that its imports led to, itself first."""
@@ -142,6 +145,9 @@ class Modules:
         module, first = self._names[key]
         place.asked |= first.asked  # what the first file of this folder that asked was led to
         place.looked_in |= first.looked_in
+        if not first.is_traced:
+            place.is_traced = False
+            spoil()
         return module
 
     def _module(self, name: str, place: ModulePlace) -> ModuleType:
@@ -150,6 +156,7 @@ class Modules:
         if self._is_stub(name):
             return self.stand_ins.module(name)
         if name == "__future__" or is_real(name):
+            place.is_traced &= is_traced_module(name)
             try:
                 return importlib.import_module(name)
             except Exception:  # an absent submodule, or one that needs torch or a device
@@ -207,6 +214,8 @@ class Modules:
         if not node.level and self._is_helper_module(f"{node.module}.{alias.name}", place):
             return self.module(f"{node.module}.{alias.name}", place)
         value = self._member(self.origin(node, place), alias.name, node)
+        if _is_module(value) and is_real(value.__name__) and not is_traced_module(value.__name__):
+            self.module(value.__name__, place)  # which says so
         if wanted and not is_triton_module(value) and not _is_module(value):
             return importlib.import_module(wanted)
         return value

@@ -25,7 +25,7 @@ from triton_mutlint.process.stamps import refuse_irregular
 from triton_mutlint.process.watchdog import watched
 from triton_mutlint.source.outline import FoundFunction
 from triton_mutlint.source.slicing.surroundings import surrounded, without_registered
-from triton_mutlint.source.slicing.tracing import PRIVATE, traced
+from triton_mutlint.source.slicing.tracing import PRIVATE, telling, traced
 from triton_mutlint.types import split_lines
 
 BYTES = 4 << 30  # the measured packages take a tenth of it, the parts of them that Triton maps included
@@ -237,4 +237,5 @@ def safe_builtins(importer: Callable[..., Any]) -> dict[str, Any]:
     return {
         **vars(builtins), "__import__": importer, "print": nothing, "breakpoint": nothing,
         "exit": refuse_exit, "quit": refuse_exit, "input": refuse_input, "open": read_only,
+        "id": telling(id), "hash": telling(hash),
     }  # fmt: skip

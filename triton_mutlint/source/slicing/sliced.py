@@ -25,7 +25,6 @@ class SlicedModule:
 
     def __init__(self, modules: Modules, path: Path, text: str, tree: ast.Module, known: Outline | None = None) -> None:
         self.linted = False
-        self.is_traced = True  # whether what it learnt from outside is noted
         self.outline = known or outline(tree)
         self.modules, self.path, self.text, self.tree = modules, path, text, tree
         self.place = ModulePlace(path, modules.finder.folders)

@@ -1,93 +1,115 @@
 """What sliced code learns from outside by itself is noted, and what cannot be noted is told.
 
-Constants may depend on a file that exists, on what a folder holds or on the clock. The first two are asked of
-functions of `os` and `io`, which note who asks while slices run. Sizes and times of files, clocks, chance and installed
-distributions cannot be noted, and nothing of such a run is kept: `time.time()` and its like tell when they are called,
-the others are recognised by name in the code that is run, called or not. The number of the process is always the same.
+Constants may depend on a file, on what a folder holds or on the clock. Python tells audit hooks of every file that is
+opened and every folder that is listed, whatever function does it; what is asked about paths goes through `os`. Both are
+noted if sliced code asks. All else that is no function of its arguments cannot be noted, and nothing of such a run is
+kept: other functions of `os` and `time`, `id` and `hash` tell when they are called, modules of the standard library
+that are not in `_TRACED` when they are asked for, and sizes and times of files by name in the code that is run. The
+number of the process is always the same.
 """
 
 from __future__ import annotations
 
 import ast
 import contextlib
-import io
+import functools
 import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from types import ModuleType
+from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
 from triton_mutlint.process.inputs import current, note_data, note_listing, note_path, spoil
 from triton_mutlint.source.walking import walk
 
 PRIVATE = "_mutlint_"  # begins the module name of every sliced function
-_FRAMES = 10  # between sliced code and what `os.path`, `pathlib` and `glob` come down to
-_UNTRACED_CALLS = frozenset({"time", "now", "today", "random", "randint", "randrange", "version", "distribution",
-                             "uname", "node", "platform"})
-# What tells when it is called, by the module that it is an attribute of.
-_TELLING = {
-    os: ("getlogin", "getloadavg", "cpu_count", "sched_getaffinity", "urandom", "fstat", "statvfs", "uname"),
-    time: ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns"),
-}
+_FRAMES = 10  # between sliced code and what opens a file for it
+_PROCESS = 1  # what the numbers of processes are: a verdict that depends on them would be another one in each run
 _PROCESSES = ("getpid", "getppid")
-_PROCESS = 1  # what they say: a verdict that depends on it would be another one in each run
-_TELLS = frozenset((module.__name__, name) for module, names in _TELLING.items() for name in names) | {
-    ("os", name) for name in _PROCESSES}
-# What else cannot be noted, called or not; the others unless they are asked of their module (`os.fstat`).
-_UNTRACED = frozenset({
-    "getsize", "getmtime", "getctime", "getatime", "st_size", "st_mtime", "st_mtime_ns", "st_ctime", "st_mode",
-    "find_spec", "find_loader", "find_module", "iter_modules", "walk_packages", "metadata", "entry_points",
-    "utcnow", "uuid1", "uuid4", "getrandbits", "randbytes", "gethostname", "getuser", "disk_usage",
-}) | ({name for _, name in _TELLS} - _UNTRACED_CALLS)
+# What is asked about a path, noted; functions of `os` that say nothing of the world, or are heard of otherwise.
+_ABOUT_PATHS = ("stat", "lstat", "access", "readlink")
+_PLAIN = frozenset({"fspath", "strerror", "getcwd", "getcwdb", "close", "read", "lseek", "putenv", "unsetenv", "isatty",
+                    "device_encoding", "open", "listdir", "scandir", *_ABOUT_PATHS, *_PROCESSES})
+# Modules whose functions give what their arguments and what is noted decide.
+_NAMES = """
+    __future__ abc argparse array ast base64 binascii bisect bz2 cmath codecs collections colorsys configparser
+    contextlib contextvars copy copyreg csv dataclasses decimal difflib dis enum errno fileinput fnmatch fractions
+    functools genericpath getopt gettext glob graphlib gzip hashlib heapq hmac html importlib importlib.abc inspect io
+    itertools json keyword linecache logging lzma math mimetypes ntpath numbers opcode operator optparse os pathlib
+    pickle pickletools posixpath pprint quopri re reprlib shlex stat string stringprep struct symtable sys tarfile
+    textwrap time token tokenize tomllib traceback types typing typing_extensions unicodedata warnings weakref yaml
+    zipfile zlib zoneinfo
+"""
+_TRACED = frozenset(_NAMES.split())
+_OUTWARD = frozenset({"ctypes", "fcntl", "ftplib", "http", "mmap", "pty", "resource", "socket", "sqlite3", "subprocess",
+                      "syslog", "urllib"})  # of which audit hooks are told
+_UNTRACED = frozenset({"getsize", "getmtime", "getctime", "getatime", "st_size", "st_mtime", "st_mtime_ns", "st_ctime",
+                       "st_mode"})
+_blocks = 0  # that are open
 
 
 def is_traced(body: Iterable[ast.AST]) -> bool:
-    """Whether everything that the code may learn from outside is noted as it runs."""
-    for node in (inner for outer in body for inner in walk(outer)):
-        if _name(node) in _UNTRACED and not _tells(node):
-            return False
-        if isinstance(node, ast.Call) and _name(node.func) in _UNTRACED_CALLS and not _tells(node.func):
-            return False
-    return True
+    """Whether code asks for no size, time or mode of a file, which are not noted."""
+    nodes = (inner for outer in body for inner in walk(outer))
+    return not any((isinstance(node, ast.Attribute) and node.attr in _UNTRACED)
+                   or (isinstance(node, ast.Name) and node.id in _UNTRACED) for node in nodes)
 
 
-def _name(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-def _tells(node: ast.AST) -> bool:
-    """Whether calling it is noted, or says nothing of the world outside (`tl.random`)."""
-    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
-        return False
-    return node.value.id == "tl" or (node.value.id, node.attr) in _TELLS
+def is_traced_module(name: str) -> bool:
+    """Whether what sliced code can learn from a module of the standard library or Triton is noted."""
+    top, _, rest = name.partition(".")
+    return top == "triton" or name in _TRACED or (top in _TRACED and bool(rest) and top != "importlib")
 
 
 @contextlib.contextmanager
 def traced() -> Iterator[None]:
-    """`os`, `io` and `time` that note what sliced code asks of them."""
-    stand_ins: dict[ModuleType, dict[str, Any]] = _noters() if current() is not None else {os: {}}
-    stand_ins[os].update((name, _fixed(vars(os)[name])) for name in _PROCESSES)
+    """In this block it is noted what sliced code asks of the world."""
+    global _blocks
+    stand_ins = {os: _processes()}
+    if current() is not None:
+        stand_ins = {module: {**found, **stand_ins.get(module, {})} for module, found in _noters().items()}
+        _listen()
     saved = {module: {name: vars(module)[name] for name in names} for module, names in stand_ins.items()}
+    _blocks += 1
     try:
         for module, functions in stand_ins.items():
             vars(module).update(functions)
         yield
     finally:
+        _blocks -= 1
         for module, functions in saved.items():
             vars(module).update(functions)
 
 
+@functools.cache
+def _listen() -> None:
+    sys.addaudithook(_heard)  # which cannot be taken away again
+
+
+def _heard(event: str, args: tuple[Any, ...]) -> None:
+    if not _blocks:
+        return
+    if event in ("open", "os.listdir", "os.scandir"):
+        path = "." if args[0] is None else args[0]
+        if isinstance(path, (str, bytes, os.PathLike)) and _by_slice():
+            (note_data if event == "open" else note_listing)(os.fsdecode(path))
+    elif event.partition(".")[0] in _OUTWARD and _by_slice():
+        spoil()
+
+
+@functools.cache
+def _processes() -> dict[str, Any]:
+    return {name: _fixed(vars(os)[name]) for name in _PROCESSES}
+
+
+@functools.cache
 def _noters() -> dict[ModuleType, dict[str, Any]]:
-    notes: dict[str, Callable[[Any], object]] = {
-        "stat": note_path, "lstat": note_path, "access": note_path, "readlink": note_path, "listdir": note_listing,
-        "scandir": note_listing, "open": note_data,
-    }
     found: dict[ModuleType, dict[str, Any]] = {
-        module: {name: _telling(vars(module)[name]) for name in names if name in vars(module)}
-        for module, names in _TELLING.items()}
-    found[os].update((name, _noting(vars(os)[name], note)) for name, note in notes.items())
-    found[io] = {"open": _noting(vars(io)["open"], note_data)}
+        module: {name: telling(function) for name, function in vars(module).items()
+                 if isinstance(function, BuiltinFunctionType) and not (module is os and name in _PLAIN)}
+        for module in (os, time)}
+    found[os].update((name, _noting(vars(os)[name], note_path)) for name in _ABOUT_PATHS if name in vars(os))
     return found
 
 
@@ -107,13 +129,14 @@ def _noting(function: Callable[..., Any], note: Callable[[Any], object]) -> Call
     return asked
 
 
-def _telling(function: Callable[..., Any]) -> Callable[..., Any]:
+def telling(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which tells when sliced code calls it that its result is not to be kept."""
     def asked(*args: Any, **kwargs: Any) -> Any:
         frame = sys._getframe(1)
         if _is_slice(frame):
             spoil()
             namespace: Any = frame.f_globals
-            namespace.module.is_traced = False  # whoever uses that module later, too
+            namespace.module.place.is_traced = False  # whoever uses that module later, too
         return function(*args, **kwargs)
 
     return asked
@@ -131,7 +154,7 @@ def _by_slice() -> bool:
             return False
         if _is_slice(frame):
             return True
-        if str(frame.f_globals.get("__name__") or "").startswith("triton_mutlint."):
+        if str(frame.f_globals.get("__name__") or "").startswith(("triton_mutlint.", "importlib._bootstrap")):
             return False
         frame = frame.f_back
     return False
