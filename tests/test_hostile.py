@@ -28,6 +28,12 @@ def copy(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     tl.store(y_ptr + at, tl.load(x_ptr + at, mask=at < n), mask=at < n)
 '''
 VICTIMS = ("a_victim.py", "victim.py", "z_victim.py")
+OP = VICTIM.replace("import triton\n", "import torch\nimport triton\n", 1) + '''
+
+@torch.library.custom_op("victim::copy", mutates_args=())
+def op(x: torch.Tensor, y: torch.Tensor) -> None:
+    copy[(1,)](x, y, 4, BLOCK=4)
+'''
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(unavailable()), reason=unavailable())]
 
@@ -69,6 +75,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "marks").mkdir()
     for name in VICTIMS:
         (made / name).write_text(VICTIM)
+    (made / "m_victim_op.py").write_text(OP)
     return made
 
 
@@ -90,27 +97,44 @@ def _slow(folder: Path) -> list[Path]:
     return [*folder.glob("hang_*"), *folder.glob("fill_*"), folder / "answer_endless.py"]
 
 
+@pytest.mark.parametrize("command", [["list"], ["init", "--stdout"]])
+def test_no_payload_succeeds_where_nothing_is_judged(folder: Path, command: list[str]) -> None:
+    for path in [*_slow(folder), *folder.glob("op_*"), *folder.glob("write_*")]:
+        path.unlink()
+    run = _run(folder, 2, command)
+    for name in VICTIMS:
+        assert f"{name}:6 copy(" in run.stdout or f"{name}::copy:" in run.stdout
+
+
 def _lint(folder: Path, jobs: int) -> None:
-    """Hold a run on the folder against what it must not come to."""
+    """Hold a report on the folder against what it must not come to."""
+    run = _run(folder, jobs, ["check", "--format", "json", "--cache-dir", str(folder.parent / "cache")])
+    assert run.returncode == 1, run.stderr
+    report = json.loads(run.stdout)
+    _victims_hold(report)
+    _all_accounted_for(report, {path.name for path in folder.iterdir()} - set(VICTIMS))
+
+
+def _run(folder: Path, jobs: int, command: list[str]) -> subprocess.CompletedProcess[str]:
+    """Hold a run on the folder against what it must not do."""
     before = {path.name: (path.read_bytes(), path.stat()) for path in folder.iterdir()}
     with _listening() as (port, reached):
         environment = {**os.environ, "HOSTILE_MARKS": str(folder.parent / "marks"), "HOSTILE_PORT": str(port),
                        "HOSTILE_FOLDER": str(folder)}
+        config = folder.parent / "triton-mutlint.toml"
+        config.write_text(f"jobs = {jobs}\ntargets = ['cuda:90']\n")
+        targets = [] if command[0] == "list" else ["--target", "cuda:90"]
         run = subprocess.run(
-            [sys.executable, "-m", "triton_mutlint", "check", "--format", "json", "--confine", "require", "--jobs",
-             str(jobs), "--timeout", "2", "--target", "cuda:90", "--cache-dir", str(folder.parent / "cache"),
-             str(folder)],
+            [sys.executable, "-m", "triton_mutlint", *command, "--confine", "require", "--timeout", "2", *targets,
+             "--config", str(config), str(folder)],
             env=environment, capture_output=True, text=True, timeout=900, stdin=subprocess.PIPE, check=False)
-    assert run.returncode == 1, run.stderr
     assert "Traceback" not in run.stderr
     assert not [path.name for path in (folder.parent / "marks").iterdir()]
     assert not reached
     after = {path.name: (path.read_bytes(), path.stat()) for path in folder.iterdir()}
     assert after.keys() == before.keys()
     assert [name for name in after if not _same(before[name], after[name])] == []
-    report = json.loads(run.stdout)
-    _victims_hold(report)
-    _all_accounted_for(report, before.keys() - set(VICTIMS))
+    return run
 
 
 def _same(before: tuple[bytes, os.stat_result], after: tuple[bytes, os.stat_result]) -> bool:
@@ -122,8 +146,11 @@ def _victims_hold(report: dict[str, list[dict[str, object]]]) -> None:
     for name in VICTIMS:
         (kernel,) = [k for k in report["kernels"] if str(k["file"]).endswith(f"/{name}")]
         assert (kernel["status"], kernel["mutated"]) == ("analyzed", ["y_ptr"]), name
+    (found,) = [f for f in report["findings"] if str(f["file"]).endswith("/m_victim_op.py")]
+    assert (found["rule"], found["parameter"]) == ("TML103", "y")
 
 
 def _all_accounted_for(report: dict[str, list[dict[str, object]]], names: set[str]) -> None:
-    told = {str(place.get("file")).rpartition("/")[2] for kind in ("kernels", "findings") for place in report[kind]}
+    places = [place for kind in ("kernels", "findings", "ops") for place in report[kind]]
+    told = {str(place.get("file")).rpartition("/")[2] for place in places}
     assert names <= told

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.config.request import Request
-from triton_mutlint.process.forked import Lost, Processes, RemoteError
+from triton_mutlint.process.forked import Lost, Processes
 from triton_mutlint.run import run as engine
 
 CASES = Path(__file__).parents[1] / "fixtures" / "cases"
@@ -75,13 +75,14 @@ def test_a_process_that_does_not_answer_is_ended() -> None:
     assert time.monotonic() - started < 60
 
 
-def test_what_a_task_raises_is_raised() -> None:
+def test_what_a_task_raises_costs_itself() -> None:
     def work(task: int) -> Iterator[int]:
         yield task
         raise LookupError(f"task {task}")
 
-    with pytest.raises(RemoteError, match="LookupError: task 0"):
-        run(range(3), 1, work)
+    told = run(range(3), 1, work)
+    assert told.lost == {i: f"its process raised LookupError: task {i}" for i in range(3)}
+    assert told.items == {i: [i] for i in range(3)}
 
 
 def test_no_process_is_left() -> None:

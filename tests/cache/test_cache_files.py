@@ -160,7 +160,7 @@ def test_what_constants_learn_from_the_disk_counts(project: Project, constant: s
 ASKED = [
     "import os\nSIZE = tl.constexpr(4 + os.getloadavg()[0] * 0)\n",
     "import time\ndef now():\n    return time.monotonic()\nSIZE = tl.constexpr(4 if now() else 8)\n",
-    "from os import getpid\nSIZE = tl.constexpr(4 + 0 * getpid())\n",
+    "from os import times as now\nSIZE = tl.constexpr(4 if now() else 8)\n",
     "import os\nSIZE = tl.constexpr(4)\n@triton.heuristics({'n': lambda args: 3 + 0 * os.cpu_count()})\n",
 ]
 

@@ -86,12 +86,10 @@ def test_a_file_in_place_of_the_cache_is_a_problem(tmp_path: Path) -> None:
 def test_a_full_disk_leaves_the_old_entry(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store.put("files", "a", b"old")
 
-    def full(path: Path, data: bytes) -> int:
-        with path.open("wb") as file:
-            file.write(data[:10])
+    def full(source: Path, target: Path) -> Path:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(Path, "replace", full)
     store.put("files", "a", b"new")
     monkeypatch.undo()
     assert store.problem == os.strerror(errno.ENOSPC)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import time
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
+
+from triton_mutlint.process.files import replace_file
 
 LIMIT = 256 << 20  # bytes of all entries together
 _MAGIC = b"triton-mutlint cache 1\n"
@@ -63,14 +64,7 @@ class Store:
             return
         try:
             folder = self._made(kind)
-            temporary = folder / f".new-{name}-{os.getpid()}-{time.monotonic_ns()}"
-            try:
-                temporary.write_bytes(_MAGIC + _checksum(kind, name, content) + content)
-                temporary.replace(folder / name)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    temporary.unlink()
-                raise
+            replace_file(folder / name, _MAGIC + _checksum(kind, name, content) + content, lasting=False)
         except OSError as error:
             self.problem = f"{error.strerror or error}"
         self._grown = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from triton_mutlint.basics import plural
 from triton_mutlint.cli.shell.output import Progress, tell, write_stdout
@@ -10,23 +11,31 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.fixes.session import FixOutcome, located, settle
 from triton_mutlint.fixes.write import unified, write_document
 from triton_mutlint.run import run as engine
-from triton_mutlint.types import Finding, Report
+from triton_mutlint.types import Finding, Report, UsageError
 
 
 def fix(request: Request) -> Report:
     """Write what was fixed, say so on standard error, and give the report on what is left.
 
-    Raises UsageError for a file that cannot be written.
+    A file that cannot be written is left as it is, and the others are written.
     """
     outcome = _settled(request)
+    unwritten = {}
     for _, document in outcome.changed:
-        write_document(document)
-    for done in outcome.fixed:
-        tell(f"fixed {_place(done.findings)}: {done.message}")
+        try:
+            write_document(document, request.cwd)
+        except UsageError as error:
+            unwritten[document.display] = str(error)
+    done = replace(outcome, changed=tuple(pair for pair in outcome.changed if pair[1].display not in unwritten),
+                   fixed=tuple(fix for fix in outcome.fixed if fix.file not in unwritten))
+    for fixed in done.fixed:
+        tell(f"fixed {_place(fixed.findings)}: {fixed.message}")
+    for message in unwritten.values():
+        tell(f"not fixed: {message}")
     _refusals(outcome, outcome.report)
-    if outcome.changed:
-        tell(f"{_count(outcome)} fixed in {plural(len(outcome.changed), 'file')}")
-    return outcome.report
+    if done.changed:
+        tell(f"{_count(done)} fixed in {plural(len(done.changed), 'file')}")
+    return engine.run(request) if unwritten else outcome.report
 
 
 def show(request: Request) -> bool:

@@ -55,7 +55,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
             write_stdout(_diff(change))
         elif change.new != (change.old or ""):
             check_writable(change.path)
-            write_file(change.path, change.new)
+            write_file(change.path, change.new, within=request.cwd)
     _report(result, written=not (printed or options["dry_run"]))
     return int(bool(result.failures) or result.unloaded > 0)
 

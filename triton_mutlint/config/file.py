@@ -16,6 +16,7 @@ from typing import Any
 from triton_mutlint.basics import FAIL_LEVELS, Severity, UsageError
 from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.config.settings import Config, nearest, read_selector
+from triton_mutlint.process.inputs import read
 
 KnownRules = Callable[[], Mapping[str, str]]  # the name of each rule by its code
 
@@ -39,7 +40,7 @@ def find(start: Path) -> Path | None:
 
 def _has_table(path: Path) -> bool:
     try:
-        data = path.read_bytes()
+        data = read(path, named=True)
     except OSError:
         return False  # not ours to complain about: it may belong to another project
     if not _MENTION.search(data):
@@ -85,7 +86,7 @@ def load(start: Path, path: Path | None = None, known_rules: KnownRules = dict) 
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read(path, named=True).decode("utf-8").replace("\r\n", "\n")
     except OSError as error:
         raise UsageError(f"{path}: cannot read the configuration: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -99,6 +100,8 @@ def _parse(path: Path) -> dict[str, Any]:
         parsed: dict[str, Any] = toml.loads(_text(path))
     except toml.TOMLDecodeError as error:
         raise UsageError(f"{path}: not valid TOML: {error}") from error
+    except RecursionError:
+        raise UsageError(f"{path}: it is nested too deeply") from None
     return parsed
 
 
@@ -171,6 +174,8 @@ class _Reader:
     def _string(self, key: str, value: Any) -> str:
         if not isinstance(value, str) or not value:
             raise self._error(key, f"{key} must be a string, not {_kind(value)}")
+        if "\0" in value:
+            raise self._error(key, f"{key} must not hold a null character")
         return value
 
     def _path(self, key: str, value: Any) -> Path:

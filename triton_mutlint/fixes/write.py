@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
+from pathlib import Path
 
 from triton_mutlint.fixes.document import Document
 from triton_mutlint.process.files import write_file
@@ -20,8 +21,11 @@ def unified(before: Document, after: Document) -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
-def write_document(document: Document) -> None:
-    """Replace the file by the document's text; raises UsageError where it changed since, or cannot be written."""
+def write_document(document: Document, within: Path | None = None) -> None:
+    """Replace the file by the document's text; raises UsageError where it changed since, or cannot be written.
+
+    A file below `within` must not be outside of it by a link.
+    """
     assert document.path is not None, "standard input is no file"
     try:
         if document.path.read_bytes() != document.data:
@@ -30,4 +34,4 @@ def write_document(document: Document) -> None:
             raise UsageError(f"cannot write {document.display}: it is read-only")
     except OSError as error:
         raise UsageError(f"cannot write {document.display}: {error.strerror}") from error
-    write_file(document.path, document.encoded(), document.display)
+    write_file(document.path, document.encoded(), document.display, within)

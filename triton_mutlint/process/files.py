@@ -2,43 +2,72 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import secrets
 from pathlib import Path
 
 from triton_mutlint.basics import UsageError
 
 
-def write_file(path: Path, content: str | bytes, name: str = "") -> None:
-    """Write `path`, `name` in messages, whole or not at all: the old file stays until the new one is on disk."""
+def write_file(path: Path, content: str | bytes, name: str = "", within: Path | None = None) -> None:
+    """Write `path`, `name` in messages, whole or not at all: the old file stays until the new one is on disk.
+
+    A path below the folder `within` must not lead out of it by a link. Raises UsageError.
+    """
     data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
     try:
         if path.exists() and not path.is_file():  # a pipe or device has no old content to keep
             path.write_bytes(data)
             return
-        _replace(path, data)
+        target = path.resolve()  # a link keeps pointing at the file it names
+        is_below = within is not None and Path(os.path.abspath(path)).is_relative_to(within)  # noqa: PTH100 - by name
+        if within is not None and is_below and not target.is_relative_to(within.resolve()):
+            raise UsageError(f"cannot write {name or path}: by a link, it is {target}, outside of {within}")
+        replace_file(target, data)
     except OSError as error:
         raise UsageError(f"cannot write {name or path}: {error.strerror}") from error
 
 
-def _replace(path: Path, data: bytes) -> None:
-    import tempfile
+def replace_file(target: Path, data: bytes, *, lasting: bool = True) -> None:
+    """Put a new file with the old one's mode, owner and attributes in its place; on disk at once if `lasting`.
 
-    target = path.resolve()  # a link keeps pointing at the file it names
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    temporary = Path(name)
+    Where the system can, the new file has no name until it is whole, so that a killed process leaves none behind.
+    Raises OSError.
+    """
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    is_named, descriptor = _opened(temporary)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask())
+            _be_like(target, file.fileno())
+            if lasting:
+                os.fsync(file.fileno())
+            if not is_named:
+                os.link(f"/proc/self/fd/{file.fileno()}", temporary, src_dir_fd=file.fileno(), follow_symlinks=True)
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _opened(temporary: Path) -> tuple[bool, int]:
+    """A new file, and whether it has its name already."""
+    if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):  # noqa: PTH112
+        with contextlib.suppress(OSError):  # not every file system has files without names
+            return False, os.open(temporary.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
+    return True, os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+
+
+def _be_like(old: Path, new: int) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        about = old.stat()
+        if hasattr(os, "fchown"):
+            with contextlib.suppress(OSError):  # one may give nothing away
+                os.fchown(new, about.st_uid, about.st_gid)
+            os.fchmod(new, about.st_mode & 0o7777)
+        if hasattr(os, "listxattr"):
+            with contextlib.suppress(OSError):  # some are the system's own
+                for name in os.listxattr(old):
+                    os.setxattr(new, name, os.getxattr(old, name))

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, NoReturn, TypeVar
 
-from triton_mutlint.basics import UsageError
 from triton_mutlint.process import capture
 from triton_mutlint.process.inputs import Inputs, apart, spoil, take_in
 from triton_mutlint.types.packing import pack, unpack
@@ -40,10 +39,6 @@ class Lost:
     reason: str
     printed: tuple[str, ...] = ()
     is_late: bool = False
-
-
-class RemoteError(Exception):
-    """What went wrong in another process, with its traceback."""
 
 
 class _LostError(Exception):
@@ -102,10 +97,10 @@ class Processes(Generic[T, Item]):
     """Runs `work(task)` for each of `tasks`, each in a process forked from this one, `jobs` of them at a time.
 
     `received` is given each item that `work` yields, which must be of the type `kind`, as it comes. After an item,
-    `seconds` of it may pass until the next one, after the beginning those of None; then the process is ended. Of a task
-    that is lost `lost` is told, and gives what to do in its place. Without `jobs`, and where a process cannot be
-    forked, all work is done in this one, and nothing is ended. A process first puts itself into the bounds that `bound`
-    sets (confined.py), which is told which open files it needs; the caller adds those in `keep`.
+    `seconds` of it may pass until the next one, after the beginning those of None; then the process is ended. A task
+    whose process dies, hangs or raises is lost: `lost` is told, and gives what to do in its place. Without `jobs`, and
+    where a process cannot be forked, all work is done in this one, and nothing is ended. A process first puts itself
+    into the bounds that `bound` sets (confined.py), which is told which open files it needs; `keep` are more of them.
 
     `run` does it all. In a `with` block, the first task is begun, and `finish` does the rest; all processes are ended
     with the block.
@@ -122,7 +117,6 @@ class Processes(Generic[T, Item]):
         self._are_apart = jobs > 0 and hasattr(os, "fork")
 
     def run(self) -> None:
-        """Raises UsageError if `work` does, and RemoteError for what else it raises in another process."""
         with self:
             self.finish()
 
@@ -140,7 +134,7 @@ class Processes(Generic[T, Item]):
             worker.close()
 
     def finish(self) -> None:
-        """Raises as `run` does. The time for the first items counts from now."""
+        """The time for the first items counts from now."""
         while self._pending and not self._are_apart:
             task = self._pending.pop()
             for item in self._work(task):
@@ -178,10 +172,10 @@ class Processes(Generic[T, Item]):
                 if word == "done":
                     take_in(unpack(answer, Inputs) if answer else None)
                     return True
-                if word == "usage":
-                    raise UsageError(answer)
                 if word == "error":
-                    raise RemoteError(f"\n{answer}")
+                    lines = str(answer).strip().splitlines()
+                    raise _LostError(f"its process raised {lines[-1] if lines else 'an exception'}",
+                                     tuple(lines if os.environ.get("TRITON_MUTLINT_DEBUG") else lines[-_SHOWN:-1]))
                 item = unpack(answer, self._kind)
                 worker.expect(self._seconds(item))
                 self._received(worker.task, item)
@@ -257,8 +251,6 @@ def _answer(task: T, work: Callable[[T], Iterator[Item]], pipe: int) -> NoReturn
                 for item in work(task):
                     _send(pipe, "item", pack(item))
                 _send(pipe, "done", "" if inputs is None else pack(inputs.shared()))
-            except UsageError as error:
-                _send(pipe, "usage", str(error))
             except Exception:  # told where the task was given
                 _send(pipe, "error", traceback.format_exc())
     finally:

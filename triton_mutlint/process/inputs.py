@@ -11,7 +11,6 @@ import errno
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from triton_mutlint.process.stamps import (
@@ -21,6 +20,7 @@ from triton_mutlint.process.stamps import (
     Look,
     Signature,
     Stamp,
+    content_of,
     digest_of,
     found_at,
     refuse_irregular,
@@ -161,7 +161,7 @@ def read(path: str | os.PathLike[str], *, named: bool = False) -> bytes:
     if _current is None:
         if not named:
             refuse_irregular(path)
-        return Path(path).read_bytes()
+        return content_of(path)
     name = os.path.abspath(path)  # noqa: PTH100 - links stay: they are what the run saw
     signature: Signature = ()
     digest = ""
@@ -169,8 +169,7 @@ def read(path: str | os.PathLike[str], *, named: bool = False) -> bytes:
         if not named:
             refuse_irregular(name)
         signature = signature_of(name)
-        with open(name, "rb") as file:  # noqa: PTH123 - a hot path
-            data = file.read()
+        data = content_of(name)
         digest = digest_of(data)
         return data
     finally:

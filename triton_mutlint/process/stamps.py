@@ -11,6 +11,8 @@ from hashlib import blake2b
 
 _SETTLED = 100_000_000  # ns after which a change would show in a file's times: far above any clock's step
 
+_MOST = 256 << 20  # bytes of a file that is read
+
 Signature = tuple[int, ...]
 Look = tuple[str, str]  # a folder, and a name in it; ALL for whatever is there
 ALL, LISTING = "", "/"  # all sources and folders; everything
@@ -38,6 +40,15 @@ def refuse_irregular(path: str | os.PathLike[str]) -> None:
         kinds = ((stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
         kind = next((kind for is_kind, kind in kinds if is_kind(mode)), "a device")
         raise OSError(errno.EINVAL, f"it is {kind}, not a file", os.fspath(path))
+
+
+def content_of(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a file. Raises OSError, also for one that has no end."""
+    with open(path, "rb") as file:  # noqa: PTH123 - a hot path
+        data = file.read(_MOST + 1)
+    if len(data) > _MOST:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), os.fspath(path))
+    return data
 
 
 def found_at(look: Look) -> str:
@@ -75,8 +86,7 @@ def file_stamp(path: str) -> Stamp:
     try:
         refuse_irregular(path)
         signature = signature_of(path)
-        with open(path, "rb") as file:  # noqa: PTH123
-            return Stamp(digest_of(file.read()), signature)
+        return Stamp(digest_of(content_of(path)), signature)
     except OSError:
         return Stamp("")
 

@@ -10,7 +10,7 @@ from triton_mutlint.process.harmless import harmless
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import unexpected
 from triton_mutlint.run.run import compiling, sources_of
-from triton_mutlint.run.workers import At, Part, Step
+from triton_mutlint.run.workers import At, Part, Reported, Step
 from triton_mutlint.spec.bind import tuned_parameters
 from triton_mutlint.spec.model import KernelSpec, Spec
 from triton_mutlint.spec.values import value_key
@@ -19,6 +19,7 @@ from triton_mutlint.types import (
     Failure,
     FileResult,
     Kernel,
+    KernelReport,
     Location,
     Origin,
     Plan,
@@ -26,6 +27,7 @@ from triton_mutlint.types import (
     SourceFile,
     Stage,
     StageError,
+    Status,
 )
 
 # What begins the reason of a guess -> where it comes from; what is not here comes from the body.
@@ -79,6 +81,7 @@ def list_kernels(request: Request, progress: Progress = silent) -> tuple[ListedK
                 if part.wants(index):
                     yield At(index, ())
                     yield _row(run, file, kernel)
+                    yield Reported(index, KernelReport(kernel.name, kernel.location, Status.ANALYZED))
             yield Reads()
 
         def tell(kernel: Kernel, row: ListedKernel) -> None:

@@ -128,9 +128,17 @@ class _File:
         return replace(part, done=part.done | self.reports.keys())
 
     def outcome(self) -> FileResult:
-        assert self.result is not None, "every file is loaded, or has failed to"
+        """All there is to know; what a process kept to itself is a failure."""
+        if self.result is None:
+            self.lose(Part(0), Lost("its process told nothing of it"))
+        assert self.result is not None, "or it is lost"
         if self.is_done:
             return self.result
+        for index, kernel in enumerate(self.result.kernels):
+            if index not in self.reports:
+                failure = Failure(Stage.LOWER, f"{kernel.name}: its process told nothing of it", kernel.location,
+                                  crashed=True)
+                self.reports[index], self.reads = failed(kernel, failure), replace(self.reads, is_all=False)
         reports = [(kernel, self.reports[i]) for i, kernel in enumerate(self.result.listed) if i in self.reports]
         return replace(self.result, reports=(*reports, *((None, r) for r in _unloaded(self.result))))
 
@@ -175,10 +183,11 @@ def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, prog
 
     told = Union[Step, kind]  # noqa: UP007 - None is no kind
     Processes(parts, jobs, told, does, seconds, take, lose, bounds(request)).run()
+    outcomes = [file.outcome() for file in files]
     if cache is not None:
-        for file in pending.values():
-            cache.keep(file.outcome(), file.reads)
-    return tuple(file.outcome() for file in files)
+        for number, file in pending.items():
+            cache.keep(outcomes[number], file.reads)
+    return tuple(outcomes)
 
 
 def bounds(request: Request) -> Callable[[Iterable[int]], None]:

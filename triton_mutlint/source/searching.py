@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -35,7 +36,15 @@ def walk(root: Path, excluded: Callable[[Path], bool], unreadable: Callable[[OSE
             wanted = name.endswith(".py") and not name.startswith(".") and not excluded(path)
             if not wanted:
                 continue
-            if os.path.isfile(path):  # noqa: PTH113 - not a pipe or device, which would be waited for
+            try:
+                is_file = stat.S_ISREG(path.stat().st_mode)  # not a pipe or device, which would be waited for
+            except PermissionError as error:  # the folder can be listed, and not entered
+                unreadable(PermissionError(error.errno, error.strerror, folder))
+                folders.clear()
+                break
+            except OSError:
+                is_file = False
+            if is_file:
                 yield path
             else:
                 spoil()

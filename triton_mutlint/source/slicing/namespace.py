@@ -23,6 +23,7 @@ from triton_mutlint.source.slicing.scopes import Linked, Scope
 from triton_mutlint.source.slicing.spaces import Space, reason
 from triton_mutlint.source.slicing.stubs import Missing, UndecidedError, is_stand_in
 from triton_mutlint.source.slicing.units import Unit
+from triton_mutlint.source.walking import dotted
 
 if TYPE_CHECKING:
     from triton_mutlint.source.slicing.sliced import SlicedModule
@@ -104,7 +105,10 @@ class Namespace(Space):
         if not (isinstance(value, dict) and [*value] == ["ref"] and isinstance(value["ref"], str)):
             return value
         try:
-            return self.module.namespace.evaluate(ast.parse(value["ref"], mode="eval").body)
+            node = ast.parse(value["ref"], mode="eval").body
+            if not dotted(node):
+                raise ValueError("it is no dotted name")
+            return self.module.namespace.evaluate(node)
         except (Exception, UndecidedError) as error:
             return self.missing(name, f"is given as `{{ref: {value['ref']}}}`, which gives nothing ({error})")
 
