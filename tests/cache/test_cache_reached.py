@@ -51,8 +51,19 @@ FORMS = {
     "a heuristic": "@triton.heuristics({'FN': lambda args: hook})\n" + BY_FLAG,
     "a heuristic by a table": "RULES = {'FN': lambda args: globals()['hook']}\n\n\n"
                               "@triton.heuristics(RULES)\n" + BY_FLAG,
+    "a decorated helper": "def wrap(fn):\n    return fn\n\n\n@wrap\n@triton.jit\ndef deep(p):\n    hook(p)\n\n\n"
+                          + KERNEL.format(call="deep(x)"),
+    "an object's attribute": "import types\nNS = types.SimpleNamespace(put=hook)\nFN = NS.put\n\n\n"
+                             + KERNEL.format(call="FN(x)"),
     "the spec": BY_FLAG,
     "the spec by another name": "OTHER = hook\n\n\n" + BY_FLAG,
+}
+# Other ways in which a file gets at the helper of another one.
+IMPORTS = {
+    "a star": ("hooks.py", "from hooks import *"),
+    "a module's attribute": ("hooks.py", "import hooks\nhook = hooks.hook"),
+    "a module in packages": ("one/two/hooks.py", "import one.two.hooks\nhook = one.two.hooks.hook"),
+    "a relative name": ("hooks.py", "import importlib\nhook = importlib.import_module('hooks').hook"),
 }
 SPECS = {"the spec": "hook", "the spec by another name": "OTHER"}
 
@@ -70,6 +81,12 @@ class Project:
         if self.where == "same file":
             (self.root / "kernels.py").write_text(HEAD + helper + FORMS[self.form])
             return
+        if self.where in IMPORTS:
+            place = self.root / IMPORTS[self.where][0]
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(HEAD + helper)
+            (self.root / "kernels.py").write_text(HEAD + IMPORTS[self.where][1] + "\n\n\n" + FORMS[self.form])
+            return
         (self.root / "hooks.py").write_text(HEAD + helper)
         if self.where == "handed on":
             (self.root / "between.py").write_text("from hooks import hook as passed\nLIST = [passed]\nhook, = LIST\n")
@@ -80,8 +97,10 @@ class Project:
         return engine.run(Request(("kernels.py",), self.root, targets=("cuda:90",), cache_dir=cache))
 
 
-@pytest.mark.parametrize("where", ["same file", "another file", "handed on"])
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("form", "where"), [
+    *((form, where) for form in FORMS for where in ("same file", "another file", "handed on")),
+    *(("its own name", where) for where in IMPORTS),
+])
 def test_the_verdict_follows_the_helper(tmp_path: Path, form: str, where: str) -> None:
     folder = tmp_path / "project"
     folder.mkdir()

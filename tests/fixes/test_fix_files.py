@@ -94,6 +94,31 @@ def test_permissions_stay_and_links_go_on_naming_the_file(tmp_path: Path) -> Non
     assert [p.name for p in folder.iterdir()] == ["k.py"]
 
 
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="takes attributes of files")
+def test_attributes_stay(document: Document, tmp_path: Path) -> None:
+    path = tmp_path / "k.py"
+    try:
+        os.setxattr(path, "user.mutlint", b"kept")
+    except OSError:
+        pytest.skip("the file system has none")
+    write_document(document)
+    assert path.read_bytes() != b"old\n"
+    assert os.getxattr(path, "user.mutlint") == b"kept"
+
+
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside.py"
+    inside.mkdir()
+    outside.write_bytes(b"old\n")
+    (inside / "k.py").symlink_to(outside)
+    changed = read_document(inside / "k.py", "k.py", python=True).with_text("new\n")
+    with pytest.raises(UsageError, match=r"by a link"):
+        write_document(changed, inside)
+    assert outside.read_bytes() == b"old\n"
+    write_document(changed, tmp_path)
+    assert outside.read_bytes() == b"new\n"
+
+
 def test_a_file_that_changed_meanwhile_is_left_alone(document: Document, tmp_path: Path) -> None:
     (tmp_path / "k.py").write_bytes(b"theirs\n")
     with pytest.raises(UsageError, match="changed while"):
@@ -142,6 +167,7 @@ def test_a_killed_process_leaves_the_old_file(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", script, str(path)], check=False)
     assert done.returncode == -signal.SIGKILL
     assert path.read_bytes() == b"old\n"
+    assert [p.name for p in tmp_path.iterdir()] == ["k.py"] or sys.platform != "linux"
 
 
 def test_the_diff_can_be_applied(tmp_path: Path) -> None:
