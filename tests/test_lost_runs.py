@@ -83,6 +83,25 @@ def test_a_constant_that_takes_forever_is_lost_with_its_file_at_most(folder: Pat
     assert code == 1
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("body", [
+    "return sum(range(10 ** 12))", "return 7 ** 10 ** 9", "return len(bytes(1 << 40))",
+    "import re\n    return len(re.match('(a*)*b', 'a' * 60 + 'c') or '')",
+    "class Wrong(Exception):\n        def __str__(self):\n            raise self\n    raise Wrong",
+    "class Wrong(BaseException):\n        __str__ = None\n    raise Wrong",
+])
+def test_the_other_kernels_of_a_file_keep_their_verdicts(folder: Path, body: str) -> None:
+    constant = f"def make():\n    {body}\n\n\nN = tl.constexpr(make())\n\n\n"
+    (folder / "kernels.py").write_text(
+        HEAD + STORE.format(name="before") + constant + STORE.format(name="lost").replace("1)", "N)")
+        + STORE.format(name="after"))
+    code, kernels, printed = lint(folder, "2", "--timeout", "3")
+    assert kernels == {**OTHERS, ("kernels.py", "before"): "analyzed", ("kernels.py", "lost"): "failed",
+                       ("kernels.py", "after"): "analyzed"}
+    assert "Traceback" not in printed
+    assert code in (0, 1)
+
+
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_an_unknown_coding_is_a_failure_of_its_file(folder: Path, jobs: str) -> None:
     (folder / "kernels.py").write_text("# coding: undefined\n" + HEAD + STORE.format(name="k"))

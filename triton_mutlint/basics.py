@@ -74,6 +74,14 @@ def one_line(text: str, limit: int = 240) -> str:
     return f"{line[:end]} ..." if end else f"{line[: limit - 3]}..."
 
 
+def error_text(error: BaseException) -> str:
+    """The kind of an exception and what it says: one of linted code may raise another where it is asked."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except BaseException:
+        return f"{type(error).__name__}, which does not say why"
+
+
 def nearest_rule(text: str, rules: Mapping[str, str]) -> str | None:
     """The code or name of a rule that `text` may be meant for; `rules` gives the name of each by its code.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
 import subprocess
 import sys
@@ -320,3 +321,16 @@ def test_what_no_fix_settles_is_told_with_the_lines_that_the_reader_sees(
     err = capsys.readouterr().err
     assert f"not fixed k.py:{op} TML105: what was meant is not known" in err
     assert f"not fixed k.py:{schema} TML103: schemas are not edited" in err
+
+
+def test_a_file_that_cannot_be_written_does_not_stop_the_others(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a.py", "b.py", "c.py"):
+        (folder / name).write_text(TUNED)
+    refused, access = str(folder / "b.py"), os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: str(path) != refused and access(path, mode))
+    assert check("--fix", "--no-cache", ".") == 1
+    assert "cannot write b.py: it is read-only" in capsys.readouterr().err
+    assert (folder / "b.py").read_text() == TUNED
+    assert all("restore_value" in (folder / name).read_text() for name in ("a.py", "c.py"))

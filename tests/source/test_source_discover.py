@@ -307,3 +307,22 @@ def test_without_git_nothing_is_left_out(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "a.py").write_text("import triton\n@triton.jit\ndef k(x): pass\n")
     monkeypatch.setenv("PATH", "")
     assert [file.display for file in discover((".",), tmp_path)[0]] == ["a.py"]
+
+
+def test_a_folder_that_can_be_listed_and_not_entered_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from triton_mutlint.source.searching import walk
+
+    for name in ("open", "shut"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "k.py").write_text("")
+    stat = Path.stat
+
+    def refusing(path: Path, **options: bool) -> os.stat_result:
+        if path.parent.name == "shut":
+            raise PermissionError(13, "Permission denied", str(path))
+        return stat(path, **options)
+
+    monkeypatch.setattr(Path, "stat", refusing)
+    told: list[OSError] = []
+    assert [path.parent.name for path in walk(tmp_path, lambda path: False, told.append)] == ["open"]
+    assert [error.filename for error in told] == [str(tmp_path / "shut")]

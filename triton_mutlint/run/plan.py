@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from triton_mutlint.basics import error_text
 from triton_mutlint.config.request import Request
 from triton_mutlint.kernel_source.footprint import footprints
 from triton_mutlint.process.inputs import current, spoil_if_short
@@ -134,4 +135,4 @@ def unexpected(stage: Stage, error: BaseException, location: Location) -> Failur
     newer = newer_than_tested()
     cause = f"the cause may be that {newer}; " if newer else ""
     hint = f"{cause}if the source is sound, please report this; TRITON_MUTLINT_DEBUG=1 shows the traceback"
-    return Failure(stage, f"{type(error).__name__}: {error}", location, hint)
+    return Failure(stage, error_text(error), location, hint)

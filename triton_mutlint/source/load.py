@@ -75,6 +75,19 @@ def load(
         return FileResult.failed(source, failure)
 
 
+def kernels_by_text(source: SourceFile) -> tuple[str, ...]:
+    """The names of the jit functions that look like kernels, without executing anything; () for what does not parse."""
+    try:
+        file = outline(source.tree)
+    except StageError:
+        return ()
+    nodes = [found.node for found in file.jits if isinstance(found.node, ast.FunctionDef)]
+    called = called_from_outside({node.name: called_names(node) for node in nodes})
+    launched = launches(file).direct
+    return tuple(dict.fromkeys(node.name for node in nodes if node.name in launched or not (
+        node.name in called or returns_value(node) or takes_blocks(node))))
+
+
 def _with_nested(imported: FileResult, sliced: FileResult, file: Outline) -> FileResult:
     """What an import gave, and from the slice what stands in functions and classes: an import does not show it."""
     lines = {k.location.line for k in imported.functions}
@@ -205,10 +218,11 @@ class _Load:
         tuning = candidate.tuning(with_decorators=is_kernel)
         notes = [*tuning.notes, *candidate.definition.namespace.notes.values()]
         parameters, configs = candidate.parameters(), tuning.autotune.configs if tuning.autotune is not None else ()
-        for value in (*(p.default for p in parameters), *(v for config in configs for v in config.kwargs.values())):
-            self.needs.of_value(value)
-        for need in self.needs.of(candidate.jit):
-            notes.append(f"`{need.name}` {need.reason}; it is used where a branch may leave it out")
+        if is_kernel or not self.source.kernels:  # else nobody asked for it
+            for value in (*(p.default for p in parameters), *(v for config in configs for v in config.kwargs.values())):
+                self.needs.of_value(value)
+            for need in self.needs.of(candidate.jit):
+                notes.append(f"`{need.name}` {need.reason}; it is used where a branch may leave it out")
         return candidate.kernel(self.source, Globals(candidate.definition.namespace, self.needs), tuning, notes=notes,
                                 is_helper=not is_kernel and not self._looks_like_one(candidate, called))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from triton_mutlint.basics import error_text
 from triton_mutlint.source.finder import ModulePlace
 from triton_mutlint.source.jit.kernels import Candidate
 from triton_mutlint.source.jit.launched import launches
@@ -34,7 +35,7 @@ def load_by_import(source: SourceFile, file: Outline) -> FileResult:
         raise
     except BaseException as error:  # the file's own top level may raise anything, SystemExit included
         line = _line(error, source.path)
-        message = f"importing {source.display} failed: {type(error).__name__}: {error}".split("\n")[0]
+        message = f"importing {source.display} failed: {error_text(error)}".split("\n")[0]
         failure = Failure(Stage.LOAD, message, Location(source.display, line), _HINT)
         return FileResult.failed(source, failure)
     found = _collect(module, source.path, file)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from triton_mutlint.basics import error_text
 from triton_mutlint.source.jit.makers import Making, makings
 from triton_mutlint.source.jit.tuning import Tuning
 from triton_mutlint.source.outline import FoundFunction, Function, Outline
@@ -131,7 +132,7 @@ def _candidate(name: str, qualname: str, definition: JitDefinition) -> Candidate
         return Candidate(name, qualname, definition, problem=problem, ignorable=True)
     if isinstance(error, PlaceholderError):
         return Candidate(name, qualname, definition, problem=str(error), hint=_SHIM)
-    text = f"{type(error).__name__}: {error}".split("\n")[0]
+    text = error_text(error).split("\n")[0]
     return Candidate(name, qualname, definition, problem=f"kernel {name} cannot be defined: {text}")
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from triton_mutlint.basics import error_text
 from triton_mutlint.source.names import TRITON, returns_value
 from triton_mutlint.source.slicing.stubs import Missing, UndecidedError
 from triton_mutlint.source.walking import dotted, walk
@@ -74,7 +75,7 @@ def define(namespace: Namespace, node: ast.FunctionDef) -> JitDefinition:
             with contextlib.suppress(Exception, UndecidedError):
                 definition.bound = plain_function(namespace, node)
         if definition.bound is None:
-            definition.bound = namespace.missing(node.name, f"could not be defined ({type(error).__name__}: {error})")
+            definition.bound = namespace.missing(node.name, f"could not be defined ({error_text(error)})")
     return definition
 
 

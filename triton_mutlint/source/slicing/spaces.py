@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
+from triton_mutlint.basics import error_text
 from triton_mutlint.process.inputs import current, spoil, spoil_if_short
 from triton_mutlint.source.slicing.stubs import Missing, MissingValueError, UndecidedError
 from triton_mutlint.source.slicing.tracing import is_traced
@@ -100,5 +101,5 @@ def reason(error: BaseException) -> str:
     spoil_if_short(error)
     if isinstance(error, (MissingValueError, UndecidedError)):
         return f"is computed from `{error.value.mutlint_root}`, which {error.value.mutlint_reason}"
-    text = f"{type(error).__name__}: {error}".split("\n")[0].rstrip(": ")
+    text = error_text(error).split("\n")[0].rstrip(": ")
     return f"could not be computed ({text[:160]})"
