@@ -108,3 +108,13 @@ def test_a_module_that_is_to_be_stood_in_for(tmp_path: Path) -> None:
     result = load(source, stubs=("slow",))
     assert [k.name for k in result.kernels] == ["k"]
     assert "`slow.N`" in result.failures[0][1].message
+
+
+def test_a_reference_is_looked_up_and_never_called(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    text = f"import os\n{HEAD}def make():\n    os.mkdir({str(made)!r})\n    return 4\n\n\n{IMPORTED}"
+    source = SourceFile(tmp_path / "k.py", "k.py", text)
+    for call in ("make()", f"os.mkdir({str(made)!r})", "[make for make in (make(),)]"):
+        result = load(source, globals_={"LANES": {"ref": call}, "W": 1})
+        assert [failure.message for _, failure in result.failures if "which gives nothing" in failure.message]
+        assert not made.exists()
