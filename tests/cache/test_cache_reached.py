@@ -62,7 +62,7 @@ FORMS = {
 IMPORTS = {
     "a star": ("hooks.py", "from hooks import *"),
     "a module's attribute": ("hooks.py", "import hooks\nhook = hooks.hook"),
-    "a module in packages": ("one/two/hooks.py", "import one.two.hooks\nhook = one.two.hooks.hook"),
+    "a module in packages": ("one/two/hooks.py", "import one.two.hooks as hooks\nhook = hooks.hook"),
     "a relative name": ("hooks.py", "import importlib\nhook = importlib.import_module('hooks').hook"),
 }
 SPECS = {"the spec": "hook", "the spec by another name": "OTHER"}
