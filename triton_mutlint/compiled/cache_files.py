@@ -20,6 +20,7 @@ from triton_mutlint.source.discover import display_path
 from triton_mutlint.types import Failure, Location, Stage, StageError
 
 SUFFIXES = tuple(f".{stage}" for stage in STAGES)
+_SHOWN = 8  # characters of the name of an entry, which is a hash
 _GROUP = "__grp__"  # how Triton begins the name of the list of an entry's files
 MOST_BYTES = 256 << 20  # of one file
 
@@ -68,7 +69,7 @@ def read_kernel(stem: Path, cwd: Path, only: str = "") -> CompiledKernel:
             texts[stage] = _text(path, display_path(path, cwd))
     metadata = _metadata(stem.with_name(f"{stem.name}.json"))
     label = display_path(stem.with_name(f"{stem.name}.{next(iter(texts), 'ttir')}"), cwd)
-    return CompiledKernel(label, texts, target_of(metadata), options_of(metadata))
+    return CompiledKernel(label, stem.parent.name[:_SHOWN], texts, target_of(metadata), options_of(metadata))
 
 
 def _text(path: Path, display: str) -> str:

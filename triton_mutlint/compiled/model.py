@@ -22,13 +22,14 @@ class PythonText:
 
 @dataclass(frozen=True)
 class CompiledKernel:
-    """The IR of one kernel as it was compiled once; `label` says where that is kept, as reports show it.
+    """The IR of one kernel as it was compiled once; `label` says where that is kept, and `entry` says it briefly.
 
     `texts` has the IR by stage. `options` are compile options (`num_warps`), `values` the arguments that were
     compiled in or that all launches had in common, as texts by parameter, or by position (`(4,)`).
     """
 
     label: str
+    entry: str
     texts: Mapping[str, str]
     target: Target | None = None
     options: Mapping[str, str] = EMPTY

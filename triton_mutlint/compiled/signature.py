@@ -52,10 +52,10 @@ class Signature:
 def signature_of(kernel: CompiledKernel, text: str, function: Function) -> Signature:
     """How the arguments of `function`, the entry of the IR `text`, belong to the parameters of its source."""
     types = function.types[:function.n_args]
-    printed = _printed_names(text, function)
     node = _definition(kernel, function)
-    parameters = _parameters(node) if node is not None and (printed or node.name == function.name) else {}
-    names = printed or _from_def(kernel, parameters, types) or [f"arg{i}" for i in range(len(types))]
+    parameters = _parameters(node) if node is not None else {}
+    names = _names(kernel, function, text, parameters)
+    names = names or [f"arg{i}" for i in range(len(types))]
     owners, arguments = [], dict[str, ArgType]()
     for name, type_, role in _roles(names, types):
         owners.append(ArgOwner(name, role))
@@ -64,12 +64,28 @@ def signature_of(kernel: CompiledKernel, text: str, function: Function) -> Signa
     bases = dict.fromkeys(name.partition(".")[0] for name in arguments)
     if node is None or not bases.keys() <= parameters.keys():  # another `def` stands there by now
         positions = {name: index for index, name in enumerate(bases)}
-        return Signature(arguments, tuple(owners), positions, bool(printed), function.name)
+        return Signature(arguments, tuple(owners), positions, False, function.name)
     for index, name in enumerate(parameters):
         if name not in bases:
             value = kernel.values.get(name) or kernel.values.get(f"({index},)") or COMPILED_IN
             arguments[name] = ConstexprValue("", value)
     return Signature(arguments, tuple(owners), {n: i for i, n in enumerate(parameters)}, True, node.name)
+
+
+def _names(kernel: CompiledKernel, function: Function, text: str, parameters: Mapping[str, bool]) -> list[str]:
+    """What the arguments are called; nothing where that cannot be told.
+
+    The IR names values by the variable that they were assigned to last, so what it says counts only as far as it fits
+    the parameters of the `def`, in their order; where there is no `def` to be had, it is all that there is.
+    """
+    printed = _printed_names(text, function)
+    if not parameters:
+        return printed
+    order = {name: index for index, name in enumerate(parameters)}
+    at = [order.get(name.partition(".")[0], -1) for name in printed]
+    if printed and min(at) >= 0 and at == sorted(at):
+        return printed
+    return _from_def(kernel, parameters, function.types[:function.n_args])
 
 
 def _printed_names(text: str, function: Function) -> list[str]:

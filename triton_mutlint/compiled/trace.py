@@ -96,7 +96,7 @@ def _kernel(payload: Mapping[str, Any], label: str, launched: Mapping[str, Mappi
     values = {name: value for name, value in launched.get(str(metadata.get("hash")), {}).items() if value}
     constants = payload.get("src_constants", metadata.get("src_constants"))
     compiled = constants if isinstance(constants, dict) else {}
-    return CompiledKernel(label, texts, target_of(metadata), options_of(metadata),
+    return CompiledKernel(label, label.rpartition("/")[2], texts, target_of(metadata), options_of(metadata),
                           {**values, **{str(key): repr(value) for key, value in compiled.items()}},
                           _python(payload.get("python_source")))
 

@@ -39,7 +39,7 @@ from triton_mutlint.types import (
 )
 
 _MOST_TOLD_APART = 64  # variants of one kernel that are told apart by what they were compiled with
-_NAMELESS = "the IR does not name its parameters and their `def` cannot be had: arg0 is the first argument of the IR"
+_NAMELESS = "its `def` cannot be had: parameters are called as the IR calls its arguments"
 
 
 @dataclass
@@ -94,9 +94,10 @@ class Compiled:
         known.count += 1
         if read.target is not None:
             known.targets[read.target] = None
-        variant = replace(read.variant, choices=choices_of(kernel, read))
-        apart = variant.choices if len(known.variants) < _MOST_TOLD_APART else ()
-        known.variants.setdefault(repr((variant.arguments, variant.effects, apart)), variant)
+        choices = choices_of(kernel, read)
+        apart = choices if len(known.variants) < _MOST_TOLD_APART else ()
+        known.variants.setdefault(repr((read.variant.arguments, read.variant.effects, apart)),
+                                  replace(read.variant, choices=(*choices, ("entry", kernel.entry))))
 
     def _places(self, column_base: int) -> SourcePlaces:
         if column_base not in self._by_base:
