@@ -14,8 +14,8 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "triton_mutlint"
 # From the ground up: a room imports those before it.
 ROOMS = ("ground", "types", "process", "config", "ttir", "source", "kernel_source", "spec", "lowering", "signature",
-         "analysis", "host", "contracts", "rules", "cache", "run", "fixes", "report", "recording", "record", "verify",
-         "cli", "top")
+         "analysis", "compiled", "host", "contracts", "rules", "cache", "run", "fixes", "report", "recording", "record",
+         "verify", "cli", "top")
 GROUND = ("basics", "version", "triton_names")  # modules beside the rooms that all of them may use
 APART = ("standing_in",)  # what stands in for torch's helpers: it is read, never imported
 MOST_LINES, MOST_FILES = 300, 20

@@ -45,6 +45,8 @@ def _formats(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
 @shared("confine", "cache_dir")
 @click.option("--no-cache", is_flag=True, envvar="TRITON_MUTLINT_NO_CACHE", help="Keep no results, and use none.")
 @shared("opaque_asm", "true_import", "helpers")
+@click.option("--declared", multiple=True, metavar="PATH",
+              help="Sources that what was compiled is held against: PATH... is then Triton's cache, IR or a trace.")
 @click.option("--require-spec", is_flag=True, help="Report kernels without a spec entry (TML903).")
 @click.option("--strict", is_flag=True, help="Kernels that cannot be analysed are errors, guessed arguments or not.")
 @click.option("--select", multiple=True, metavar="CODES", shell_complete=codes, help="Run only these rules.")

@@ -28,6 +28,7 @@ from triton_mutlint.types import (
     KernelReport,
     Location,
     OpReport,
+    Origin,
     Report,
     SourceFile,
     StageError,
@@ -59,9 +60,10 @@ def _reported(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[st
     helpers = sorted((h.location, h.qualname) for f in files for h in f.helpers if h.is_helper)
     listed = helpers if run.request.helpers else []
     notes = [f"helper, analysed where it is called: {at.file}:{at.line} {name}" for at, name in listed]
-    newer = newer_than_tested() if reports else ""
+    lowered = any(report.origin is not Origin.COMPILED for report in reports)
+    newer = newer_than_tested() if lowered else ""
     return Report(
-        Environment(triton_version() if reports else None, tuple(dict.fromkeys(t for r in reports for t in r.targets))),
+        Environment(triton_version() if lowered else None, tuple(dict.fromkeys(t for r in reports for t in r.targets))),
         tuple(reports), _findings(run, files, failures, ops),
         files=sum(bool(f.reports or f.helpers or f.failures) for f in files), helpers=len(helpers),
         notes=(*filter(None, (newer, _not_confined(run.request))), *notes, *(n for f in files for n in f.notes),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
@@ -25,12 +25,14 @@ from triton_mutlint.types import (
     Kernel,
     KernelReport,
     Lowered,
+    ParameterReport,
     Plan,
     Rerun,
     Stage,
     StageError,
     Status,
     Target,
+    UnanalyzableOp,
     Variant,
 )
 
@@ -71,8 +73,14 @@ def analyze_kernel(kernel: Kernel, plan: Plan, targets: Sequence[Target], tools:
     complete = len(plan.variants) == plan.total
     judged = judge(work.analyzed, plan.inferred | plan.assumed, plan.reasons, positions, complete)
     parameters, undecided = doubted(judged, plan.doubts, bool(work.failures), work.addresses, kernel)
+    return merged(replace(base, status=Status.ANALYZED), effects, parameters, undecided)
+
+
+def merged(base: KernelReport, effects: Sequence[VariantEffects], parameters: tuple[ParameterReport, ...],
+           undecided: Iterable[UnanalyzableOp] = ()) -> KernelReport:
+    """The report with the parameters' verdicts and what is said of ops in some variant."""
     return replace(
-        base, status=Status.ANALYZED, parameters=parameters,
+        base, parameters=parameters,
         indirect_writes=tuple(sorted({w for e in effects for w in e.indirect_writes}, key=_order)),
         opaque_ops=tuple(sorted({o for e in effects for o in e.opaque_ops}, key=_order)),
         unanalyzable_ops=tuple(sorted({*undecided, *(u for e in effects for u in e.unanalyzable_ops)}, key=_order)),

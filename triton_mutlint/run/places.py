@@ -161,4 +161,4 @@ def _display(file: str, cwd: str) -> str:
     for root in sorted((p for p in sys.path if p), key=len, reverse=True):
         if path.is_relative_to(root) and "packages" in root:
             return path.relative_to(root).as_posix()
-    return Path(os.path.relpath(file, cwd)).as_posix()
+    return min(Path(os.path.relpath(file, cwd)).as_posix(), path.as_posix(), key=len)

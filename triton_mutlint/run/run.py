@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from triton_mutlint.compiled.arguments import are_compiled
 from triton_mutlint.config.request import Progress, Request, silent
 from triton_mutlint.process.collector import seldom_collected
 from triton_mutlint.process.inputs import current, recording, spoil
@@ -35,12 +36,17 @@ def run(request: Request, progress: Progress | None = None) -> Report:
             from triton_mutlint.run.judge import baseline_of, snapshot_of
 
             snapshot_of(request), baseline_of(request)  # what is wrong with them is told before the work
-        sources, failures = sources_of(request)
+        is_ir = are_compiled(request.arguments, request.cwd, request.declared)
+        sources, failures = sources_of(replace(request, arguments=request.declared) if is_ir else request)
         if failures:
             spoil()  # what could not be read may be there next time
-        if not sources and not failures and not compared:
+        if not sources and not failures and not compared and not is_ir:
             return Report(Environment(None))
         with compiling():
+            if is_ir:
+                from triton_mutlint.run.compiled import report_compiled
+
+                return report_compiled(request, progress or silent, sources, failures)
             from triton_mutlint.run.judge import report_on
             from triton_mutlint.run.lint import Run
 

@@ -149,7 +149,7 @@ def bucketize_binary_search(
     BOUNDARIES_STRIDE: int, boundary_indices: tl.tensor, indexing_dtype: tl.dtype, right: "bool",
     sorter_ptr: tl.tensor, SORTER_STRIDE: int, sorter_indices: tl.tensor,
 ):
-    at = boundary_indices.to(indexing_dtype) + tl.zeros(values.shape, dtype=indexing_dtype)
+    at = tl.zeros(values.shape, dtype=indexing_dtype) + boundary_indices  # which may be a number
     if sorter_ptr is not None:
         at = tl.load(sorter_ptr + at + sorter_indices).to(indexing_dtype)
     bound = tl.load(boundaries_ptr + at * BOUNDARIES_STRIDE)

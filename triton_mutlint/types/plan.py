@@ -104,6 +104,7 @@ class Origin(str, Enum):
     SPEC = "spec"
     INFERRED = "inferred"
     MIXED = "mixed"
+    COMPILED = "compiled"  # by Triton, in an earlier run
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,7 @@ def asked(paths: tuple[str, ...], config: Config, options: Mapping[str, Any]) ->
         require_spec=config.require_spec,
         snapshot=config.snapshot,
         baseline=None if options.get("update_baseline") else config.baseline,
+        declared=tuple(dict.fromkeys(options.get("declared", ()))),
         cache_dir=None if options.get("no_cache", True) else cache_folder(config.cache_dir),
         config=config,
     )

@@ -33,6 +33,7 @@ _ORIGINS = {
     Origin.SPEC: "signature from the spec",
     Origin.INFERRED: "signature inferred",
     Origin.MIXED: "signature from the spec, the rest inferred",
+    Origin.COMPILED: "as compiled",
 }
 _STAGES = {
     Stage.LOAD: "could not be loaded",
