@@ -61,9 +61,10 @@ def unite(lattice: Lattice, operands: Sequence[int]) -> int:
 
 
 def exclude(lattice: Lattice, operands: Sequence[int]) -> int:
-    """Section 3.4: bits that differ; where both may be loaded addresses, one may be subtracted from the other."""
+    """Section 3.4: bits that differ; of two addresses that are no parameters', one may be subtracted."""
     united = unite(lattice, operands)
-    if any(not lattice.reaching(operand) & lattice.others for operand in operands[:2]):
+    one, other = (lattice.reaching(operand) & lattice.others for operand in operands[:2])
+    if not one or not other or one == other == one & lattice.integers:  # an integer is one number, and cancels
         return united
     return united | lattice.sum(operands[0], lattice.negative(operands[1]))
 
