@@ -26,8 +26,9 @@ def main() -> int:
     batch = options.first
     while time.monotonic() < end and tally.kernels < options.kernels:
         seed = f"{options.seed}:{batch}"
+        with_spec = batch % 5 != 4 if options.spec == "mixed" else options.spec == "always"
         started = time.monotonic()
-        found = run_batch(seed, options.batch, folder, with_spec=batch % 5 != 4, runs=options.runs)
+        found = run_batch(seed, options.batch, folder, with_spec=with_spec, runs=options.runs)
         tally.add(found)
         _say(f"batch {seed}: {found.kernels} kernels in {time.monotonic() - started:.1f} s, "
              + (", ".join(f"{n} {k}" for k, n in Counter(f.kind for f in found.faults).items()) or "no fault"))
@@ -51,6 +52,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", default="1", help="of the whole run; printed with each batch (1)")
     parser.add_argument("--first", type=int, default=0, help="number of the first batch (0)")
     parser.add_argument("--batch", type=int, default=100, help="kernels per file (100)")
+    parser.add_argument("--spec", choices=("mixed", "always", "never"), default="mixed",
+                        help="exact types: in four batches of five, always, or never (mixed)")
     parser.add_argument("--runs", type=int, default=4, help="launches per kernel, or one per choice (4)")
     parser.add_argument("--shrink", type=int, default=5, help="faults to shrink at the end (5)")
     parser.add_argument("--over", action="store_true", help="name over-approximations too")

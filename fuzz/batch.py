@@ -52,16 +52,19 @@ class Tally:
     @property
     def over_rate(self) -> float:
         """Over-approximated parameters per parameter that cannot be written."""
-        return self.counts["over"] / max(1, self.counts["unwritable"])
+        return (self.counts["over"] + self.counts["unknown"]) / max(1, self.counts["unwritable"])
 
     def lines(self) -> Iterator[str]:
         kinds = Counter(f.kind for f in self.faults)
         yield (f"{self.kernels} kernels: {self.counts['analyzed']} analysed, {self.counts['ran']} run, "
                f"{kinds[NOT_LOWERED]} not lowered, {kinds[NOT_RUN]} not run, {kinds[GENERATOR]} generator faults")
         yield (f"{self.counts['writable']} parameters can be written, {self.counts['observed']} were seen written, "
-               f"{self.counts['missed']} missed")
-        yield (f"{self.counts['unwritable']} parameters cannot be written, {self.counts['over']} called written or "
-               f"unknown: {self.over_rate:.3%}")
+               f"{self.counts['missed']} missed; {self.counts['unmentioned']} tables of guessed types are written "
+               "through without being named")
+        unwritable = max(1, self.counts["unwritable"])
+        yield (f"{unwritable} parameters cannot be written, of which {self.counts['over']} "
+               f"({self.counts['over'] / unwritable:.3%}) are called written, and {self.counts['unknown']} "
+               f"({self.counts['unknown'] / unwritable:.3%}) unknown")
 
 
 def features() -> frozenset[str]:
@@ -98,20 +101,29 @@ def run_batch(seed: str, count: int, folder: Path, *, with_spec: bool, runs: int
     tally = Tally()
     for own, case in seeded:
         tally.kernels += 1
-        _count(case, verdicts[case.name], seen[case.name], tally)
-        for kind, names, message in _faults(case, verdicts[case.name], seen[case.name]):
+        _count(case, verdicts[case.name], seen[case.name], tally, inferred=not with_spec)
+        for kind, names, message in _faults(case, verdicts[case.name], seen[case.name], inferred=not with_spec):
             tally.faults.append(Fault(kind, own, case, tuple(sorted(names)), message, not with_spec))
     return tally
 
 
-def missed(case: Case, verdict: Verdict, seen: Observation) -> frozenset[str]:
-    """Parameters that are written, and of which the verdict says that they are not."""
+def missed(case: Case, verdict: Verdict, seen: Observation, *, inferred: bool) -> frozenset[str]:
+    """Parameters that are written, and of which the verdict says that they are not.
+
+    Whether a table holds addresses is for its element type to say: where that is a guess, it may be one of numbers.
+    """
     written = case.truth.written | {w for w in seen.written if not w.endswith(">")}
+    return written - verdict.possible | (frozenset() if inferred else _unmentioned(case, verdict, seen))
+
+
+def _unmentioned(case: Case, verdict: Verdict, seen: Observation) -> frozenset[str]:
+    """Parameters through whose loaded addresses memory is written, of which the verdict says nothing."""
     indirect = case.truth.indirect | {w.removesuffix(">") for w in seen.written if w.endswith(">")}
-    return (written - verdict.possible) | (indirect - verdict.through - verdict.possible)
+    return indirect - verdict.through - verdict.possible
 
 
-def _faults(case: Case, verdict: Verdict, seen: Observation) -> Iterator[tuple[str, frozenset[str], str]]:
+def _faults(case: Case, verdict: Verdict, seen: Observation, *,
+            inferred: bool) -> Iterator[tuple[str, frozenset[str], str]]:
     if seen.error:
         yield NOT_RUN, frozenset(), seen.error
     impossible = {w for w in seen.written if w.removesuffix(">") not in case.truth.written | case.truth.indirect}
@@ -120,13 +132,13 @@ def _faults(case: Case, verdict: Verdict, seen: Observation) -> Iterator[tuple[s
     if verdict.failure:
         yield NOT_LOWERED, frozenset(), verdict.failure
         return
-    if names := missed(case, verdict, seen):
+    if names := missed(case, verdict, seen, inferred=inferred):
         yield MISSED, names, "seen written" if names & seen.written else "written by construction"
     if names := verdict.possible - case.truth.written:
         yield OVER, names, "unknown" if names & verdict.unknown else "written"
 
 
-def _count(case: Case, verdict: Verdict, seen: Observation, tally: Tally) -> None:
+def _count(case: Case, verdict: Verdict, seen: Observation, tally: Tally, *, inferred: bool) -> None:
     tally.counts["ran"] += not seen.error
     if verdict.failure:
         return
@@ -135,8 +147,10 @@ def _count(case: Case, verdict: Verdict, seen: Observation, tally: Tally) -> Non
     tally.counts["writable"] += len(case.truth.written)
     tally.counts["unwritable"] += len(every - case.truth.written)
     tally.counts["observed"] += len(seen.written & every)
-    tally.counts["missed"] += len(missed(case, verdict, seen))
-    tally.counts["over"] += len(verdict.possible - case.truth.written)
+    tally.counts["missed"] += len(missed(case, verdict, seen, inferred=inferred))
+    tally.counts["unmentioned"] += len(_unmentioned(case, verdict, seen)) if inferred else 0
+    tally.counts["over"] += len(verdict.written - case.truth.written)
+    tally.counts["unknown"] += len(verdict.unknown - case.truth.written)
 
 
 def reduced(fault: Fault, path: Path, attempts: int = 600) -> Program:
@@ -152,7 +166,7 @@ def reduced(fault: Fault, path: Path, attempts: int = 600) -> Program:
         if verdict.failure:
             return False
         if fault.kind == MISSED:
-            return bool(missed(case, verdict, Observation()))
+            return bool(missed(case, verdict, Observation(), inferred=fault.inferred))
         return bool(verdict.possible - case.truth.written)
 
     return shrink(fault.case.program, keeps, attempts)

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from fuzz.program import Assign, Body, Do, Function, If, Loop, Node, Program, Return, Stmt, assigned
 from fuzz.rows import LOOPS, ROWS
+from fuzz.shrink import nodes
+from fuzz.toplevel import text
 
 RUNTIME = ("cond", "fl", "n", "m")  # parameters of every function: flags in memory, flags as bits, trip counts
 IMPORTS = "import triton\nimport triton.language as tl\n"
@@ -25,6 +27,78 @@ class Pair:
     @triton.jit
     def turned(self):
         return Pair(self.back, self.front)
+""",
+    "either": """
+@triton.jit
+def either(which, x, y):
+    return Pair(tl.where(which, x.front, y.front), tl.where(which, x.back, y.back))
+""",
+    "Heaps": """
+@tl.core._aggregate
+class Heaps:
+    there: tl.tensor
+    here: tl.tensor
+
+    @triton.constexpr_function
+    def __init__(self, there, here):
+        self.there = there
+        self.here = here
+""",
+    "over": """
+@triton.jit
+def over(heaps, x):
+    return heaps.there - (heaps.here - x)
+""",
+    "moved": """
+@triton.jit(noinline=True)
+def moved(x, there, here):
+    return x + there - here
+""",
+    "paged": """
+@triton.jit
+def paged(x, base):
+    return base + (x // 4096) * 4096 + x % 4096
+""",
+    "from_shorts": """
+@triton.jit
+def from_shorts(slot):
+    short = slot.to(tl.pointer_type(tl.uint16), bitcast=True)
+    x = tl.load(short).to(tl.int64)
+    for i in tl.static_range(1, 4):
+        x += tl.load(short + i).to(tl.int64) << (16 * i)
+    return x
+""",
+    "skip_store": """
+@triton.jit
+def skip_store(x, value):
+    tl.device_assert(value == value)
+""",
+    "put_value": """
+@triton.jit
+def put_value(x, value):
+    tl.store(x, value)
+""",
+    "act": """
+@triton.jit
+def act(actions: tl.constexpr, x, value):
+    for i in tl.static_range(2):
+        actions[i](x, value)
+""",
+    "act_on_both": """
+@triton.jit
+def act_on_both(actions: tl.constexpr, places, value):
+    for i in tl.static_range(2):
+        actions[i](places[i], value)
+""",
+    "kept": """
+@triton.jit
+def kept(x, y):
+    return x, y
+""",
+    "chosen": """
+@triton.jit
+def chosen(functions: tl.constexpr, x, y, which: tl.constexpr):
+    return functions[which](x, y)[0]
 """,
     "keep_larger": """
 @triton.jit
@@ -123,8 +197,17 @@ def module(programs: Iterable[tuple[str, Program]]) -> str:
 
 
 def _program(name: str, program: Program) -> str:
-    functions = [_function(f"{name}_{h.name}", h, name) for h in program.helpers]
+    functions = list(_constants(name, program))
+    functions += [_function(f"{name}_{h.name}", h, name) for h in program.helpers]
     return "\n".join([*functions, _function(name, program.kernel, name)])
+
+
+def _constants(name: str, program: Program) -> Iterator[str]:
+    """What the top level of the file makes: constants, and a function that each picks."""
+    found = {n.args[:2] for n in nodes(program) if n.op in ("top", "pick")}
+    for number, value in sorted((int(str(n)), int(str(v))) for n, v in found):
+        constant = f"{name}_t{number}"
+        yield f"\n{text(constant, number, value)}\n{constant}_f = (kept, turned)[{constant}.value]\n"
 
 
 def _function(name: str, function: Function, prefix: str) -> str:
@@ -174,7 +257,7 @@ def _statement(statement: Stmt, prefix: str) -> Iterator[str]:
 
 # A copy of a variable, by the letter that its name begins with.
 _COPY = {
-    **dict.fromkeys("pqitjev", "{0} = {0} + 0"),
+    **dict.fromkeys("pqitjehv", "{0} = {0} + 0"),
     **dict.fromkeys("xz", "{0} = ({0}[0] + 0, {0}[1] + 0)"),
     "a": "{0} = Pair({0}.front + 0, {0}.back + 0)", "b": "{0} = tl.advance({0}, (0,))",
 }  # fmt: skip
@@ -197,9 +280,13 @@ def expression(node: Node, prefix: str) -> str:
         return str(node.args[0])
     if node.op == "K":
         return f"{node.args[0]} == 1"
+    if node.op == "top":
+        return f"{prefix}_t{node.args[0]} == 1"
     if node.op == "never":
         return "1 == 2"
     operands = [expression(o, prefix) for o in node.operands]
+    if node.op == "pick":
+        return f"{prefix}_t{node.args[0]}_f({', '.join(operands)})[0]"
     if node.op == "call":
         return f"{prefix}_{node.args[0]}({', '.join([*operands, *RUNTIME])})"
     return ROWS[node.op].template.format(*operands)

@@ -42,6 +42,7 @@ class Generator:
         self._features = features
         self._flags = 0
         self._names = 0
+        self._constants: dict[int, int] = {}  # of the top level, with their values
         self._helpers: list[Function] = []
 
     def program(self) -> Program:
@@ -59,8 +60,8 @@ class Generator:
         pick = self._random.random
         kinds = {f"a{i}": "p" for i in range(POINTERS)}
         features = {*self._features, "kernel"}
-        for name, kind, chance in (("scr", "S", 0.2), ("tab", "T", 0.12), ("hd", "d", 0.25), ("tp", "x", 0.2),
-                                   ("opt", "O", 0.1)):
+        for name, kind, chance in (("scr", "S", 0.2), ("tab", "T", 0.2), ("lens", "L", 0.15), ("hd", "d", 0.25),
+                                   ("tp", "x", 0.2), ("opt", "O", 0.1)):
             if pick() < chance:
                 kinds[name] = kind
                 features.add(name)
@@ -89,8 +90,9 @@ class Generator:
         """Variables of every kind that the body may assign."""
         wanted = ["p"] * self._random.randint(2, 3)
         for kind, chance in (("i", 0.5), ("t", 0.5), ("d", 0.25), ("x", 0.25), ("a", 0.15), ("v", 0.3), ("b", 0.3),
-                             ("j", 0.2), ("e", 0.06), ("z", 0.15)):
-            if self._random.random() < chance and (kind != "b" or "block_ptr" in scope.features):
+                             ("j", 0.2), ("e", 0.06), ("h", 0.4), ("z", 0.15)):
+            needs = {"b": "block_ptr", "h": "tab"}.get(kind)
+            if self._random.random() < chance and (needs is None or needs in scope.features):
                 wanted += [kind] * self._random.choice((1, 2))
         body: list[Stmt] = []
         for number, kind in enumerate(wanted):
@@ -108,6 +110,8 @@ class Generator:
             return Node("p.add", (parameter(), Node("k", (4,))))
         if kind == "v":
             return Node("v.flag", (Node("n.constant", (Node("o", (self._flag(),)),)),))
+        if kind == "h":
+            return Node("h.from", (self._from_parameter("i"), Node("n.constant", (Node("o", (self._flag(),)),))))
         if kind in "ezj":
             inner = self._from_parameter("t" if kind == "j" else "i")
             return Node({"e": "e.from", "z": "z.split", "j": "j.from"}[kind], (inner,))
@@ -180,11 +184,18 @@ class Generator:
     def _constant_branch(self, scope: _Scope, nesting: int) -> If:
         """A branch that the compiler decides, by a constexpr parameter if there is one."""
         names = [n for n, k in scope.variables.items() if k == "K"]
-        condition = Node("K", (self._random.choice(names),)) if names else Node("never")
+        conditions = [Node("never"), *[Node("K", (n,)) for n in names], *[Node("top", self._constant())] * 2]
+        condition = self._random.choice(conditions)
         scope.branches += 1
         then, other = self._body(scope, nesting + 1), self._body(scope, nesting + 1)
         scope.branches -= 1
         return If(condition, then, other if self._random.random() < 0.5 else ())
+
+    def _constant(self) -> tuple[int, int]:
+        """A constant that the top level of the file makes, and its value."""
+        if not self._constants or self._random.random() < 0.4:
+            self._constants.setdefault(self._random.randrange(100), self._random.randrange(2))
+        return self._random.choice(list(self._constants.items()))
 
     def _loop(self, scope: _Scope, nesting: int) -> Body:
         form = self._random.choices(list(LOOPS), [_LOOP_WEIGHTS.get(f, 1.0) for f in LOOPS])[0]
@@ -263,6 +274,8 @@ class Generator:
         leaf = self._leaf(kind, scope)
         if leaf is not None and (depth <= 0 or kind in "kosl" or self._random.random() < 0.45):
             return leaf
+        if kind == "p" and depth > 0 and self._random.random() < 0.03:
+            return Node("pick", (*self._constant(), *(self._expression("p", scope, depth - 1) for _ in range(2))))
         rows = [r for r in BY_KIND[kind] if self._usable(r, scope)]
         if depth <= 0:
             rows = _shallow(rows, kind)
@@ -302,7 +315,7 @@ class Generator:
 
 _MAKERS = {
     "p": ("p.add",), "i": ("i.from",), "t": ("t.block",), "j": ("j.from", "j.splat"), "e": ("e.from",),
-    "z": ("z.split",), "d": ("d.make",), "b": ("b.make",), "x": ("x.make",), "a": ("a.make",),
+    "h": ("h.from",), "z": ("z.split",), "d": ("d.make",), "b": ("b.make",), "x": ("x.make",), "a": ("a.make",),
     "v": ("v.flag", "v.constant"), "w": ("w.lanes",), "c": ("c.flag", "c.bit"), "m": ("m.flags", "m.below"),
     "n": ("n.constant", "n.loop"),
 }  # fmt: skip

@@ -19,8 +19,8 @@ from triton_mutlint.run.run import run
 from triton_mutlint.types import KernelReport
 
 ROOT = Path(__file__).resolve().parent.parent
-TYPES = {"p": "*i32", "S": "*i64", "T": "*i64", "d": "tensordesc<i32[16]>", "x": "(*i32, *i32)", "K": [0, 1],
-         "O": [None, "*i32"]}  # fmt: skip
+TYPES = {"p": "*i32", "S": "*i64", "T": "*i64", "L": "*i64", "d": "tensordesc<i32[16]>", "x": "(*i32, *i32)",
+         "K": [0, 1], "O": [None, "*i32"]}  # fmt: skip
 RUNTIME_TYPES = {"cond": "*i32", "fl": "i64", "n": "i32", "m": "i32"}
 SECONDS_PER_KERNEL = 20
 

@@ -224,6 +224,8 @@ class Runner:
                    for name in ((f"{n}.0", f"{n}.1") if kind == "x" else (n,))]  # fmt: skip
         regions += [*OUTSIDE, "cond"]
         self._fill("cond", regions, np.array([rng.randrange(4) for _ in range(256)], np.int32))
+        if "lens" in regions:
+            self._fill("lens", regions, np.array([16 * rng.randrange(3) for _ in range(8)], np.int64))
         for table in ("tab", "scr"):
             if table in regions:
                 target = arena.address(regions.index(f"{table}>"))
@@ -245,7 +247,7 @@ class Runner:
     def _argument(self, name: str, kind: str, regions: list[str]) -> Any:
         if kind == "x":
             return tuple(self._argument(f"{name}.{i}", "p", regions) for i in range(2))
-        dtype = _INT64 if kind in "ST" else _INT32
+        dtype = _INT64 if kind in "STL" else _INT32
         tensor = _Tensor(self._arena.address(regions.index(name)), dtype)
         return TensorDescriptor(tensor, [64], [1], [16]) if kind == "d" else tensor
 

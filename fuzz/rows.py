@@ -1,10 +1,10 @@
 """The vocabulary of random kernels: how each expression is written, and where its address comes from.
 
-Kinds, one letter each: `p` pointer, `i` address as an integer, `t` block of pointers, `j` block of
-addresses, `e` address relative to that of `a0`, `z` address in two 32-bit halves (a tuple), `d` descriptor,
-`b` block pointer, `x` pair of pointers (a tuple), `a` the same as an aggregate, `v` number (a multiple of 4
-below 16), `w` block of small numbers, `c` condition, `m` mask, `n` index of a flag, `l` loop variable, `s`
-slot of the scratch memory, `k` constant, `o` constant index of a flag.
+Kinds, one letter each: `p` pointer, `i` address as an integer, `t` block of pointers, `j` block of addresses, `e`
+address relative to that of `a0`, `h` address relative to one that a table holds, `z` address in two 32-bit halves (a
+tuple), `d` descriptor, `b` block pointer, `x` pair of pointers (a tuple), `a` the same as an aggregate, `v` number (a
+multiple of 4 below 16), `w` block of small numbers, `c` condition, `m` mask, `n` index of a flag, `l` loop variable,
+`s` slot of the scratch memory, `k` constant, `o` constant index of a flag.
 
 Every pointer is aligned to 16 bytes and moves by a few elements at a time, so that a kernel stays in
 bounds. Conditions read fresh bits, so that every path can be taken.
@@ -82,6 +82,15 @@ def _member(values: tuple[Value, ...]) -> tuple[Value, ...]:
     return tuple(sorted(_set(values[0])))
 
 
+def _moved(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    """An address that is moved from one entry of a table to another: the entries may be the same, or not."""
+    return (values[0], "tab>")
+
+
+def _entry(_: tuple[Value, ...]) -> tuple[Value, ...]:
+    return ("tab>",)
+
+
 def _made(values: tuple[Value, ...]) -> tuple[Value, ...]:
     assert isinstance(values[0], str)
     assert isinstance(values[1], str)
@@ -119,7 +128,10 @@ EXPRESSIONS = (
     Row("p.back", "p", "x", "{0}[1]", _element(1)),
     Row("p.field_a", "p", "a", "{0}.front", _element(0)),
     Row("p.field_b", "p", "a", "{0}.back", _element(1)),
-    Row("p.table", "p", "n", f"tl.load(tab + {{0}} % 4).to({POINTER})", lambda _: ("tab>",), 0.5, needs="tab"),
+    Row("p.table", "p", "n", f"tl.load(tab + {{0}} % 4).to({POINTER})", _entry, 0.5, needs="tab"),
+    Row("p.remote", "p", "pnn", "({0} + (tl.load(tab + {1} % 4) - tl.load(tab + {2} % 4)) // 4)", _moved, needs="tab"),
+    Row("p.beside_entry", "p", "hn", f"(tl.load(tab + {{1}} % 4).to({POINTER}) + {{0}} // 4)", _moved, needs="tab"),
+    Row("p.chosen", "p", "pp", "chosen((kept, turned), {0}, {1}, 1)", SECOND, 0.3),
     Row("p.hint", "p", "p", "tl.multiple_of({0}, 4)", FIRST, 0.3),
     Row("p.apply", "p", "pp", "apply(turned, {0}, {1})[0]", SECOND, 0.3),
     Row("p.spread", "p", "x", "turned(*{0})[0]", _element(1), 0.3),
@@ -164,6 +176,22 @@ EXPRESSIONS = (
     Row("i.asm_select", "i", "nii", _asm(
         "{{ .reg .pred p; setp.gt.s32 p, $3, 1; selp.b64 $0, $1, $2, p; }}", "=l,l,l,r",
         "{1}, {2}, tl.load(cond + {0})", "tl.int64", False), CHOICE, 0.3),
+    Row("i.index", "i", "in", "({0} + tl.load(cond + {1}).to(tl.int64) * 16)", FIRST, 0.5),
+    Row("i.length", "i", "in", "({0} + tl.load(lens + {1} % 8))", FIRST, needs="lens"),
+    Row("i.words", "i", "n", "from_halves(tab + {0} % 4)", _entry, 0.5, needs="tab"),
+    Row("i.shorts", "i", "n", "from_shorts(tab + {0} % 4)", _entry, 0.3, needs="tab"),
+    Row("i.remote", "i", "inn", "(tl.load(tab + {1} % 4) + ({0} - tl.load(tab + {2} % 4)))", _moved, needs="tab"),
+    Row("i.remote_xor", "i", "inn", "({0} ^ tl.load(tab + {1} % 4) ^ tl.load(tab + {2} % 4))", _moved, 0.3,
+        needs="tab"),
+    Row("i.moved", "i", "inn", "moved({0}, tl.load(tab + {1} % 4), tl.load(tab + {2} % 4))", _moved, 0.5, needs="tab"),
+    Row("i.heaps", "i", "inn", "over(Heaps(tl.load(tab + {1} % 4), tl.load(tab + {2} % 4)), {0})", _moved, 0.5,
+        needs="tab"),
+    Row("i.near", "i", "hn", "(tl.load(tab + {1} % 4) + {0})", _moved, 3, needs="tab"),
+    Row("i.paged", "i", "hn", "paged({0}, tl.load(tab + {1} % 4))", _moved, 0.5, needs="tab"),
+    Row("h.from", "h", "in", "({0} - tl.load(tab + {1} % 4))", FIRST, 3, needs="tab"),
+    Row("h.add", "h", "h", "({0} + 16)", FIRST, needs="tab"),
+    Row("h.where", "h", "chh", "tl.where({0}, {1}, {2})", CHOICE, needs="tab"),
+    Row("h.negated", "h", "in", "(0 - (tl.load(tab + {1} % 4) - {0}))", FIRST, 0.5, needs="tab"),
     Row("i.slot", "i", "s", "tl.load(scr + {0})", number, 3, needs="scr"),
     Row("i.slot_halves", "i", "s", "from_halves(scr + {0})", number, 0.5, needs="scr"),
     Row("i.slot_fetch", "i", "s", "fetch(scr + {0})", number, 0.5, needs="scr"),
@@ -199,6 +227,9 @@ EXPRESSIONS = (
     Row("j.map", "j", "jjw", "tl.map_elementwise(pick_lane, {0}, {1}, {2})", lambda v: _mixed((None, *v)), 0.5,
         needs="map"),
     Row("j.scan_keyed", "j", "wj", "tl.associative_scan(({0}, {1}), 0, by_key)[1]", SECOND, 0.3),
+    Row("j.remote", "j", "jnn", "({0} + (tl.load(tab + {1} % 4) - tl.load(tab + {2} % 4)))",
+        lambda v: (v[0], frozenset(("tab>",))), 0.5, needs="tab"),
+    Row("j.index", "j", "jw", "({0} + tl.load(cond + {1}) * 16)", FIRST, 0.5),
     Row("j.slot", "j", "", f"tl.load(scr + 32 + {LANE})", number, 0.7, needs="scr"),
     Row("j.slot_descriptor", "j", "", "tl.make_tensor_descriptor(scr + 64, [16], [1], [16]).load([0])", number, 0.7,
         needs="scr"),
@@ -212,6 +243,7 @@ EXPRESSIONS = (
     Row("x.helper", "x", "pp", "turned({0}, {1})", lambda v: ((str(v[1]), str(v[0])),)),
     Row("a.make", "a", "pp", "Pair({0}, {1})", _made, 2),
     Row("a.swap", "a", "a", "{0}.turned()", _swapped, 2),
+    Row("a.either", "a", "caa", "either({0}, {1}, {2})", CHOICE),
     Row("a.swap_by_hand", "a", "a", "Pair({0}.back, {0}.front)", _swapped),
     # numbers
     Row("v.constant", "v", "k", "{0}", number, 2),
@@ -276,6 +308,9 @@ ACTIONS = (
         number, 0.7, (0,)),
     Row("atomic.asm", "", "iv", _asm("atom.global.add.u32 $0, [$1], $2;", "=r,l,r", "{0}, {1}", "tl.int32", False),
         number, 0.5, (0,)),
+    Row("store.handed_on", "", "pv", "act((skip_store, put_value), {0}, {1})", number, 0.5, (0,)),
+    Row("store.not_handed_on", "", "pv", "act((skip_store, skip_store), {0}, {1})", number, 0.3),
+    Row("store.one_of_pair", "", "ppv", "act_on_both((skip_store, put_value), ({0}, {1}), {2})", number, 0.5, (1,)),
     Row("atomic.store", "", "pv", "tl.atomic_store({0}, {1})", number, 1, (0,), needs="atomic_store"),
     Row("store.optional", "", "v", "store_if_given(opt, {0})", number, 1, needs="opt"),
     Row("noise.barrier", "", "", "tl.debug_barrier()", number, 0.2),
@@ -292,7 +327,7 @@ ACTIONS = (
     Row("add_in", "i", "s", "tl.atomic_add(scr + {0}, 16)", number, 0.5, needs="scr"),
 )
 ROWS = {row.op: row for row in (*EXPRESSIONS, *ACTIONS)}
-BY_KIND = {kind: tuple(r for r in EXPRESSIONS if r.kind == kind) for kind in "pitjezdbxavwcmn"}
+BY_KIND = {kind: tuple(r for r in EXPRESSIONS if r.kind == kind) for kind in "pitjehzdbxavwcmn"}
 
 # Loop headers: `{0}` is the loop's variable, `{1}` the constant number of trips, `{2}` an address of flags.
 LOOPS = {

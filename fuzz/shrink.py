@@ -9,7 +9,7 @@ from fuzz.program import Assign, Body, Do, Function, If, Loop, Node, Program, Re
 from fuzz.rows import ROWS
 
 Keeps = Callable[[Program], bool]
-_LEAVES = ("var", "k", "o", "s", "K", "never")
+_LEAVES = ("var", "k", "o", "s", "K", "top", "never")
 
 
 def shrink(program: Program, keeps: Keeps, attempts: int = 600) -> Program:
@@ -50,8 +50,12 @@ def _with_helper(program: Program, index: int, helper: Function) -> Program:
 
 def calls(program: Program, name: str) -> bool:
     """Whether anything in the program calls the helper of that name."""
-    functions = (*program.helpers, program.kernel)
-    return any(n.op == "call" and n.args[0] == name for f in functions for s in _statements(f.body) for n in _nodes(s))
+    return any(n.op == "call" and n.args[0] == name for n in nodes(program))
+
+
+def nodes(program: Program) -> Iterator[Node]:
+    """Every expression of a program."""
+    return (n for f in (*program.helpers, program.kernel) for s in _statements(f.body) for n in _nodes(s))
 
 
 def _fewer_parameters(program: Program) -> Iterator[Program]:
@@ -60,7 +64,7 @@ def _fewer_parameters(program: Program) -> Iterator[Program]:
     used |= {t for s in _statements(kernel.body) if isinstance(s, Assign) for t in s.targets}
     ops = {n.op for s in _statements(kernel.body) for n in _nodes(s)}
     needs = {ROWS[o].needs for o in ops if o in ROWS}
-    used |= {"scr", "tab", "opt", "hd"} & needs
+    used |= {"scr", "tab", "lens", "opt", "hd"} & needs
     used |= {"tab"} if "outside" in needs else set()
     used |= {"a0"} if "kernel" in needs else set()
     kept = [(p, k) for p, k in zip(kernel.parameters, kernel.kinds, strict=True) if p in used]

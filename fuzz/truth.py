@@ -125,6 +125,8 @@ class _Run:
         taken = None
         if condition.op == "never":
             taken = False
+        elif condition.op == "top":
+            taken = condition.args[1] == 1
         elif condition.op == "K":
             taken = self._constants[str(condition.args[0])] == 1
         else:
@@ -170,7 +172,7 @@ class _Run:
         if node.op == "var":
             slot = frame.slots.get(str(node.args[0]))
             return {((state[0][slot] if slot is not None else None,), state[1])}
-        if node.op not in ROWS and node.op != "call":
+        if node.op not in ROWS and node.op not in ("call", "pick"):
             return {((None,), state[1])}
         found: set[Returned] = set()
         for values, memory in self._all(node.operands, state, frame):
@@ -178,6 +180,8 @@ class _Run:
         return found
 
     def _apply(self, node: Node, values: tuple[Value, ...], memory: Memory) -> set[Returned]:
+        if node.op == "pick":
+            return {((values[int(str(node.args[1]))],), memory)}
         if node.op == "call":
             return self._function(self._program.helper(str(node.args[0])), values, memory)
         if node.op in _SLOTS:

@@ -128,6 +128,8 @@ def test_202_leaves_declared_tables_and_undecided_ops_alone() -> None:
 @pytest.mark.parametrize(("detail", "pure", "effect", "expected"), [
     ("st.global.b32 [$1], 7;", True, "writes", "error"),
     ("st.global.b32 [$1], 7;", False, "writes", None),
+    ("st.shared.b32 [$1], 7;", True, "shares", "error"),
+    ("st.shared.b32 [$1], 7;", False, "shares", None),
     ("add.s32 $0, $1, 1;", False, "none", None),
     ("add.s32 $0, $1, 1;", True, "none", None),
     ("ld.global.b32 $0, [$1];", False, "reads", None),

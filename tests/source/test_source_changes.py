@@ -21,6 +21,8 @@ CHANGES = {
     "closure": (
         "def make(n=0):\n    def s():\n        nonlocal n\n        n += 2\n    return s, lambda: n\ns, n = make()\ns()",
         "n()"),
+    "default": ("def f(n, kept=[]):\n    kept.append(n)\n    return len(kept)\nf(1)", "f(1)"),
+    "own_attribute": ("def f():\n    f.n += 1\n    return f.n\nf.n = 0\nf()", "f()"),
     "global": ("N = 0\ndef start():\n    global N\n    N = 2\nstart()", "N"),
     "decorator": ("T = {}\ndef keep(f):\n    T['n'] = 2\n    return f\n@keep\ndef host():\n    pass", "T['n']"),
     "base_class": (

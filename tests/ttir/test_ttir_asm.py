@@ -234,3 +234,21 @@ def test_asm_of_another_target_is_told(text: str, constraints: str, backend: str
     assert not found.understood
     assert bool(found.advice) is bool(target)
     assert found.advice.endswith(f"`--target {target}`" if target else "")
+
+
+@pytest.mark.parametrize(("backend", "text", "shares"), [
+    ("cuda", "st.shared.b32 [$1], $1; mov.b32 $0, 0;", True),
+    ("cuda", "atom.shared.add.u32 $0, [$1], 1;", True),
+    ("cuda", "mbarrier.arrive.shared.b64 $0, [$1];", True),
+    ("cuda", "{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [$1], 0; selp.b32 $0, 1, 0, p; }", False),
+    ("cuda", "ld.shared.b32 $0, [$1];", False),
+    ("cuda", "{ .reg .b32 a; mov.b32 a, 0; st.local.b32 [a], $1; ld.local.b32 $0, [a]; }", False),
+    ("cuda", "add.s32 $0, $1, 1;", False),
+    ("hip", "ds_write_b32 $1, $1", True),
+    ("hip", "ds_read_b32 $0, $1", False),
+    ("hip", "ds_bpermute_b32 $0, $1, $1", False),
+])
+def test_who_changes_shared_memory(backend: str, text: str, shares: bool) -> None:
+    reading = read_asm(text, "=r,r" if backend == "cuda" else "=v,v", 1, backend)
+    assert reading.understood, reading.reason
+    assert reading.shares is shares

@@ -183,7 +183,7 @@ class EffectReader:
         for access in reading.accesses:
             if access.operands:
                 self._access(site, _KINDS[access.kind], self._solver.address_in_asm(site.context, site.op, access))
-        effect = "writes" if written else "reads" if reading.reads else "none"
+        effect = "writes" if written else "shares" if reading.shares else "reads" if reading.reads else "none"
         touched = [site.op.operands[i] for i in sorted(written or reading.reads)]
         self._opaque_op(site, effect, touched)
 

@@ -188,9 +188,10 @@ class Lattice(LatticeValues):
     def kept(self, value: int, *, narrow: bool) -> int:
         """Section 4: what memory keeps of a value; no plain number, if it is too narrow for an address."""
         p, params = self.parts(value), self.params
+        pieces = params if narrow else params | self.others
         if narrow and not (p.weak | p.seen) & params:
             p = p._replace(zero=p.zero & ~self.bare)
-        return self.value(p._replace(weak=p.weak & params, seen=p.seen & params, beside_weak=p.beside_weak & params,
+        return self.value(p._replace(weak=p.weak & pieces, seen=p.seen & params, beside_weak=p.beside_weak & pieces,
                                      beside_seen=p.beside_seen & params))
 
     def _weakened(self, value: int, *, keep_minus: bool) -> int:

@@ -16,7 +16,7 @@ from triton_mutlint.analysis.opaque import OpaqueReader
 from triton_mutlint.analysis.widths import Width, pointee_bits
 from triton_mutlint.ttir.asm_steps import AsmAccess, AsmValue
 from triton_mutlint.ttir.ir import Function, Module, Op, Region
-from triton_mutlint.ttir.ops import OpInfo
+from triton_mutlint.ttir.ops import Flow, Kind, OpInfo
 
 _BYTE = 8
 
@@ -144,18 +144,24 @@ class SingleOps:
                 masks = [v for v in others if context.widths[v] is Width.BIT]
                 stored = [v for v in others if v not in masks]
                 narrow = all(context.widths[v] is not Width.FULL for v in stored)
-                value = transfer.join(lattice, self.states(context, stored))
+                value = transfer.join(lattice, self.states(context, stored)) | (self.memory.parked if info.takes else 0)
                 if op.attrs.get("rmw_op") in ("add", "xor"):
                     value = self._combined(op, value, self.memory.load(operands[index]))
                 self.put(context, operands[index], value, self.looked_at(context, masks), narrow=narrow)
+        parked = [operands[index] for index in info.parks if index < count]
+        parked += [self.memory.load(operands[index]) for index in info.fetches] if info.flow is Flow.PARKED else []
+        if parked:
+            self.memory.park(lattice.seeing(transfer.join(lattice, parked), context.deciding))
         if not op.results:
             return
-        state = 0
+        state = self.memory.parked | (lattice.mixed(transfer.join(lattice, operands)) if operands else 0) \
+            if info.takes else 0 if info.fetches else lattice.number
         for index in info.fetches:
             if index < count:
                 state |= self.memory.load(operands[index], narrow=context.widths[op.results[0]] is not Width.FULL)
-        if op.name == "tt.load" and count > 2:  # `other`: what masked lanes yield
-            state = lattice.choice([state, operands[2]], lattice.looked_at(operands[1]))
+        others = operands[2:] if info.kind is Kind.LOAD else []  # what masked lanes yield
+        if others:
+            state = lattice.choice([state, *others], self.looked_at(context, op.operands[1:]))
         self.set_results(context, op, state)
 
     def _combined(self, op: Op, value: int, before: int) -> int:

@@ -29,6 +29,7 @@ class Solver(SingleOps):
             "scf.if": self._branches, "scf.execute_region": self._branches,
             "scf.for": self._for, "scf.while": self._while,
             "tt.reduce": self._combine, "tt.scan": self._combine, "tt.map_elementwise": self._map,
+            "ttg.warp_specialize": self._partitions, "ttng.tensormap_create": self._tensormap,
             "tt.call": self._call, "tt.split": self.split, "tt.addptr": self.displace,
             "tt.elementwise_inline_asm": self.inline_asm, "tt.extern_elementwise": self.extern,
         }
@@ -171,6 +172,22 @@ class Solver(SingleOps):
             self._visit(target)
         target.read = True
         self.set_all(context, op.results, target.returns or [0] * len(op.results))
+
+    def _partitions(self, context: Context, op: Op) -> None:
+        """Warps that run the first region, and others that run one of the rest with the op's operands."""
+        for region in op.regions:
+            block = entry_block(region)
+            if block and block.args:
+                self.set_all(context, block.args, self.states(context, op.operands))
+            self.region(context, region)
+            for yielded in self.leaving(context, region):
+                self.set_all(context, op.results, yielded)
+
+    def _tensormap(self, context: Context, op: Op) -> None:
+        """The memory of the first operand becomes a descriptor of the second."""
+        place, base = op.operands[:2]
+        self.put(context, context.values[place], context.values[base])
+        self.set(context, place, context.values[base], back=True)
 
     def unknown(self, context: Context, op: Op) -> None:
         """Section 6: an op without a table row may pass on or store any operand."""

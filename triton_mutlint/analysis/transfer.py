@@ -60,6 +60,15 @@ def unite(lattice: Lattice, operands: Sequence[int]) -> int:
     return united | lattice.mixed(united) if one & other & lattice.params else united
 
 
+def exclude(lattice: Lattice, operands: Sequence[int]) -> int:
+    """Section 3.4: bits that differ; of two addresses that are no parameters', one may be subtracted."""
+    united = unite(lattice, operands)
+    one, other = (lattice.reaching(operand) & lattice.others for operand in operands[:2])
+    if not one or not other or one == other == one & lattice.integers:  # an integer is one number, and cancels
+        return united
+    return united | lattice.sum(operands[0], lattice.negative(operands[1]))
+
+
 def first(_: Lattice, operands: Sequence[int]) -> int:
     """Section 3.8: a descriptor or block pointer is its base."""
     return operands[0]
@@ -113,7 +122,8 @@ BY_OP: dict[str, Transfer] = {
     **dict.fromkeys(_MOVES.split(), join),
     **dict.fromkeys(("arith.constant", "tt.make_range", "tt.get_program_id", "tt.get_num_programs", "ub.poison"),
                     number),
-    **dict.fromkeys(("arith.ori", "arith.xori"), unite),
+    "arith.ori": unite,
+    "arith.xori": exclude,
     "arith.addi": add,
     "arith.subi": subtract,
     "arith.muli": multiply,

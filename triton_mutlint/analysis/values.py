@@ -30,7 +30,7 @@ class LatticeValues:
     """The values for one entry function with `n` arguments, of which `wide` are integers that can hold an address.
 
     `number` is a number that no root has a part in. The masks `params` and `others` hold the `param` roots, and
-    the roots that are none.
+    the roots that are none; `integers` those of wide integers.
     """
 
     def __init__(self, n: int, wide: Iterable[int] = ()) -> None:
@@ -40,7 +40,7 @@ class LatticeValues:
         self.indirect = ((1 << 3 * n) - 1) ^ self.params
         self.unknown, self.total, self.bare = (1 << 3 * n + i for i in range(3))
         self.others = self.indirect | self.unknown
-        self._integers = sum(1 << 2 * n + index for index in wide)
+        self.integers = sum(1 << 2 * n + index for index in wide)
         self.counting = {size: 1 << 3 * n + 3 + i for i, size in enumerate((2, 4, 8))}
         self.free_roots = self.others | sum(self.counting.values())
         self._parts: dict[int, Parts] = {}  # of the values met so far, of which there are few
@@ -86,7 +86,7 @@ class LatticeValues:
         """The roots of whose integer value some of `value` tells: what depends on it may tell of them, too."""
         p = self.parts(value)
         strong = p.plus | p.minus | p.beside_plus | p.beside_minus
-        parts = (strong | p.weak | p.beside_weak) & (self.params | self._integers)
+        parts = (strong | p.weak | p.beside_weak) & (self.params | self.integers)
         return parts | p.seen | p.beside_seen
 
     def seeing(self, value: int, roots: int) -> int:

@@ -3,7 +3,7 @@
 ## What it does
 
 Reads the text of each `tl.inline_asm_elementwise` and reports one that is `is_pure=True` but
-stores to memory or has an atomic.
+stores to memory, shared memory included, or has an atomic.
 
 ## Why
 
@@ -43,13 +43,14 @@ from triton_mutlint.types import Finding, Related, Severity
 
 def check(subject: KernelSubject) -> Iterator[Finding]:
     for op in subject.report.opaque_ops:
-        if op.op == "tt.elementwise_inline_asm" and op.pure and op.effect == "writes":
-            names = ", ".join(f"`{name}`" for name in op.parameters)
+        if op.op == "tt.elementwise_inline_asm" and op.pure and op.effect in ("writes", "shares"):
+            names = ", ".join(f"`{name}`" for name in op.parameters) if op.effect == "writes" else "shared memory"
             yield RULE.finding(
                 f"inline asm in `{subject.report.name}` stores{' to ' if names else ''}{names} but is marked "
                 "`is_pure=True`: the compiler may drop, merge or move it", op.location, kernel=subject.report,
-                parameter=op.parameters[0] if len(op.parameters) == 1 else None,
-                related=[Related("written by the asm", subject.place_of(name)) for name in op.parameters],
+                parameter=op.parameters[0] if op.effect == "writes" and len(op.parameters) == 1 else None,
+                related=[Related("written by the asm", subject.place_of(name))
+                         for name in op.parameters if op.effect == "writes"],
                 help="write `is_pure=False`",
             )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from triton_mutlint.basics import error_text
 from triton_mutlint.config.request import Request
-from triton_mutlint.kernel_source.footprint import footprints
+from triton_mutlint.kernel_source.footprint import footprint, footprints
 from triton_mutlint.process.inputs import current, spoil_if_short
 from triton_mutlint.signature.doubts import doubts
 from triton_mutlint.signature.evidence import Inferred, gather
@@ -115,7 +115,10 @@ def plan_kernel(
     def guess(asked: Kernel, known: Mapping[str, ArgType]) -> Mapping[str, Inferred]:
         return infer(asked, known, helpers=helpers) if len(known) < len(asked.parameters) else {}
 
-    plan = build_plan(kernel, entry, spec, inferred=guess, max_variants=max_variants)
+    def asks_kinds() -> bool:
+        return footprint(kernel, gather(kernel, helpers).program, {}).asks("type")
+
+    plan = build_plan(kernel, entry, spec, inferred=guess, max_variants=max_variants, asks_kinds=asks_kinds)
     if len(plan.variants) > 1:
         evidence = gather(kernel, helpers)
         if not evidence.learnt.pointers:  # else numbers become addresses, which no name tells apart

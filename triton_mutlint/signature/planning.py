@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping
 
+from triton_mutlint.kernel_source.dtypes import INTEGRAL
 from triton_mutlint.signature.evidence import Inferred
 from triton_mutlint.signature.expansion import Expansion, Sources, expand
 from triton_mutlint.signature.tuned import configs
 from triton_mutlint.signature.variants import with_choices
-from triton_mutlint.source.walking import dotted
+from triton_mutlint.source.walking import dotted, walk
 from triton_mutlint.spec.bind import bind_arg, bind_entry, value_parameters
 from triton_mutlint.spec.errors import show_path
 from triton_mutlint.spec.model import KernelSpec, Spec
@@ -23,6 +24,7 @@ from triton_mutlint.types import (
     Origin,
     Parameter,
     Plan,
+    ScalarType,
     Stage,
     StageError,
 )
@@ -40,15 +42,19 @@ def build_plan(
     *,
     inferred: Infer,
     max_variants: int = 64,
+    asks_kinds: Callable[[], bool] = lambda: False,
 ) -> Plan:
     """The variants of `kernel`, at most `max_variants`, and where their types came from.
 
     A parameter is given by the first of: `entry`, heuristics, autotune configs, the defaults of
     `spec`, `inferred` (called once, with the parameters known by then) where it says more than the
     default in the source, and that default. Raises `StageError` (stage signature) for a spec that
-    does not fit the kernel and for a parameter that nothing gives.
+    does not fit the kernel and for a parameter that nothing gives. `asks_kinds`: whether the source tells
+    a constant from a number that is known at a launch only.
     """
     by_entry = bind_entry(kernel, entry) if entry else {}
+    if (integers := _specialized(kernel, by_entry)) and asks_kinds():
+        by_entry |= {name: (*by_entry[name], ConstexprValue(1)) for name in integers}
     by_default = _spec_defaults(kernel, spec, by_entry)
     guessed, declared, sources = _sources(kernel, by_entry, by_default, inferred)
     # An entry that gives all that has no default describes a launch, which takes the defaults. Heuristics do not see
@@ -77,6 +83,15 @@ def _tuned_inside(kernel: Kernel) -> bool:
     names = [dotted(d.func if isinstance(d, ast.Call) else d)[-1:] for d in kernel.node.decorator_list]
     outer = names[: names.index(("autotune",))] if ("autotune",) in names else names
     return kernel.autotune is not None and (("heuristics",) in outer or ("autotune",) not in names)
+
+
+def _specialized(kernel: Kernel, given: _Given) -> set[str]:
+    """The integers that functions are called with, and of which Triton makes a constant at a launch with 1."""
+    free = {p.name for p in getattr(kernel.jit, "params", ()) if not (p.do_not_specialize or p.annotation)}
+    integers = {name for name in free & given.keys() if any(
+        isinstance(t, ScalarType) and t.name in INTEGRAL and t.divisibility == 1 for t in given[name])}
+    called = (n for n in walk(kernel.node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
+    return integers & {inner.id for call in called for inner in walk(call) if isinstance(inner, ast.Name)}
 
 
 def _origin(entry: KernelSpec | None, has_given: bool, has_guessed: bool) -> Origin:

@@ -138,7 +138,7 @@ def _trace(steps: Sequence[AsmStep], names: _Registers, n_operands: int) -> AsmR
     results = [origins.of((token,)) if token in assigned else AsmValue(frozenset(range(n_operands)))
                for token in registers]
     parked = origins.of((SHARED,)) if SHARED in assigned else AsmValue()
-    return AsmReading(True, "", tuple(accesses), tuple(results), parked)
+    return AsmReading(True, "", tuple(accesses), tuple(results), parked, any(step.shares for step in steps))
 
 
 class _Origins:

@@ -15,6 +15,7 @@ _PHYSICAL = "<registers>"  # ranges of named registers overlap, so all of them a
 _MNEMONIC = re.compile(r"([a-z][a-z0-9_]*)\b\s*(.*)", re.DOTALL)
 _PREFIX = re.compile(r"(?:v|s|ds|global|flat|buffer|tbuffer|scratch|image|tensor|cluster)_")
 _NO_ACCESS = ("_wb", "_inv", "_prefetch", "_wbinv", "_gl0", "_gl1")  # caches
+_LDS_ONLY_READ = ("ds_read", "ds_load", "ds_bpermute", "ds_permute", "ds_swizzle", "ds_nop", "ds_bvh")
 _SWAPS = ("v_swap", "v_permlane16_swap", "v_permlane32_swap")
 _JUMPS = ("s_call", "s_swappc", "s_setpc", "s_rfe", "s_getpc")
 
@@ -51,7 +52,8 @@ def _decode(part: str) -> AsmStep:
         return AsmStep(shown, _registers(*targets), sources)
     if unit in ("ds", "scratch") or name.startswith("s_scratch"):
         everything = _registers(*operands)
-        return AsmStep(shown, (*_registers(*operands[:1]), SHARED), (*everything[1:], SHARED), loads=True)
+        return AsmStep(shown, (*_registers(*operands[:1]), SHARED), (*everything[1:], SHARED), loads=True,
+                       shares=unit == "ds" and not name.startswith(_LDS_ONLY_READ))
     if unit in ("image", "tensor", "cluster"):
         raise NotUnderstoodError(f"{shown}: what it does to memory is not known")
     return _memory(unit, name, operands, shown)
@@ -72,7 +74,7 @@ def _memory(unit: str, name: str, operands: list[str], text: str) -> AsmStep:
         to_lds = "lds" in name or re.search(r"\blds\b", text) is not None
         address = _registers(*(operands if to_lds else operands[1:]))
         targets = (SHARED,) if to_lds else _registers(*operands[:1])
-        return AsmStep(text, targets, reads=address, loads=True)
+        return AsmStep(text, targets, reads=address, loads=True, shares=to_lds)
     raise NotUnderstoodError(f"{text}: what it does to memory is not known")
 
 

@@ -111,7 +111,8 @@ def _instruction(base: str, modifiers: list[str], operands: list[str], text: str
     if base in _NEVER_GLOBAL:
         values = [o for o in operands if not o.startswith("[")]
         targets = tokens(*values[:1]) if operands and not operands[0].startswith("[") else ()
-        return AsmStep(text, (*targets, SHARED), (*tokens(*values), SHARED), loads=True)
+        shares = base == "stmatrix" or (base == "mbarrier" and not modifiers[0].endswith("_wait"))
+        return AsmStep(text, (*targets, SHARED), (*tokens(*values), SHARED), loads=True, shares=shares)
     if base == "fence":
         return AsmStep(text)
     if addresses or "[" in text:
@@ -151,7 +152,7 @@ def _load(modifiers: list[str], operands: list[str], addresses: list[str], text:
 def _store(modifiers: list[str], operands: list[str], addresses: list[str], text: str) -> AsmStep:
     _need(addresses, 1, text)
     if _own_space(modifiers):
-        return AsmStep(text, (SHARED,), tokens(*operands[1:]))
+        return AsmStep(text, (SHARED,), tokens(*operands[1:]), shares="shared" in modifiers)
     return AsmStep(text, writes=tokens(addresses[0]), stored=tokens(*operands[1:]))
 
 
@@ -161,7 +162,7 @@ def _atomic(modifiers: list[str], operands: list[str], addresses: list[str], tex
     targets = () if operands[0].startswith("[") else tokens(operands[0])
     rest = tokens(*(o for o in operands if not o.startswith("[")))
     if _own_space(modifiers):
-        return AsmStep(text, (*targets, SHARED), (*rest, SHARED), loads=True)
+        return AsmStep(text, (*targets, SHARED), (*rest, SHARED), loads=True, shares=True)
     return AsmStep(text, targets, atomics=tokens(addresses[0]), stored=rest, loads=True)
 
 
@@ -175,7 +176,7 @@ def _copy(modifiers: list[str], operands: list[str], addresses: list[str], text:
         raise NotUnderstoodError(f"{text}: a copy between spaces that are not named")
     if spaces[0] == "shared":
         sources = tokens(addresses[1]) if len(addresses) > 1 and spaces[1] == "global" else ()
-        return AsmStep(text, (SHARED,), reads=sources, loads=True)
+        return AsmStep(text, (SHARED,), reads=sources, loads=True, shares=True)
     if "tensor" in modifiers:
         raise NotUnderstoodError(f"{text}: a store through a tensor map")
     target = tokens(addresses[0])

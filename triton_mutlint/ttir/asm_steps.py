@@ -20,7 +20,7 @@ class AsmStep:
     """Values move from `sources` to `targets` (register names); addresses are in `reads`, `writes` and `atomics`.
 
     `stored`: what goes to where `writes` and `atomics` say. `loads`: the targets also get something from memory.
-    `narrow`: what it loads is less than an address.
+    `narrow`: what it loads is less than an address. `shares`: it changes shared memory.
     """
 
     text: str
@@ -32,6 +32,7 @@ class AsmStep:
     stored: tuple[str, ...] = ()
     loads: bool = False
     narrow: bool = False
+    shares: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class AsmAccess:
 class AsmReading:
     """How an inline asm text was read; indices count the op's operands from 0.
 
-    `parked`: what goes into shared memory. `advice`: what would make it understood.
+    `parked`: what goes into shared memory. `shares`: that is changed. `advice`: what would make it understood.
     """
 
     understood: bool
@@ -68,6 +69,7 @@ class AsmReading:
     accesses: tuple[AsmAccess, ...] = ()
     results: tuple[AsmValue, ...] = ()
     parked: AsmValue = AsmValue()
+    shares: bool = False
     advice: str = ""
 
     @property

@@ -44,6 +44,7 @@ class Kind(str, Enum):
     MAP = "map"
     INLINE_ASM = "inline_asm"
     EXTERN = "extern"
+    LOCAL = "local"  # into shared memory, or out of it
     HARMLESS = "harmless"  # prints, asserts, barriers, hints: no parameter's memory is touched
 
 
@@ -56,12 +57,16 @@ class Flow(str, Enum):
     POINTER_BASE = "pointer-base"  # operand 0; operand 1 is an offset
     SELECT = "select"  # operands 1 and 2, never the condition
     LOADED = "loaded"  # the memory read, and `other`
+    PARKED = "parked"  # shared memory: what is in memory goes there, nothing comes back
     SPECIAL = "special"  # regions, calls, asm: the analysis decides
 
 
 @dataclass(frozen=True)
 class OpInfo:
-    """One op: through which operands it reads, writes or atomically updates memory, and its flow."""
+    """One op: through which operands it reads, writes or atomically updates memory, and its flow.
+
+    `parks`: the operands whose values go into shared memory. `takes`: its results, or what it stores, come from there.
+    """
 
     name: str
     kind: Kind
@@ -69,6 +74,8 @@ class OpInfo:
     writes: tuple[int, ...] = ()
     atomics: tuple[int, ...] = ()
     flow: Flow = Flow.ALL
+    parks: tuple[int, ...] = ()
+    takes: bool = False
 
     @cached_property
     def changes(self) -> tuple[int, ...]:
@@ -82,8 +89,8 @@ class OpInfo:
 
     @cached_property
     def touches_memory(self) -> bool:
-        """Whether some operand is an address that the op accesses."""
-        return bool(self.reads or self.writes or self.atomics)
+        """Whether the op accesses memory, be it shared."""
+        return bool(self.reads or self.writes or self.atomics or self.parks or self.takes)
 
 
 def lookup(name: str) -> OpInfo | None:
@@ -113,14 +120,18 @@ _PURE_MATH = """
 """
 _COMPARE = "arith.cmpi arith.cmpf math.isfinite math.isinf math.isnan math.isnormal"
 _HARMLESS = """
-    tt.print tt.assert tt.grid_dependency_wait tt.grid_dependency_launch_dependents cf.assert
-    ttg.barrier ttg.local_barrier gpu.barrier nvvm.barrier0 nvvm.barrier nvvm.griddepcontrol
-    nvvm.griddepcontrol.wait nvvm.griddepcontrol.launch.dependents ttng.cluster_barrier
-    ttng.fence_async_shared llvm.intr.assume tt.experimental_tensormap_fenceproxy_acquire
+    tt.print tt.assert tt.grid_dependency_wait tt.grid_dependency_launch_dependents cf.assert ttg.barrier
+    ttg.local_barrier gpu.barrier nvvm.barrier0 nvvm.barrier nvvm.griddepcontrol nvvm.griddepcontrol.wait
+    nvvm.griddepcontrol.launch.dependents ttng.cluster_barrier ttng.fence_async_shared ttng.init_barrier
+    ttng.inval_barrier ttng.wait_barrier ttng.barrier_expect ttng.arrive_barrier ttng.tc_gen5_commit
+    ttng.tc_gen5_mma ttng.async_tma_store_wait ttg.local_dealloc ttng.tensormap_fenceproxy_acquire
+    ttg.memdesc_index ttg.global_scratch_alloc llvm.intr.assume tt.experimental_tensormap_fenceproxy_acquire
 """
 # scf.forall, scf.parallel and the like are left out: the parser does not know their block arguments.
 _STRUCTURED = "scf.for scf.if scf.while scf.execute_region"
-_RETURNS = "tt.return tt.reduce.return tt.scan.return tt.map_elementwise.return func.return"
+_RETURNS = """
+    tt.return tt.reduce.return tt.scan.return tt.map_elementwise.return func.return ttg.warp_yield ttg.warp_return
+"""
 
 
 def _rows() -> list[OpInfo]:
@@ -167,6 +178,25 @@ _SINGLE = (
     OpInfo("tt.descriptor_store", Kind.DESCRIPTOR_STORE, writes=(0,), flow=Flow.NONE),
     OpInfo("tt.descriptor_scatter", Kind.DESCRIPTOR_STORE, writes=(0,), flow=Flow.NONE),
     OpInfo("tt.descriptor_reduce", Kind.DESCRIPTOR_REDUCE, atomics=(0,), flow=Flow.NONE),
+    # shared and tensor memory, of which no descriptor leads to a parameter
+    OpInfo("ttg.convert_layout", Kind.PURE),
+    OpInfo("amdg.in_thread_transpose", Kind.PURE),
+    OpInfo("ttng.warp_group_dot", Kind.LOCAL, takes=True),
+    OpInfo("ttng.warp_group_dot_wait", Kind.PURE),
+    *(OpInfo(name, Kind.LOCAL, flow=Flow.NONE, parks=(0,))
+      for name in ("ttg.local_alloc", "ttg.local_store", "ttng.tmem_alloc", "ttng.tmem_store")),
+    OpInfo("ttg.local_load", Kind.LOCAL, takes=True),
+    OpInfo("ttng.tmem_load", Kind.LOCAL, takes=True),
+    OpInfo("ttng.async_tma_copy_global_to_local", Kind.DESCRIPTOR_LOAD, reads=(0,), flow=Flow.PARKED),
+    OpInfo("ttng.async_tma_gather", Kind.DESCRIPTOR_LOAD, reads=(0,), flow=Flow.PARKED),
+    OpInfo("ttng.async_tma_copy_local_to_global", Kind.DESCRIPTOR_STORE, writes=(0,), flow=Flow.NONE, takes=True),
+    OpInfo("ttng.async_tma_scatter", Kind.DESCRIPTOR_STORE, writes=(0,), flow=Flow.NONE, takes=True),
+    OpInfo("ttng.async_tma_reduce", Kind.DESCRIPTOR_REDUCE, atomics=(0,), flow=Flow.NONE, takes=True),
+    OpInfo("ttng.tensormap_create", Kind.MAKE_ADDRESS, flow=Flow.SPECIAL),
+    OpInfo("amdg.buffer_load", Kind.LOAD, reads=(0,), flow=Flow.LOADED),
+    OpInfo("amdg.buffer_store", Kind.STORE, writes=(1,), flow=Flow.NONE),
+    OpInfo("amdg.buffer_atomic_rmw", Kind.ATOMIC_RMW, atomics=(1,), flow=Flow.LOADED),
+    OpInfo("ttg.warp_specialize", Kind.STRUCTURED, flow=Flow.SPECIAL),
     # structure
     OpInfo("tt.func", Kind.FUNCTION, flow=Flow.SPECIAL),
     OpInfo("tt.call", Kind.CALL, flow=Flow.SPECIAL),

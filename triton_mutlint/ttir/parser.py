@@ -12,11 +12,12 @@ from triton_mutlint.ttir.builder import CallFrame, OpBuilder, Values
 from triton_mutlint.ttir.ir import Function, Loc, Module, Op, ParseError
 from triton_mutlint.ttir.lexer import closing
 from triton_mutlint.ttir.lines import split_lines
-from triton_mutlint.ttir.regions import FUNCTIONS, MODULES, read_arguments, read_function, read_opening
+from triton_mutlint.ttir.regions import FUNCTIONS, MODULES, SPECIALIZED, read_arguments, read_function, read_opening
 from triton_mutlint.ttir.syntax import read_custom, read_generic
 from triton_mutlint.ttir.types import result_types
 
 _OP = re.compile(r'\s*(?:(%[^ =,]+(?:, ?%[^ =,]+)*) = )?("?)([A-Za-z_]\w*(?:\.\w+)*)"?(.*)', re.DOTALL)
+_PARTITION = re.compile(r"default|partition\d+")
 _LABEL = re.compile(r"\s*\^([\w.$-]+)\s*")
 
 MAX_DEPTH = 150  # nested regions; analyses may recurse over them
@@ -73,9 +74,15 @@ class _Parser(OpBuilder):
         if match is None:
             raise ParseError(f"not an operation: {text[:60]}", line)
         lhs, quote, name, tail = match.groups()
-        if tail.endswith("{"):
-            self._open(lhs, bool(quote), name, tail, line)
-            return
+        if _PARTITION.fullmatch(name) and self.stack and self.stack[-1].name == SPECIALIZED:
+            arguments = tail[1 : closing(tail, 0)] if tail.startswith("(") else ""
+            self.stack[-1].entry = self.arguments(read_arguments(arguments), line)
+        elif tail.endswith("{") or name == SPECIALIZED:
+            self._open(lhs, bool(quote), name, tail if tail.endswith("{") else f"{tail} {{", line)
+        else:
+            self._simple(lhs, bool(quote), name, tail, line)
+
+    def _simple(self, lhs: str | None, quote: bool, name: str, tail: str, line: int) -> None:
         body, loc = self.locations.split(tail)
         if name in FUNCTIONS:
             raise ParseError("a function without a body", line)
@@ -133,7 +140,7 @@ class _Parser(OpBuilder):
         frame.close_region(line)
         self.values.leave(frame.mark)
         rest = text[1:]
-        if rest.endswith("{"):
+        if rest.endswith("{") or (frame.name == SPECIALIZED and not rest):
             return
         body, loc = self.locations.split(rest)
         self.stack.pop()
@@ -149,6 +156,8 @@ class _Parser(OpBuilder):
         if frame.generic:
             tail = read_generic("(" + body.lstrip())
             attrs, signature = {**attrs, **tail.attrs}, tail.signature
+        elif frame.name == SPECIALIZED:
+            signature = body.rpartition(" : ")[2]
         elif "{" in body:
             attrs = {**attrs, **read_custom("", " " + body).attrs}
         if signature:

@@ -22,6 +22,7 @@ _ARGUMENT = re.compile(r"(%[\w.$-]+) ?: ?")
 
 MODULES = frozenset({"module", "builtin.module"})
 FUNCTIONS = frozenset({"tt.func", "func.func"})
+SPECIALIZED = "ttg.warp_specialize"  # its regions begin on lines of their own: `default {`, `partition0(%a: T) {`
 # Bodies whose terminator is not printed when the op has no results.
 IMPLICIT_YIELD = frozenset({"scf.for", "scf.if"})
 

@@ -58,7 +58,7 @@ class OpaqueOp:
     op: str
     detail: str
     pure: bool
-    effect: str  # "none" | "reads" | "writes" | "unanalyzable"
+    effect: str  # "none" | "reads" | "shares" (stores to shared memory) | "writes" | "unanalyzable"
     parameters: tuple[str, ...]
     location: Location
 

@@ -18,6 +18,7 @@ _NAMES = {"tt.elementwise_inline_asm": "inline asm", "tt.extern_elementwise": "e
 _EFFECTS = {
     "none": "touches no memory",
     "reads": "only reads memory",
+    "shares": "writes shared memory",
     "writes": "writes memory",
     "unanalyzable": "not understood",
 }

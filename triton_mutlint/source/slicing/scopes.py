@@ -17,6 +17,7 @@ _CALLING = (ast.Assign, ast.AnnAssign, ast.Expr, *_DEFINITIONS)  # change nothin
 _OPEN = frozenset({"exec", "eval", "globals"})  # these reach every name
 _BUILTINS = frozenset(vars(builtins)) - _OPEN - {"setattr", "delattr", "next"}
 _GLOBAL = "global "  # before a name that a function binds here
+_MADE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.Call)  # anew, and can be changed
 _LITERALS = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare)
 
 
@@ -258,9 +259,17 @@ def _is_changeable(unit: Unit) -> bool:
         module = _module(unit)
         return module == "os" or not (is_real(module) or is_stood_in(module))
     if isinstance(unit.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        return False
+        return _keeps_something(unit.node)
     value = unit.node.value if isinstance(unit.node, (ast.Assign, ast.AnnAssign)) else None
     return value is None or not _is_fixed(value)
+
+
+def _keeps_something(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a call may find what an earlier one left: in a default that can change, or an attribute of its own."""
+    defaults = (*node.args.defaults, *filter(None, node.args.kw_defaults))
+    return any(isinstance(value, _MADE) and not _is_fixed(value) for value in defaults) or any(
+        isinstance(inner, ast.Attribute) and not isinstance(inner.ctx, ast.Load) and _root(inner) == node.name
+        for inner in walk(node))
 
 
 def _is_fixed(value: ast.expr) -> bool:
