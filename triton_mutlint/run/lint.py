@@ -66,7 +66,7 @@ class Run:
     def warm_up(self) -> None:
         """What every file needs, before there is a process for each."""
         preload()
-        self._default_targets, self._tools  # noqa: B018 - they are kept
+        self._tools.lowerer.prepare(self._default_targets)
 
     def check(self, sources: Sequence[SourceFile]) -> None:
         """A wrong spec ends the run before any work, and so does a target that cannot be used."""

@@ -64,10 +64,10 @@ class _Packer:
                 self._numbers[id(value)] = len(self._pool)
                 self._pool.append([type(value).__name__, *fields])
             return self._numbers[id(value)]
-        if isinstance(value, Mapping):
-            return [[self.plain(key), self.plain(item)] for key, item in value.items()]
         if isinstance(value, Path):
             return str(value)
+        if isinstance(value, Mapping):
+            return [[self.plain(key), self.plain(item)] for key, item in value.items()]
         raise TypeError(f"a {type(value).__name__} cannot be packed")
 
 
