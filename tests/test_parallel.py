@@ -170,3 +170,28 @@ def test_progress_counts_the_files_that_are_done(jobs: int, tmp_path: Path) -> N
     assert counts == sorted(counts)
     assert counts[0] == 0
     assert counts[-1] >= 2  # two processes may each be at their last file
+
+
+_WARM = """
+import sys
+from pathlib import Path
+from triton_mutlint.config.request import Request
+from triton_mutlint.run.lint import Run
+from triton_mutlint.run.run import sources_of
+from triton_mutlint.run.workers import Part, Reported
+request = Request(("kernels/alias_params.py",), Path(sys.argv[1]), use_spec=False, targets=("cuda:90",))
+(source,), _ = sources_of(request)
+run = Run(request, lambda *_: None)
+run.check([source])
+run.warm_up()
+before = set(sys.modules)
+steps = list(run.steps(source, Part(0)))
+assert [step.report.mutated for step in steps if isinstance(step, Reported)], steps
+print(*sorted(name for name in set(sys.modules) - before if name.startswith("triton")))
+"""
+
+
+def test_what_lowering_imports_is_there_before_a_process_is_forked() -> None:
+    """Triton's code generator imports Gluon: in each file's process that takes longer than a small kernel."""
+    done = subprocess.run([sys.executable, "-c", _WARM, str(CASES)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from dataclasses import replace
 
 from triton_mutlint.lowering import errors, triton_api
@@ -18,6 +19,11 @@ class Lowerer:
 
     def __init__(self) -> None:
         self._backends: dict[Target, tuple[triton_api.Backend, int]] = {}
+
+    def prepare(self, targets: Iterable[Target]) -> None:
+        """Make what lowering for `targets` needs, which processes that are forked from this one then have."""
+        for target in targets:
+            self._backend(target).options({})
 
     def lower(self, kernel: Kernel, variant: Variant, target: Target) -> Lowered:
         """The TTIR of `kernel` under `variant`.

@@ -15,7 +15,6 @@ import platform
 import struct
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import NamedTuple
 
 from triton_mutlint.process import syscalls
@@ -62,10 +61,11 @@ def unavailable() -> str:
         return f"{platform.system()} has no filter of system calls that an ordinary process can set"
     if platform.machine() not in syscalls.MACHINES or sys.byteorder != "little" or sys.maxsize < 1 << 32:
         return f"the system calls of {platform.machine()} are not known"
+    program, _ = _program(0), _libc()  # of which the processes to come have most, as well
     pid = os.fork()
     if not pid:
         try:
-            _filter_calls(_program(os.getpid()))
+            _filter_calls(program)
             os._exit(0)
         except BaseException:
             os._exit(1)
@@ -74,19 +74,24 @@ def unavailable() -> str:
 
 def _die_with_parent() -> None:
     if sys.platform.startswith("linux"):
-        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, _KILL, 0, 0, 0)
+        _libc().prctl(_DIE_WITH_PARENT, _KILL, 0, 0, 0)
 
 
 def _close_all_but(keep: set[int]) -> None:
-    for number in [int(path.name) for path in Path("/dev/fd").iterdir()]:
+    for number in map(int, os.listdir("/dev/fd")):  # noqa: PTH208 - half of the time
         if number not in keep:
             with contextlib.suppress(OSError):  # the folder's own, closed since
                 os.close(number)
 
 
+@functools.cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
 def _filter_calls(program: bytes) -> None:
     """Raises OSError if the system refuses."""
-    libc = ctypes.CDLL(None, use_errno=True)
+    libc = _libc()
     text = ctypes.create_string_buffer(program, len(program))
     filter_ = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(text))
     if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) or libc.prctl(_SECCOMP, _FILTER, filter_, 0, 0):
@@ -109,6 +114,16 @@ class _Step(NamedTuple):
 
 def _program(pid: int) -> bytes:
     machine = syscalls.MACHINES.index(platform.machine())
+    steps = []
+    for name, others in syscalls.FOR_ITSELF:
+        tests = [step for value in (pid, *others) for step in _if(_EQUAL, value, _ALLOWED)]
+        steps += _when(syscalls.number(name, machine), _load(0), *tests, _Step(_RETURN, _REFUSED))
+    return _for_all(machine) + _packed(*steps, _Step(_RETURN, _ALLOWED))
+
+
+@functools.cache
+def _for_all(machine: int) -> bytes:
+    """The steps that every process shares: the first process makes them, and those forked from it have them."""
     steps = [_Step(_LOAD, _MACHINE), _Step(_EQUAL, syscalls.AUDIT[machine], 1, 0), _Step(_RETURN, _ENDED),
              _Step(_LOAD, _NUMBER), *_if(_AT_LEAST, syscalls.UNKNOWN, _MISSING)]
     for name in syscalls.REFUSED:
@@ -123,10 +138,10 @@ def _program(pid: int) -> bytes:
     for name, values in syscalls.REFUSED_WITH:
         tests = [step for value in values for step in _if(_EQUAL, value, _REFUSED)]
         steps += _when(syscalls.number(name, machine), _load(1), *tests)
-    for name, others in syscalls.FOR_ITSELF:
-        tests = [step for value in (pid, *others) for step in _if(_EQUAL, value, _ALLOWED)]
-        steps += _when(syscalls.number(name, machine), _load(0), *tests, _Step(_RETURN, _REFUSED))
-    steps.append(_Step(_RETURN, _ALLOWED))
+    return _packed(*steps)
+
+
+def _packed(*steps: _Step) -> bytes:
     return b"".join(struct.pack("HBBI", step.code, step.if_true, step.if_false, step.value) for step in steps)
 
 

@@ -13,7 +13,7 @@ from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.contracts.allowed import check_allowed
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.lowering.target import resolve_targets
-from triton_mutlint.lowering.triton_api import column_base, locates_calls
+from triton_mutlint.lowering.triton_api import column_base, locates_calls, preload
 from triton_mutlint.process.harmless import harmless
 from triton_mutlint.process.inputs import current, spoils
 from triton_mutlint.process.watchdog import TooLongError, watched
@@ -71,7 +71,8 @@ class Run:
 
     def warm_up(self) -> None:
         """What every file needs, before there is a process for each."""
-        self._default_targets, self._tools  # noqa: B018 - they are kept
+        preload()
+        self._tools.lowerer.prepare(self._default_targets)
 
     def check(self, sources: Sequence[SourceFile]) -> None:
         """A wrong spec ends the run before any work, and so does a target that cannot be used."""

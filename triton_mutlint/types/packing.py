@@ -17,7 +17,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-_PLAIN = (str, int, float, bool, type(None))
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 _Objects = list[Any]
 _Reader = Callable[[Any, _Objects], Any]
 
@@ -40,7 +40,7 @@ def unpack(text: str | bytes, kind: Any) -> Any:
         objects: _Objects = []
         for name, *fields in pool:
             cls, readers = classes[name]
-            objects.append(cls(*(read(field, objects) for read, field in zip(readers, fields, strict=True))))
+            objects.append(cls(*[read(field, objects) for read, field in zip(readers, fields, strict=True)]))
         return _reader(kind)(root, objects)
     except (TypeError, KeyError, IndexError, RecursionError) as error:
         raise ValueError(f"not what was packed: {error}") from error
@@ -52,28 +52,30 @@ class _Packer:
         self._numbers: dict[int, int] = {}
 
     def plain(self, value: Any) -> Any:
-        if value is None or type(value) in _PLAIN:
+        cls: Any = type(value)
+        if cls in _PLAIN:
             return value
         if isinstance(value, (tuple, frozenset, list)):
             return [self.plain(item) for item in value]
         if isinstance(value, Enum):
             return value.name
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        if (names := _names(cls)) is not None:
             if id(value) not in self._numbers:
-                fields = [self.plain(getattr(value, name)) for name in _names(type(value))]
+                fields = [self.plain(getattr(value, name)) for name in names]
                 self._numbers[id(value)] = len(self._pool)
-                self._pool.append([type(value).__name__, *fields])
+                self._pool.append([cls.__name__, *fields])
             return self._numbers[id(value)]
-        if isinstance(value, Mapping):
-            return [[self.plain(key), self.plain(item)] for key, item in value.items()]
         if isinstance(value, Path):
             return str(value)
-        raise TypeError(f"a {type(value).__name__} cannot be packed")
+        if isinstance(value, Mapping):
+            return [[self.plain(key), self.plain(item)] for key, item in value.items()]
+        raise TypeError(f"a {cls.__name__} cannot be packed")
 
 
 @functools.cache
-def _names(cls: type) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(cls))
+def _names(cls: Any) -> tuple[str, ...] | None:
+    """The fields of a dataclass; None for any other type."""
+    return tuple(field.name for field in dataclasses.fields(cls)) if dataclasses.is_dataclass(cls) else None
 
 
 @functools.cache
@@ -84,10 +86,11 @@ def _classes(kind: Any) -> dict[str, tuple[type, tuple[_Reader, ...]]]:
     while waiting:
         here = waiting.pop()
         waiting.extend(typing.get_args(here))
-        if dataclasses.is_dataclass(here) and isinstance(here, type) and here.__name__ not in found:
+        names = _names(here) if isinstance(here, type) else None
+        if names is not None and here.__name__ not in found:
             hints = typing.get_type_hints(here)
-            found[here.__name__] = here, tuple(_reader(hints[name]) for name in _names(here))
-            waiting.extend(hints[name] for name in _names(here))
+            found[here.__name__] = here, tuple(_reader(hints[name]) for name in names)
+            waiting.extend(hints[name] for name in names)
     return found
 
 
@@ -96,7 +99,7 @@ def _reader(kind: Any) -> _Reader:
     """What reads a value of this type: it is given the packed value and the objects before it."""
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if origin in (typing.Union, types.UnionType):
-        return _either(tuple(map(_reader, args)))
+        return _either(tuple(_reader(arg) for arg in args if arg is not type(None)), type(None) in args)
     if origin is tuple and args[-1] is Ellipsis:
         return _many(tuple, _reader(args[0]))
     if origin is tuple:
@@ -111,20 +114,19 @@ def _reader(kind: Any) -> _Reader:
 
 
 def _single(kind: type) -> _Reader:
-    if dataclasses.is_dataclass(kind):
+    if _names(kind) is not None:
         return lambda value, objects: _checked(objects[_checked(value, int)], kind)
     if issubclass(kind, Enum):
         return lambda value, objects: kind[value]
     if issubclass(kind, Path):
         return lambda value, objects: Path(_checked(value, str))
-    if kind not in _PLAIN:
-        return lambda value, objects: _checked(value, type(None))
-    return lambda value, objects: _checked(value, kind)
+    plain = kind if kind in _PLAIN else type(None)
+    return lambda value, objects: value if type(value) is plain else _checked(value, plain)
 
 
 def _checked(value: Any, kind: type) -> Any:
     if type(value) is not kind and not (kind is float and type(value) is int):
-        raise TypeError(f"{value!r} is no {kind.__name__}")
+        raise TypeError(f"it is no {kind.__name__}")
     return value
 
 
@@ -141,8 +143,10 @@ def _pairs(key: _Reader, item: _Reader) -> _Reader:
     return lambda value, objects: {key(k, objects): item(v, objects) for k, v in _checked(value, list)}
 
 
-def _either(readers: tuple[_Reader, ...]) -> _Reader:
+def _either(readers: tuple[_Reader, ...], may_be_none: bool) -> _Reader:
     def read(value: Any, objects: _Objects) -> Any:
+        if value is None and may_be_none:
+            return None
         for reader in readers:
             try:
                 return reader(value, objects)
