@@ -15,7 +15,7 @@ from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.rules.autotune.rerun import reruns_of
 from triton_mutlint.run.doubting import doubted, written_addresses
 from triton_mutlint.run.family import Family
-from triton_mutlint.signature.repair.repairing import repair
+from triton_mutlint.signature.repair import Repair
 from triton_mutlint.ttir.ir import ParseError
 from triton_mutlint.ttir.parser import parse
 from triton_mutlint.types import (
@@ -34,8 +34,8 @@ from triton_mutlint.types import (
     Variant,
 )
 
-MAX_REPAIRS = 12
-MAX_REPAIRS_PER_KERNEL = 48
+MAX_REPAIRS = 48
+MAX_REPAIRS_PER_KERNEL = 96
 _CASTS = ("tt.int_to_ptr", "tt.ptr_to_int")
 Observe = Callable[[Kernel, Variant, VariantEffects], None]
 
@@ -135,7 +135,8 @@ class _Variants:
     def _lowered(self, variant: Variant, current: Variant, target: Target) -> _Found | None:
         """One variant, begun with the guesses of `current`; None if it failed, which is then noted."""
         plan, tools = self.plan, self.tools
-        tried: set[str] = set()
+        guessed = plan.inferred | plan.assumed
+        search = Repair(self.kernel, current.args, guessed, frozenset(name for name, _ in variant.choices))
         first: Failure | None = None
         for attempt in count():
             try:
@@ -146,13 +147,11 @@ class _Variants:
             except StageError as error:
                 first = first or error.failure
                 proposal = None
-                if (plan.inferred and error.failure.stage is Stage.LOWER and attempt < MAX_REPAIRS
+                if (guessed and error.failure.stage is Stage.LOWER and attempt < MAX_REPAIRS
                         and self._repairs < MAX_REPAIRS_PER_KERNEL):
-                    proposal = repair(self.kernel, current.args, plan.inferred, error.failure, tried)
+                    proposal = search.next(error.failure)
                 if proposal is None:
-                    # Repairs that got no further only obscure what the kernel was first lowered with.
-                    stuck = (first.message, first.location) == (error.failure.message, error.failure.location)
-                    self.failures.append((variant, first if stuck else error.failure))
+                    self.failures.append((variant, first))
                     return None
                 self._repairs += 1
                 current = replace(current, args=proposal)
@@ -171,7 +170,8 @@ class _Variants:
 
     def _patched(self, variant: Variant) -> Variant:
         """The variant with the guesses that made an earlier one lower, where it makes the same guess."""
-        guessed = {name: (name, str(variant.args[name])) for name in self.plan.inferred & variant.args.keys()}
+        names = (self.plan.inferred | self.plan.assumed) & variant.args.keys()
+        guessed = {name: (name, str(variant.args[name])) for name in names}
         changed = {name: self._repaired[guess] for name, guess in guessed.items() if guess in self._repaired}
         return replace(variant, args={**variant.args, **changed}) if changed else variant
 
@@ -187,7 +187,7 @@ class _Variants:
 
     def _is_optional(self, variant: Variant, failure: Failure) -> bool:
         """Whether a verdict may do without this variant: a guess, or a config that Triton would skip."""
-        guessed = any(name in self.plan.inferred for name, _ in variant.choices)
+        guessed = any(name in self.plan.inferred | self.plan.assumed for name, _ in variant.choices)
         return guessed or "static_assert" in failure.message or "static assert" in failure.message.lower()
 
     def notes(self) -> list[str]:

@@ -6,7 +6,6 @@ import ast
 import operator
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
 
 from triton_mutlint.kernel_source.calls import Calls
 from triton_mutlint.kernel_source.helpers import Helper, Program
@@ -19,18 +18,12 @@ from triton_mutlint.kernel_source.values import NOTHING, Env, MayBe, Object, con
 from triton_mutlint.kernel_source.walk import Walk, WalkedBody
 
 
-class Watch(Protocol):
-    """Sees the statements of a walk."""
-
-    def statement(self, body: LearningBody, node: ast.stmt) -> None: ...
-
-
 class LearningWalk(Walk):
     """Shows what it meets to one observer."""
 
-    def __init__(self, program: Program, learnt: Learning, watch: Watch | None) -> None:
+    def __init__(self, program: Program, learnt: Learning) -> None:
         super().__init__(program)
-        self.learnt, self.watch = learnt, watch
+        self.learnt = learnt
 
     def body(self, helper: Helper, env: Env, caller: Calls | None) -> WalkedBody:
         return LearningBody(self, helper, env, caller)
@@ -41,7 +34,7 @@ class LearningBody(WalkedBody):
 
     def __init__(self, stores: LearningWalk, helper: Helper, env: Env, caller: Calls | None) -> None:
         super().__init__(stores, helper, env)
-        self.learnt, self.watch, self.file = stores.learnt, stores.watch, helper.file
+        self.learnt = stores.learnt
         self.here = Place()
         self.outer = 0  # the line of the kernel's own body whose call is followed; 0 outside of calls
         if isinstance(caller, LearningBody):
@@ -80,11 +73,7 @@ class LearningBody(WalkedBody):
         conditions = self.here.conditions
         left = False
         for statement in body:
-            if self.watch is not None:
-                self.watch.statement(self, statement)
             left = self.statement(statement) or left  # what follows is compiled all the same
-            if self.watch is not None and isinstance(statement, ast.If | ast.For | ast.While):
-                self.watch.statement(self, statement)
         self.here.conditions = conditions  # what returns above has left for the statements after it
         return left
 
