@@ -42,12 +42,16 @@ Observe = Callable[[Kernel, Variant, VariantEffects], None]
 
 @dataclass(frozen=True)
 class Tools:
-    """What the pipeline works with; `observe` is told of each variant that was analysed, as it was lowered."""
+    """What the pipeline works with; `observe` is told of each variant that was analysed, as it was lowered.
+
+    `may_try` says that other guesses than those of a plan are lowered as well.
+    """
 
     lowerer: Lowerer
     places: Places
     opaque_asm: bool = False
     observe: Observe | None = None
+    may_try: bool = True
 
 
 def analyze_kernel(kernel: Kernel, plan: Plan, targets: Sequence[Target], tools: Tools) -> KernelReport:
@@ -70,7 +74,8 @@ def analyze_kernel(kernel: Kernel, plan: Plan, targets: Sequence[Target], tools:
     positions = {name: index for index, name in enumerate(plan.variants[0].args)}
     complete = len(plan.variants) == plan.total
     judged = judge(work.analyzed, plan.inferred | plan.assumed, plan.reasons, positions, complete)
-    parameters, undecided = doubted(judged, plan.doubts, bool(work.failures), work.addresses, kernel)
+    behind = {w.through for e in effects for w in e.indirect_writes}
+    parameters, undecided = doubted(judged, plan.doubts, bool(work.failures), work.addresses, behind, kernel)
     return replace(
         base, status=Status.ANALYZED, parameters=parameters,
         indirect_writes=tuple(sorted({w for e in effects for w in e.indirect_writes}, key=_order)),
@@ -147,7 +152,7 @@ class _Variants:
             except StageError as error:
                 first = first or error.failure
                 proposal = None
-                if (guessed and error.failure.stage is Stage.LOWER and attempt < MAX_REPAIRS
+                if (guessed and tools.may_try and error.failure.stage is Stage.LOWER and attempt < MAX_REPAIRS
                         and self._repairs < MAX_REPAIRS_PER_KERNEL):
                     proposal = search.next(error.failure)
                 if proposal is None:
@@ -164,9 +169,14 @@ class _Variants:
         if plan.doubts is not None:
             casts = plan.doubts.casts or any(op in lowered.text for op in _CASTS)
             self.addresses |= written_addresses(
-                plan.doubts, current, effects, _flat(current.args), casts,
-                lambda other: analyze_text(tools.lowerer.lower(self.kernel, other, target), tools))
+                plan.doubts, current, effects, _flat(current.args), casts, lambda other: self._tried(other, target))
         return _Found(current, effects, reruns)
+
+    def _tried(self, variant: Variant, target: Target) -> VariantEffects:
+        """The effects of a variant that no plan has; raises StageError."""
+        if not self.tools.may_try:
+            raise StageError(Failure(Stage.LOWER, "not tried", self.kernel.location))
+        return analyze_text(self.tools.lowerer.lower(self.kernel, variant, target), self.tools)
 
     def _patched(self, variant: Variant) -> Variant:
         """The variant with the guesses that made an earlier one lower, where it makes the same guess."""

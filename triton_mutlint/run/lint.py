@@ -97,7 +97,7 @@ class Run:
             if part.wants(index):
                 entry = self.specs.entry(kernel)
                 yield At(index, self._targets(entry))
-                yield Reported(index, self.analyze(file, kernel, entry))
+                yield Reported(index, self.analyze(file, kernel, entry, is_delicate=index in part.delicate))
         reads = Reads(*file.reads()) if file.reads else Reads((str(source.path),))
         yield reads if spoils() == before else replace(reads, is_all=False)
 
@@ -109,15 +109,19 @@ class Run:
         with traced():  # heuristics and configs are functions of the kernel's file
             return plan_kernel(kernel, entry, self.specs.of(file.source), file, self.request.max_variants)
 
-    def analyze(self, file: FileResult, kernel: Kernel, entry: KernelSpec | None) -> KernelReport:
-        """The verdict on one kernel of `file`, with the arguments that `entry` gives."""
+    def analyze(self, file: FileResult, kernel: Kernel, entry: KernelSpec | None, *,
+                is_delicate: bool = False) -> KernelReport:
+        """The verdict on one kernel of `file`, with the arguments that `entry` gives.
+
+        With one that `is_delicate`, no other guesses are tried than those of its plan.
+        """
         targets = self._targets(entry)
         stage = Stage.SIGNATURE
         try:
             with watched(self.request.timeout), harmless():
                 plan = self.plan(file, kernel, entry)
                 stage = Stage.ANALYZE
-                return analyze_kernel(kernel, plan, targets, self._tools)
+                return analyze_kernel(kernel, plan, targets, replace(self._tools, may_try=not is_delicate))
         except TooLongError as error:
             return failed(kernel, _too_long(error, kernel), targets)
         except StageError as error:

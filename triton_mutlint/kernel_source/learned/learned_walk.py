@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 
 from triton_mutlint.kernel_source.calls import Calls
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.learned import marks
 from triton_mutlint.kernel_source.learned.learning import Learning
-from triton_mutlint.kernel_source.objects import fields_of
 from triton_mutlint.kernel_source.observer import Observer, Place
 from triton_mutlint.kernel_source.slots import NONE, Slots, fixed
-from triton_mutlint.kernel_source.values import NOTHING, Env, MayBe, Object, constant
+from triton_mutlint.kernel_source.values import NOTHING, Env, MayBe, constant
 from triton_mutlint.kernel_source.walk import Walk, WalkedBody
 
 
@@ -58,14 +56,6 @@ class LearningBody(WalkedBody):
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         with self.here.being(is_asserting=self.here.is_asserting or name == "static_assert"):
             return super().call(node)
-
-    def instance(self, cls: type, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> MayBe | None:
-        """An instance of an aggregate: its fields by position, as its constructor takes them."""
-        names = list(fields_of(cls))
-        if not names:
-            return None
-        given = {**dict(zip(names, args, strict=False)), **named}
-        return MayBe(items=tuple(given.get(name, NOTHING) for name in names), kinds=(Object(cls),))
 
     # ----------------------------------------------------------------- statements
 
@@ -181,5 +171,5 @@ def _bounds(iterated: ast.expr) -> list[ast.expr]:
     """The arguments of a range that counts upwards."""
     named = iterated.func if isinstance(iterated, ast.Call) else None
     name = named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
-    is_range = isinstance(iterated, ast.Call) and name in ("range", "static_range") and len(iterated.args) in (1, 2)
-    return iterated.args if isinstance(iterated, ast.Call) and is_range else []
+    is_range = isinstance(iterated, ast.Call) and name in ("range", "static_range") and 0 < len(iterated.args) < 4
+    return iterated.args[:2] if isinstance(iterated, ast.Call) and is_range else []
