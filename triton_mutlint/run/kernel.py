@@ -12,6 +12,7 @@ from triton_mutlint.analysis.static import may_simplify
 from triton_mutlint.analysis.verdict import AnalyzedVariant, judge
 from triton_mutlint.lowering.arguments import flat_names
 from triton_mutlint.lowering.lower import Lowerer
+from triton_mutlint.process.watchdog import TooLongError
 from triton_mutlint.rules.autotune.rerun import reruns_of
 from triton_mutlint.run.doubting import doubted, written_addresses
 from triton_mutlint.run.family import Family
@@ -72,10 +73,11 @@ def analyze_kernel(kernel: Kernel, plan: Plan, targets: Sequence[Target], tools:
         return replace(base, failure=replace(fatal, location=place), analyzed_variants=0)
     effects = [a.effects for a in work.analyzed]
     positions = {name: index for index, name in enumerate(plan.variants[0].args)}
-    complete = len(plan.variants) == plan.total
+    complete = len(plan.variants) == plan.total and not work.stopped
     judged = judge(work.analyzed, plan.inferred | plan.assumed, plan.reasons, positions, complete)
     behind = {w.through for e in effects for w in e.indirect_writes}
-    parameters, undecided = doubted(judged, plan.doubts, bool(work.failures), work.addresses, behind, kernel)
+    parameters, undecided = doubted(judged, plan.doubts, bool(work.failures or work.stopped), work.addresses, behind,
+                                    kernel)
     return replace(
         base, status=Status.ANALYZED, parameters=parameters,
         indirect_writes=tuple(sorted({w for e in effects for w in e.indirect_writes}, key=_order)),
@@ -113,10 +115,26 @@ class _Variants:
         self._repaired: dict[tuple[str, str], ArgType] = {}  # by parameter and first guess
         self._repairs = 0
         self._is_lowered = False  # some variant was
+        self.stopped = ""  # why not all of them were looked at
 
     def analyze(self, target: Target, named: bool) -> None:
-        """Lowers each variant, but for those that others say all of."""
-        plan, family, found = self.plan, Family(self.plan), dict[int, _Found]()
+        """Lowers each variant, but for those that others say all of, until there is no more time."""
+        found: dict[int, _Found] = {}
+        try:
+            self._analyze(target, found)
+        except TooLongError as error:
+            if not found or self.plan.doubts is None:
+                raise
+            self.stopped = f"{error}: {len(found)} of {len(self.plan.variants)} variants analysed; --timeout gives more"
+        own = (("target", str(target)),) if named else ()
+        for _, one in sorted(found.items(), key=lambda item: item[0]):
+            if self.tools.observe is not None:
+                self.tools.observe(self.kernel, one.variant, one.effects)
+            choices = (*own, *_choices(one.variant, one.variant))
+            self.analyzed.append(AnalyzedVariant(_flat(one.variant.args), choices, one.effects, one.reruns))
+
+    def _analyze(self, target: Target, found: dict[int, _Found]) -> None:
+        plan, family = self.plan, Family(self.plan)
         for index in family.order():
             variant = plan.variants[index]
             current = self._patched(variant)
@@ -130,12 +148,6 @@ class _Variants:
                     family.learn(index, lowered.effects)
                 found[index if is_planned else index + len(plan.variants)] = lowered  # or repaired into another one
                 self._is_lowered = True
-        own = (("target", str(target)),) if named else ()
-        for _, one in sorted(found.items(), key=lambda item: item[0]):
-            if self.tools.observe is not None:
-                self.tools.observe(self.kernel, one.variant, one.effects)
-            choices = (*own, *_choices(one.variant, one.variant))
-            self.analyzed.append(AnalyzedVariant(_flat(one.variant.args), choices, one.effects, one.reruns))
 
     def _lowered(self, variant: Variant, current: Variant, target: Target) -> _Found | None:
         """One variant, begun with the guesses of `current`; None if it failed, which is then noted."""
@@ -201,10 +213,11 @@ class _Variants:
         return guessed or "static_assert" in failure.message or "static assert" in failure.message.lower()
 
     def notes(self) -> list[str]:
-        if not self.failures or not self.analyzed:
-            return []
-        first = self.failures[0][1].message.splitlines()[0]
-        return [f"{len(self.failures)} variant(s) did not lower and are left out; the first: {first}"]
+        found = [self.stopped] if self.stopped else []
+        if self.failures and self.analyzed:
+            first = self.failures[0][1].message.splitlines()[0]
+            found.append(f"{len(self.failures)} variant(s) did not lower and are left out; the first: {first}")
+        return found
 
 
 def _choices(variant: Variant, planned: Variant) -> tuple[tuple[str, str], ...]:

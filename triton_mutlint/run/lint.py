@@ -12,7 +12,7 @@ from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.contracts.allowed import check_allowed
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.lowering.target import resolve_targets
-from triton_mutlint.lowering.triton_api import column_base, locates_calls
+from triton_mutlint.lowering.triton_api import column_base, deep_calls, locates_calls
 from triton_mutlint.process.harmless import harmless
 from triton_mutlint.process.inputs import current, spoils
 from triton_mutlint.process.watchdog import TooLongError, watched
@@ -106,7 +106,7 @@ class Run:
 
     def plan(self, file: FileResult, kernel: Kernel, entry: KernelSpec | None) -> Plan:
         """The variants of one kernel of `file`; raises StageError."""
-        with traced():  # heuristics and configs are functions of the kernel's file
+        with traced(), deep_calls():  # heuristics and configs are functions of the kernel's file
             return plan_kernel(kernel, entry, self.specs.of(file.source), file, self.request.max_variants)
 
     def analyze(self, file: FileResult, kernel: Kernel, entry: KernelSpec | None, *,

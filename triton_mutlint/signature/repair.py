@@ -129,7 +129,7 @@ class Repair:
         ranked += [(min(costs[name, new] for name in group) + 3, dict.fromkeys(group, new))
                    for (_, new), group in alike.items() if len(group) > 1]
         best = [[one for one in ordered if one[0] == name][:3] for name in names[:5]]
-        ranked += [(costs[a] + costs[b] + 6, dict((a, b)))
+        ranked += [(costs[a] + costs[b] + 3, dict((a, b)))
                    for first, second in combinations(best, 2) for a, b in product(first, second)]
         return sorted(ranked, key=lambda one: one[0])
 
