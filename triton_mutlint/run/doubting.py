@@ -71,7 +71,7 @@ def doubted(
     """The verdicts with `unknown` for those that rest on a guess, and why.
 
     `hidden` says that a variant was left out of the union, whatever decides it; `addresses` are the parameters that
-    are written if scalars are addresses, `behind` those through whose memory something is certainly written.
+    are written if scalars are addresses, `behind` those through whose memory something is written.
     """
     if doubts is None:
         return tuple(parameters), ()
@@ -94,7 +94,7 @@ def _doubts_of(name: str, doubts: Doubts, hidden: bool, addresses: Set[str], beh
         yield UnanalyzableOp("address", "", reason, (name,), Location(file, line),
                              f"give the type of `{name}` in the spec")
         return
-    line = doubts.stores.get(name, 0) if name in behind else doubts.stores.get(name) or doubts.behind.get(name, 0)
+    line = doubts.stores.get(name) or (0 if behind else doubts.behind.get(name, 0))
     if line and (hidden or doubts.open):
         reason = "no analysed variant reaches this write, and guessed arguments decide whether one does"
         yield UnanalyzableOp("store", "", reason, (name,), Location(file, line),
