@@ -7,10 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from triton_mutlint.kernel_source.accesses import Accesses
+from triton_mutlint.kernel_source.accesses import Accesses, Done
 from triton_mutlint.kernel_source.folding import folded, function_of
 from triton_mutlint.kernel_source.helpers import Helper, bound_arguments
-from triton_mutlint.kernel_source.objects import fields_of, makes_objects, may_store, member, named_and_home
+from triton_mutlint.kernel_source.objects import (
+    fields_given,
+    fields_of,
+    first_parameter,
+    makes_objects,
+    may_store,
+    member,
+    named_and_home,
+)
 from triton_mutlint.kernel_source.observer import Observer
 from triton_mutlint.kernel_source.operations import (
     ANSWERING,
@@ -31,6 +39,7 @@ from triton_mutlint.kernel_source.operations import (
     of_asm,
     reads,
     stores,
+    with_fields,
 )
 from triton_mutlint.kernel_source.slots import merged
 from triton_mutlint.kernel_source.values import (
@@ -47,18 +56,6 @@ from triton_mutlint.kernel_source.values import (
     of_global,
 )
 from triton_mutlint.types import Site
-
-BLIND = Observer()
-
-
-@dataclass(frozen=True)
-class Done:
-    """What a function gives back, and what it does to the memory of which roots."""
-
-    returned: MayBe
-    sites: frozenset[tuple[str, Site]]
-    writes: bool = True
-    consulted: frozenset[str] = frozenset()
 
 
 class Callee(Protocol):
@@ -91,11 +88,16 @@ class Calls(Accesses):
 
     def show(self, node: ast.AST | None) -> Observer:
         """Who is to see what is done at a node, or at the last one."""
-        return BLIND
+        return Observer()
 
     def instance(self, cls: type, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> MayBe | None:
-        """An instance of a class whose fields are told apart."""
-        return None
+        """An instance of an aggregate whose fields are arguments of its constructor."""
+        found = None if ANY in named or may_store(cls) else fields_given(cls, len(args), named)
+        if found is None:
+            return None
+        keys = [found[name] for name in fields_of(cls)]
+        items = tuple(args[key] if isinstance(key, int) else named[key] for key in keys)
+        return MayBe(items=items, kinds=(Object(cls),))
 
     def member(self, owner: MayBe, name: str) -> MayBe:
         """`owner.name`."""
@@ -202,8 +204,9 @@ class Calls(Accesses):
 
     def computed(self, target: Any, args: list[MayBe], named: Mapping[str, MayBe], method: str) -> MayBe:
         """A call of what is no jit function."""
-        value = self.foreign(target, args, named, method)
         name, home = named_and_home(target)
+        is_copy = name == "aggregate_replace"
+        value = with_fields(args, named) if is_copy else self.foreign(target, args, named, method)
         if not named and value.items is None:
             value = value.by(function_of(target), *args)
         if stores(method or name) or stores(name) or name in CHECKS or name == ASM_CALL:
@@ -234,7 +237,8 @@ class Calls(Accesses):
             return NOTHING
         if stores(name):
             if not masked_off(name, args, named):
-                self.write(args[0].everything() if args and ANY not in named else given)
+                first = args[0] if args else named.get(first_parameter(target))
+                self.write(given if first is None or ANY in named else first.everything())
             self.keep(given)
             return LOADED
         read = of_asm(args, named) if name == ASM_CALL else None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dis
-from types import ModuleType
+from collections.abc import Iterable
+from inspect import signature
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from triton_mutlint.kernel_source.evaluate import UNKNOWN
@@ -66,3 +68,38 @@ def makes_objects(cls: type) -> bool:
     outside = getattr(start, "__globals__", {})
     return code is not None and any(name in outside and not isinstance(outside[name], ModuleType)
                                     for name in code.co_names)
+
+
+def first_parameter(target: Any) -> str:
+    """The name of a function's first parameter."""
+    try:
+        return next(iter(signature(target).parameters), "")
+    except (TypeError, ValueError):
+        return ""
+
+
+class _Token:
+    """Stands for an argument, and can only be handed on."""
+
+
+def fields_given(cls: type, count: int, names: Iterable[str]) -> dict[str, int | str] | None:
+    """Which argument each field of a new instance holds, by its place or name; None if fields hold anything else.
+
+    The constructor of an aggregate is run with tokens, if it decides nothing.
+    """
+    found: Any = next(iter(getattr(cls, "hash_attrs", ())), None)
+    start = getattr(found, "fn", found)
+    code = member(start, "__code__")
+    is_own = not named_and_home(start)[1].startswith("triton.")
+    if code is UNKNOWN or (is_own and any("JUMP" in step.opname for step in dis.get_instructions(code))):
+        return None
+    keys: list[int | str] = [*range(count), *names]
+    tokens = {key: _Token() for key in keys}
+    made = SimpleNamespace()
+    try:
+        start(made, *(tokens[i] for i in range(count)), **{n: tokens[n] for n in tokens if isinstance(n, str)})
+    except Exception:  # the project's own code
+        return None
+    held = {name: getattr(value, "value", value) for name, value in vars(made).items()}
+    given = {name: key for name, value in held.items() for key, token in tokens.items() if token is value}
+    return given if given.keys() == held.keys() == set(fields_of(cls)) else None

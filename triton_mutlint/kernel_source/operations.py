@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.kernel_source.objects import named_and_home
-from triton_mutlint.kernel_source.values import LOADED, NOTHING, MayBe, mixed
+from triton_mutlint.kernel_source.objects import fields_of, named_and_home
+from triton_mutlint.kernel_source.values import LOADED, NOTHING, SOME, MayBe, mixed
 
 ANY = "**"  # stands for whichever parameters `*args` and `**kwargs` go to
 _STORING = ("store", "scatter", "atomic_", "_experimental_descriptor_store", "_experimental_device_tensormap")
@@ -84,3 +85,13 @@ def reads(name: str) -> bool:
 
 def stores(name: str) -> bool:
     return name.startswith(_STORING) and not name.endswith(("_load", "_poll"))
+
+
+def with_fields(args: Sequence[MayBe], named: Mapping[str, MayBe]) -> MayBe:
+    """An aggregate, which is the first of `args`, with other values for some fields."""
+    instance = mixed(args) if len(args) != 1 else args[0]
+    fields = fields_of(instance.kinds[0].it) if len(instance.kinds) == 1 else ()
+    if instance.items is None or not named.keys() <= set(fields[:len(instance.items)]):
+        return MayBe(mixed((instance, *named.values())).roots, is_open=True, kinds=(SOME,))
+    items = tuple(named.get(f, held) for f, held in zip(fields, instance.items, strict=True))
+    return replace(instance, items=items)

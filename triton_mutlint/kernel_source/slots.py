@@ -58,6 +58,7 @@ class Slot:
     stored: int = 0
     elem_int: int = 0
     elem_address: int = 0
+    table: int = 0  # its elements are addresses, with nothing added
     elem_dtype: str = ""
     elem_bits: int = 0
     gathered: int = 0  # rows gathered or scattered: a descriptor block of one row

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.kernel_source.calls import Calls, Done
+from triton_mutlint.kernel_source.accesses import Done
+from triton_mutlint.kernel_source.calls import Calls
 from triton_mutlint.kernel_source.expressions import Expressions
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.objects import named_and_home

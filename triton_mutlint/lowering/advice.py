@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Mapping
 
+from triton_mutlint.kernel_source.reaching import conditions, leading_to, names_of, reaching
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.source.jit.file_notes import POSITIONAL_ONLY
 from triton_mutlint.triton_names import hint_of
@@ -60,15 +60,15 @@ def no_argument_helps(kernel: Kernel, message: str, node: ast.AST | None, line: 
     if older is not None:
         return older
     said = next((hint for pattern, hint in _HINTS if pattern.search(message)), None)
-    if said is not None or (line is not None and _leading_to(kernel, _conditions(kernel.node, line))):
+    if said is not None or (line is not None and leading_to(kernel, conditions(kernel.node, line))):
         return said  # or a condition may leave the statement out
     if _REFUSED.search(message) or (is_unsupported and not _BY_TYPE.search(message)):
         return "no argument changes that: the installed Triton does not compile such a statement"
     if node is None:
         return None
-    if not _leading_to(kernel, [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]):
+    if not leading_to(kernel, [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]):
         return "no argument changes that: what fails is computed from none"
-    head = _leading_to(kernel, list(_names(ast.Expr(node) if isinstance(node, ast.expr) else node)))
+    head = leading_to(kernel, list(names_of(ast.Expr(node) if isinstance(node, ast.expr) else node)))
     if _COMPILE_TIME.search(message) and all(p.is_constexpr for p in kernel.parameters if p.name in head):
         return "no argument changes that: a constexpr stands where Triton needs a value of run time"
     return None
@@ -80,7 +80,7 @@ def other_arguments(kernel: Kernel, message: str, line: int | None, args: Mappin
     It names the arguments that the statement there is computed from, as they were lowered: the
     nearest first, or all that a type could be given for when none is found.
     """
-    names = _reaching(kernel, line) if line is not None else []
+    names = reaching(kernel, line) if line is not None else []
     shown = [f"{name}: {args[name]}" for name in names if name in args][:_SHOWN]
     place = f"in the spec under `kernels: {kernel.name}: args:`"
     if not shown:
@@ -99,79 +99,3 @@ def _older(kernel: Kernel, message: str) -> str | None:
     if have < (3, 5) and foreign and isinstance(kernel.namespace.get(foreign[1]), type):
         return "analyse it with Triton 3.5 or newer, which has aggregates: before, a kernel cannot use a class"
     return None
-
-
-def _reaching(kernel: Kernel, line: int) -> list[str]:
-    """The parameters that the statement at `line` is computed from, nearest first, and that decide whether it runs."""
-    statement = _statement(kernel.node, line)
-    if statement is None:
-        return []
-    return _leading_to(kernel, [*_names(statement), *_conditions(kernel.node, line)])
-
-
-def _leading_to(kernel: Kernel, names: Sequence[str]) -> list[str]:
-    """The parameters that `names` are, or are computed from."""
-    wanted = set(kernel.parameter_names)
-    sources = _assigned_from(kernel.node)
-    found = list(dict.fromkeys(names))
-    for name in found:  # grows while it is walked
-        found.extend(n for n in sources.get(name, ()) if n not in found)
-    return [name for name in found if name in wanted]
-
-
-def _conditions(function: ast.FunctionDef, line: int) -> list[str]:
-    """The names that decide in an `if` whether a line is compiled: one around it, or one before it that returns."""
-    ifs = [n for n in _statements(function) if isinstance(n, ast.If) and n.lineno < line]
-    around = [n for n in ifs if line <= (n.end_lineno or line) or any(isinstance(r, ast.Return) for r in ast.walk(n))]
-    return [name for n in reversed(around) for name in _names(ast.Expr(n.test))]
-
-
-def _statement(function: ast.FunctionDef, line: int) -> ast.stmt | None:
-    """The innermost statement that holds a line."""
-    found = None
-    for node in _statements(function):
-        if node.lineno <= line <= (node.end_lineno or line):
-            found = node
-    return found
-
-
-@lru_cache(maxsize=4)
-def _statements(function: ast.FunctionDef) -> tuple[ast.stmt, ...]:
-    """The statements in a function, from the outside in."""
-    return tuple(n for n in ast.walk(function) if isinstance(n, ast.stmt) and n is not function)
-
-
-def _names(node: ast.AST) -> Iterator[str]:
-    """Names that a statement reads; of a compound one, those of its head only."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Name):
-            yield child.id
-        elif not isinstance(child, ast.stmt):
-            yield from _names(child)
-
-
-@lru_cache(maxsize=4)  # a kernel may be lowered with many guesses, and fail with all of them
-def _assigned_from(function: ast.FunctionDef) -> dict[str, list[str]]:
-    """For each local name, the names that its assignments read, and those that decide whether they run."""
-    found: dict[str, list[str]] = {}
-    pending: list[tuple[ast.AST, list[str]]] = [(function, [])]
-    while pending:
-        node, conditions = pending.pop()
-        for name in _bound(node):
-            found.setdefault(name, []).extend([*_names(node), *conditions])
-        if isinstance(node, (ast.If, ast.While)):
-            conditions = [*_names(ast.Expr(node.test)), *conditions]
-        pending.extend((child, conditions) for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt))
-    return found
-
-
-def _bound(statement: ast.AST) -> Iterator[str]:
-    """The names that a statement assigns to."""
-    if isinstance(statement, ast.Assign):
-        targets = statement.targets
-    elif isinstance(statement, (ast.AugAssign, ast.AnnAssign, ast.For)):
-        targets = [statement.target]
-    else:
-        return
-    for target in targets:
-        yield from _names(ast.Expr(target))

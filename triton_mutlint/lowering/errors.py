@@ -43,7 +43,7 @@ def failure(error: BaseException, kernel: Kernel, printed: str, args: Mapping[st
     node, line = _kernel_node(error)
     vain = no_argument_helps(kernel, message, node, line, type(innermost).__name__ == "UnsupportedLanguageConstruct")
     hint = other_arguments(kernel, message, line, args) if vain is None else vain
-    return Failure(Stage.LOWER, message, location, _cautious(hint), lacks="" if vain else "arguments")
+    return Failure(Stage.LOWER, message, location, _cautious(hint), lacks="" if vain else "arguments", line=line or 0)
 
 
 def _missing_value(kernel: str, errors: Iterable[BaseException], location: Location) -> Failure | None:

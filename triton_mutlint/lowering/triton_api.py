@@ -125,7 +125,7 @@ def _parsing_once() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _deep_calls() -> Iterator[None]:
+def deep_calls() -> Iterator[None]:
     """Room for as many nested calls as Triton has where nothing else is on the stack, and more."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
@@ -181,7 +181,7 @@ class Backend:
 
         source = ASTSource(jit, signature, constants, attributes)
         codegen = self._backend.get_codegen_implementation(options)
-        with warnings.catch_warnings(), _line_info(), _parsing_once(), _deep_calls():
+        with warnings.catch_warnings(), _line_info(), _parsing_once(), deep_calls():
             warnings.simplefilter("ignore")
             given = {"target": self._gpu, "options": options, "codegen_fns": codegen,
                      "module_map": self._module_map, "context": self.context}

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from triton_mutlint.analysis.verdict import AnalyzedVariant, judge
 from triton_mutlint.compiled.cache_files import read_kernel, stems_of
@@ -17,12 +18,11 @@ from triton_mutlint.compiled.reading import ReadKernel, choices_of, read_effects
 from triton_mutlint.compiled.trace import is_trace, read_trace
 from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.process.inputs import spoil
-from triton_mutlint.run.helpers import settled
 from triton_mutlint.run.judge import report_on
 from triton_mutlint.run.kernel import merged
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.places import SourcePlaces
-from triton_mutlint.run.workers import Part, Step, lint_files
+from triton_mutlint.run.workers import Part, Step, Work
 from triton_mutlint.types import (
     Failure,
     FileResult,
@@ -141,11 +141,12 @@ class DeclaredRun(Run):
         super().__init__(request, progress)
         self._reports = reports
 
-    def files(self, sources: Sequence[SourceFile], jobs: int = 0) -> tuple[FileResult, ...]:
-        self.check(sources)
-        loaded = lint_files(sources, self._loaded, self.request, self.progress, jobs)
+    def files(self, sources: Sequence[SourceFile], jobs: int = 0, work: Work | None = None, kind: Any = None,
+              tell: Callable[[Kernel, Any], None] | None = None) -> tuple[FileResult, ...]:
+        """The sources with the verdicts on those of their kernels that were compiled, and what else was."""
+        loaded = super().files(sources, jobs, work or self._loaded, kind, tell)
         met: set[int] = set()
-        files = [self._held(file, met) for file in settled(loaded, self.request, self.specs)]
+        files = [self._held(file, met) for file in loaded]
         return (*files, *_beside(report for i, (_, report) in enumerate(self._reports) if i not in met))
 
     def _loaded(self, source: SourceFile, _: Part) -> Iterator[Step]:
@@ -154,7 +155,8 @@ class DeclaredRun(Run):
 
     def _held(self, file: FileResult, met: set[int]) -> FileResult:
         """The file with the verdicts on those of its kernels that were compiled."""
-        reports, idle = [], []
+        reports: list[tuple[Kernel | None, KernelReport]] = [(k, report) for k, report in file.reports if k is None]
+        idle = []
         for kernel in file.kernels:
             index = self._index(kernel)
             if index is None:

@@ -66,17 +66,17 @@ def _through(effects: VariantEffects) -> set[str]:
 
 def doubted(
     parameters: Sequence[ParameterReport], doubts: Doubts | None, hidden: bool,
-    addresses: Set[str], kernel: Kernel,
+    addresses: Set[str], behind: Set[str], kernel: Kernel,
 ) -> tuple[tuple[ParameterReport, ...], tuple[UnanalyzableOp, ...]]:
     """The verdicts with `unknown` for those that rest on a guess, and why.
 
     `hidden` says that a variant was left out of the union, whatever decides it; `addresses` are the parameters that
-    are written if scalars are addresses.
+    are written if scalars are addresses, `behind` those through whose memory something is written.
     """
     if doubts is None:
         return tuple(parameters), ()
     found = {p.name: op for p in parameters if p.mutation is Mutation.UNWRITTEN
-             for op in _doubts_of(p.name, doubts, hidden, addresses, kernel)}
+             for op in _doubts_of(p.name, doubts, hidden, addresses, behind, kernel)}
     is_open = hidden or doubts.open
     changed = tuple(
         replace(p, mutation=Mutation.UNKNOWN if p.name in found else p.mutation,
@@ -85,7 +85,7 @@ def doubted(
     return changed, tuple(found.values())
 
 
-def _doubts_of(name: str, doubts: Doubts, hidden: bool, addresses: Set[str],
+def _doubts_of(name: str, doubts: Doubts, hidden: bool, addresses: Set[str], behind: Set[str],
                kernel: Kernel) -> Iterator[UnanalyzableOp]:
     file = kernel.location.file
     if name in addresses:
@@ -93,9 +93,11 @@ def _doubts_of(name: str, doubts: Doubts, hidden: bool, addresses: Set[str],
         reason = f"whether `{name}` is a number or an address is guessed"
         yield UnanalyzableOp("address", "", reason, (name,), Location(file, line),
                              f"give the type of `{name}` in the spec")
-    elif name in doubts.stores and (hidden or doubts.open):
+        return
+    line = doubts.stores.get(name) or (0 if behind else doubts.behind.get(name, 0))
+    if line and (hidden or doubts.open):
         reason = "no analysed variant reaches this write, and guessed arguments decide whether one does"
-        yield UnanalyzableOp("store", "", reason, (name,), Location(file, doubts.stores[name]),
+        yield UnanalyzableOp("store", "", reason, (name,), Location(file, line),
                              f"give the arguments that decide it in the spec{_among(doubts.values)}; "
                              "a list of values gives a variant each")
 

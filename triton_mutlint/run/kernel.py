@@ -12,10 +12,11 @@ from triton_mutlint.analysis.static import may_simplify
 from triton_mutlint.analysis.verdict import AnalyzedVariant, judge
 from triton_mutlint.lowering.arguments import flat_names
 from triton_mutlint.lowering.lower import Lowerer
+from triton_mutlint.process.watchdog import TooLongError
 from triton_mutlint.rules.autotune.rerun import reruns_of
 from triton_mutlint.run.doubting import doubted, written_addresses
 from triton_mutlint.run.family import Family
-from triton_mutlint.signature.repair.repairing import repair
+from triton_mutlint.signature.repair import Repair
 from triton_mutlint.ttir.ir import ParseError
 from triton_mutlint.ttir.parser import parse
 from triton_mutlint.types import (
@@ -36,20 +37,24 @@ from triton_mutlint.types import (
     Variant,
 )
 
-MAX_REPAIRS = 12
-MAX_REPAIRS_PER_KERNEL = 48
+MAX_REPAIRS = 48
+MAX_REPAIRS_PER_KERNEL = 96
 _CASTS = ("tt.int_to_ptr", "tt.ptr_to_int")
 Observe = Callable[[Kernel, Variant, VariantEffects], None]
 
 
 @dataclass(frozen=True)
 class Tools:
-    """What the pipeline works with; `observe` is told of each variant that was analysed, as it was lowered."""
+    """What the pipeline works with; `observe` is told of each variant that was analysed, as it was lowered.
+
+    `may_try` says that other guesses than those of a plan are lowered as well.
+    """
 
     lowerer: Lowerer
     places: Places
     opaque_asm: bool = False
     observe: Observe | None = None
+    may_try: bool = True
 
 
 def analyze_kernel(kernel: Kernel, plan: Plan, targets: Sequence[Target], tools: Tools) -> KernelReport:
@@ -70,9 +75,11 @@ def analyze_kernel(kernel: Kernel, plan: Plan, targets: Sequence[Target], tools:
         return replace(base, failure=replace(fatal, location=place), analyzed_variants=0)
     effects = [a.effects for a in work.analyzed]
     positions = {name: index for index, name in enumerate(plan.variants[0].args)}
-    complete = len(plan.variants) == plan.total
+    complete = len(plan.variants) == plan.total and not work.stopped
     judged = judge(work.analyzed, plan.inferred | plan.assumed, plan.reasons, positions, complete)
-    parameters, undecided = doubted(judged, plan.doubts, bool(work.failures), work.addresses, kernel)
+    behind = {w.through for e in effects for w in e.indirect_writes}
+    parameters, undecided = doubted(judged, plan.doubts, bool(work.failures or work.stopped), work.addresses, behind,
+                                    kernel)
     return merged(replace(base, status=Status.ANALYZED), effects, parameters, undecided)
 
 
@@ -116,10 +123,26 @@ class _Variants:
         self._repaired: dict[tuple[str, str], ArgType] = {}  # by parameter and first guess
         self._repairs = 0
         self._is_lowered = False  # some variant was
+        self.stopped = ""  # why not all of them were looked at
 
     def analyze(self, target: Target, named: bool) -> None:
-        """Lowers each variant, but for those that others say all of."""
-        plan, family, found = self.plan, Family(self.plan), dict[int, _Found]()
+        """Lowers each variant, but for those that others say all of, until there is no more time."""
+        found: dict[int, _Found] = {}
+        try:
+            self._analyze(target, found)
+        except TooLongError as error:
+            if not found or self.plan.doubts is None:
+                raise
+            self.stopped = f"{error}: {len(found)} of {len(self.plan.variants)} variants analysed; --timeout gives more"
+        own = (("target", str(target)),) if named else ()
+        for _, one in sorted(found.items(), key=lambda item: item[0]):
+            if self.tools.observe is not None:
+                self.tools.observe(self.kernel, one.variant, one.effects)
+            choices = (*own, *_choices(one.variant, one.variant))
+            self.analyzed.append(AnalyzedVariant(_flat(one.variant.args), choices, one.effects, one.reruns))
+
+    def _analyze(self, target: Target, found: dict[int, _Found]) -> None:
+        plan, family = self.plan, Family(self.plan)
         for index in family.order():
             variant = plan.variants[index]
             current = self._patched(variant)
@@ -133,17 +156,12 @@ class _Variants:
                     family.learn(index, lowered.effects)
                 found[index if is_planned else index + len(plan.variants)] = lowered  # or repaired into another one
                 self._is_lowered = True
-        own = (("target", str(target)),) if named else ()
-        for _, one in sorted(found.items(), key=lambda item: item[0]):
-            if self.tools.observe is not None:
-                self.tools.observe(self.kernel, one.variant, one.effects)
-            choices = (*own, *_choices(one.variant, one.variant))
-            self.analyzed.append(AnalyzedVariant(_flat(one.variant.args), choices, one.effects, one.reruns))
 
     def _lowered(self, variant: Variant, current: Variant, target: Target) -> _Found | None:
         """One variant, begun with the guesses of `current`; None if it failed, which is then noted."""
         plan, tools = self.plan, self.tools
-        tried: set[str] = set()
+        guessed = plan.inferred | plan.assumed
+        search = Repair(self.kernel, current.args, guessed, frozenset(name for name, _ in variant.choices))
         first: Failure | None = None
         for attempt in count():
             try:
@@ -154,13 +172,11 @@ class _Variants:
             except StageError as error:
                 first = first or error.failure
                 proposal = None
-                if (plan.inferred and error.failure.stage is Stage.LOWER and attempt < MAX_REPAIRS
+                if (guessed and tools.may_try and error.failure.stage is Stage.LOWER and attempt < MAX_REPAIRS
                         and self._repairs < MAX_REPAIRS_PER_KERNEL):
-                    proposal = repair(self.kernel, current.args, plan.inferred, error.failure, tried)
+                    proposal = search.next(error.failure)
                 if proposal is None:
-                    # Repairs that got no further only obscure what the kernel was first lowered with.
-                    stuck = (first.message, first.location) == (error.failure.message, error.failure.location)
-                    self.failures.append((variant, first if stuck else error.failure))
+                    self.failures.append((variant, first))
                     return None
                 self._repairs += 1
                 current = replace(current, args=proposal)
@@ -173,13 +189,19 @@ class _Variants:
         if plan.doubts is not None:
             casts = plan.doubts.casts or any(op in lowered.text for op in _CASTS)
             self.addresses |= written_addresses(
-                plan.doubts, current, effects, _flat(current.args), casts,
-                lambda other: analyze_text(tools.lowerer.lower(self.kernel, other, target), tools))
+                plan.doubts, current, effects, _flat(current.args), casts, lambda other: self._tried(other, target))
         return _Found(current, effects, reruns)
+
+    def _tried(self, variant: Variant, target: Target) -> VariantEffects:
+        """The effects of a variant that no plan has; raises StageError."""
+        if not self.tools.may_try:
+            raise StageError(Failure(Stage.LOWER, "not tried", self.kernel.location))
+        return analyze_text(self.tools.lowerer.lower(self.kernel, variant, target), self.tools)
 
     def _patched(self, variant: Variant) -> Variant:
         """The variant with the guesses that made an earlier one lower, where it makes the same guess."""
-        guessed = {name: (name, str(variant.args[name])) for name in self.plan.inferred & variant.args.keys()}
+        names = (self.plan.inferred | self.plan.assumed) & variant.args.keys()
+        guessed = {name: (name, str(variant.args[name])) for name in names}
         changed = {name: self._repaired[guess] for name, guess in guessed.items() if guess in self._repaired}
         return replace(variant, args={**variant.args, **changed}) if changed else variant
 
@@ -195,14 +217,15 @@ class _Variants:
 
     def _is_optional(self, variant: Variant, failure: Failure) -> bool:
         """Whether a verdict may do without this variant: a guess, or a config that Triton would skip."""
-        guessed = any(name in self.plan.inferred for name, _ in variant.choices)
+        guessed = any(name in self.plan.inferred | self.plan.assumed for name, _ in variant.choices)
         return guessed or "static_assert" in failure.message or "static assert" in failure.message.lower()
 
     def notes(self) -> list[str]:
-        if not self.failures or not self.analyzed:
-            return []
-        first = self.failures[0][1].message.splitlines()[0]
-        return [f"{len(self.failures)} variant(s) did not lower and are left out; the first: {first}"]
+        found = [self.stopped] if self.stopped else []
+        if self.failures and self.analyzed:
+            first = self.failures[0][1].message.splitlines()[0]
+            found.append(f"{len(self.failures)} variant(s) did not lower and are left out; the first: {first}")
+        return found
 
 
 def _choices(variant: Variant, planned: Variant) -> tuple[tuple[str, str], ...]:

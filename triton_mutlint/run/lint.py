@@ -13,7 +13,7 @@ from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.contracts.allowed import check_allowed
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.lowering.target import resolve_targets
-from triton_mutlint.lowering.triton_api import column_base, locates_calls, preload
+from triton_mutlint.lowering.triton_api import column_base, deep_calls, locates_calls, preload
 from triton_mutlint.process.harmless import harmless
 from triton_mutlint.process.inputs import current, spoils
 from triton_mutlint.process.watchdog import TooLongError, watched
@@ -104,7 +104,7 @@ class Run:
             if part.wants(index):
                 entry = self.specs.entry(kernel)
                 yield At(index, self._targets(entry))
-                yield Reported(index, self.analyze(file, kernel, entry))
+                yield Reported(index, self.analyze(file, kernel, entry, is_delicate=index in part.delicate))
         reads = Reads(*file.reads()) if file.reads else Reads((str(source.path),))
         yield reads if spoils() == before else replace(reads, is_all=False)
 
@@ -113,18 +113,22 @@ class Run:
 
     def plan(self, file: FileResult, kernel: Kernel, entry: KernelSpec | None) -> Plan:
         """The variants of one kernel of `file`; raises StageError."""
-        with traced():  # heuristics and configs are functions of the kernel's file
+        with traced(), deep_calls():  # heuristics and configs are functions of the kernel's file
             return plan_kernel(kernel, entry, self.specs.of(file.source), file, self.request.max_variants)
 
-    def analyze(self, file: FileResult, kernel: Kernel, entry: KernelSpec | None) -> KernelReport:
-        """The verdict on one kernel of `file`, with the arguments that `entry` gives."""
+    def analyze(self, file: FileResult, kernel: Kernel, entry: KernelSpec | None, *,
+                is_delicate: bool = False) -> KernelReport:
+        """The verdict on one kernel of `file`, with the arguments that `entry` gives.
+
+        With one that `is_delicate`, no other guesses are tried than those of its plan.
+        """
         targets = self._targets(entry)
         stage = Stage.SIGNATURE
         try:
             with watched(self.request.timeout), harmless():
                 plan = self.plan(file, kernel, entry)
                 stage = Stage.ANALYZE
-                return analyze_kernel(kernel, plan, targets, self._tools)
+                return analyze_kernel(kernel, plan, targets, replace(self._tools, may_try=not is_delicate))
         except TooLongError as error:
             return failed(kernel, _too_long(error, kernel), targets)
         except StageError as error:

@@ -36,12 +36,16 @@ _LOADING = 35.0  # seconds until a file is loaded; what it computes is ended fro
 
 @dataclass(frozen=True)
 class Part:
-    """Every `of`-th kernel of the file number `file`, from the one numbered `first`, but for those in `done`."""
+    """Every `of`-th kernel of the file number `file`, from the one numbered `first`, but for those in `done`.
+
+    Those in `delicate` have ended a process: nothing is tried with them that need not be.
+    """
 
     file: int
     first: int = 0
     of: int = 1
     done: frozenset[int] = frozenset()
+    delicate: frozenset[int] = frozenset()
 
     def wants(self, index: int) -> bool:
         return index % self.of == self.first and index not in self.done
@@ -125,6 +129,8 @@ class _File:
             self.result, self.is_done, self.is_lost = FileResult.failed(self.source, failure), True, True
             self.parts -= 1
             return None
+        if not lost.is_late and at.index not in part.delicate:
+            return replace(part, done=part.done | self.reports.keys(), delicate=part.delicate | {at.index})
         kernel = self.result.listed[at.index]
         failure = Failure(Stage.LOWER, f"{kernel.name}: {lost.reason}{said}", kernel.location, crashed=True)
         self.reports[at.index] = failed(kernel, failure, at.targets)

@@ -34,6 +34,7 @@ def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
     stores: dict[str, int] = {}
     addresses: dict[str, int] = {}
     kept: dict[str, int] = {}
+    behind: dict[str, int] = {}
     narrow: set[str] = set()
     numbers: set[str] = set()
     measured = learnt.distances and any(d.slot.measured for d in evidence.dossiers.values())
@@ -48,6 +49,8 @@ def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
             blank = guessed and _is_blank(slot) and not isinstance(dossier.parameter.default, int | float)
             if line and (blank or _memory(element, dossier)):
                 stores[label] = line
+            if slot.table and MEMORY in stored:
+                behind[label] = stored[MEMORY]
             if guessed and isinstance(element, ScalarType):
                 addresses[label] = _addressed(slot, measured, learnt.indirect)
                 if slot.kept and slot.to_int:
@@ -62,7 +65,7 @@ def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
     values = tuple(n for n in kernel.parameter_names if n in plan.inferred | plan.assumed
                    and any(isinstance(v.args[n], ConstexprValue) for v in plan.variants))
     return Doubts(stores, addresses, is_open, frozenset(narrow), kept, learnt.pointers, frozenset(numbers),
-                  values, frozenset({*loads, *put}))
+                  values, frozenset({*loads, *put}), behind)
 
 
 def _is_blank(slot: Slot) -> bool:

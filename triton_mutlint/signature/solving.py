@@ -55,17 +55,13 @@ class ValueSearch:
         for branch in branches:
             if branch.chosen and all(map(_is_number, branch.chosen)):
                 continue
-            taken, names = branch.reached(self._values)
+            names = () if branch.reached(self._values) else branch.read(self._values)
             given = {n: [_value_of(a) for a in self._guesses[n].alternatives] for n in names if n in self._guesses}
-
-            def reached(values: Mapping[str, Any], branch: Constraint = branch) -> bool:
-                return branch.reached(values)[0]
-
-            if taken or not given or self._search(reached, given, may_break=True) is not None:
+            if not given or self._search(branch.reached, given, may_break=True) is not None:
                 continue
             tests = [test for test, _ in branch.conditions]
             wider = {n: [*g, *(v for v in _domain(tests, self._guesses[n]) if v not in g)] for n, g in given.items()}
-            for name, value in (self._search(reached, wider) or {}).items():
+            for name, value in (self._search(branch.reached, wider) or {}).items():
                 if not any(value is g or (type(value) is type(g) and value == g) for g in given[name]):
                     new = dtype_value(short_name(value)) if short_name(value) else ConstexprValue(value)
                     guess = self._guesses[name]

@@ -119,7 +119,8 @@ class Doubts:
     pointers of numbers.
     `numbers` holds those that cannot be addresses, by what is done with them.
     `values` names the parameters whose compile-time values are guesses.
-    `loads` holds the parameters that the body, as written, may read from.
+    `loads` holds the parameters that the body, as written, may read from. `behind` holds those through whose memory,
+    which holds addresses, it may store, each with the line.
     """
 
     stores: Mapping[str, int] = EMPTY
@@ -131,6 +132,7 @@ class Doubts:
     numbers: frozenset[str] = frozenset()
     values: tuple[str, ...] = ()
     loads: frozenset[str] = frozenset()
+    behind: Mapping[str, int] = EMPTY
 
 
 @dataclass(frozen=True)

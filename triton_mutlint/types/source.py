@@ -49,7 +49,7 @@ class Failure:
     """Why one file or kernel has no verdict; a result, not an exception.
 
     `crashed` says that it ended the process that was at work on it; `lacks` is "arguments" or "globals" where these
-    parts of a spec may help.
+    parts of a spec may help; `line` is the one of the kernel's own body that was being compiled.
     """
 
     stage: Stage
@@ -58,6 +58,7 @@ class Failure:
     hint: str = ""  # what the user can add or change to fix it
     crashed: bool = False
     lacks: str = ""
+    line: int = 0
 
 
 class StageError(MutlintError):

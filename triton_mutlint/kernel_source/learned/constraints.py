@@ -45,11 +45,18 @@ class Constraint:
             return None
         return tuple(evaluation.reads) if self._broken([evaluation(term) for term in self.terms]) else None
 
-    def reached(self, values: Mapping[str, Any]) -> tuple[bool, tuple[str, ...]]:
-        """Whether all of the conditions hold, or may; and the parameters that they look at."""
+    def reached(self, values: Mapping[str, Any]) -> bool:
+        """Whether all of the conditions hold, or may."""
+        evaluation = Evaluation(values)
+        found = ((evaluation(test), wanted) for test, wanted in self.conditions)
+        return all(not known(f) or bool(f) is wanted for f, wanted in found)
+
+    def read(self, values: Mapping[str, Any]) -> tuple[str, ...]:
+        """The parameters that the conditions look at."""
         evaluation = Evaluation(values, eager=True)
-        found = [(evaluation(test), wanted) for test, wanted in self.conditions]
-        return all(not known(f) or bool(f) is wanted for f, wanted in found), tuple(evaluation.reads)
+        for test, _ in self.conditions:
+            evaluation(test)
+        return tuple(evaluation.reads)
 
     def _broken(self, found: list[Any]) -> bool:
         if self.kind == "never":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from triton_mutlint.kernel_source.evaluate import PARAMETER, Term
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.learned import marks
-from triton_mutlint.kernel_source.learned.learned_walk import LearningWalk, Watch
+from triton_mutlint.kernel_source.learned.learned_walk import LearningWalk
 from triton_mutlint.kernel_source.learned.learning import Learning
 from triton_mutlint.kernel_source.slots import Slot, Trace
 from triton_mutlint.kernel_source.values import MayBe
@@ -23,11 +23,11 @@ class Facts:
     learnt: Learning
 
 
-def facts(kernel: Kernel, program: Program, watch: Watch | None = None) -> Facts:
+def facts(kernel: Kernel, program: Program) -> Facts:
     """Walk the body of `kernel`, of whose parameters nothing is known."""
     slots = {p.name: Slot(p.name, constexpr=p.is_constexpr) for p in kernel.parameters}
     learnt = Learning()
-    walk = LearningWalk(program, learnt, watch)
+    walk = LearningWalk(program, learnt)
     walk.of(Helper.of(kernel), {
         name: MayBe(frozenset((name,)), is_open=True, trace=Trace(frozenset((slot,))),
                     term=Term(PARAMETER, (name,), slot.constexpr))

@@ -62,6 +62,7 @@ def cast_to(source: Trace, kind: Trace, line: int, bitcast: bool) -> Trace:
 def _cast_to_pointer(source: Trace, line: int, bitcast: bool) -> None:
     note(source.takes_part, "addressed", line)
     note(source.memory, "elem_address", line)
+    note(NONE if source.takes_part else source.memory, "table", line)
     for slot in source.base:
         if slot.to_int:
             note((slot,), "pointer", line)
@@ -172,6 +173,16 @@ def _elementwise(call: Call) -> Trace:
     return blended(made(call.args))
 
 
+def _any_of(call: Call) -> Trace:
+    left, right = call.get(0, "input").made, call.get(1, "other").made
+    marks.alike(left, right)
+    return merged((left, right))
+
+
+def _sum(call: Call) -> Trace:
+    return call.learning.sum(call.get(0, "x").made, call.get(1, "y").made, call.line)
+
+
 def _same(call: Call) -> Trace:
     return call.get(0, "input").made
 
@@ -229,10 +240,12 @@ _TOGETHER: tuple[tuple[Callable[[Call], Trace], str], ...] = (
     (_random, "rand randn randint rand4x randint4x randn4x philox"),
     (_same, ("trans permute ravel flip sort cumsum cumprod multiple_of max_contiguous max_constancy squeeze unsqueeze "
              "zeros_like full_like abs assume to_tensor item topk bitonic_merge softmax advance constexpr T value "
-             "handle split")),
+             "handle split gather")),
     (_float_function, ("exp exp2 log log2 log1p sqrt rsqrt sin cos tanh erf sigmoid ceil floor pow expm1 sqrt_rn "
                        "div_rn tan asin acos atan erfinv fast_expf fast_logf fast_dividef")),
-    (_elementwise, "maximum minimum fma add sub mul fdiv clamp umulhi interleave cat gather broadcast join"),
+    (_elementwise, "maximum minimum fma mul fdiv clamp umulhi"),
+    (_any_of, "interleave cat broadcast join"),
+    (_sum, "add sub"),
     (_reduction, "sum max min xor_sum reduce_or any all reduce associative_scan"),
     (_index, "argmax argmin histogram program_id num_programs"),
     (_nothing, "static_print device_print device_assert debug_barrier print"),

@@ -32,6 +32,8 @@ class Learner(Protocol):
 
     def constrain(self, kind: str, *values: MayBe) -> None: ...
 
+    def sum(self, left: Trace, right: Trace, line: int) -> Trace: ...
+
 
 @dataclass(frozen=True)
 class Call:

@@ -4,33 +4,24 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
 
 from triton_mutlint.kernel_source.calls import Calls
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.learned import marks
 from triton_mutlint.kernel_source.learned.learning import Learning
-from triton_mutlint.kernel_source.objects import fields_of
 from triton_mutlint.kernel_source.observer import Observer, Place
 from triton_mutlint.kernel_source.slots import NONE, Slots, fixed
-from triton_mutlint.kernel_source.values import NOTHING, Env, MayBe, Object, constant
+from triton_mutlint.kernel_source.values import NOTHING, Env, MayBe, constant
 from triton_mutlint.kernel_source.walk import Walk, WalkedBody
-
-
-class Watch(Protocol):
-    """Sees the statements of a walk."""
-
-    def statement(self, body: LearningBody, node: ast.stmt) -> None: ...
 
 
 class LearningWalk(Walk):
     """Shows what it meets to one observer."""
 
-    def __init__(self, program: Program, learnt: Learning, watch: Watch | None) -> None:
+    def __init__(self, program: Program, learnt: Learning) -> None:
         super().__init__(program)
-        self.learnt, self.watch = learnt, watch
+        self.learnt = learnt
 
     def body(self, helper: Helper, env: Env, caller: Calls | None) -> WalkedBody:
         return LearningBody(self, helper, env, caller)
@@ -41,7 +32,7 @@ class LearningBody(WalkedBody):
 
     def __init__(self, stores: LearningWalk, helper: Helper, env: Env, caller: Calls | None) -> None:
         super().__init__(stores, helper, env)
-        self.learnt, self.watch, self.file = stores.learnt, stores.watch, helper.file
+        self.learnt = stores.learnt
         self.here = Place()
         self.outer = 0  # the line of the kernel's own body whose call is followed; 0 outside of calls
         if isinstance(caller, LearningBody):
@@ -66,25 +57,13 @@ class LearningBody(WalkedBody):
         with self.here.being(is_asserting=self.here.is_asserting or name == "static_assert"):
             return super().call(node)
 
-    def instance(self, cls: type, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> MayBe | None:
-        """An instance of an aggregate: its fields by position, as its constructor takes them."""
-        names = list(fields_of(cls))
-        if not names:
-            return None
-        given = {**dict(zip(names, args, strict=False)), **named}
-        return MayBe(items=tuple(given.get(name, NOTHING) for name in names), kinds=(Object(cls),))
-
     # ----------------------------------------------------------------- statements
 
     def block(self, body: list[ast.stmt]) -> bool:
         conditions = self.here.conditions
         left = False
         for statement in body:
-            if self.watch is not None:
-                self.watch.statement(self, statement)
             left = self.statement(statement) or left  # what follows is compiled all the same
-            if self.watch is not None and isinstance(statement, ast.If | ast.For | ast.While):
-                self.watch.statement(self, statement)
         self.here.conditions = conditions  # what returns above has left for the statements after it
         return left
 
@@ -192,5 +171,5 @@ def _bounds(iterated: ast.expr) -> list[ast.expr]:
     """The arguments of a range that counts upwards."""
     named = iterated.func if isinstance(iterated, ast.Call) else None
     name = named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
-    is_range = isinstance(iterated, ast.Call) and name in ("range", "static_range") and len(iterated.args) in (1, 2)
-    return iterated.args if isinstance(iterated, ast.Call) and is_range else []
+    is_range = isinstance(iterated, ast.Call) and name in ("range", "static_range") and 0 < len(iterated.args) < 4
+    return iterated.args[:2] if isinstance(iterated, ast.Call) and is_range else []

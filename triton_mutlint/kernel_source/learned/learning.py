@@ -77,7 +77,7 @@ class Learning(Observer):
             if one.dtype is None or isinstance(op, ast.Mult):
                 note(one.bare, "direct", line)
         if isinstance(op, ast.Add | ast.Sub):
-            return replace(value, trace=self._sum(a, b, line))
+            return replace(value, trace=self.sum(a, b, line))
         self._operands(op, left, right, line)
         divided = next((t.dtype for t in (a, b) if isinstance(t.dtype, Slot) or t.is_floating), "fp32")
         trace = blended((a, b), divided if isinstance(op, ast.Div) else None)
@@ -109,7 +109,7 @@ class Learning(Observer):
         elif own.memory and isinstance(own.dtype, Slot):
             note(own.memory, "elem_int", line)
 
-    def _sum(self, left: Trace, right: Trace, line: int) -> Trace:
+    def sum(self, left: Trace, right: Trace, line: int) -> Trace:
         marks.summed(left, right)
         marks.summed(right, left)
         self.distances |= bool((left.memory and right.base) or (right.memory and left.base))

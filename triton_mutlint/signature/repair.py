@@ -1,0 +1,265 @@
+"""Guesses that Triton refuses: a bounded search for others, of which Triton is the judge.
+
+Triton names the line at which it gave up. What is changed are the guesses that this line is computed from, the nearest
+first, one at a time, then several together. A change that gets Triton to a later line is kept; one that leads to
+another error on the same line is gone on from, but costs what it has cost; any other is taken back. What Triton's
+message or the source of the line mention (a type, a number, a text, None) is cheapest.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from itertools import combinations, product
+from typing import Any
+
+from triton_mutlint.kernel_source.dtypes import FLOATING, TL_NAMES, bits, canonical_dtype, dtype_value, short_name
+from triton_mutlint.kernel_source.evaluate import next_power_of_2
+from triton_mutlint.kernel_source.reaching import end_of, leading_to, reaching, said_of
+from triton_mutlint.signature.evidence import gather
+from triton_mutlint.types import (
+    ArgType,
+    ConstexprValue,
+    DescriptorType,
+    Failure,
+    Kernel,
+    PointerType,
+    ScalarType,
+    TupleType,
+)
+
+Args = Mapping[str, ArgType]
+_Typed = PointerType | ScalarType | DescriptorType
+_MOST_NAMES = 10  # guesses that are changed for one error
+_MOST_CHANGES = 40  # tried for one error
+_MOST_ELEMENTS = 4096  # of a guessed dimension
+_BY_DEFAULT = ("i32", "fp16", "fp32", "i8", "i64", "u8", "bf16")
+_BY_WIDTH = {8: ("i8", "u8", "fp8e4nv"), 16: ("fp16", "i16"), 32: ("fp32", "i32"), 64: ("fp64", "i64")}
+_PLACE = re.compile(r"(\S+\.py):(\d+):\d+: error:")
+_NAMED = re.compile(r"(?:variable|type for|value for) `?(\w+)|(\w+) is not defined")
+_DTYPE = re.compile(r"(?<![a-zA-Z])(?:fp\d\w*|bf16|bfloat16|u?int\d+|float\d\w*|[iuf]\d+|bool)(?=\b|ean)")
+_SHAPE = re.compile(r"(?<=\d)x(?=[\df])")  # 16x16xf16
+_NUMBER = re.compile(r"(?<![\w.])\d{1,7}(?![\w.])")
+_TEXT = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+_KIND = re.compile(r"pointer|ptr|descriptor|element_ty|attribute|NoneType|argument")
+_TYPE = re.compile(r"[tT]ype|dtype|(?<![a-zA-Z])(?:fp|u?int|float|bool)\d*\b")
+_WIDTH = re.compile(r"bit|width|size")
+_NONE = re.compile(r"(?:is|is not|==|!=) None")
+_END = 1 << 30  # past all lines
+
+
+@dataclass(frozen=True)
+class _Hints:
+    """What an error and the source around it mention."""
+
+    dtypes: tuple[str, ...]
+    numbers: tuple[int, ...]
+    texts: tuple[str, ...]
+    about_types: bool
+    about_kinds: bool  # whether an argument is an address or a number, say
+    none: bool
+
+    @classmethod
+    def of(cls, message: str, source: str) -> _Hints:
+        message = _SHAPE.sub(" ", _PLACE.sub("", message))
+        found = [name for text in (message, source) for word in _DTYPE.findall(text) if (name := _dtype(word))]
+        numbers = [int(n) for text in (message, source) for n in _NUMBER.findall(text)]
+        wide = [dtype for n in numbers for dtype in _BY_WIDTH.get(n, ()) if _WIDTH.search(message + source)]
+        texts = [a or b for a, b in _TEXT.findall(source)]
+        kinds = _KIND.search(message) is not None
+        return cls(_once(found + wide), _once(numbers), _once([*([""] if "str" in message else []), *texts]),
+                   kinds or _TYPE.search(message) is not None or "static_assert" in message, kinds,
+                   "NoneType" in message or _NONE.search(source) is not None)
+
+
+class Repair:
+    """The search for arguments of one variant in place of those that are guessed: the cheapest changes first.
+
+    `own` are the parameters that make it another variant than others: they change last.
+    """
+
+    def __init__(self, kernel: Kernel, args: Args, guessed: frozenset[str], own: frozenset[str] = frozenset()) -> None:
+        self._kernel, self._guessed, self._own = kernel, guessed, own
+        self._facts = gather(kernel, {}).dossiers
+        self._last, self._cost = args, 0
+        self._tried = {_key(args)}
+        self._errors: set[str] = set()
+        self._farthest = -1
+        self._pending: list[tuple[int, int, Args]] = []
+        self._count = 0
+
+    def next(self, failure: Failure) -> Args | None:
+        """The arguments to try after the last ones have failed; None if there are no more."""
+        reached, error = _reached(self._kernel, failure), _error(failure)
+        if failure.lacks == "arguments" and reached >= self._farthest and error not in self._errors:
+            if reached > self._farthest:
+                self._pending, self._cost = [], 0  # what was changed so far is kept
+            self._farthest = reached
+            for cost, change in self._changes(self._last, failure)[:_MOST_CHANGES]:
+                self._count += 1
+                heappush(self._pending, (self._cost + cost, self._count, {**self._last, **change}))
+        self._errors.add(error)
+        while self._pending:
+            cost, _, proposal = heappop(self._pending)
+            if _key(proposal) not in self._tried:
+                self._tried.add(_key(proposal))
+                self._last, self._cost = proposal, cost
+                return proposal
+        return None
+
+    def _changes(self, args: Args, failure: Failure) -> list[tuple[int, Args]]:
+        """Changes of one guess, of all that are alike, and of two, each with what it costs."""
+        line = _line(self._kernel, failure)
+        names, place = self._names(failure, line), failure.location
+        elsewhere = linecache.getline(place.file, place.line) if place else ""
+        own = frozenset[str]() if "is not defined" in failure.message else self._own
+        costs: dict[tuple[str, ArgType], int] = {}
+        for position, name in enumerate(names):
+            hints = _Hints.of(failure.message, "\n".join((elsewhere, said_of(self._kernel, name, line))))
+            for cost, new in self._others(name, args[name], args, hints):
+                costs.setdefault((name, new), position + cost + (8 if name in own else 0))
+        ordered = sorted(costs, key=costs.__getitem__)
+        ranked: list[tuple[int, Args]] = [(costs[one], dict((one,))) for one in ordered]
+        alike: dict[tuple[ArgType, ArgType], list[str]] = {}
+        for name, new in ordered:
+            alike.setdefault((args[name], new), []).append(name)
+        ranked += [(min(costs[name, new] for name in group) + 3, dict.fromkeys(group, new))
+                   for (_, new), group in alike.items() if len(group) > 1]
+        best = [[one for one in ordered if one[0] == name][:3] for name in names[:5]]
+        ranked += [(costs[a] + costs[b] + 3, dict((a, b)))
+                   for first, second in combinations(best, 2) for a, b in product(first, second)]
+        return sorted(ranked, key=lambda one: one[0])
+
+    def _names(self, failure: Failure, line: int) -> list[str]:
+        """The guesses behind a line, the nearest first, then others."""
+        named = _NAMED.search(failure.message)
+        bound = leading_to(self._kernel, [named[1] or named[2]]) if named else []
+        found = [*bound, *reaching(self._kernel, line), *self._kernel.parameter_names]
+        return [n for n in dict.fromkeys(found) if n in self._guessed][:_MOST_NAMES]
+
+    def _others(self, name: str, type_: ArgType, args: Args, hints: _Hints) -> Iterator[tuple[int, ArgType]]:
+        """Other types or values for a parameter, each with its cost."""
+        if isinstance(type_, ConstexprValue):
+            yield from self._constants(name, type_, args, hints)
+        elif isinstance(type_, TupleType):
+            yield from _lengths(type_, hints)
+            for cost, element in self._others(name, type_.elements[0], args, hints) if type_.elements else ():
+                like = tuple(element if e == type_.elements[0] else e for e in type_.elements)
+                yield cost + 1, TupleType(like, type_.fields, type_.cls)
+        else:
+            yield from self._types(name, type_, hints)
+
+    def _constants(self, name: str, have: ConstexprValue, args: Args, hints: _Hints) -> Iterator[tuple[int, ArgType]]:
+        if have.value is None and not self._facts[name].slot.constexpr:
+            yield from ((0, PointerType("fp32")), (1, ScalarType("i32")))
+        sizes = [t.value for n, t in args.items() if n != name and isinstance(t, ConstexprValue)
+                 and type(t.value) is int and 0 < t.value <= _MOST_ELEMENTS]
+        for cost, value in _values(have.value, hints, _once(sizes)):
+            new = dtype_value(short_name(value)) if short_name(value) else ConstexprValue(value)
+            yield cost + (4 if hints.about_types and isinstance(value, int) else 0), new
+
+    def _types(self, name: str, type_: _Typed, hints: _Hints) -> Iterator[tuple[int, ArgType]]:
+        """Other elements, then other kinds."""
+        facts, far = self._facts[name].slot, 0 if hints.about_types else 6
+        if isinstance(type_, DescriptorType):
+            yield from _shapes(type_, hints)
+        is_scalar, have = isinstance(type_, ScalarType), type_.name if isinstance(type_, ScalarType) else type_.element
+        usual = sorted(_BY_DEFAULT, key=lambda dtype: (dtype in FLOATING) is (have in FLOATING))
+        for rank, dtype in enumerate(d for d in _once([*hints.dtypes, *usual]) if d != have):
+            certain = 6 if is_scalar and facts.integer and dtype in FLOATING else 0
+            new = ScalarType(dtype) if isinstance(type_, ScalarType) else replace(type_, element=dtype)
+            yield far + rank + certain + (0 if dtype in hints.dtypes else 2), new
+        far += 0 if hints.about_kinds else 6
+        if is_scalar:
+            yield from ((far + (3 if facts.integer else 0), PointerType("fp32")), (far + 8, ConstexprValue(1)))
+        elif isinstance(type_, DescriptorType):
+            yield far, PointerType(type_.element)
+        else:
+            far += 6 if facts.pointer else 0
+            yield from ((far + rank, ScalarType(dtype)) for rank, dtype in enumerate(("i32", "fp32", "i64")))
+
+
+def _shapes(type_: DescriptorType, hints: _Hints) -> Iterator[tuple[int, ArgType]]:
+    own, far = type_.block_shape, 4 if hints.about_types else 0
+    sizes = [n for n in hints.numbers if 0 < n <= 256 and n not in own]
+    shapes = [tuple(n if s == have else s for s in own) for n in sizes for have in dict.fromkeys(own)]
+    shapes += [(*own[:axis], n, *own[axis + 1:]) for n in sizes for axis in range(len(own))]
+    shapes += [tuple(max(1, s // part) for s in own) for part in (4, 2, 16)]
+    shapes += [(*own[:axis], 1, *own[axis + 1:]) for axis in range(len(own))]
+    yield from ((far + rank, DescriptorType(type_.element, shape)) for rank, shape in enumerate(_once(shapes)))
+
+
+def _lengths(type_: TupleType, hints: _Hints) -> Iterator[tuple[int, ArgType]]:
+    """Tuples of another length."""
+    elements = type_.elements
+    wanted = [n for n in hints.numbers if 0 < n < 64]
+    lengths = [] if type_.fields else _once([*wanted, *range(len(elements) - 1, 0, -1), len(elements) * 2])
+    for rank, n in enumerate(lengths):
+        yield rank + (4 if hints.about_kinds else 0), TupleType((elements * n)[:n])
+
+
+def _values(have: Any, hints: _Hints, sizes: Sequence[int]) -> Iterator[tuple[int, Any]]:
+    """Other compile-time values of the kind of one, each with its cost."""
+    if hints.none and have is not None:
+        yield 1, None
+    if isinstance(have, bool):
+        yield 0, not have
+    elif have is None or isinstance(have, int):
+        yield from ((0, text) for text in hints.texts if not text)
+        numbers = [n for n in hints.numbers if 0 < n <= _MOST_ELEMENTS]
+        size = have or 64
+        scaled = [v for n in numbers if n > 1 for v in (size // n, size * n)]
+        powers = [next_power_of_2(size), size // 2, size * 2, size // 4, size * 4]
+        others = [*sizes, *(a * b for a in (size, *sizes[:3]) for b in sizes[:3])]
+        if "i1" in hints.dtypes:
+            yield from ((0, True), (1, False))
+        first = [] if powers[0] == size else powers[:1]
+        every = _once([*first, *numbers, *scaled, *powers, 1, *others, *(n + 1 for n in numbers), 64, 16])
+        fitting = [n for n in every if n != have and n <= max(_MOST_ELEMENTS, size)]
+        yield from enumerate(fitting)
+    elif isinstance(have, str):
+        yield from ((rank, text) for rank, text in enumerate((*hints.texts, "none", 64)) if text != have)
+    elif isinstance(have, float):
+        yield 2, 64
+    elif isinstance(have, tuple):
+        yield from ((rank, (have * n)[:n]) for rank, n in enumerate((*range(len(have) - 1, 0, -1), len(have) * 2)))
+    elif short_name(have):
+        dtypes = [d for d in _once([*hints.dtypes, "fp32", "fp16", "i32"]) if d in TL_NAMES.values()]
+        yield from ((rank, dtype_value(d).value) for rank, d in enumerate(dtypes) if d != short_name(have))
+
+
+def _reached(kernel: Kernel, failure: Failure) -> int:
+    """How far Triton got: to a line of the kernel's own body, to the end of a statement there, or past all of them."""
+    if not failure.line:
+        return _END if _PLACE.search(failure.message) else 0
+    named = _NAMED.search(failure.message)  # told when the body of a loop has been compiled
+    return end_of(kernel, failure.line) if named and named[1] else failure.line
+
+
+def _line(kernel: Kernel, failure: Failure) -> int:
+    """The line of the kernel's own body that the error is about; 0 if it is not known."""
+    inside, own = _PLACE.search(failure.message), kernel.node
+    found = int(inside[2]) if inside else failure.line
+    return found if own.body[0].lineno <= found <= (own.end_lineno or 0) else 0
+
+
+def _error(failure: Failure) -> str:
+    """Tells errors apart, whichever types they name."""
+    place = failure.location
+    return f"{failure.line} {place.line if place else 0} {_DTYPE.sub('T', failure.message)}"
+
+
+def _dtype(text: str) -> str:
+    name = canonical_dtype(re.sub(r"^f(\d)", r"fp\1", text)) or ""
+    return name if bits(name) else ""
+
+
+def _once(values: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+def _key(args: Args) -> str:
+    return "; ".join(f"{name}={type_}" for name, type_ in args.items())

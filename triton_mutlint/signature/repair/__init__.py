@@ -1,1 +1,0 @@
-"""Guesses that Triton refuses, and what its message says to guess instead."""
