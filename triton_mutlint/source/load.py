@@ -18,8 +18,8 @@ from triton_mutlint.source.jit.launched import called_elsewhere, launched_from, 
 from triton_mutlint.source.names import called_from_outside, called_names, returns_value, takes_blocks
 from triton_mutlint.source.outline import Outline, outline
 from triton_mutlint.source.slicing.modules import Modules
+from triton_mutlint.source.slicing.namespace import Namespace
 from triton_mutlint.source.slicing.needs import UNDEFINED, Need, Needs
-from triton_mutlint.source.slicing.sliced import SlicedModule
 from triton_mutlint.source.true_import import load_by_import
 from triton_mutlint.source.walking import walk
 from triton_mutlint.types import (
@@ -120,21 +120,16 @@ def reset() -> None:
 class _Load:
     """One file being loaded."""
 
-    def __init__(self, modules: Modules, source: SourceFile, module: SlicedModule) -> None:
-        self.modules, self.source, self.module = modules, source, module
+    def __init__(self, modules: Modules, source: SourceFile, names: Namespace) -> None:
+        self.modules, self.source, self.names, self.module = modules, source, names, names.module
         self.failures: list[NamedFailure] = []
         self.needs = Needs()
-        self.launches = launches(module.outline)
+        self.launches = launches(self.module.outline)
 
     def result(self) -> FileResult:
-        with self.modules.session:
-            stand_ins = self.modules.stand_ins
-            stand_ins.lenient = True
-            try:
-                found = candidates(self.module)
-                kernels, helpers = self._sorted(found)
-            finally:
-                stand_ins.lenient = False
+        with self.modules.shared.loading():
+            found = candidates(self.names)
+            kernels, helpers = self._sorted(found)
         file, sources = self.module.outline, self.modules.sources(self.module)
         self.modules.release(self.module)
         self.failures.extend(_unknown(self.source, found))
@@ -243,7 +238,8 @@ def _needed(candidate: Candidate, need: Need, location: Location) -> Failure:
                  f"`kernel = {maker}(…)`")
     elif need.reason == UNDEFINED:  # as it would be where the kernel is launched
         own = {n.id for n in walk(candidate.node) if isinstance(n, ast.Name)}
-        close = get_close_matches(need.name, {*own, *candidate.definition.namespace.names()} - {need.name}, 1, 0.75)
+        bound = candidate.definition.namespace.scope.by_name
+        close = get_close_matches(need.name, {*own, *bound} - {need.name}, 1, 0.75)
         hint, lacks = f"did you mean `{close[0]}`?" if close else f"bind it in the file, or {hint}", ""
     another = _another_triton(need)
     return Failure(Stage.LOAD, message, location, another or hint, lacks="" if another else lacks)

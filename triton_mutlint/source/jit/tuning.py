@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from triton_mutlint.source.slicing.jitdefs import JitDefinition, is_tuning, unwrap
-from triton_mutlint.source.slicing.namespace import Namespace
+from triton_mutlint.source.slicing.spaces import Space
 from triton_mutlint.source.slicing.stubs import Missing, UndecidedError, find_missing
 from triton_mutlint.source.walking import dotted, first_line
 from triton_mutlint.types import Autotune, AutotuneConfig
@@ -44,7 +44,7 @@ class Tuning:
         for decorator in definition.outer:
             self.add(definition.namespace, decorator, definition.jit)
 
-    def add(self, namespace: Namespace, decorator: ast.expr, jit: Any) -> None:
+    def add(self, namespace: Space, decorator: ast.expr, jit: Any) -> None:
         """Take in one decorator; what is neither autotune nor heuristics is left alone."""
         call = decorator if isinstance(decorator, ast.Call) else None
         chain = dotted(call.func if call else decorator)
@@ -61,7 +61,7 @@ class Tuning:
             self._applied(namespace, decorator, jit)
 
     def _declared(
-        self, namespace: Namespace, arguments: Mapping[str, ast.expr], line: int, unpacked: Mapping[str, Any] | None
+        self, namespace: Space, arguments: Mapping[str, ast.expr], line: int, unpacked: Mapping[str, Any] | None
     ) -> None:
         """`unpacked` is what `**` adds to the arguments; None when that cannot be told."""
         more = unpacked or {}
@@ -83,7 +83,7 @@ class Tuning:
         if not configs and not isinstance(values.get("configs"), (list, tuple)):
             self._note("autotune configs", line)
 
-    def _heuristics(self, namespace: Namespace, node: ast.expr | None) -> None:
+    def _heuristics(self, namespace: Space, node: ast.expr | None) -> None:
         """Each entry by itself where the mapping is written out."""
         if not isinstance(node, ast.Dict):
             node = ast.Dict([None], [node] if node is not None else [])
@@ -95,7 +95,7 @@ class Tuning:
                 more = value if key is None else {name: value}
                 self.heuristics.update({k: v for k, v in more.items() if isinstance(k, str)})
 
-    def _applied(self, namespace: Namespace, decorator: ast.expr, jit: Any) -> None:
+    def _applied(self, namespace: Space, decorator: ast.expr, jit: Any) -> None:
         """A project's decorator that itself autotunes: apply it and read what came out."""
         try:
             value = namespace.evaluate(decorator)(jit)
@@ -148,7 +148,7 @@ def _given(node: ast.expr | None) -> bool:
     return node is not None and not (isinstance(node, ast.Constant) and node.value is None)
 
 
-def _unpacked(namespace: Namespace, call: ast.Call) -> dict[str, Any] | None:
+def _unpacked(namespace: Space, call: ast.Call) -> dict[str, Any] | None:
     """What `**` adds to the arguments of a call; None when that, or what `*` adds, cannot be told."""
     if any(isinstance(argument, ast.Starred) for argument in call.args):
         return None
@@ -192,7 +192,7 @@ def _configs(values: Any) -> Iterable[AutotuneConfig]:
         )
 
 
-def _mentions_tuning(namespace: Namespace, decorator: ast.expr) -> bool:
+def _mentions_tuning(namespace: Space, decorator: ast.expr) -> bool:
     """Whether a decorator of the file's own may autotune, by its text or that of its definition."""
     if is_tuning(decorator):
         return True

@@ -71,19 +71,24 @@ def _functions(
             yield from _functions(child, outer)
 
 
+def parameters(args: ast.arguments) -> list[tuple[str, ast.expr | None]]:
+    """The names of the parameters, with their defaults."""
+    positional = [*args.posonlyargs, *args.args]
+    defaults = [*[None] * (len(positional) - len(args.defaults)), *args.defaults, *args.kw_defaults]
+    pairs = [(a.arg, default) for a, default in zip([*positional, *args.kwonlyargs], defaults, strict=True)]
+    return [*pairs, *((a.arg, None) for a in (args.vararg, args.kwarg) if a is not None)]
+
+
 def _arguments(args: ast.arguments) -> tuple[set[str], set[str]]:
     """The names of the parameters that every call gives, and of those that it may leave out.
 
     A default of None stands for an argument: no kernel is compiled with it in its place.
     """
-    positional = [*args.posonlyargs, *args.args]
-    given: list[ast.expr | None] = [None] * (len(positional) - len(args.defaults))
-    pairs = [*zip(positional, [*given, *args.defaults], strict=True),
-             *zip(args.kwonlyargs, args.kw_defaults, strict=True)]
-    optional = {a.arg for a, default in pairs
+    pairs = parameters(args)
+    optional = {name for name, default in pairs
                 if default is not None and not (isinstance(default, ast.Constant) and default.value is None)}
-    rest = {a.arg for a in (args.vararg, args.kwarg) if a is not None}
-    return {a.arg for a, _ in pairs} - optional, optional | rest
+    optional |= {a.arg for a in (args.vararg, args.kwarg) if a is not None}
+    return {name for name, _ in pairs} - optional, optional
 
 
 def _computed_from(names: set[str], function: Function, kernel: ast.FunctionDef) -> set[str]:
