@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,7 @@ def load(
     imported = load_by_import(source, file) if true_import else None
     if imported is not None and imported.failures:
         return imported
-    modules = _modules(_frozen(globals_), target, stubs)
+    modules = _modules(globals_, target, stubs)
     try:
         sliced = _Load(modules, source, modules.linted(source.path, source.text, tree, file)).result()
         return sliced if imported is None else _with_nested(imported, sliced, file)
@@ -88,33 +88,21 @@ def _with_nested(imported: FileResult, sliced: FileResult, file: Outline) -> Fil
                    notes=sliced.notes, failures=tuple((name, why) for name, why in sliced.failures if name in nested))
 
 
-def _frozen(globals_: Mapping[str, object]) -> tuple[tuple[str, str, Any], ...]:
-    return tuple((name, repr(value), _Opaque(value)) for name, value in sorted(globals_.items()))
+_known: dict[tuple[str, str, tuple[str, ...]], Modules] = {}
 
 
-class _Opaque:
-    """Carries a value through a cache key that compares its repr instead."""
-
-    def __init__(self, value: object) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Opaque)
-
-    def __hash__(self) -> int:
-        return 0
-
-
-@lru_cache(maxsize=4)
-def _modules(given: tuple[tuple[str, str, _Opaque], ...], target: str, stubs: tuple[str, ...]) -> Modules:
-    """The modules shared by every file of a run: first-party helpers are sliced once."""
-    backend, _, arch = target.partition(":")
-    return Modules({name: value.value for name, _, value in given}, backend, arch, stubs)
+def _modules(given: Mapping[str, object], target: str, stubs: tuple[str, ...]) -> Modules:
+    """The modules shared by every file of a run: first-party helpers are run once."""
+    key = (repr(sorted(given.items())), target, stubs)
+    if key not in _known:
+        backend, _, arch = target.partition(":")
+        _known[key] = Modules(given, backend, arch, stubs)
+    return _known[key]
 
 
 def reset() -> None:
     """Forget every sliced module, for a process that outlives the files it read."""
-    _modules.cache_clear()
+    _known.clear()
 
 
 class _Load:
