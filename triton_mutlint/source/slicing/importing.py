@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
+from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
@@ -78,36 +80,47 @@ def is_there(module: ModuleType) -> bool:
     return not is_stand_in(module) or module.__name__.partition(".")[0] in {"torch", "numpy", "packaging"}
 
 
-def star_value(space: Space, name: str) -> Any:
-    """A name that a star import brings. Raises `KeyError`."""
-    if name.startswith("__") or name == "annotations":
-        raise KeyError(name)
+def star_value(space: Space, name: str, stars: Iterable[ast.ImportFrom] = ()) -> Any:
+    """A name that a star import brings, the last first. Raises `KeyError`."""
     stood_in: list[ModuleType] = []
-    for node in reversed(space.stars):
+    for node in reversed([*(stars or space.stars)]):
         module = origin(space, node)
         if is_stand_in(module):
             stood_in.append(module)
-        elif name in star_names(space, node) or is_real(module.__name__):
-            try:
+        elif _gives(module, name):
+            with contextlib.suppress(AttributeError):
                 return getattr(module, name)
-            except AttributeError:
-                continue
-    if stood_in:
+    if stood_in and not name.startswith("__"):
         return getattr(stood_in[0], name)
     raise KeyError(name)
 
 
-def star_names(space: Space, node: ast.ImportFrom) -> frozenset[str]:
-    """The names that a star import may bind, by the text of the module; none for a stand-in."""
+def _gives(module: ModuleType, name: str) -> bool:
+    """Whether a star import of the module may bring a name."""
+    inner = space_of(module)
+    listed = getattr(module, "__all__", None) if inner is None or "__all__" in inner.scope.by_name else None
+    return name in listed if isinstance(listed, (list, tuple)) else not name.startswith("_") and name != "annotations"
+
+
+def star_names(space: Space, node: ast.ImportFrom) -> set[str]:
+    """The names that a star import may bind; none for a stand-in."""
     module = origin(space, node)
+    if is_stand_in(module):
+        return set()
+    inner = space_of(module)
+    if inner is None or inner.scope.is_open:
+        found = {*dir(module)}
+    else:
+        found = {*inner.scope.by_name}
+        for star in inner.scope.stars:
+            found |= star_names(inner, star) if origin(inner, star) is not module else set()
+    return {name for name in found if _gives(module, name)}
+
+
+def space_of(module: ModuleType) -> Space | None:
+    """The names of a sliced module."""
     inner = getattr(vars(module).get("__getattr__"), "__self__", None)
-    if not isinstance(inner, Space):
-        return frozenset(vars(module)) if is_real(module.__name__) else frozenset()
-    found = {name for name in inner.scope.by_name if not name.startswith("__")}
-    for star in inner.scope.stars:
-        if origin(inner, star) is not module:
-            found |= star_names(inner, star)
-    return frozenset(found)
+    return inner if isinstance(inner, Space) else None
 
 
 def installed(dotted: str) -> str:

@@ -43,7 +43,8 @@ class Namespace(Space):
             self.update((name, parent[name]) for name in ("__name__", "__file__", "__package__", "__builtins__"))
             return
         self.update(self._dunders())
-        vars(self.proxy).update(self._dunders(), __name__=module.dotted, __getattr__=self.attribute)
+        vars(self.proxy).update(self._dunders(), __name__=module.dotted)
+        vars(self.proxy).update(__getattr__=self.attribute, __dir__=self._listed)
         self._own = len(vars(self.proxy))
         shared.session.register(self["__name__"], self.proxy)
 
@@ -72,7 +73,7 @@ class Namespace(Space):
         """The cheap test, before a session is entered: false only if `_find` would find nothing."""
         if self.shared.given or self.parent is not None or name in self.waiting:
             return True
-        return bool(self.stars) and name not in _BUILTINS
+        return bool(self.stars) and name not in _BUILTINS  # what hides one of these is bound at once
 
     def settle(self) -> None:
         """Run the body, if it has not been."""
@@ -90,8 +91,6 @@ class Namespace(Space):
             return
         elif self.parent is not None:
             self[name] = self.parent[name]
-        elif name in _BUILTINS:
-            raise KeyError(name)
         else:
             self[name] = star_value(self, name)
 
@@ -135,6 +134,10 @@ class Namespace(Space):
             return self.missing(f"{self.module.dotted}.{name}", "is only made at run time")
         raise AttributeError(f"module `{self.module.dotted}` defines no `{name}`")
 
+    def _listed(self) -> list[str]:
+        self.settle()
+        return sorted({*self, *self.waiting})
+
     def adopt(self) -> None:
         """Take in what others have bound to attributes of the module."""
         given = vars(self.proxy)
@@ -154,8 +157,9 @@ class Namespace(Space):
         return self._inner[node].inner(tuple(rest))
 
     def names(self) -> Iterable[str]:
-        """Every name that the body binds."""
-        return self.scope.by_name
+        """Every name that the body has bound."""
+        self.settle()
+        return [name for name in self.scope.by_name if name in self or name in self.waiting]
 
     def __copy__(self) -> Namespace:
         return self

@@ -7,20 +7,23 @@ on.
 from __future__ import annotations
 
 import ast
+import builtins
+import contextlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-from triton_mutlint.source.slicing.importing import import_value, is_available, star_names
+from triton_mutlint.source.slicing.importing import import_value, is_available, space_of, star_names, star_value
 from triton_mutlint.source.slicing.scopes import DEFINITIONS, Binding, bound_by, is_plain_with, mentioned
 from triton_mutlint.source.slicing.spaces import Space, reason
-from triton_mutlint.source.slicing.stubs import Missing, find_missing
+from triton_mutlint.source.slicing.stubs import Missing, UndecidedError, find_missing
 from triton_mutlint.source.walking import bound_in
 
 _FIXED = (int, float, complex, str, bytes, type(None), FunctionType, BuiltinFunctionType, ModuleType, Missing)
 _HAS_TRITON = re.compile(r"_*(HAS|HAVE)_TRITON|_*(IS_)?TRITON_(IS_)?AVAILABLE")  # often asks for a driver, too
-_NOTHING = (ast.Pass, ast.Assert, ast.Raise, ast.Global, ast.Nonlocal, ast.Return)
+_NOTHING = (ast.Pass, ast.Global, ast.Nonlocal, ast.Return)
+_BUILTINS = frozenset(vars(builtins))
 Define = Callable[[Space, ast.FunctionDef], Any]
 
 
@@ -34,37 +37,48 @@ class Runner:
         self.space, self.scope, self.define = space, space.scope, define
         self.wanted: set[str] | None = None
         self.is_sure = True  # that the statement would be run
+        self.is_tried = False  # an error that it raises is caught by the file
         if isinstance(space.owner, (ast.FunctionDef, ast.AsyncFunctionDef)):
             inner = (node for node in self.scope.body if isinstance(node, ast.stmt) and _defines(node))
             self.wanted = self.scope.reach(name for node in inner for name in (*mentioned(node), *bound_in(node)))
 
-    def block(self, body: Iterable[ast.stmt]) -> bool:
-        """Run statements; whether all of them went well, and gave no stand-in."""
-        went_well = True
+    def block(self, body: Iterable[ast.stmt]) -> None:
+        """Run statements, whether or not those before them went well."""
         for node in body:
-            went_well &= self._statement(node)
-        return went_well
+            self._statement(node)
 
-    def _statement(self, node: ast.stmt) -> bool:
+    def _until(self, body: Iterable[ast.stmt]) -> BaseException | None:
+        """Run statements until one does not go well; why it did not: an error, or a stand-in that it gave."""
+        for node in body:
+            if isinstance(node, (ast.Import, ast.ImportFrom)) and not is_available(self.space, node):
+                return ImportError()
+            if (error := self._statement(node)) is not None:
+                return error
+        return None
+
+    def _statement(self, node: ast.stmt) -> BaseException | None:
+        """Run a statement; why it did not go well."""
         if isinstance(node, ast.If):
-            return self._if(node)
-        if isinstance(node, ast.Try):
+            self._if(node)
+        elif isinstance(node, ast.Try):
             return self._try(node)
-        if is_plain_with(node):
-            return self.block(node.body)  # type: ignore[attr-defined]  # as it is a `with`
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            return self._import(node)
-        if isinstance(node, _NOTHING) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
-            return True
-        return self._other(node)
+        elif is_plain_with(node):
+            return self._with(node)  # type: ignore[arg-type]  # as it is a `with`
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            self._import(node)
+        elif not isinstance(node, _NOTHING) and not (
+                isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            return self._other(node)
+        return None
 
-    def _if(self, node: ast.If) -> bool:
+    def _if(self, node: ast.If) -> None:
         if self.wanted is not None and self.wanted.isdisjoint(
                 name for inner in (*node.body, *node.orelse) for name in (*bound_in(inner), *self._touched(inner))):
-            return True
+            return
         value = self.space.attempt(ast.copy_location(ast.UnaryOp(ast.Not(), node.test), node.test))
         if not isinstance(value, Missing):
-            return self.block(node.orelse if value else node.body)
+            self.block(node.orelse if value else node.body)
+            return
         before, self.is_sure = self.is_sure, False
         why = f"(line {node.lineno}) is not known"
         for branch in (node.orelse, node.body):  # what both bind is what the first does
@@ -72,86 +86,122 @@ class Runner:
             names = {name for inner in branch for name in bound_in(inner)}
             self.space.notes.update((name, f"the condition above `{name}` {why}") for name in names)
         self.is_sure = before
-        return True
 
     def _touched(self, node: ast.stmt) -> Iterable[str]:
         return () if isinstance(node, (ast.If, ast.Try)) else self.scope.touched(node)
 
-    def _try(self, node: ast.Try) -> bool:
-        """The handlers are run where the body fails: an import is not there, or a probe gives a stand-in."""
-        went_well = True
-        for statement in node.body:
-            went_well = self._probed(statement)
-            if not went_well:
-                break
-        if went_well or not node.handlers:
-            self.block(node.orelse)
+    def _try(self, node: ast.Try) -> BaseException | None:
+        """The handlers are run where the body does not go well: all of them, if what it raises is not known."""
+        before, self.is_tried = self.is_tried, bool(node.handlers)
+        error = self._until(node.body)
+        self.is_tried = before
+        if error is None or not node.handlers:
+            self.block(node.orelse if error is None else ())
         else:
-            for handler in node.handlers:
+            fitting = [handler for handler in node.handlers if self._fits(handler, error) is not False]
+            sure = [handler for handler in fitting if self._fits(handler, error)][:1]
+            for handler in sure or fitting:
                 self.block(handler.body)
-        return self.block(node.finalbody)
+            error = None if fitting else error
+        self.block(node.finalbody)
+        return error
 
-    def _probed(self, node: ast.stmt) -> bool:
-        if isinstance(node, (ast.Import, ast.ImportFrom)) and not is_available(self.space, node):
-            return False
-        value = getattr(node, "value", None)
-        if isinstance(node, ast.Expr) and not isinstance(value, ast.Constant):
-            return find_missing(self.space.attempt(node.value)) is None
-        went_well = self._statement(node)
-        return went_well or not isinstance(node, (ast.Assign, ast.AnnAssign, ast.Expr))
+    def _fits(self, handler: ast.ExceptHandler, error: BaseException) -> bool | None:
+        """Whether a handler is for an error; None if that is not known."""
+        kind = self.space.attempt(handler.type) if handler.type is not None else BaseException
+        if isinstance(error, UndecidedError) or find_missing(kind) is not None:
+            return None
+        return isinstance(error, kind)
 
-    def _import(self, node: ast.Import | ast.ImportFrom) -> bool:
+    def _with(self, node: ast.With) -> BaseException | None:
+        managers = [self.space.attempt(item.context_expr) for item in node.items]
+        if any(isinstance(manager, Missing) for manager in managers):
+            self.block(node.body)
+            return None
+        before, self.is_tried = self.is_tried, True
+        try:
+            with contextlib.ExitStack() as stack:
+                for manager in managers:
+                    stack.enter_context(manager)
+                if (error := self._until(node.body)) is not None and not isinstance(error, UndecidedError):
+                    raise error
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # linted code
+            return error
+        finally:
+            self.is_tried = before
+        return None
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
         space = self.space
         for alias in node.names:
             if alias.name == "*":
                 assert isinstance(node, ast.ImportFrom)
                 space.stars.append(node)
-                for name in star_names(space, node) & {*space, *space.waiting}:
-                    space.pop(name, None)
+                for name in star_names(space, node) & {*space, *space.waiting, *_BUILTINS}:
                     space.waiting.pop(name, None)
+                    with contextlib.suppress(KeyError):
+                        space[name] = star_value(space, name, [node])
             else:
                 self._wait(bound_by(alias, node), Binding(node, alias))
-        return True
 
     def _wait(self, name: str, binding: Binding) -> None:
         self.space.pop(name, None)
         self.space.waiting[name] = binding
 
-    def _other(self, node: ast.stmt) -> bool:
+    def _other(self, node: ast.stmt) -> BaseException | None:
         binds, touched = [*bound_in(node)], self.scope.touched(node)
-        if not (binds or touched) or (self.wanted is not None and self.wanted.isdisjoint({*binds, *touched})):
-            return True
+        matters = binds or touched or (self.is_tried and isinstance(node, (ast.Expr, ast.Assert, ast.Raise)))
+        if not matters or (self.wanted is not None and self.wanted.isdisjoint({*binds, *touched})):
+            return None
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not touched and not _is_timed(node):
-            if any(binding.is_triton for binding in self.scope.by_name[node.name]):
-                return True
-            self._wait(node.name, Binding(node))
-            return True
+            if not any(binding.is_triton for binding in self.scope.by_name[node.name]):
+                self._wait(node.name, Binding(node))
+            return None
         if not self.is_sure and touched:
             self._lose(node, f"may be changed where a condition holds that is not known (line {node.lineno})")
             if not binds:
-                return True
+                return None
         return self.run(node, binds)
 
-    def run(self, node: ast.stmt, binds: list[str]) -> bool:
-        """Run one statement, whatever it does; whether it went well, and gave no stand-in."""
-        space, touched, error = self.space, self.scope.touched(node), None
+    def run(self, node: ast.stmt, binds: list[str]) -> BaseException | None:
+        """Run one statement, whatever it does; why it did not go well."""
+        space = self.space
+        error: BaseException | None = None
+        if touched := self.scope.touched(node):
+            self._import_before(touched)
         try:
             if isinstance(node, ast.FunctionDef) and node in space.module.jits:
                 space[node.name] = self.define(space, node)
+            elif isinstance(node, ast.Expr):
+                error = self._undecided([space.evaluate(node.value)])
             else:
                 space.execute([node])
         except KeyboardInterrupt:
             raise
         except BaseException as raised:  # linted code: it may raise anything, SystemExit included
-            error = reason(raised)
-            for name in binds:
-                space[name] = space.missing(name, error)
-            self._lose(node, f"may be changed in line {node.lineno}, which {error}")
+            error = raised
+            if not self.is_tried or isinstance(error, UndecidedError):
+                for name in binds:
+                    space[name] = space.missing(name, reason(error))
+                self._lose(node, f"may be changed in line {node.lineno}, which {reason(error)}")
         for name in binds:
             self._settle(name)
         if touched:
             space.shared.adopt()
-        return error is None and all(find_missing(dict.get(space, name)) is None for name in binds)
+        return error or self._undecided(dict.get(space, name) for name in binds)
+
+    @staticmethod
+    def _undecided(values: Iterable[Any]) -> UndecidedError | None:
+        """Why a statement that gave these values did not go well: one of them is a stand-in."""
+        return next((UndecidedError(missing) for value in values if (missing := find_missing(value)) is not None), None)
+
+    def _import_before(self, touched: Set[str]) -> None:
+        """Bind what waits to be imported from a module before a statement that may change it there."""
+        for name, binding in list(self.space.waiting.items()):
+            if binding.alias is not None and "@" + binding.module in touched and name in self.space.waiting:
+                bind_waiting(self.space, name, self.define)
 
     def _settle(self, name: str) -> None:
         """What a name has been bound to stays, unless it is known better."""
@@ -209,4 +259,6 @@ def _is_fixed(value: object) -> bool:
     """Whether nothing can change a value, other than by giving its name another one."""
     if isinstance(value, (tuple, frozenset)):
         return all(map(_is_fixed, value))
+    if isinstance(value, ModuleType) and space_of(value) is not None:
+        return False  # its attributes may be changed
     return isinstance(value, _FIXED) or type(value).__name__ in ("constexpr", "dtype", "JITFunction", "Dtype")

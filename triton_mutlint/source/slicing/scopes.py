@@ -6,6 +6,7 @@ import ast
 import builtins
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
+from functools import cached_property
 
 from triton_mutlint.source.finder import is_real, is_stood_in
 from triton_mutlint.source.walking import bound_in, dotted, walk
@@ -102,6 +103,11 @@ class Scope:
         """Whether the statement may bind any name of the body."""
         self.touched(node)
         return not _OPEN.isdisjoint(self._touched[node])
+
+    @cached_property
+    def is_open(self) -> bool:
+        """Whether a statement may bind names that the text does not show."""
+        return any(map(self.is_blind, statements(self.body)))
 
     def is_changed(self, name: str, node: ast.stmt) -> bool:
         """Whether a statement other than `node`, which binds `name`, may change its value."""
@@ -237,12 +243,13 @@ def _comes_from(binding: Binding, package: str) -> bool:
 
 
 def _is_changeable(binding: Binding) -> bool:
-    """Whether anything could change the value: not a number, nor what Python and Triton bring."""
+    """Whether anything could change the value: not a number, nor a plain function, nor what Python and Triton bring."""
     if binding.alias is not None:
         return binding.module == "os" or not (is_real(binding.module) or is_stood_in(binding.module))
     node = binding.node
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        return False
+        held = (*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults))
+        return any(_root(part) != "triton" and not _is_fixed(part) for part in held)
     value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
     return value is None or not _is_fixed(value)
 
