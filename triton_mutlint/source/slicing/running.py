@@ -152,7 +152,8 @@ class Runner:
 
     def _other(self, node: ast.stmt) -> BaseException | None:
         binds, touched = [*bound_in(node)], self.scope.touched(node)
-        matters = binds or touched or (self.is_tried and isinstance(node, (ast.Expr, ast.Assert, ast.Raise)))
+        matters = binds or touched or self.scope.is_blind(node)
+        matters = matters or (self.is_tried and isinstance(node, (ast.Expr, ast.Assert, ast.Raise)))
         if not matters or (self.wanted is not None and self.wanted.isdisjoint({*binds, *touched})):
             return None
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not touched and not _is_timed(node):
