@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from triton_mutlint.process.watchdog import TooLongError
+from triton_mutlint.source.function_text import called_from_outside, called_names, returns_value, takes_blocks
 from triton_mutlint.source.jit.file_notes import not_jit, notes_on
 from triton_mutlint.source.jit.kernels import Candidate, candidates, has_candidates
 from triton_mutlint.source.jit.launched import called_elsewhere, launched_from, launches
-from triton_mutlint.source.names import called_from_outside, called_names, returns_value, takes_blocks
 from triton_mutlint.source.outline import Outline, outline
-from triton_mutlint.source.slicing.modules import Modules
+from triton_mutlint.source.slicing.loaded_modules import Modules
 from triton_mutlint.source.slicing.namespace import Namespace
 from triton_mutlint.source.slicing.needs import UNDEFINED, Need, Needs
 from triton_mutlint.source.true_import import load_by_import

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import Any
 
-from triton_mutlint.source.names import TRITON
+from triton_mutlint.source.function_text import TRITON
 from triton_mutlint.source.walking import FIELDS, children, dotted, walk
 
 Found = dict[tuple[str, ...], tuple[int, int]]  # dotted name → its first line and column

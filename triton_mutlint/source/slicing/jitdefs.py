@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.source.names import TRITON, returns_value
+from triton_mutlint.source.function_text import TRITON, returns_value
 from triton_mutlint.source.slicing.spaces import Space
 from triton_mutlint.source.slicing.stubs import Missing, UndecidedError
 from triton_mutlint.source.walking import dotted, walk

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.source.names import may_be_jit
+from triton_mutlint.source.function_text import may_be_jit
 from triton_mutlint.source.outline import Function
 from triton_mutlint.source.slicing import jitdefs
 from triton_mutlint.source.slicing.closures import closure, parameters

@@ -15,8 +15,8 @@ from triton_mutlint.process.inputs import current, spoil
 from triton_mutlint.source.finder import ModulePlace
 from triton_mutlint.source.outline import Function
 from triton_mutlint.source.slicing.module_text import ModuleText
+from triton_mutlint.source.slicing.sandbox import Session
 from triton_mutlint.source.slicing.scopes import Binding, Scope
-from triton_mutlint.source.slicing.session import Session
 from triton_mutlint.source.slicing.stubs import Missing, MissingValueError, StandIns, UndecidedError
 from triton_mutlint.source.slicing.tracing import is_traced
 from triton_mutlint.source.walking import dotted

@@ -13,18 +13,18 @@ from types import ModuleType
 from typing import Any
 
 from triton_mutlint.process.stamps import Look
-from triton_mutlint.source.facts import ABSENT, known_facts
 from triton_mutlint.source.finder import Finder, ModulePlace, is_real, is_stood_in, may_be_own
 from triton_mutlint.source.outline import Outline
+from triton_mutlint.source.python_text import read_source
 from triton_mutlint.source.slicing.importing import is_there
 from triton_mutlint.source.slicing.module_text import ModuleText
 from triton_mutlint.source.slicing.namespace import Namespace
+from triton_mutlint.source.slicing.sandbox import Session, safe_builtins
 from triton_mutlint.source.slicing.scopes import Scope
-from triton_mutlint.source.slicing.session import Session, safe_builtins
 from triton_mutlint.source.slicing.spaces import Shared
 from triton_mutlint.source.slicing.stubs import StandIns
 from triton_mutlint.source.slicing.tracing import PRIVATE
-from triton_mutlint.source.text import read_source
+from triton_mutlint.source.torch_facts import ABSENT, known_facts
 from triton_mutlint.source.torch_helpers import TorchHelpers
 from triton_mutlint.types import StageError, parse_source
 
