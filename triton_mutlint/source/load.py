@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from triton_mutlint.process.watchdog import TooLongError
-from triton_mutlint.source.function_text import called_from_outside, called_names, returns_value, takes_blocks
+from triton_mutlint.source.function_text import called_from_outside, returns_value, takes_blocks
 from triton_mutlint.source.jit.file_notes import not_jit, notes_on
 from triton_mutlint.source.jit.kernels import Candidate, candidates, has_candidates
 from triton_mutlint.source.jit.launched import called_elsewhere, launched_from, launches
@@ -130,7 +130,7 @@ class _Load:
         calls: dict[str, frozenset[str]] = {}
         for candidate in found:
             for name in {candidate.node.name, candidate.name}:
-                calls[name] = calls.get(name, frozenset()) | self._called(candidate)
+                calls[name] = calls.get(name, frozenset()) | self.module.body(candidate.node).called
         called = called_from_outside(calls)
         kernels: list[Kernel] = []
         helpers: list[Kernel] = []
@@ -159,12 +159,6 @@ class _Load:
         if names & self.launches.passed:
             return True
         return not called & {candidate.node.name, candidate.name}
-
-    def _called(self, candidate: Candidate) -> frozenset[str]:
-        """The names that a candidate may call."""
-        if candidate.jit is None:
-            return called_names(candidate.node)
-        return self.module.body(candidate.node).called
 
     def _failure(self, candidate: Candidate, is_kernel: bool) -> Failure | None:
         here = Location(self.source.display, candidate.node.lineno, candidate.node.col_offset + 1)

@@ -21,7 +21,7 @@ from triton_mutlint.source.slicing.module_text import ModuleText
 from triton_mutlint.source.slicing.namespace import Namespace
 from triton_mutlint.source.slicing.sandbox import Session, safe_builtins
 from triton_mutlint.source.slicing.scopes import Scope
-from triton_mutlint.source.slicing.spaces import Shared
+from triton_mutlint.source.slicing.spaces import Surroundings
 from triton_mutlint.source.slicing.stubs import StandIns
 from triton_mutlint.source.slicing.tracing import PRIVATE
 from triton_mutlint.source.torch_facts import ABSENT, known_facts
@@ -45,7 +45,7 @@ class Modules:
         session = Session(backend, arch)
         facts = {**known_facts(backend, arch), "pytest.importorskip": self._import_module}
         self.stand_ins = StandIns(given, facts, backend, ABSENT)
-        self.shared = Shared(dict(given), session, self.stand_ins, safe_builtins(self._import), self.find, self._adopt)
+        self.shared = Surroundings(dict(given), session, self.stand_ins, safe_builtins(self._import), self.find, self._adopt)
         self._sliced: dict[str, Namespace] = {}  # by path
         self._imported: set[str] = set()
         self._broken: set[str] = set()

@@ -21,7 +21,7 @@ from triton_mutlint.source.slicing.importing import star_value
 from triton_mutlint.source.slicing.module_text import ModuleText
 from triton_mutlint.source.slicing.running import Runner, bind_waiting
 from triton_mutlint.source.slicing.scopes import Scope
-from triton_mutlint.source.slicing.spaces import Shared, Space
+from triton_mutlint.source.slicing.spaces import Space, Surroundings
 from triton_mutlint.source.slicing.stubs import UndecidedError, is_stand_in
 from triton_mutlint.source.slicing.tracing import PRIVATE
 
@@ -34,7 +34,7 @@ class Namespace(Space):
     Names come from the body, then from the parameters of `owner`, the enclosing namespace, and star imports.
     """
 
-    def __init__(self, module: ModuleText, shared: Shared, scope: Scope, parent: Namespace | None = None,
+    def __init__(self, module: ModuleText, shared: Surroundings, scope: Scope, parent: Namespace | None = None,
                  owner: Function | ast.ClassDef | None = None) -> None:
         super().__init__(module, shared, scope, parent, owner)
         self._inner: dict[ast.AST, Namespace] = {}

@@ -23,7 +23,7 @@ from triton_mutlint.source.walking import dotted
 
 
 @dataclass(frozen=True)
-class Shared:
+class Surroundings:
     """What all sliced modules of a run share. `given` are values for names that files cannot give.
 
     `find` gives the module of a name and a level, as an import statement in a file at a place means it; `adopt` lets
@@ -55,7 +55,7 @@ class Space(dict[str, Any]):
     `notes` what was assumed for names, `definitions` what decorated functions gave.
     """
 
-    def __init__(self, module: ModuleText, shared: Shared, scope: Scope, parent: Space | None = None,
+    def __init__(self, module: ModuleText, shared: Surroundings, scope: Scope, parent: Space | None = None,
                  owner: Function | ast.ClassDef | None = None) -> None:
         super().__init__()
         self.module, self.shared, self.scope, self.parent, self.owner = module, shared, scope, parent, owner
