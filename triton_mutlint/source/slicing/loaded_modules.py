@@ -45,7 +45,8 @@ class Modules:
         session = Session(backend, arch)
         facts = {**known_facts(backend, arch), "pytest.importorskip": self._import_module}
         self.stand_ins = StandIns(given, facts, backend, ABSENT)
-        self.shared = Surroundings(dict(given), session, self.stand_ins, safe_builtins(self._import), self.find, self._adopt)
+        builtins = safe_builtins(self._import)
+        self.shared = Surroundings(dict(given), session, self.stand_ins, builtins, self.find, self._adopt)
         self._sliced: dict[str, Namespace] = {}  # by path
         self._imported: set[str] = set()
         self._broken: set[str] = set()
