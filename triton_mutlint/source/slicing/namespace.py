@@ -24,6 +24,7 @@ from triton_mutlint.source.slicing.scopes import Scope
 from triton_mutlint.source.slicing.spaces import Space, Surroundings
 from triton_mutlint.source.slicing.stubs import UndecidedError, is_stand_in
 from triton_mutlint.source.slicing.tracing import PRIVATE
+from triton_mutlint.source.walking import bound_in
 
 _BUILTINS = frozenset(vars(builtins))
 
@@ -61,10 +62,10 @@ class Namespace(Space):
         return names | ({"__path__": [str(module.place.folder)]} if module.is_package else {})
 
     def __missing__(self, name: str) -> Any:
-        if self.has_run and not self._may_find(name):
+        if self.has_run and not self.put_off and not self._may_find(name):
             raise KeyError(name)
         with self.shared.loading():
-            self.settle()
+            self.settle(name)
             if name not in self:
                 self._find(name)
         return dict.__getitem__(self, name)
@@ -75,11 +76,16 @@ class Namespace(Space):
             return True
         return bool(self.stars) and name not in _BUILTINS  # what hides one of these is bound at once
 
-    def settle(self) -> None:
-        """Run the body, if it has not been."""
+    def settle(self, name: str = "") -> None:
+        """Run the body, if it has not been; with what was put off, if that may bind `name`."""
         if not self.has_run:
             self.has_run = True
             Runner(self, _bound).block(self.scope.body)
+        if name in self or name in self.waiting or name not in self.scope.by_name:
+            return
+        put_off, self.put_off = self.put_off, []
+        for node in put_off:
+            Runner(self, _bound).run(node, [*bound_in(node)])
 
     def _find(self, name: str) -> None:
         """Bind `name`, or raise `KeyError`."""
@@ -159,7 +165,8 @@ class Namespace(Space):
     def names(self) -> Iterable[str]:
         """Every name that the body has bound."""
         self.settle()
-        return [name for name in self.scope.by_name if name in self or name in self.waiting]
+        put_off = {name for node in self.put_off for name in bound_in(node)}
+        return [name for name in self.scope.by_name if name in self or name in self.waiting or name in put_off]
 
     def __copy__(self) -> Namespace:
         return self

@@ -38,9 +38,18 @@ class Runner:
         self.wanted: set[str] | None = None
         self.is_sure = True  # that the statement would be run
         self.is_tried = False  # an error that it raises is caught by the file
+        self.first: set[str] | None = self._first() if space.module.linted and space.owner is None else None
         if isinstance(space.owner, (ast.FunctionDef, ast.AsyncFunctionDef)):
             inner = (node for node in self.scope.body if isinstance(node, ast.stmt) and _defines(node))
             self.wanted = self.scope.reach(name for node in inner for name in (*mentioned(node), *bound_in(node)))
+
+    def _first(self) -> set[str]:
+        """The names that jit functions and launches of a linted file reach: what concerns others is put off."""
+        outline = self.space.module.outline
+        jits = (name for found in outline.jits for name in (found.node.name, *mentioned(found.node)))
+        launches = (name for call in outline.calls if isinstance(call.func, ast.Subscript) for name in mentioned(call))
+        makers = (found.parents[0].name for found in outline.jits if found.parents)
+        return self.scope.reach([*jits, *launches, *makers])
 
     def block(self, body: Iterable[ast.stmt]) -> None:
         """Run statements, whether or not those before them went well."""
@@ -160,11 +169,21 @@ class Runner:
             if not any(binding.is_triton for binding in self.scope.by_name[node.name]):
                 self._wait(node.name, Binding(node))
             return None
+        if self.is_sure and not self.is_tried and self._can_wait(binds, touched):
+            self.space.put_off.append(node)
+            return None
         if not self.is_sure and touched:
             self._lose(node, f"may be changed where a condition holds that is not known (line {node.lineno})")
             if not binds:
                 return None
         return self.run(node, binds)
+
+    def _can_wait(self, binds: list[str], touched: Set[str]) -> bool:
+        """Whether a statement of a linted file concerns no kernel: it binds names of its own, and changes none here."""
+        by_name = self.scope.by_name
+        return (self.first is not None and self.first.isdisjoint({*binds, *touched})
+                and all(len(by_name[name]) == 1 for name in binds)
+                and all(binding.alias is not None for name in touched for binding in by_name.get(name, ())))
 
     def run(self, node: ast.stmt, binds: list[str]) -> BaseException | None:
         """Run one statement, whatever it does; why it did not go well."""
