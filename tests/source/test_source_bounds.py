@@ -27,7 +27,7 @@ def _failure(load_text, text: str) -> str:
 
 
 def test_an_endless_loop_is_ended_by_the_watchdog(load_text, monkeypatch) -> None:
-    monkeypatch.setattr("triton_mutlint.source.slicing.session.SECONDS", 0.2)
+    monkeypatch.setattr("triton_mutlint.source.slicing.sandbox.SECONDS", 0.2)
     message = _failure(
         load_text,
         """
@@ -75,7 +75,7 @@ def test_a_loop_in_a_kernels_own_factory(load_text) -> None:
 
 
 def test_memory_is_bounded(load_text, monkeypatch) -> None:
-    monkeypatch.setattr("triton_mutlint.source.slicing.session.BYTES", 1 << 28)
+    monkeypatch.setattr("triton_mutlint.source.slicing.sandbox.BYTES", 1 << 28)
     message = _failure(load_text, "N = tl.constexpr(len(bytearray(1 << 29)))\n")
     assert message.endswith("which could not be computed (MemoryError)")
 

@@ -34,6 +34,19 @@ CHANGES = {
     "globals": ("N = 1\nglobals().update(N=2)", "N"),
     "environment": ("import os\nos.environ['MUTLINT_N'] = '2'", "int(os.environ['MUTLINT_N'])"),
     "condition": ("T = [1]\nif len(T) == 1:\n    T[0] = 2\nelse:\n    T[0] = 3", "T[0]"),
+    "try_raises": (
+        "N = 0\ntry:\n    N = 1\n    raise KeyError\nexcept ValueError:\n    N = 3\nexcept KeyError:\n    N = 2", "N"),
+    "try_asserts": ("N = 2\ntry:\n    assert N == 3\n    N = 5\nexcept AssertionError:\n    pass", "N"),
+    "suppressed": (
+        "import contextlib\nwith contextlib.suppress(ZeroDivisionError):\n    N = 2\n    N = 1 // 0\n    N = 3", "N"),
+    "context": (
+        ("import contextlib\nL = []\n@contextlib.contextmanager\ndef m():\n    L.append(2)\n    yield\n"
+        "with m():\n    n = L[:]"), "n[0]"),
+    "cached": ("import functools\nN = 2\n@functools.lru_cache\ndef f():\n    return N\nf()\nN = 9", "f()"),
+    "default_value": ("N = 2\ndef f(n=N):\n    return n\nN = 9", "f()"),
+    "kept_default": ("def f(n, kept=[]):\n    kept.append(n)\n    return len(kept)\nf(7)", "f(8)"),
+    "own_module": ("import sys\nN = 1\nsetattr(sys.modules[__name__], 'N', 2)", "N"),
+    "defined_again": ("def f():\n    return 2\nn = f()\ndef f():\n    return 3", "n"),
     "launch": ("T = [2]\n@triton.jit\ndef k(x):\n    pass\ndef run(t):\n    k[(1,)](t)\nrun(T)", "T[0]"),
 }
 
@@ -73,6 +86,47 @@ def test_a_star_import_binds_a_name_again(load_text: Load, write: Write) -> None
     write("second.py", "N = 2\n")
     result = load_text("from first import N\nfrom second import *\nVALUE = N\n" + KERNEL)
     assert result.kernels[0].namespace["VALUE"] == 2
+
+
+@pytest.mark.parametrize(("other", "text", "value"), [
+    ("_N = 1\n", "_N = 2\nfrom other import *\n", "_N"),
+    ("__all__ = ['A']\nA = 0\nB = 1\n", "A = B = 2\nfrom other import *\n", "A + B"),
+    ("globals()['N'] = 2\n", "N = 1\nfrom other import *\n", "N"),
+    ("len = 2\n", "from other import *\n", "len"),
+    ("N = 2\n", "import other\nfrom other import N\nother.N = 7\n", "N"),
+    ("N = 2\ndef up():\n    global N\n    N = 9\n", "from other import N, up\nup()\n", "N"),
+    ("N_A = 1\nN_B = 2\n", "import other\n", "len([n for n in dir(other) if n.startswith('N_')])"),
+])
+def test_what_another_module_brings(load_text: Load, write: Write, other: str, text: str, value: str) -> None:
+    write("other.py", other)
+    result = load_text(f"{text}VALUE = {value}\n" + KERNEL)
+    assert result.kernels[-1].namespace["VALUE"] == 2
+
+
+def test_a_module_that_may_have_been_changed_is_not_known(load_text: Load, write: Write) -> None:
+    write("other.py", "N = 1\n")
+    ((_, failure),) = load_text("import importlib, other\nimportlib.reload(other)\nVALUE = other.N\n" + KERNEL).failures
+    assert "may be changed in line" in failure.message
+
+
+@pytest.mark.parametrize(("line", "is_edited"), [
+    ("config.kwargs['N'] = 2", True), ("config.kwargs.update(N=2)", True),
+    ("configs = [triton.Config({'N': 2})]", True),
+    ("kept = [c for c in configs if c.kwargs.get('N') == 1]", False),
+])
+def test_a_pruner_that_may_change_configs(load_text: Load, line: str, is_edited: bool) -> None:
+    (kernel,) = load_text(f"""
+        def prune(configs, args, **options):
+            for config in configs:
+                {line}
+            return configs
+        @triton.autotune([triton.Config({{"N": 1}})], key=[], prune_configs_by={{"early_config_prune": prune}})
+        @triton.jit
+        def kernel(x, N: tl.constexpr):
+            tl.store(x, N)
+    """).kernels
+    assert kernel.autotune is not None
+    assert kernel.autotune.is_edited is is_edited
 
 
 def test_a_config_that_is_appended_to_a_tuner(load_text: Load) -> None:

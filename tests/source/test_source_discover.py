@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.source.discover import discover, source_from_stdin
-from triton_mutlint.source.text import has_kernels
+from triton_mutlint.source.python_text import has_kernels
 
 KERNEL = "import triton\n\n@triton.jit\ndef k(x):\n    pass\n"
 

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("triton")
 
-from triton_mutlint.source.text import has_kernels
+from triton_mutlint.source.python_text import has_kernels
 from triton_mutlint.types import FileResult
 
 Load = Callable[..., FileResult]

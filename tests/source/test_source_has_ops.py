@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.source.discover import discover
-from triton_mutlint.source.text import has_ops, may_have_ops
+from triton_mutlint.source.python_text import has_ops, may_have_ops
 
 OP = """\
 import torch

@@ -377,7 +377,7 @@ def test_constants_that_need_each_other(load_text) -> None:
     ((_, failure),) = load_text(
         "A = B + 1\nB = A + 1\n@triton.jit\ndef k(x):\n    tl.store(x, A)\n"
     ).failures
-    assert failure.message == "kernel k needs `B`, which could not be computed (NameError: name 'A' is not defined)"
+    assert failure.message == "kernel k needs `A`, which could not be computed (NameError: name 'B' is not defined)"
 
 
 def test_namespace_package_roots(load_text, write) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from triton_mutlint.source.slicing.bodies import Body, read_body
-from triton_mutlint.source.slicing.modules import installed, is_triton_module
+from triton_mutlint.source.slicing.importing import installed, is_triton_module
 from triton_mutlint.source.slicing.namespace import Namespace
 from triton_mutlint.source.slicing.needs import functions_in, node_of
 from triton_mutlint.triton_names import hint

@@ -12,7 +12,7 @@ from triton_mutlint.recording.launches import Launch, LaunchPlace, Seen, columns
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import load_file, plan_kernel
 from triton_mutlint.signature.variants import types_of
-from triton_mutlint.source.text import read_source
+from triton_mutlint.source.python_text import read_source
 from triton_mutlint.source.walking import first_line
 from triton_mutlint.spec.as_yaml import argument_lines, argument_spec, key_text, plain_text
 from triton_mutlint.spec.bind import tuned_parameters, value_parameters

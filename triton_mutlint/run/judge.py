@@ -17,7 +17,7 @@ from triton_mutlint.rules.run import judge
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import Specs
 from triton_mutlint.source.discover import display_path
-from triton_mutlint.source.text import has_ops, read_source
+from triton_mutlint.source.python_text import has_ops, read_source
 from triton_mutlint.spec.model import KernelSpec, Spec
 from triton_mutlint.spec.stale import elsewhere, stale_entries, stale_globals
 from triton_mutlint.types import (

@@ -22,7 +22,7 @@ from triton_mutlint.process.harmless import harmless
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.workers import bounds, lint_files
 from triton_mutlint.signature.beyond_variants import beyond
-from triton_mutlint.source.slicing.closures import Differing, differing
+from triton_mutlint.source.slicing.closures import differ
 from triton_mutlint.types import (
     Beyond,
     FileResult,
@@ -244,11 +244,7 @@ def _launched(reports: Iterable[KernelReport], module: HostModule, node: ast.Fun
     reports = tuple(reports)
     if own := tuple(r for r in reports if r.name in names):
         return own
-    differ = differing(module.tree, node)
-    if differ is Differing.NEVER:
-        return reports
-    general = tuple(r for r in reports if r.name == node.name and node.name not in module.bindings)
-    return general if differ is Differing.BY_ARGUMENT else ()
+    return () if differ(module.tree, node) else reports
 
 
 def _untold(reports: Iterable[KernelReport]) -> str:

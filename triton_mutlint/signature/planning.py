@@ -32,6 +32,7 @@ from triton_mutlint.types import (
 __all__ = ["Infer", "Inferred", "build_plan"]
 
 Infer = Callable[[Kernel, Mapping[str, ArgType]], Mapping[str, Inferred]]
+_EDITED = "a config gives it, which the tuner's `early_config_prune` may change"
 _Given = dict[str, tuple[ArgType, ...]]
 
 
@@ -66,6 +67,8 @@ def build_plan(
     _require(kernel, [p for p in kernel.parameters if p.name in expansion.missing])
     told = sources.heuristics.keys() - expansion.untold
     used = {n: guessed[n] for n in kernel.parameter_names if n in guessed and n not in told}
+    if kernel.autotune is not None and kernel.autotune.is_edited:
+        used.update((n, Inferred((), _EDITED)) for config in sources.configs for n in config.args if n not in by_entry)
     return Plan(
         variants=with_choices(expansion.variants),
         total=expansion.total,

@@ -14,8 +14,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from triton_mutlint.process.inputs import note_name
-from triton_mutlint.source.searching import ignored, walk
-from triton_mutlint.source.text import (
+from triton_mutlint.source.python_text import (
     decode_source,
     has_kernels,
     has_ops,
@@ -24,6 +23,7 @@ from triton_mutlint.source.text import (
     read_bytes,
     refuse_foreign,
 )
+from triton_mutlint.source.searching import ignored, walk
 from triton_mutlint.types import Failure, Location, SourceFile, Stage, StageError, parse_source
 
 NamedFailure = tuple[str, Failure]

@@ -7,19 +7,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from triton_mutlint.process.watchdog import TooLongError
+from triton_mutlint.source.function_text import called_from_outside, called_names, returns_value, takes_blocks
 from triton_mutlint.source.jit.file_notes import not_jit, notes_on
 from triton_mutlint.source.jit.kernels import Candidate, candidates, has_candidates
 from triton_mutlint.source.jit.launched import called_elsewhere, launched_from, launches
-from triton_mutlint.source.names import called_from_outside, called_names, returns_value, takes_blocks
 from triton_mutlint.source.outline import Outline, outline
-from triton_mutlint.source.slicing.modules import Modules
+from triton_mutlint.source.slicing.loaded_modules import Modules
+from triton_mutlint.source.slicing.namespace import Namespace
 from triton_mutlint.source.slicing.needs import UNDEFINED, Need, Needs
-from triton_mutlint.source.slicing.sliced import SlicedModule
 from triton_mutlint.source.true_import import load_by_import
 from triton_mutlint.source.walking import walk
 from triton_mutlint.types import (
@@ -66,7 +66,7 @@ def load(
     imported = load_by_import(source, file) if true_import else None
     if imported is not None and imported.failures:
         return imported
-    modules = _modules(_frozen(globals_), target, stubs)
+    modules = _modules(globals_, target, stubs)
     try:
         sliced = _Load(modules, source, modules.linted(source.path, source.text, tree, file)).result()
         return sliced if imported is None else _with_nested(imported, sliced, file)
@@ -101,53 +101,36 @@ def _with_nested(imported: FileResult, sliced: FileResult, file: Outline) -> Fil
                    notes=sliced.notes, failures=tuple((name, why) for name, why in sliced.failures if name in nested))
 
 
-def _frozen(globals_: Mapping[str, object]) -> tuple[tuple[str, str, Any], ...]:
-    return tuple((name, repr(value), _Opaque(value)) for name, value in sorted(globals_.items()))
+_known: dict[tuple[str, str, tuple[str, ...]], Modules] = {}
 
 
-class _Opaque:
-    """Carries a value through a cache key that compares its repr instead."""
-
-    def __init__(self, value: object) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Opaque)
-
-    def __hash__(self) -> int:
-        return 0
-
-
-@lru_cache(maxsize=4)
-def _modules(given: tuple[tuple[str, str, _Opaque], ...], target: str, stubs: tuple[str, ...]) -> Modules:
-    """The modules shared by every file of a run: first-party helpers are sliced once."""
-    backend, _, arch = target.partition(":")
-    return Modules({name: value.value for name, _, value in given}, backend, arch, stubs)
+def _modules(given: Mapping[str, object], target: str, stubs: tuple[str, ...]) -> Modules:
+    """The modules shared by every file of a run: first-party helpers are run once."""
+    key = (repr(sorted(given.items())), target, stubs)
+    if key not in _known:
+        backend, _, arch = target.partition(":")
+        _known[key] = Modules(given, backend, arch, stubs)
+    return _known[key]
 
 
 def reset() -> None:
     """Forget every sliced module, for a process that outlives the files it read."""
-    _modules.cache_clear()
+    _known.clear()
 
 
 class _Load:
     """One file being loaded."""
 
-    def __init__(self, modules: Modules, source: SourceFile, module: SlicedModule) -> None:
-        self.modules, self.source, self.module = modules, source, module
+    def __init__(self, modules: Modules, source: SourceFile, names: Namespace) -> None:
+        self.modules, self.source, self.names, self.module = modules, source, names, names.module
         self.failures: list[NamedFailure] = []
         self.needs = Needs()
-        self.launches = launches(module.outline)
+        self.launches = launches(self.module.outline)
 
     def result(self) -> FileResult:
-        with self.modules.session:
-            stand_ins = self.modules.stand_ins
-            stand_ins.lenient = True
-            try:
-                found = candidates(self.module)
-                kernels, helpers = self._sorted(found)
-            finally:
-                stand_ins.lenient = False
+        with self.modules.shared.loading():
+            found = candidates(self.names)
+            kernels, helpers = self._sorted(found)
         file, sources = self.module.outline, self.modules.sources(self.module)
         self.modules.release(self.module)
         self.failures.extend(_unknown(self.source, found))
@@ -160,7 +143,7 @@ class _Load:
         calls: dict[str, frozenset[str]] = {}
         for candidate in found:
             for name in {candidate.node.name, candidate.name}:
-                calls[name] = calls.get(name, frozenset()) | self._called(candidate)
+                calls[name] = calls.get(name, frozenset()) | self.module.body(candidate.node).called
         called = called_from_outside(calls)
         kernels: list[Kernel] = []
         helpers: list[Kernel] = []
@@ -189,12 +172,6 @@ class _Load:
         if names & self.launches.passed:
             return True
         return not called & {candidate.node.name, candidate.name}
-
-    def _called(self, candidate: Candidate) -> frozenset[str]:
-        """The names that a candidate may call."""
-        if candidate.jit is None:
-            return called_names(candidate.node)
-        return self.module.body(candidate.node).called
 
     def _failure(self, candidate: Candidate, is_kernel: bool) -> Failure | None:
         here = Location(self.source.display, candidate.node.lineno, candidate.node.col_offset + 1)
@@ -257,7 +234,8 @@ def _needed(candidate: Candidate, need: Need, location: Location) -> Failure:
                  f"`kernel = {maker}(…)`")
     elif need.reason == UNDEFINED:  # as it would be where the kernel is launched
         own = {n.id for n in walk(candidate.node) if isinstance(n, ast.Name)}
-        close = get_close_matches(need.name, {*own, *candidate.definition.namespace.names()} - {need.name}, 1, 0.75)
+        bound = candidate.definition.namespace.scope.by_name
+        close = get_close_matches(need.name, {*own, *bound} - {need.name}, 1, 0.75)
         hint, lacks = f"did you mean `{close[0]}`?" if close else f"bind it in the file, or {hint}", ""
     another = _another_triton(need)
     return Failure(Stage.LOAD, message, location, another or hint, lacks="" if another else lacks)

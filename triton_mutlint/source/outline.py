@@ -6,8 +6,8 @@ import ast
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from triton_mutlint.source.function_text import may_be_jit
 from triton_mutlint.source.jit.jit_names import TritonNames, is_builtin
-from triton_mutlint.source.names import may_be_jit
 from triton_mutlint.source.walking import BLOCKS, FIELDS, first_line
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

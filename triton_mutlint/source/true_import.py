@@ -12,9 +12,9 @@ from typing import Any
 
 from triton_mutlint.basics import error_text
 from triton_mutlint.source.finder import ModulePlace
+from triton_mutlint.source.function_text import called_from_outside, called_names, returns_value
 from triton_mutlint.source.jit.kernels import Candidate
 from triton_mutlint.source.jit.launched import launches
-from triton_mutlint.source.names import called_from_outside, called_names, returns_value
 from triton_mutlint.source.outline import Outline
 from triton_mutlint.source.slicing.closures import closure
 from triton_mutlint.source.slicing.jitdefs import JitDefinition, unwrap

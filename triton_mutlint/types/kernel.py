@@ -40,7 +40,8 @@ class Autotune:
     """What `@triton.autotune` declares on a kernel.
 
     `undecided` names those of `restore_value` and `reset_to_zero` that may hold more than is listed,
-    because they could not be evaluated.
+    because they could not be evaluated. `is_edited` says that a function which chooses among the configs may
+    change their values as well.
     """
 
     configs: tuple[AutotuneConfig, ...]
@@ -50,6 +51,7 @@ class Autotune:
     has_post_hook: bool = False
     line: int = 0
     undecided: frozenset[str] = frozenset()
+    is_edited: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from triton_mutlint.host.values.values import (
     join,
     thing,
 )
-from triton_mutlint.source.names import may_be_jit
+from triton_mutlint.source.function_text import may_be_jit
 from triton_mutlint.source.walking import dotted
 
 _BUILTINS = frozenset(vars(builtins))

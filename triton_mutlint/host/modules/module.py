@@ -10,7 +10,7 @@ from pathlib import Path
 
 from triton_mutlint.host.modules.changes import changed, changed_paths, given_fields, otherwise
 from triton_mutlint.source.finder import ModulePlace
-from triton_mutlint.source.names import may_be_jit
+from triton_mutlint.source.function_text import may_be_jit
 
 HostFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 

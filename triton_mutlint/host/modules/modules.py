@@ -10,7 +10,7 @@ from pathlib import Path
 from triton_mutlint.host.modules.module import Definition, External, HostModule, Import, Resolved, imports
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.finder import Finder, ModulePlace, is_real, is_stood_in
-from triton_mutlint.source.text import read_source
+from triton_mutlint.source.python_text import read_source
 from triton_mutlint.source.walking import dotted
 from triton_mutlint.types import SourceFile, StageError
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from triton_mutlint.source.function_text import called_names, returns_value
 from triton_mutlint.source.jit.kernels import Candidate, in_aggregate
-from triton_mutlint.source.names import called_names, returns_value
 from triton_mutlint.source.outline import Function, Outline
 from triton_mutlint.source.slicing.jitdefs import is_of_triton
 from triton_mutlint.types import SourceFile

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from functools import cached_property
 
-from triton_mutlint.source.names import mentions_jit
+from triton_mutlint.source.function_text import mentions_jit
 from triton_mutlint.source.walking import dotted
 
 _LANGUAGES = ("triton.language", "triton.experimental.gluon.language")

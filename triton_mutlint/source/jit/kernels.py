@@ -17,7 +17,6 @@ from triton_mutlint.source.outline import FoundFunction, Function, Outline
 from triton_mutlint.source.slicing import jitdefs
 from triton_mutlint.source.slicing.jitdefs import JitDefinition, NotJitError, PlaceholderError
 from triton_mutlint.source.slicing.namespace import Namespace, closed
-from triton_mutlint.source.slicing.sliced import SlicedModule
 from triton_mutlint.source.slicing.stubs import Missing, find_missing
 from triton_mutlint.source.walking import dotted
 from triton_mutlint.types import Kernel, Location, Parameter, SourceFile
@@ -111,15 +110,17 @@ def has_candidates(file: Outline) -> bool:
     return bool(file.jits) or any(True for _ in makings(file))
 
 
-def candidates(module: SlicedModule) -> list[Candidate]:
+def candidates(names: Namespace) -> list[Candidate]:
     """Every jit function of the file in line order, those nested or sharing a name included."""
     found: list[Candidate] = []
-    for function in module.outline.jits:
+    for function in names.module.outline.jits:
         node = function.node
         if isinstance(node, ast.FunctionDef) and not in_aggregate(function.parents):
-            definition = jitdefs.define(module.inner(function.parents), node)
+            space = names.inner(function.parents)
+            space.settle()
+            definition = jitdefs.define(space, node)
             found.append(_candidate(node.name, function.qualname, definition))
-    return sorted(_with_made(module, found), key=lambda c: (c.node.lineno, c.name))
+    return sorted(_with_made(names, found), key=lambda c: (c.node.lineno, c.name))
 
 
 def _candidate(name: str, qualname: str, definition: JitDefinition) -> Candidate:
@@ -144,24 +145,24 @@ def in_aggregate(parents: tuple[Function | ast.ClassDef, ...]) -> bool:
     return any("aggregate" in (dotted(d) or ("",))[-1] for d in decorators)
 
 
-def _with_made(module: SlicedModule, found: list[Candidate]) -> list[Candidate]:
+def _with_made(names: Namespace, found: list[Candidate]) -> list[Candidate]:
     """`found`, with what calls make where their results get names, or are elements of what gets one.
 
     The `def` in a factory stands for itself where it makes more than that.
     """
-    inner = {function.node: function for function in module.outline.functions if function.parents}
+    inner = {function.node: function for function in names.module.outline.functions if function.parents}
     products: dict[int, Candidate] = {}
-    open_ = Counter(c.func.id for c in module.outline.calls if isinstance(c.func, ast.Name))
+    open_ = Counter(c.func.id for c in names.module.outline.calls if isinstance(c.func, ast.Name))
     makers: dict[ast.FunctionDef, str] = {}
     foreign = {c.qualname.partition(".")[0] for c in found if c.ignorable}  # what others' `jit` makes is not run
-    for making in makings(module.outline):
+    for making in makings(names.module.outline):
         if foreign.intersection(making.makers):
             continue
-        namespace = module.inner(making.parents)
+        namespace = names.inner(making.parents)
         outer = "".join(f"{p.name}." for p in making.parents)
         given = [(label, *made) for name in making.names
                  for label, value in _elements(name, _value(name, making.node, namespace))
-                 if (made := _made(module, value)) is not None]  # fmt: skip
+                 if (made := _made(names, value)) is not None]  # fmt: skip
         in_factories = [made[-1] for made in given if making.makers and made[-1] in inner]
         makers.update({origin: inner[origin].parents[0].name for origin in in_factories})
         for maker in making.makers if in_factories else ():
@@ -170,7 +171,7 @@ def _with_made(module: SlicedModule, found: list[Candidate]) -> list[Candidate]:
             if origin not in in_factories:
                 _assigned(found, making, namespace, (label, outer + label), (value, jit, origin))
             elif id(jit) not in products:
-                products[id(jit)] = _product(module, outer + label, inner[origin], value, jit)
+                products[id(jit)] = _product(names, outer + label, inner[origin], value, jit)
     return [*(c for c in found if c.node not in makers or open_[makers[c.node]]), *products.values()]
 
 
@@ -187,13 +188,13 @@ def _assigned(found: list[Candidate], making: Making, namespace: Namespace, name
         known.objects.append((value, making.node.lineno))
 
 
-def _made(module: SlicedModule, value: Any) -> tuple[Any, Any, ast.FunctionDef] | None:
+def _made(names: Namespace, value: Any) -> tuple[Any, Any, ast.FunctionDef] | None:
     """A value, the jit function in it, and the `def` of the file that made it; None if there is none."""
     jit = jitdefs.unwrap(value)
     code = getattr(getattr(jit, "fn", None), "__code__", None)
-    if code is None or code.co_filename != str(module.path):
+    if code is None or code.co_filename != str(names.module.path):
         return None
-    origin = module.function_at(code.co_firstlineno)
+    origin = names.module.function_at(code.co_firstlineno)
     return None if origin is None else (value, jit, origin)
 
 
@@ -224,11 +225,11 @@ def _labels(keys: list[Any]) -> list[str]:
     return words if len({*words}) == len(keys) else [str(place) for place in range(len(keys))]
 
 
-def _product(module: SlicedModule, name: str, function: FoundFunction, value: Any, jit: Any) -> Candidate:
+def _product(names: Namespace, name: str, function: FoundFunction, value: Any, jit: Any) -> Candidate:
     """What a factory's call gave, under the name that it is bound to."""
     node = function.node
     assert isinstance(node, ast.FunctionDef), "no coroutine is a jit function"
-    definition = JitDefinition(node, closed(module.namespace, jit.fn, function.parents[-1]), jit, jit)
+    definition = JitDefinition(node, closed(names, jit.fn, function.parents[-1]), jit, jit)
     product = Candidate(name, function.qualname, definition, jit)
     if value is not jit:
         tuned = [d.lineno for d in node.decorator_list if jitdefs.is_tuning(d)]

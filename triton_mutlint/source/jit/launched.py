@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from triton_mutlint.source.outline import Outline, outline
+from triton_mutlint.source.python_text import decode_source, read_bytes
 from triton_mutlint.source.slicing.namespace import Namespace
-from triton_mutlint.source.text import decode_source, read_bytes
 from triton_mutlint.source.walking import children
 from triton_mutlint.types import StageError, parse_source
 

@@ -12,9 +12,9 @@ from types import MappingProxyType
 from typing import Any
 
 from triton_mutlint.source.slicing.jitdefs import JitDefinition, is_tuning, unwrap
-from triton_mutlint.source.slicing.namespace import Namespace
+from triton_mutlint.source.slicing.spaces import Space
 from triton_mutlint.source.slicing.stubs import Missing, UndecidedError, find_missing
-from triton_mutlint.source.walking import dotted, first_line
+from triton_mutlint.source.walking import dotted, first_line, walk
 from triton_mutlint.types import Autotune, AutotuneConfig
 
 _POSITIONS = ("configs", "key", "prune_configs_by", "reset_to_zero", "restore_value", "pre_hook", "post_hook")
@@ -44,7 +44,7 @@ class Tuning:
         for decorator in definition.outer:
             self.add(definition.namespace, decorator, definition.jit)
 
-    def add(self, namespace: Namespace, decorator: ast.expr, jit: Any) -> None:
+    def add(self, namespace: Space, decorator: ast.expr, jit: Any) -> None:
         """Take in one decorator; what is neither autotune nor heuristics is left alone."""
         call = decorator if isinstance(decorator, ast.Call) else None
         chain = dotted(call.func if call else decorator)
@@ -61,11 +61,11 @@ class Tuning:
             self._applied(namespace, decorator, jit)
 
     def _declared(
-        self, namespace: Namespace, arguments: Mapping[str, ast.expr], line: int, unpacked: Mapping[str, Any] | None
+        self, namespace: Space, arguments: Mapping[str, ast.expr], line: int, unpacked: Mapping[str, Any] | None
     ) -> None:
         """`unpacked` is what `**` adds to the arguments; None when that cannot be told."""
         more = unpacked or {}
-        wanted = {name: node for name, node in arguments.items() if name in ("configs", *_LISTS)}
+        wanted = {name: node for name, node in arguments.items() if name in ("configs", "prune_configs_by", *_LISTS)}
         values = {**more, **{name: namespace.attempt(node) for name, node in wanted.items()}}
         configs = tuple(_configs(values.get("configs")))
         self._merge(
@@ -78,12 +78,13 @@ class Tuning:
                 line=line,
                 undecided=frozenset(
                     n for n in _LISTS if (_is_undecided(values[n]) if n in values else unpacked is None)),
+                is_edited=_edits(values.get("prune_configs_by")),
             )
         )
         if not configs and not isinstance(values.get("configs"), (list, tuple)):
             self._note("autotune configs", line)
 
-    def _heuristics(self, namespace: Namespace, node: ast.expr | None) -> None:
+    def _heuristics(self, namespace: Space, node: ast.expr | None) -> None:
         """Each entry by itself where the mapping is written out."""
         if not isinstance(node, ast.Dict):
             node = ast.Dict([None], [node] if node is not None else [])
@@ -95,7 +96,7 @@ class Tuning:
                 more = value if key is None else {name: value}
                 self.heuristics.update({k: v for k, v in more.items() if isinstance(k, str)})
 
-    def _applied(self, namespace: Namespace, decorator: ast.expr, jit: Any) -> None:
+    def _applied(self, namespace: Space, decorator: ast.expr, jit: Any) -> None:
         """A project's decorator that itself autotunes: apply it and read what came out."""
         try:
             value = namespace.evaluate(decorator)(jit)
@@ -119,6 +120,7 @@ class Tuning:
                         bool(getattr(value, "user_defined_post_hook", False)),
                         line,
                         frozenset(name for name in _LISTS if _is_undecided(getattr(value, name, ()))),
+                        _edits({"early_config_prune": getattr(value, "early_config_prune", None)}),
                     )
                 )
             elif isinstance(values := getattr(value, "values", None), Mapping):
@@ -138,6 +140,7 @@ class Tuning:
             has_pre_hook=old.has_pre_hook or autotune.has_pre_hook,
             has_post_hook=old.has_post_hook or autotune.has_post_hook,
             undecided=old.undecided | autotune.undecided,
+            is_edited=old.is_edited or autotune.is_edited,
         )
 
     def _note(self, what: str, line: int) -> None:
@@ -148,7 +151,7 @@ def _given(node: ast.expr | None) -> bool:
     return node is not None and not (isinstance(node, ast.Constant) and node.value is None)
 
 
-def _unpacked(namespace: Namespace, call: ast.Call) -> dict[str, Any] | None:
+def _unpacked(namespace: Space, call: ast.Call) -> dict[str, Any] | None:
     """What `**` adds to the arguments of a call; None when that, or what `*` adds, cannot be told."""
     if any(isinstance(argument, ast.Starred) for argument in call.args):
         return None
@@ -161,6 +164,25 @@ def _unpacked(namespace: Namespace, call: ast.Call) -> dict[str, Any] | None:
             return None
         found.update({name: item for name, item in value.items() if isinstance(name, str)})
     return found
+
+
+def _edits(pruning: Any) -> bool:
+    """Whether what chooses among the configs may change them or make others: by its text, it assigns to a part of
+    something, calls a method that a mapping which cannot be changed lacks, or makes a config.
+    """
+    function = pruning.get("early_config_prune") if isinstance(pruning, Mapping) else None
+    if function is None or isinstance(function, Missing):
+        return False
+    space, code = getattr(function, "__globals__", None), getattr(function, "__code__", None)
+    node = space.module.function_at(code.co_firstlineno) if isinstance(space, Space) and code is not None else None
+    return node is None or any(map(_is_edit, walk(node)))
+
+
+def _is_edit(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        chain = dotted(node.func)
+        return ("kwargs" in chain[:-1] and not hasattr(MappingProxyType, chain[-1])) or chain[-1:] == ("Config",)
+    return isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load)
 
 
 def _is_undecided(value: Any) -> bool:
@@ -192,7 +214,7 @@ def _configs(values: Any) -> Iterable[AutotuneConfig]:
         )
 
 
-def _mentions_tuning(namespace: Namespace, decorator: ast.expr) -> bool:
+def _mentions_tuning(namespace: Space, decorator: ast.expr) -> bool:
     """Whether a decorator of the file's own may autotune, by its text or that of its definition."""
     if is_tuning(decorator):
         return True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from enum import Enum
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -13,14 +12,6 @@ from triton_mutlint.source.walking import walk
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Loop = ast.For | ast.AsyncFor | ast.While
 _enclosing: WeakKeyDictionary[ast.Module, dict[int, tuple[Function | Loop, ...]]] = WeakKeyDictionary()
-
-
-class Differing(Enum):
-    """What tells a `def`'s jit functions apart."""
-
-    NEVER = "they are alike"
-    BY_ARGUMENT = "an argument of the enclosing function that every call gives"
-    OTHERWISE = "an argument of the enclosing function that a call may leave out, or the round of a loop"
 
 
 def closure(function: Any) -> dict[str, Any]:
@@ -34,21 +25,19 @@ def closure(function: Any) -> dict[str, Any]:
     return found
 
 
-def differing(tree: ast.Module, node: ast.FunctionDef) -> Differing:
-    """Whether what `node`, somewhere in `tree`, makes depends on the arguments of a function around it."""
-    found = Differing.NEVER
+def differ(tree: ast.Module, node: ast.FunctionDef) -> bool:
+    """Whether what `node`, somewhere in `tree`, makes depends on an argument of a function around it, or on the round
+    of a loop.
+    """
     read = _names(node, ast.Load)
     for outer in _around(tree, node):
         if isinstance(outer, (ast.For, ast.AsyncFor, ast.While)):
-            if read & _names(outer, ast.Store, node):
-                return Differing.OTHERWISE
-            continue
-        required, optional = _arguments(outer.args)
-        if read & _computed_from(optional, outer, node):
-            return Differing.OTHERWISE
-        if read & _computed_from(required, outer, node):
-            found = Differing.BY_ARGUMENT
-    return found
+            bound = _names(outer, ast.Store, node)
+        else:
+            bound = _computed_from({name for name, _ in parameters(outer.args)}, outer, node)
+        if read & bound:
+            return True
+    return False
 
 
 def _around(tree: ast.Module, node: ast.FunctionDef) -> tuple[Function | Loop, ...]:
@@ -71,19 +60,12 @@ def _functions(
             yield from _functions(child, outer)
 
 
-def _arguments(args: ast.arguments) -> tuple[set[str], set[str]]:
-    """The names of the parameters that every call gives, and of those that it may leave out.
-
-    A default of None stands for an argument: no kernel is compiled with it in its place.
-    """
+def parameters(args: ast.arguments) -> list[tuple[str, ast.expr | None]]:
+    """The names of the parameters, with their defaults."""
     positional = [*args.posonlyargs, *args.args]
-    given: list[ast.expr | None] = [None] * (len(positional) - len(args.defaults))
-    pairs = [*zip(positional, [*given, *args.defaults], strict=True),
-             *zip(args.kwonlyargs, args.kw_defaults, strict=True)]
-    optional = {a.arg for a, default in pairs
-                if default is not None and not (isinstance(default, ast.Constant) and default.value is None)}
-    rest = {a.arg for a in (args.vararg, args.kwarg) if a is not None}
-    return {a.arg for a, _ in pairs} - optional, optional | rest
+    defaults = [*[None] * (len(positional) - len(args.defaults)), *args.defaults, *args.kw_defaults]
+    pairs = [(a.arg, default) for a, default in zip([*positional, *args.kwonlyargs], defaults, strict=True)]
+    return [*pairs, *((a.arg, None) for a in (args.vararg, args.kwarg) if a is not None)]
 
 
 def _computed_from(names: set[str], function: Function, kernel: ast.FunctionDef) -> set[str]:

@@ -8,15 +8,13 @@ import contextlib
 import copy
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from triton_mutlint.basics import error_text
-from triton_mutlint.source.names import TRITON, returns_value
+from triton_mutlint.source.function_text import TRITON, returns_value
+from triton_mutlint.source.slicing.spaces import Space
 from triton_mutlint.source.slicing.stubs import Missing, UndecidedError
 from triton_mutlint.source.walking import dotted, walk
-
-if TYPE_CHECKING:
-    from triton_mutlint.source.slicing.namespace import Namespace
 
 _HOLLOW = ast.parse('raise RuntimeError("the body of a jit function is not run while a file is loaded")').body
 _ANNOTATIONS = __future__.annotations.compiler_flag
@@ -37,7 +35,7 @@ class JitDefinition:
     """
 
     node: ast.FunctionDef
-    namespace: Namespace
+    namespace: Space
     jit: Any = None
     bound: Any = None
     made: Any = None
@@ -46,13 +44,12 @@ class JitDefinition:
     gluon: bool = False
 
 
-def define(namespace: Namespace, node: ast.FunctionDef) -> JitDefinition:
+def define(namespace: Space, node: ast.FunctionDef) -> JitDefinition:
     """The definition of `node`, made once. Its `error` is set when there is no jit function."""
-    if node not in namespace.jits:
-        namespace.settle(node.name)
-    if node in namespace.jits:
-        return namespace.jits[node]
-    definition = namespace.jits[node] = JitDefinition(node, namespace)
+    known: JitDefinition | None = namespace.definitions.get(node)
+    if known is not None:
+        return known
+    definition = namespace.definitions[node] = JitDefinition(node, namespace)
     decorators = list(reversed(node.decorator_list))
     try:
         index = _index(namespace, node, decorators)
@@ -79,7 +76,7 @@ def define(namespace: Namespace, node: ast.FunctionDef) -> JitDefinition:
     return definition
 
 
-def _index(namespace: Namespace, node: ast.FunctionDef, decorators: list[ast.expr]) -> int:
+def _index(namespace: Space, node: ast.FunctionDef, decorators: list[ast.expr]) -> int:
     """Which decorator, of those from the innermost out, makes the jit function.
 
     It is the first whose names lead to a `jit`; else the first that makes one when it is applied; else, as the body
@@ -101,13 +98,13 @@ def _index(namespace: Namespace, node: ast.FunctionDef, decorators: list[ast.exp
     raise NotJitError(ast.unparse(decorators[0]))
 
 
-def _is_of_triton(namespace: Namespace, node: ast.FunctionDef) -> bool:
+def _is_of_triton(namespace: Space, node: ast.FunctionDef) -> bool:
     """Whether it would be a jit function of Triton's if all went well."""
     jit = [d for d in node.decorator_list if namespace.module.outline.names.leads_to_jit(d)]
     return speaks_triton(namespace, node) or (bool(jit) and "triton" in ast.unparse(jit[-1]).lower())
 
 
-def plain_function(namespace: Namespace, node: ast.FunctionDef, hollow: bool = False) -> Any:
+def plain_function(namespace: Space, node: ast.FunctionDef, hollow: bool = False) -> Any:
     """The function without its decorators, at its own lines, with a qualified name of its own.
 
     A `hollow` one cannot be run: Triton compiles a jit function from its source, so that compiling
@@ -140,7 +137,7 @@ def plain_function(namespace: Namespace, node: ast.FunctionDef, hollow: bool = F
 class _Caught(dict[str, Any]):
     """Catches what a statement binds; reads names from the namespace."""
 
-    def __init__(self, namespace: Namespace) -> None:
+    def __init__(self, namespace: Space) -> None:
         super().__init__()
         self._namespace = namespace
 
@@ -148,16 +145,16 @@ class _Caught(dict[str, Any]):
         return self._namespace[name]
 
 
-def _shares_name(namespace: Namespace, node: ast.FunctionDef) -> bool:
+def _shares_name(namespace: Space, node: ast.FunctionDef) -> bool:
     return len(namespace.scope.by_name.get(node.name, ())) > 1
 
 
-def _qualname(namespace: Namespace, node: ast.FunctionDef) -> str:
+def _qualname(namespace: Space, node: ast.FunctionDef) -> str:
     owner = namespace.owner
     return f"{owner.name}_{owner.lineno}_{node.name}_{node.lineno}" if owner is not None else node.name
 
 
-def _maker(namespace: Namespace, decorator: ast.expr, node: ast.FunctionDef) -> Any:
+def _maker(namespace: Space, decorator: ast.expr, node: ast.FunctionDef) -> Any:
     """What the jit decorator's name stands for; Triton's own where a wrapper of it is not installed.
 
     Raises `NotJitError` for another library's.
@@ -182,7 +179,7 @@ def _maker(namespace: Namespace, decorator: ast.expr, node: ast.FunctionDef) -> 
     return maker
 
 
-def _jit(namespace: Namespace, decorator: ast.expr, maker: Any, function: Any) -> tuple[Any, Any]:
+def _jit(namespace: Space, decorator: ast.expr, maker: Any, function: Any) -> tuple[Any, Any]:
     """What the jit decorator makes of a function, and the jit function in that.
 
     Raises `NotJitError`, `PlaceholderError`, or what Triton raises.
@@ -203,13 +200,13 @@ def _jit(namespace: Namespace, decorator: ast.expr, maker: Any, function: Any) -
     return value, jit
 
 
-def speaks_triton(namespace: Namespace, node: ast.FunctionDef) -> bool:
+def speaks_triton(namespace: Space, node: ast.FunctionDef) -> bool:
     """Whether the function mentions Triton's language, or a jit function."""
     return any(is_of_triton(namespace, inner.id) for inner in walk(node)
                if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load))
 
 
-def is_of_triton(namespace: Namespace, name: str) -> bool:
+def is_of_triton(namespace: Space, name: str) -> bool:
     """Whether a name is Triton's language, something of it, or what Triton makes of functions."""
     try:
         value = namespace.lookup(name)
@@ -228,8 +225,8 @@ def _decorated(definition: JitDefinition) -> Any:
     something else, or another statement changes the wrapper.
     """
     node, namespace, bound = definition.node, definition.namespace, definition.jit
-    acts, is_changed = namespace.scope.acts_at(node)
-    for decorator in definition.outer if acts or is_changed or returns_value(node) else ():
+    is_changed = namespace.scope.is_changed(node.name, node)
+    for decorator in definition.outer if is_changed or namespace.scope.touched(node) or returns_value(node) else ():
         if is_changed or not is_tuning(decorator):
             with contextlib.suppress(Exception, UndecidedError):  # a wrapper that wants a device
                 result = namespace.evaluate(decorator)(bound)

@@ -11,8 +11,9 @@ from types import ModuleType
 from typing import Any
 
 from triton_mutlint.source.slicing.bodies import Use
-from triton_mutlint.source.slicing.modules import installed, is_triton_module
+from triton_mutlint.source.slicing.importing import installed, is_triton_module, origin
 from triton_mutlint.source.slicing.namespace import Namespace, closed
+from triton_mutlint.source.slicing.spaces import Space
 from triton_mutlint.source.slicing.stubs import Missing, find_missing
 
 UNDEFINED = "is not defined"
@@ -108,17 +109,16 @@ def _follow(namespace: Namespace, chain: tuple[str, ...]) -> Any:
 def _is_given(namespace: Namespace, name: str) -> bool:
     """Whether the spec's `globals:` give what `name` is bound to, here or in the module it is imported from."""
     module = namespace.module
-    given = module.modules.given
+    given = namespace.shared.given
     if not given:
         return False
-    scope: Namespace | None = namespace
-    while scope is not None:
-        for unit in scope.scope.by_name.get(name, ()):
-            if unit.alias is not None and isinstance(unit.node, ast.ImportFrom):
-                origin = module.modules.origin(unit.node, module.place).__name__
-                if f"{origin}.{unit.alias.name}" in given:
-                    return True
-        scope = scope.parent
+    space: Space | None = namespace
+    while space is not None:
+        for binding in space.scope.by_name.get(name, ()):
+            node, alias = binding.node, binding.alias
+            if alias and isinstance(node, ast.ImportFrom) and f"{origin(space, node).__name__}.{alias.name}" in given:
+                return True
+        space = space.parent
     return name in given or f"{module.dotted}.{name}" in given
 
 

@@ -1,19 +1,18 @@
-"""Which statements of a body are run for a name, and in which order: section 9 of docs/analysis.md."""
+"""What the text of a body says of its names: the statements that bind them, and what a statement may change."""
 
 from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from functools import cached_property
 
 from triton_mutlint.source.finder import is_real, is_stood_in
-from triton_mutlint.source.slicing.units import Guard, Unit, cut
-from triton_mutlint.source.walking import dotted, walk
+from triton_mutlint.source.walking import bound_in, dotted, walk
 
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_CALLING = (ast.Assign, ast.AnnAssign, ast.Expr, *_DEFINITIONS)  # change nothing but by what they call
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_CALLING = (ast.Assign, ast.AnnAssign, ast.Expr, *DEFINITIONS)  # change nothing but by what they call
 _OPEN = frozenset({"exec", "eval", "globals"})  # these reach every name
 _BUILTINS = frozenset(vars(builtins)) - _OPEN - {"setattr", "delattr", "next"}
 _GLOBAL = "global "  # before a name that a function binds here
@@ -21,149 +20,101 @@ _MADE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, a
 _LITERALS = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare)
 
 
-@dataclass(eq=False)
-class Linked:
-    """Statements that are run together, in the order of the file, and the names whose values they may change."""
+@dataclass(frozen=True, eq=False)
+class Binding:
+    """A statement that binds a name; `alias` is what of an import does."""
 
-    units: list[Unit]
-    changed: set[str]
+    node: ast.stmt
+    alias: ast.alias | None = None
+
+    @property
+    def module(self) -> str:
+        """The module that an import names."""
+        assert self.alias is not None
+        if isinstance(self.node, ast.ImportFrom):
+            return "." * self.node.level + (self.node.module or "")
+        return self.alias.name
+
+    @property
+    def is_triton(self) -> bool:
+        """Whether it imports Triton or its language."""
+        if self.alias is None:
+            return False
+        if isinstance(self.node, ast.Import) or self.alias.name == "triton":
+            return "triton" in (self.alias.name.partition(".")[0], self.alias.name)
+        return self.module.partition(".")[0] == "triton" and self.alias.name == "language"
+
+
+def bound_by(alias: ast.alias, node: ast.Import | ast.ImportFrom) -> str:
+    """The name that a part of an import binds."""
+    return alias.asname or (alias.name if isinstance(node, ast.ImportFrom) else alias.name.partition(".")[0])
+
+
+def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a body that are run one by one: those in its conditions, `try` and plain `with` blocks too."""
+    for node in body:
+        if isinstance(node, ast.If):
+            if any(isinstance(part, ast.NamedExpr) for part in ast.walk(node.test)):
+                yield ast.copy_location(ast.Expr(node.test), node.test)
+            yield from statements((*node.body, *node.orelse))
+        elif isinstance(node, ast.Try):
+            handlers = (statement for handler in node.handlers for statement in handler.body)
+            yield from statements((*node.body, *node.orelse, *handlers, *node.finalbody))
+        elif is_plain_with(node):
+            yield from statements(node.body)  # type: ignore[attr-defined]  # as it is a `with`
+        else:
+            yield node
+
+
+def is_plain_with(node: ast.stmt) -> bool:
+    return isinstance(node, ast.With) and not any(item.optional_vars for item in node.items)
 
 
 class Scope:
-    """The units of one body. A name is evaluated by the units that bind it, after the groups that may change it."""
+    """The statements of one body, in the order of the file."""
 
     def __init__(self, body: list[ast.stmt], outer: Scope | None = None) -> None:
-        self.outer = outer
-        self.units, self.stars = cut(body)
-        self.by_name: dict[str, list[Unit]] = {}
-        for unit in self.units:
-            for name in unit.binds:
-                self.by_name.setdefault(name, []).append(unit)
+        self.body, self.outer = body, outer
+        self.by_name: dict[str, list[Binding]] = {}
+        self.stars: list[ast.ImportFrom] = []
+        for node in statements(body):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                for alias in node.names:
+                    if alias.name == "*":
+                        self.stars.append(node)  # type: ignore[arg-type]  # no other import has one
+                    else:
+                        self.by_name.setdefault(bound_by(alias, node), []).append(Binding(node, alias))
+            else:
+                for name in bound_in(node):
+                    self.by_name.setdefault(name, []).append(Binding(node))
         self._mentions: dict[str, frozenset[str]] = {}
+        self._touched: dict[ast.stmt, Set[str]] = {}
 
-    def groups(self, name: str) -> list[Linked]:
-        """The groups that may change a value which `name` reaches."""
-        if not self._groups:
-            return []
-        reached = self._reach([name]) | _OPEN
-        return [group for group in self._groups if not reached.isdisjoint(group.changed)]
-
-    def acts_at(self, node: ast.stmt) -> tuple[bool, bool]:
-        """Whether running a definition may change another value, and whether another statement may change it."""
-        acts = any(unit.node is node for unit in self._touched)
-        name = getattr(node, "name", "")
-        return acts, any(name in touched for unit, touched in self._touched.items() if unit.node is not node)
-
-    def acts(self, unit: Unit) -> bool:
-        """Whether running the unit may change a value that is there already."""
-        return unit in self._touched
-
-    def touched(self, unit: Unit) -> Set[str]:
-        """The names whose values the unit may change."""
-        names = self._touched.get(unit, frozenset())
+    def touched(self, node: ast.stmt) -> Set[str]:
+        """The names whose values the statement may change."""
+        if node not in self._touched:
+            self._touched[node] = self._changed_by(node)
+        names = self._touched[node]
         if _OPEN.isdisjoint(names):
             return names
-        return {name for name, units in self.by_name.items()
-                if any(unit.alias is None or _is_changeable(unit) for unit in units)}
+        return {name for name, bindings in self.by_name.items()
+                if any(b.alias is None or _is_changeable(b) for b in bindings)}
 
-    @property
+    def is_blind(self, node: ast.stmt) -> bool:
+        """Whether the statement may bind any name of the body."""
+        self.touched(node)
+        return not _OPEN.isdisjoint(self._touched[node])
+
+    @cached_property
     def is_open(self) -> bool:
         """Whether a statement may bind names that the text does not show."""
-        return any(self.is_blind(unit) for unit in self._touched)
+        return any(map(self.is_blind, statements(self.body)))
 
-    def is_blind(self, unit: Unit) -> bool:
-        """Whether the unit may bind any name of the body."""
-        return not _OPEN.isdisjoint(self._touched.get(unit, ()))
+    def is_changed(self, name: str, node: ast.stmt) -> bool:
+        """Whether a statement other than `node`, which binds `name`, may change its value."""
+        return any(name in self.touched(other) for other in statements(self.body) if other is not node)
 
-    @cached_property
-    def _touched(self) -> dict[Unit, Set[str]]:
-        found = {}
-        for unit in self.units:
-            names = self._changed_by(unit) | {name for name in unit.binds if name in self._rebound}
-            if names:
-                found[unit] = names
-        return found
-
-    @cached_property
-    def _groups(self) -> list[Linked]:
-        """Units that may change the same value are in one group, and so are those that read it in between."""
-        groups: list[Linked] = []
-        for unit, names in self._touched.items():
-            _join(groups, unit, {*names})
-        for unit in self.units if groups else ():
-            if unit.alias is None and not isinstance(unit.node, _DEFINITIONS) and unit not in self._touched:
-                reached = self._reach(unit.binds)
-                hit = [g for g in groups if g.units[-1].order > unit.order and not reached.isdisjoint(g.changed)]
-                if hit:
-                    _join(groups, unit, {*unit.binds, *(name for g in hit for name in g.changed)})
-        for group in groups:
-            binders = {unit for name in group.changed for unit in self.by_name.get(name, ())}
-            group.units = sorted({*group.units, *binders}, key=lambda unit: unit.order)
-        return groups
-
-    @cached_property
-    def _rebound(self) -> frozenset[str]:
-        """Names that are bound more than once, but for the branches of a condition."""
-        found = set()
-        for name, units in self.by_name.items():
-            own = [unit for unit in units if not isinstance(unit.node, ast.Import)] if len(units) > 1 else []
-            if any(not _apart(one.guards, other.guards) for i, one in enumerate(own) for other in own[:i]):
-                found.add(name)
-        return frozenset(found)
-
-    def _changed_by(self, unit: Unit) -> Set[str]:
-        node = unit.node
-        parts = list(_acting(node))
-        if not parts or (isinstance(node, _CALLING) and self._is_harmless(unit, parts)):
-            return set()
-        reached = self._reach(name for part in parts for name in _mentioned(part))
-        altered = {name for part in parts for name in _altered(part) if name in self.by_name}
-        altered.update(name.removeprefix(_GLOBAL) for name in reached if name.startswith(_GLOBAL))
-        return altered.union(name for name in reached if name in _OPEN or self._may_change(name))
-
-    def _is_harmless(self, unit: Unit, parts: list[ast.AST]) -> bool:
-        """Whether nothing is changed in place, and nothing called but Python's own functions, Triton and stand-ins."""
-        for node in (inner for part in parts for inner in walk(part)):
-            if isinstance(node, ast.Call) and not self._calls_known(unit, node):
-                return False
-            if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
-                return False
-            if isinstance(node, (ast.NamedExpr, ast.Await)):
-                return False
-        return True
-
-    def _calls_known(self, unit: Unit, call: ast.Call) -> bool:
-        root = _root(call)
-        units = self._binders(root)
-        if not units:  # Python's own: it may call what it is given
-            handed = [*call.args, *(keyword.value for keyword in call.keywords)]
-            return root in _BUILTINS and not any(
-                isinstance(value, ast.Name) and self._is_function(value.id) for value in handed)
-        return all(self._is_stood_in(other) or _comes_from(other, "triton")
-                   for other in units if not _apart(unit.guards, other.guards))
-
-    def _is_stood_in(self, unit: Unit) -> bool:
-        """Whether the unit binds a stand-in, or what one makes of a function: an op of torch's."""
-        if unit.alias is not None:
-            return is_stood_in(_module(unit))
-        roots = [_root(decorator) for decorator in getattr(unit.node, "decorator_list", ())]
-        return bool(roots) and all(other.alias is not None and is_stood_in(_module(other))
-                                   for name in roots for other in self._binders(name) or [unit])
-
-    def _binders(self, name: str) -> list[Unit]:
-        """The units that bind a name, here or in the body around this one."""
-        return self.by_name.get(name) or ([] if self.outer is None else self.outer._binders(name))
-
-    def _is_function(self, name: str) -> bool:
-        return any(isinstance(unit.node, ast.FunctionDef) for unit in self.by_name.get(name, ()))
-
-    def _may_change(self, name: str) -> bool:
-        """Whether anything could change the value of a name: not a number, nor what Python and Triton bring."""
-        if name in self._rebound or name.startswith("@"):
-            return True
-        return any(_is_changeable(unit) for unit in self.by_name.get(name, ()))
-
-    def _reach(self, names: Iterator[str] | tuple[str, ...] | list[str]) -> set[str]:
+    def reach(self, names: Iterable[str]) -> set[str]:
         """The names whose values those of `names` may hold, read or call."""
         reached: set[str] = set()
         work = list(names)
@@ -178,14 +129,59 @@ class Scope:
 
     def _mentioned_by(self, name: str) -> frozenset[str]:
         found: set[str] = set()
-        for unit in self.by_name.get(name, ()):
-            if unit.alias is not None:
-                found.update(["@" + _module(unit)] if _is_changeable(unit) else ())
+        for binding in self.by_name.get(name, ()):
+            if binding.alias is not None:
+                found.update(["@" + binding.module] if _is_changeable(binding) else ())
             else:
-                found.update(unit.binds)
-                found.update(n for n in _mentioned(unit.node)
+                found.update(bound_in(binding.node))
+                found.update(n for n in mentioned(binding.node)
                              if n in self.by_name or n in _OPEN or n.startswith(_GLOBAL))
         return frozenset(found)
+
+    def _changed_by(self, node: ast.stmt) -> Set[str]:
+        parts = list(_acting(node))
+        if not parts or (isinstance(node, _CALLING) and self._is_harmless(parts)):
+            return set()
+        reached = self.reach(name for part in parts for name in mentioned(part))
+        altered = {name for part in parts for name in _altered(part) if name in self.by_name}
+        altered.update(name.removeprefix(_GLOBAL) for name in reached if name.startswith(_GLOBAL))
+        return altered.union(name for name in reached if name in _OPEN or name.startswith("@")
+                             or any(map(_is_changeable, self.by_name.get(name, ()))))
+
+    def _is_harmless(self, parts: list[ast.AST]) -> bool:
+        """Whether nothing is changed in place, and nothing called but Python's own functions, Triton and stand-ins."""
+        for node in (inner for part in parts for inner in walk(part)):
+            if isinstance(node, ast.Call) and not self._calls_known(node):
+                return False
+            if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
+                return False
+            if isinstance(node, (ast.NamedExpr, ast.Await)):
+                return False
+        return True
+
+    def _calls_known(self, call: ast.Call) -> bool:
+        root = _root(call)
+        bindings = self._binders(root)
+        if not bindings:  # Python's own: it may call what it is given
+            handed = [*call.args, *(keyword.value for keyword in call.keywords)]
+            return root in _BUILTINS and not any(
+                isinstance(value, ast.Name) and self._is_function(value.id) for value in handed)
+        return all(self._is_stood_in(binding) or _comes_from(binding, "triton") for binding in bindings)
+
+    def _is_stood_in(self, binding: Binding) -> bool:
+        """Whether it binds a stand-in, or what one makes of a function: an op of torch's."""
+        if binding.alias is not None:
+            return is_stood_in(binding.module)
+        roots = [_root(decorator) for decorator in getattr(binding.node, "decorator_list", ())]
+        return bool(roots) and all(other.alias is not None and is_stood_in(other.module)
+                                   for name in roots for other in self._binders(name) or [binding])
+
+    def _binders(self, name: str) -> list[Binding]:
+        """What binds a name, here or in the body around this one."""
+        return self.by_name.get(name) or ([] if self.outer is None else self.outer._binders(name))
+
+    def _is_function(self, name: str) -> bool:
+        return any(isinstance(binding.node, ast.FunctionDef) for binding in self.by_name.get(name, ()))
 
 
 def _acting(node: ast.stmt) -> Iterator[ast.AST]:
@@ -208,7 +204,7 @@ def _acting(node: ast.stmt) -> Iterator[ast.AST]:
         yield node
 
 
-def _mentioned(node: ast.AST) -> Iterator[str]:
+def mentioned(node: ast.AST) -> Iterator[str]:
     """The names from `node` down; through `sys.modules`, every name is reached."""
     for inner in walk(node):
         if isinstance(inner, ast.Name):
@@ -243,24 +239,19 @@ def _root(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _comes_from(unit: Unit, package: str) -> bool:
-    return unit.alias is not None and _module(unit).partition(".")[0] == package
+def _comes_from(binding: Binding, package: str) -> bool:
+    return binding.alias is not None and binding.module.partition(".")[0] == package
 
 
-def _module(unit: Unit) -> str:
-    assert unit.alias is not None
-    if isinstance(unit.node, ast.ImportFrom):
-        return "." * unit.node.level + (unit.node.module or "")
-    return unit.alias.name
-
-
-def _is_changeable(unit: Unit) -> bool:
-    if unit.alias is not None:
-        module = _module(unit)
-        return module == "os" or not (is_real(module) or is_stood_in(module))
-    if isinstance(unit.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        return _keeps_something(unit.node)
-    value = unit.node.value if isinstance(unit.node, (ast.Assign, ast.AnnAssign)) else None
+def _is_changeable(binding: Binding) -> bool:
+    """Whether anything could change the value: not a number, nor a plain function, nor what Python and Triton bring."""
+    if binding.alias is not None:
+        return binding.module == "os" or not (is_real(binding.module) or is_stood_in(binding.module))
+    node = binding.node
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        held = (*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults))
+        return _keeps_something(node) or any(_root(part) != "triton" and not _is_fixed(part) for part in held)
+    value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
     return value is None or not _is_fixed(value)
 
 
@@ -278,18 +269,3 @@ def _is_fixed(value: ast.expr) -> bool:
         return "constexpr" in ast.unparse(value.func) and all(map(_is_fixed, value.args))
     return isinstance(value, _LITERALS) and all(
         _is_fixed(part) for part in ast.iter_child_nodes(value) if isinstance(part, ast.expr))
-
-
-def _apart(one: tuple[Guard, ...], other: tuple[Guard, ...]) -> bool:
-    """Whether two statements stand in different branches."""
-    branches = {guard.node: guard.branch for guard in one}
-    return any(branches.get(guard.node, guard.branch) != guard.branch for guard in other)
-
-
-def _join(groups: list[Linked], unit: Unit, names: set[str]) -> None:
-    """Take a unit and names into the groups, merging those that share a name."""
-    same = [group for group in groups if not group.changed.isdisjoint(names)]
-    for group in same:
-        groups.remove(group)
-    units = {unit, *(u for group in same for u in group.units)}
-    groups.append(Linked(sorted(units, key=lambda u: u.order), names.union(*(group.changed for group in same))))

@@ -1,4 +1,4 @@
-"""The globals of sliced code, and running code in them."""
+"""The globals of sliced code, and evaluating code in them."""
 
 from __future__ import annotations
 
@@ -6,29 +6,75 @@ import ast
 import contextlib
 import dis
 import inspect
-from collections.abc import Sequence
-from types import CodeType
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import CodeType, ModuleType
+from typing import Any
 
 from triton_mutlint.basics import error_text
 from triton_mutlint.process.inputs import current, spoil, spoil_if_short
-from triton_mutlint.source.slicing.stubs import Missing, MissingValueError, UndecidedError
+from triton_mutlint.source.finder import ModulePlace
+from triton_mutlint.source.outline import Function
+from triton_mutlint.source.slicing.module_text import ModuleText
+from triton_mutlint.source.slicing.sandbox import Session
+from triton_mutlint.source.slicing.scopes import Binding, Scope
+from triton_mutlint.source.slicing.stubs import Missing, MissingValueError, StandIns, UndecidedError
 from triton_mutlint.source.slicing.tracing import is_traced
 from triton_mutlint.source.walking import dotted
 
-if TYPE_CHECKING:
-    from triton_mutlint.source.slicing.sliced import SlicedModule
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What all sliced modules of a run share. `given` are values for names that files cannot give.
+
+    `find` gives the module of a name and a level, as an import statement in a file at a place means it; `adopt` lets
+    each module see what others have bound to its attributes.
+    """
+
+    given: Mapping[str, object]
+    session: Session
+    stand_ins: StandIns
+    builtins: Mapping[str, Any]
+    find: Callable[[str, int, ModulePlace], ModuleType]
+    adopt: Callable[[], None]
+
+    @contextlib.contextmanager
+    def loading(self) -> Iterator[None]:
+        """In this block sliced code is run, and a stand-in may be called."""
+        with self.session:
+            lenient, self.stand_ins.lenient = self.stand_ins.lenient, True
+            try:
+                yield
+            finally:
+                self.stand_ins.lenient = lenient
 
 
 class Space(dict[str, Any]):
-    """The globals of sliced code: a `Namespace`, which knows how to find and evaluate its names."""
+    """The globals of sliced code: of a module, or of code nested in a function or class (`owner`).
 
-    def __init__(self, module: SlicedModule) -> None:
+    `waiting` holds the statements that bind a name only when it is asked for, `stars` the star imports so far,
+    `notes` what was assumed for names, `definitions` what decorated functions gave.
+    """
+
+    def __init__(self, module: ModuleText, shared: Surroundings, scope: Scope, parent: Space | None = None,
+                 owner: Function | ast.ClassDef | None = None) -> None:
         super().__init__()
-        self.module = module
+        self.module, self.shared, self.scope, self.parent, self.owner = module, shared, scope, parent, owner
+        self.waiting: dict[str, Binding] = {}
+        self.stars: list[ast.ImportFrom] = []
+        self.notes: dict[str, str] = {}
+        self.definitions: dict[ast.AST, Any] = {}
+        self.put_off: list[ast.stmt] = []  # statements that are run when a name is asked for that is not bound yet
+        self.has_run = False
 
     def missing(self, name: str, reason: str) -> Missing:
-        return self.module.modules.stand_ins.missing(name, reason)
+        return self.shared.stand_ins.missing(name, reason)
+
+    def given_as(self, name: str) -> str:
+        """What a spec calls `name` where it gives it a value, else nothing."""
+        given = self.shared.given
+        keys = (name if self.module.linted else "", f"{self.module.dotted}.{name}") if given else ()
+        return next((key for key in keys if key in given), "")
 
     def execute(self, body: list[ast.stmt], local: dict[str, Any] | None = None) -> None:
         """Execute statements with their own file name and lines; `local` catches what they bind."""
@@ -53,14 +99,9 @@ class Space(dict[str, Any]):
             return value
         self._trace([node])
         tree = ast.Expression(body=node)
-        with self.module.modules.session:
-            stand_ins = self.module.modules.stand_ins
-            lenient, stand_ins.lenient = stand_ins.lenient, True
-            try:
-                code = compile(tree, str(self.module.path), "eval", self.module.flags, True)
-                return eval(code, self, self)  # noqa: S307 - the slice is the input
-            finally:
-                stand_ins.lenient = lenient
+        with self.shared.loading():
+            code = compile(tree, str(self.module.path), "eval", self.module.flags, True)
+            return eval(code, self, self)  # noqa: S307 - the slice is the input
 
     def attempt(self, node: ast.expr) -> Any:
         """The value of an expression here; a missing one where the linted code raises."""

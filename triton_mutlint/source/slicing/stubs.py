@@ -8,7 +8,7 @@ error that says its name.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -244,12 +244,8 @@ def find_missing(value: object) -> Missing | None:
     if type(value).__name__ == "constexpr":
         return find_missing(getattr(value, "value", None))
     if isinstance(value, (tuple, list)):
-        return next(filter(None, map(find_missing, _few(value))), None)
+        return next((missing for item in value[:64] if (missing := find_missing(item)) is not None), None)
     return None
-
-
-def _few(values: tuple[object, ...] | list[object]) -> Iterator[object]:
-    yield from values[:64]
 
 
 def is_stand_in(module: ModuleType) -> bool:

@@ -112,8 +112,29 @@ class Session:
     def __init__(self, backend: str, arch: str) -> None:
         self.sources = SourceRegistry()
         self._driver = StandInDriver(backend, arch)
+        self._modules: dict[str, ModuleType] = {}
         self._depth = 0
         self._stack: contextlib.ExitStack | None = None
+
+    def register(self, name: str, module: ModuleType) -> None:
+        """Let sliced code find a module of that name in `sys.modules`."""
+        self._modules[name] = module
+        if self._depth:
+            sys.modules[name] = module
+
+    def forget(self, path: str, name: str) -> None:
+        """Let go of a module."""
+        self.sources.remove(path)
+        self._modules.pop(name, None)
+
+    @contextlib.contextmanager
+    def _known(self) -> Iterator[None]:
+        sys.modules.update(self._modules)
+        try:
+            yield
+        finally:
+            for name in self._modules:
+                sys.modules.pop(name, None)
 
     def __enter__(self) -> None:
         _LOCK.acquire()
@@ -123,6 +144,7 @@ class Session:
                     stack.enter_context(captured())  # what bypasses Python's streams
                     stack.enter_context(_quiet())
                     stack.enter_context(harmless())
+                    stack.enter_context(self._known())
                     stack.enter_context(_fast_yaml())
                     stack.enter_context(traced())
                     stack.enter_context(_triton_patches(self._driver, self.sources))
@@ -219,9 +241,6 @@ def _bounded_memory() -> Iterator[None]:
 def safe_builtins(importer: Callable[..., Any]) -> dict[str, Any]:
     """Python's builtins, except that nothing is printed, asked for, ended or written."""
 
-    def refuse_exit(*args: object) -> NoReturn:
-        raise SystemExit(*args)
-
     def read_only(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
         if not isinstance(file, int):
             note_data(file)
@@ -236,6 +255,6 @@ def safe_builtins(importer: Callable[..., Any]) -> dict[str, Any]:
 
     return {
         **vars(builtins), "__import__": importer, "print": nothing, "breakpoint": nothing,
-        "exit": refuse_exit, "quit": refuse_exit, "input": refuse_input, "open": read_only,
+        "exit": sys.exit, "quit": sys.exit, "input": refuse_input, "open": read_only,
         "id": telling(id), "hash": telling(hash),
     }  # fmt: skip

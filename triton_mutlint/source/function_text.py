@@ -1,4 +1,4 @@
-"""Names that a jit function mentions, and the cheap test for jit functions."""
+"""What the text of a function says of it: whether it may be a jit function, a kernel or a helper of others."""
 
 from __future__ import annotations
 

@@ -14,25 +14,21 @@ from typing import Any
 
 from triton_mutlint.process.inputs import spoil
 from triton_mutlint.process.stamps import Look
-from triton_mutlint.source.facts import ABSENT, known_facts
 from triton_mutlint.source.finder import Finder, ModulePlace, is_real, is_stood_in, may_be_own
 from triton_mutlint.source.outline import Outline
+from triton_mutlint.source.python_text import read_source
+from triton_mutlint.source.slicing.importing import is_there
+from triton_mutlint.source.slicing.module_text import ModuleText
 from triton_mutlint.source.slicing.namespace import Namespace
-from triton_mutlint.source.slicing.session import Session, safe_builtins
-from triton_mutlint.source.slicing.sliced import SlicedModule
-from triton_mutlint.source.slicing.stubs import Missing, StandIns, is_stand_in
-from triton_mutlint.source.slicing.tracing import is_traced_module, telling
-from triton_mutlint.source.text import read_source
+from triton_mutlint.source.slicing.sandbox import Session, safe_builtins
+from triton_mutlint.source.slicing.scopes import Scope
+from triton_mutlint.source.slicing.spaces import Surroundings
+from triton_mutlint.source.slicing.stubs import StandIns
+from triton_mutlint.source.slicing.tracing import PRIVATE, is_traced_module, telling
+from triton_mutlint.source.torch_facts import ABSENT, known_facts
 from triton_mutlint.source.torch_helpers import TorchHelpers
 from triton_mutlint.types import StageError, parse_source
 
-# What Triton's own modules are commonly called wherever they are imported from.
-_TRITON_NAMES = {
-    "triton": "triton",
-    "tl": "triton.language",
-    "tldevice": "triton.language.extra.libdevice",
-    "libdevice": "triton.language.extra.libdevice",
-}
 _MAX_BYTES = 8 << 20
 
 
@@ -44,14 +40,15 @@ class Modules:
     """
 
     def __init__(self, given: Mapping[str, object], backend: str, arch: str, stubs: tuple[str, ...] = ()) -> None:
-        self.given, self._stubs = dict(given), stubs
+        self._stubs = stubs
         self.finder = Finder()
         self.torch = TorchHelpers(self.finder)
-        self.session = Session(backend, arch)
+        session = Session(backend, arch)
         facts = {**known_facts(backend, arch), "pytest.importorskip": self._import_module}
-        self.stand_ins = StandIns(self.given, facts, backend, ABSENT)
-        self.builtins = safe_builtins(self._import)
-        self._sliced: dict[str, SlicedModule] = {}  # by path
+        self.stand_ins = StandIns(given, facts, backend, ABSENT)
+        builtins = safe_builtins(self._import)
+        self.shared = Surroundings(dict(given), session, self.stand_ins, builtins, self.find, self._adopt)
+        self._sliced: dict[str, Namespace] = {}  # by path
         self._imported: set[str] = set()
         self._broken: set[str] = set()
         self._names: dict[tuple[Path, str], tuple[ModuleType, ModulePlace]] = {}
@@ -72,25 +69,32 @@ class Modules:
         level = len(name) - len(name.lstrip("."))
         return self._import(name[level:], caller, None, ("",), level)
 
-    def linted(self, path: Path, text: str, tree: ast.Module, outline: Outline) -> SlicedModule:
-        """The module for a file that is linted: shared with its importers while the text is the same."""
+    def linted(self, path: Path, text: str, tree: ast.Module, outline: Outline) -> Namespace:
+        """The names of a file that is linted: shared with its importers while the text is the same."""
         known = self._sliced.get(str(path))
-        if known is None or known.text != text:
-            known = self._sliced[str(path)] = SlicedModule(self, path, text, tree, outline)
-        known.linted = True
+        if known is None or known.module.text != text:
+            known = self._add(path, text, tree, outline)
+        known.module.linted = True
         return known
 
-    def release(self, module: SlicedModule) -> None:
+    def _add(self, path: Path, text: str, tree: ast.Module, outline: Outline | None = None) -> Namespace:
+        module = ModuleText(ModulePlace(path, self.finder.folders), text, tree, outline)
+        namespace = self._sliced[str(path)] = Namespace(module, self.shared, Scope(tree.body))
+        if tree.body:
+            self.shared.session.sources.add(str(path), text, module.outline.functions)
+        return namespace
+
+    def release(self, module: ModuleText) -> None:
         """Let go of a linted file that no other file has imported, so that a long run stays small."""
         name = str(module.path)
         if name not in self._imported:
             self._sliced.pop(name, None)
-            self.session.sources.remove(name)
+            self.shared.session.forget(name, f"{PRIVATE}.{module.dotted}")
 
-    def adopt(self) -> None:
+    def _adopt(self) -> None:
         """Let each module see what linted code has bound to its attributes."""
-        for module in self._sliced.values():
-            module.adopt()
+        for namespace in [*self._sliced.values()]:
+            namespace.adopt()
 
     def at(self, path: Path) -> Any:
         """The module in `path` (a folder, for a namespace package), or a stand-in if it cannot be read."""
@@ -99,7 +103,7 @@ class Modules:
         if name not in self._sliced and name not in self._broken:
             try:
                 text = "" if path.is_dir() else self._read(path)
-                self._sliced[name] = SlicedModule(self, path, text, parse_source(text, name, name))
+                self._add(path, text, parse_source(text, name, name))
             except StageError:
                 self._broken.add(name)
         if name in self._broken:
@@ -109,11 +113,11 @@ class Modules:
     def _read(self, path: Path) -> str:
         return read_source(path, str(path)) if os.path.getsize(path) < _MAX_BYTES else ""  # noqa: PTH202
 
-    def sources(self, module: SlicedModule) -> tuple[Path, ...]:
+    def sources(self, module: ModuleText) -> tuple[Path, ...]:
         """The file and every file whose text took part in loading it, itself first."""
         return tuple(m.path for m in self._involved(module) if m.tree.body or m is module)
 
-    def reads(self, module: SlicedModule) -> tuple[tuple[str, ...], tuple[Look, ...], bool]:
+    def reads(self, module: ModuleText) -> tuple[tuple[str, ...], tuple[Look, ...], bool]:
         """The files that the answers about `module` come from so far, where they were looked for, and whether
         that is all that they depend on.
         """
@@ -124,16 +128,16 @@ class Modules:
         looks = sorted(set().union(*(m.place.looks for m in involved)))
         return tuple(files), tuple(looks), all(m.place.is_traced for m in involved)
 
-    def _involved(self, module: SlicedModule) -> list[SlicedModule]:
+    def _involved(self, module: ModuleText) -> list[ModuleText]:
         """The module and those that its imports led to, itself first."""
-        found: dict[str, SlicedModule] = {}
+        found: dict[str, ModuleText] = {}
         work = [module]
         while work:
             current = work.pop()
             if str(current.path) not in found:
                 found[str(current.path)] = current
                 asked = (self._sliced.get(name) for name in sorted(current.place.asked))
-                work.extend(m for m in asked if m is not None)
+                work.extend(namespace.module for namespace in asked if namespace is not None)
         return list(found.values())
 
     def module(self, name: str, place: ModulePlace) -> ModuleType:
@@ -176,14 +180,13 @@ class Modules:
             return self.torch.source(name, place)
         return self.finder.own(name, place) if may_be_own(name) else None
 
-    def _is_helper_module(self, name: str, place: ModulePlace) -> bool:
-        """Whether `name` is a module of torch's that is read, and not an attribute of one that is stood in for."""
-        return name.startswith("torch.") and not self._is_stub(name) and self.torch.source(name, place) is not None
-
     def _is_stub(self, name: str) -> bool:
         return any(name == stub or name.startswith(f"{stub}.") for stub in self._stubs)
 
-    def relative(self, name: str, level: int, place: ModulePlace) -> ModuleType:
+    def find(self, name: str, level: int, place: ModulePlace) -> ModuleType:
+        """The module that an import statement of a file at `place` names; a stand-in if there is none."""
+        if not level:
+            return self.module(name, place)
         path = self.finder.relative(name, level, place)
         if path is None:
             package = ".".join(place.dotted.split(".")[:-level])
@@ -193,62 +196,6 @@ class Modules:
         place.asked.add(str(path))
         module: ModuleType = self.at(path)
         return module
-
-    def origin(self, node: ast.ImportFrom, place: ModulePlace) -> ModuleType:
-        """The module after `from`."""
-        if node.level:
-            return self.relative(node.module or "", node.level, place)
-        return self.module(node.module or "", place)
-
-    def resolve(self, node: ast.Import | ast.ImportFrom, alias: ast.alias, place: ModulePlace) -> Any:
-        """The value that one name of an import statement is bound to."""
-        if isinstance(node, ast.Import):
-            top = alias.name.partition(".")[0]
-            module = self.module(alias.name, place)
-            return module if alias.asname else self.module(top, place)
-        wanted = _TRITON_NAMES.get(alias.name) or _TRITON_NAMES.get(alias.asname or "")
-        if alias.name == "triton" and wanted:
-            return importlib.import_module(wanted)
-        if f"{node.module}.{alias.name}" in self.given:
-            return self.given[f"{node.module}.{alias.name}"]
-        if not node.level and self._is_helper_module(f"{node.module}.{alias.name}", place):
-            return self.module(f"{node.module}.{alias.name}", place)
-        value = self._member(self.origin(node, place), alias.name, node)
-        if _is_module(value) and is_real(value.__name__) and not is_traced_module(value.__name__):
-            self.module(value.__name__, place)  # which says so
-        if wanted and not is_triton_module(value) and not _is_module(value):
-            return importlib.import_module(wanted)
-        return value
-
-    def _member(self, module: ModuleType, name: str, node: ast.ImportFrom) -> Any:
-        try:
-            return getattr(module, name)
-        except AttributeError:
-            pass
-        dotted = module.__name__
-        if not is_real(dotted):
-            return self.stand_ins.missing(f"{dotted}.{name}", f"is not defined by `{dotted}`")
-        try:
-            return importlib.import_module(f"{dotted}.{name}")
-        except Exception:  # not a submodule, or one that cannot be imported here
-            return self.stand_ins.missing(f"{dotted}.{name}", f"is not in {installed(dotted)}")
-
-    def available(self, node: ast.stmt, place: ModulePlace) -> bool:
-        """Whether an import statement would succeed (torch and its kind count as installed)."""
-        if isinstance(node, ast.Import):
-            return all(self._there(self.module(alias.name, place)) for alias in node.names)
-        if isinstance(node, ast.ImportFrom):
-            module = self.origin(node, place)
-            if not self._there(module):
-                return any(alias.name == "triton" for alias in node.names)
-            return all(a.name == "*" or self._has(module, a.name, node) for a in node.names)
-        return True
-
-    def _there(self, module: ModuleType) -> bool:
-        return not is_stand_in(module) or module.__name__.partition(".")[0] in {"torch", "numpy", "packaging"}
-
-    def _has(self, module: ModuleType, name: str, node: ast.ImportFrom) -> bool:
-        return is_stand_in(module) or not isinstance(self._member(module, name, node), Missing)
 
     def _import(
         self,
@@ -262,24 +209,9 @@ class Modules:
         if not isinstance(globals_, Namespace):
             return importlib.__import__(name, globals_, None, fromlist or (), level)
         place = globals_.module.place
+        module = self.find(name, level, place)
         if level:
-            return self.relative(name, level, place)
-        module = self.module(name, place)
-        if not self._there(module) and globals_.module.in_try(sys._getframe(1).f_lineno):
+            return module
+        if not is_there(module) and globals_.module.in_try(sys._getframe(1).f_lineno):
             raise ModuleNotFoundError(f"No module named '{name}'", name=name)
         return module if fromlist else self.module(name.partition(".")[0], place)
-
-
-def installed(dotted: str) -> str:
-    """What a really imported module belongs to, with its version."""
-    top = dotted.partition(".")[0]
-    version = getattr(importlib.import_module(top), "__version__", "") if is_real(top) else ""
-    return f"the installed {top} {version}".rstrip()
-
-
-def is_triton_module(value: object) -> bool:
-    return type(value) is ModuleType and value.__name__.partition(".")[0] == "triton" and not is_stand_in(value)
-
-
-def _is_module(value: object) -> bool:
-    return type(value) is ModuleType and not is_stand_in(value)

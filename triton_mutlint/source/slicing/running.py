@@ -1,0 +1,284 @@
+"""Running the statements of a body, one by one and in the order of the file: section 9 of docs/analysis.md.
+
+Imports and functions wait until their names are asked for. What a statement that fails may change is unknown from then
+on.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import re
+from collections.abc import Callable, Iterable, Set
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+from triton_mutlint.source.slicing.importing import import_value, is_available, space_of, star_names, star_value
+from triton_mutlint.source.slicing.scopes import DEFINITIONS, Binding, bound_by, is_plain_with, mentioned
+from triton_mutlint.source.slicing.spaces import Space, reason
+from triton_mutlint.source.slicing.stubs import Missing, UndecidedError, find_missing
+from triton_mutlint.source.walking import bound_in
+
+_FIXED = (int, float, complex, str, bytes, type(None), FunctionType, BuiltinFunctionType, ModuleType, Missing)
+_HAS_TRITON = re.compile(r"_*(HAS|HAVE)_TRITON|_*(IS_)?TRITON_(IS_)?AVAILABLE")  # often asks for a driver, too
+_NOTHING = (ast.Pass, ast.Global, ast.Nonlocal, ast.Return)
+_BUILTINS = frozenset(vars(builtins))
+Define = Callable[[Space, ast.FunctionDef], Any]
+
+
+class Runner:
+    """Runs the body of one space. `define` gives what the name of a decorated function is bound to.
+
+    Of a function, only those statements are run that concern the functions and classes in it.
+    """
+
+    def __init__(self, space: Space, define: Define) -> None:
+        self.space, self.scope, self.define = space, space.scope, define
+        self.wanted: set[str] | None = None
+        self.is_sure = True  # that the statement would be run
+        self.is_tried = False  # an error that it raises is caught by the file
+        self.first: set[str] | None = self._first() if space.module.linted and space.owner is None else None
+        if isinstance(space.owner, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            inner = (node for node in self.scope.body if isinstance(node, ast.stmt) and _defines(node))
+            self.wanted = self.scope.reach(name for node in inner for name in (*mentioned(node), *bound_in(node)))
+
+    def _first(self) -> set[str]:
+        """The names that jit functions and launches of a linted file reach: what concerns others is put off."""
+        outline = self.space.module.outline
+        jits = (name for found in outline.jits for name in (found.node.name, *mentioned(found.node)))
+        launches = (name for call in outline.calls if isinstance(call.func, ast.Subscript) for name in mentioned(call))
+        makers = (found.parents[0].name for found in outline.jits if found.parents)
+        return self.scope.reach([*jits, *launches, *makers])
+
+    def block(self, body: Iterable[ast.stmt]) -> None:
+        """Run statements, whether or not those before them went well."""
+        for node in body:
+            self._statement(node)
+
+    def _until(self, body: Iterable[ast.stmt]) -> BaseException | None:
+        """Run statements until one does not go well; why it did not: an error, or a stand-in that it gave."""
+        for node in body:
+            if isinstance(node, (ast.Import, ast.ImportFrom)) and not is_available(self.space, node):
+                return ImportError()
+            if (error := self._statement(node)) is not None:
+                return error
+        return None
+
+    def _statement(self, node: ast.stmt) -> BaseException | None:
+        """Run a statement; why it did not go well."""
+        if isinstance(node, ast.If):
+            self._if(node)
+        elif isinstance(node, ast.Try):
+            return self._try(node)
+        elif is_plain_with(node):
+            return self._with(node)  # type: ignore[arg-type]  # as it is a `with`
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            self._import(node)
+        elif not isinstance(node, _NOTHING) and not (
+                isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            return self._other(node)
+        return None
+
+    def _if(self, node: ast.If) -> None:
+        if self.wanted is not None and self.wanted.isdisjoint(
+                name for inner in (*node.body, *node.orelse) for name in (*bound_in(inner), *self._touched(inner))):
+            return
+        value = self.space.attempt(ast.copy_location(ast.UnaryOp(ast.Not(), node.test), node.test))
+        if not isinstance(value, Missing):
+            self.block(node.orelse if value else node.body)
+            return
+        before, self.is_sure = self.is_sure, False
+        why = f"(line {node.lineno}) is not known"
+        for branch in (node.orelse, node.body):  # what both bind is what the first does
+            self.block(branch)
+            names = {name for inner in branch for name in bound_in(inner)}
+            self.space.notes.update((name, f"the condition above `{name}` {why}") for name in names)
+        self.is_sure = before
+
+    def _touched(self, node: ast.stmt) -> Iterable[str]:
+        return () if isinstance(node, (ast.If, ast.Try)) else self.scope.touched(node)
+
+    def _try(self, node: ast.Try) -> BaseException | None:
+        """The handlers are run where the body does not go well: all of them, if what it raises is not known."""
+        before, self.is_tried = self.is_tried, bool(node.handlers)
+        error = self._until(node.body)
+        self.is_tried = before
+        if error is None or not node.handlers:
+            self.block(node.orelse if error is None else ())
+        else:
+            fitting = [handler for handler in node.handlers if self._fits(handler, error) is not False]
+            sure = [handler for handler in fitting if self._fits(handler, error)][:1]
+            for handler in sure or fitting:
+                self.block(handler.body)
+            error = None if fitting else error
+        self.block(node.finalbody)
+        return error
+
+    def _fits(self, handler: ast.ExceptHandler, error: BaseException) -> bool | None:
+        """Whether a handler is for an error; None if that is not known."""
+        kind = self.space.attempt(handler.type) if handler.type is not None else BaseException
+        if isinstance(error, UndecidedError) or find_missing(kind) is not None:
+            return None
+        return isinstance(error, kind)
+
+    def _with(self, node: ast.With) -> BaseException | None:
+        managers = [self.space.attempt(item.context_expr) for item in node.items]
+        if any(isinstance(manager, Missing) for manager in managers):
+            self.block(node.body)
+            return None
+        before, self.is_tried = self.is_tried, True
+        try:
+            with contextlib.ExitStack() as stack:
+                for manager in managers:
+                    stack.enter_context(manager)
+                if (error := self._until(node.body)) is not None and not isinstance(error, UndecidedError):
+                    raise error
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # linted code
+            return error
+        finally:
+            self.is_tried = before
+        return None
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        space = self.space
+        for alias in node.names:
+            if alias.name == "*":
+                assert isinstance(node, ast.ImportFrom)
+                space.stars.append(node)
+                for name in star_names(space, node) & {*space, *space.waiting, *_BUILTINS}:
+                    space.waiting.pop(name, None)
+                    with contextlib.suppress(KeyError):
+                        space[name] = star_value(space, name, [node])
+            else:
+                self._wait(bound_by(alias, node), Binding(node, alias))
+
+    def _wait(self, name: str, binding: Binding) -> None:
+        self.space.pop(name, None)
+        self.space.waiting[name] = binding
+
+    def _other(self, node: ast.stmt) -> BaseException | None:
+        binds, touched = [*bound_in(node)], self.scope.touched(node)
+        matters = binds or touched or self.scope.is_blind(node)
+        matters = matters or (self.is_tried and isinstance(node, (ast.Expr, ast.Assert, ast.Raise)))
+        if not matters or (self.wanted is not None and self.wanted.isdisjoint({*binds, *touched})):
+            return None
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not touched and not _is_timed(node):
+            if not any(binding.is_triton for binding in self.scope.by_name[node.name]):
+                self._wait(node.name, Binding(node))
+            return None
+        if self.is_sure and not self.is_tried and self._can_wait(binds, touched):
+            self.space.put_off.append(node)
+            return None
+        if not self.is_sure and touched:
+            self._lose(node, f"may be changed where a condition holds that is not known (line {node.lineno})")
+            if not binds:
+                return None
+        return self.run(node, binds)
+
+    def _can_wait(self, binds: list[str], touched: Set[str]) -> bool:
+        """Whether a statement of a linted file concerns no kernel: it binds names of its own, and changes none here."""
+        by_name = self.scope.by_name
+        return (self.first is not None and self.first.isdisjoint({*binds, *touched})
+                and all(len(by_name[name]) == 1 for name in binds)
+                and all(binding.alias is not None for name in touched for binding in by_name.get(name, ())))
+
+    def run(self, node: ast.stmt, binds: list[str]) -> BaseException | None:
+        """Run one statement, whatever it does; why it did not go well."""
+        space = self.space
+        error: BaseException | None = None
+        if touched := self.scope.touched(node):
+            self._import_before(touched)
+        try:
+            if isinstance(node, ast.FunctionDef) and node in space.module.jits:
+                space[node.name] = self.define(space, node)
+            elif isinstance(node, ast.Expr):
+                error = self._undecided([space.evaluate(node.value)])
+            else:
+                space.execute([node])
+        except KeyboardInterrupt:
+            raise
+        except BaseException as raised:  # linted code: it may raise anything, SystemExit included
+            error = raised
+            if not self.is_tried or isinstance(error, UndecidedError):
+                for name in binds:
+                    space[name] = space.missing(name, reason(error))
+                self._lose(node, f"may be changed in line {node.lineno}, which {reason(error)}")
+        for name in binds:
+            self._settle(name)
+        if touched:
+            space.shared.adopt()
+        return error or self._undecided(dict.get(space, name) for name in binds)
+
+    @staticmethod
+    def _undecided(values: Iterable[Any]) -> UndecidedError | None:
+        """Why a statement that gave these values did not go well: one of them is a stand-in."""
+        return next((UndecidedError(missing) for value in values if (missing := find_missing(value)) is not None), None)
+
+    def _import_before(self, touched: Set[str]) -> None:
+        """Bind what waits to be imported from a module before a statement that may change it there."""
+        for name, binding in list(self.space.waiting.items()):
+            if binding.alias is not None and "@" + binding.module in touched and name in self.space.waiting:
+                bind_waiting(self.space, name, self.define)
+
+    def _settle(self, name: str) -> None:
+        """What a name has been bound to stays, unless it is known better."""
+        imported = next((b for b in self.scope.by_name.get(name, ()) if b.is_triton), None)
+        if imported is not None:
+            self._wait(name, imported)
+            return
+        self.space.waiting.pop(name, None)
+        if self.space.given_as(name):
+            self.space.pop(name, None)
+        elif _HAS_TRITON.fullmatch(name):
+            self.space[name] = True
+
+    def _lose(self, node: ast.stmt, why: str) -> None:
+        """What a statement may change is not known any more."""
+        blind = self.scope.is_blind(node)
+        for name in self.scope.touched(node):
+            if name in self.space.waiting and not blind:
+                bind_waiting(self.space, name, self.define)
+            if blind or (name in self.space and not _is_fixed(self.space[name])):
+                self.space.waiting.pop(name, None)
+                self.space[name] = self.space.missing(name, why)
+
+
+def bind_waiting(space: Space, name: str, define: Define) -> None:
+    """Bind a name whose statement waits."""
+    binding = space.waiting.pop(name)
+    node = binding.node
+    if binding.alias is None:
+        Runner(space, define).run(node, [name])
+        return
+    assert isinstance(node, (ast.Import, ast.ImportFrom))
+    try:
+        space[name] = import_value(space, node, binding.alias)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # linted code is run
+        space[name] = space.missing(name, reason(error))
+
+
+def _defines(node: ast.stmt) -> bool:
+    """Whether a function or class stands in a statement."""
+    return any(isinstance(inner, DEFINITIONS) for inner in ast.walk(node))
+
+
+def _is_timed(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether it makes a difference when a function is made: parts of it are evaluated then."""
+    parts = [*node.args.defaults, *filter(None, node.args.kw_defaults),
+             *(d for d in node.decorator_list if isinstance(d, ast.Call))]
+    own = any(node.name in mentioned(decorator) for decorator in node.decorator_list)
+    return own or any(not isinstance(part, ast.Constant) for part in parts)
+
+
+def _is_fixed(value: object) -> bool:
+    """Whether nothing can change a value, other than by giving its name another one."""
+    if isinstance(value, (tuple, frozenset)):
+        return all(map(_is_fixed, value))
+    if isinstance(value, ModuleType) and space_of(value) is not None:
+        return False  # its attributes may be changed
+    return isinstance(value, _FIXED) or type(value).__name__ in ("constexpr", "dtype", "JITFunction", "Dtype")
