@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.casebook import BOOKS, Case, cases, needs_another_triton, report_of
+from tests.helpers.casebook import BOOKS, Case, cases, needs_another_triton, report_of
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.types import Stage, Status
+
+pytestmark = pytest.mark.both
 
 # Kernels of the books that these versions cannot lower for want of an API; later ones lower all that are for them.
 UNABLE = {(3, 3): 49, (3, 4): 9, (3, 5): 2}

@@ -13,10 +13,12 @@ from typing import Any
 
 import pytest
 
-from tests.casebook import BOOKS, FIXTURES, report_of
+from tests.helpers.casebook import BOOKS, FIXTURES, report_of
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.report import render
 from triton_mutlint.report.options import RenderOptions
+
+pytestmark = pytest.mark.both
 
 NEWEST = (3, 9)
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.helpers.places import ROOT
+
 PACKAGE = ROOT / "triton_mutlint"
 # From the ground up: a room imports those before it.
 ROOMS = ("ground", "types", "process", "config", "ttir", "source", "kernel_source", "spec", "lowering", "signature",

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("triton")
+from tests.helpers.places import FIXTURES
 
-CASES = Path(__file__).parents[2] / "fixtures" / "cases" / "kernels"
+CASES = FIXTURES / "cases" / "kernels"
 WITHOUT = ("triton", "torch", "rich", "yaml", "triton_mutlint.run.run", "triton_mutlint.types")
 CODE = ("import sys; from triton_mutlint.cli.shell.boundary import run; code = run(sys.argv[1:]); "
         f"print([m for m in {WITHOUT!r} if m in sys.modules], file=sys.stderr); sys.exit(code)")

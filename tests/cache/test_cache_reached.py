@@ -10,8 +10,6 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.run import run as engine
 from triton_mutlint.types import Report
 
-pytest.importorskip("triton")
-
 HEAD = "import functools\nimport triton\nimport triton.language as tl\n\n\n"
 HOOK = "@triton.jit\ndef hook(p):\n    {body}\n\n\n"
 LOADS, STORES = "tl.load(p)", "tl.store(p, 1)"

@@ -14,12 +14,14 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
+from tests.helpers.interrupts import hears_interrupts
+from tests.helpers.places import ROOT
+
 FAKE = f"""\
 import sys, time, types
-sys.path.insert(0, {str(HERE)!r})
-import cli_shell, triton_mutlint.run
+sys.path.insert(0, {str(ROOT)!r})
+import triton_mutlint.run
+from tests.helpers import cli_shell
 def run(request, progress):
     for i in range(SECONDS * 20):
         progress(i, SECONDS * 20, "kernels.py::k")
@@ -68,7 +70,8 @@ def test_the_module_and_the_exit_code() -> None:
 
 @pytest.mark.slow
 def test_interrupted_at_once_without_a_traceback() -> None:
-    process = subprocess.Popen(command(30), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command(30), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               preexec_fn=hears_interrupts)
     time.sleep(3)  # long enough, on a busy machine too, for the run to have begun
     start = time.monotonic()
     process.send_signal(signal.SIGINT)

@@ -4,7 +4,9 @@ import re
 from dataclasses import replace
 
 import pytest
-from report_samples import (
+from rich.cells import cell_len
+
+from tests.helpers.report_samples import (
     ADD_KERNEL,
     BROKEN_KERNEL,
     FINDINGS,
@@ -17,8 +19,6 @@ from report_samples import (
     many,
     parameter,
 )
-from rich.cells import cell_len
-
 from triton_mutlint.report import render as render_as
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.sources import SourceLines

@@ -18,8 +18,9 @@ from xml.etree import ElementTree as ET
 
 import jsonschema
 import pytest
-from report_samples import EVIL, SAMPLES, TEXTS
 
+from tests.helpers.places import FIXTURES
+from tests.helpers.report_samples import EVIL, SAMPLES, TEXTS
 from triton_mutlint.report import render
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.sources import SourceLines
@@ -28,25 +29,24 @@ from triton_mutlint.types import Report
 SARIF_SCHEMA = os.environ.get("SARIF_SCHEMA", "")
 SARIF_MULTITOOL = os.environ.get("SARIF_MULTITOOL", "")
 JUNIT_SCHEMA = os.environ.get("JUNIT_SCHEMA", "")
-FIXTURES = Path(__file__).parents[2] / "fixtures" / "rules"
+RULES = FIXTURES / "rules"
 NAMES = [*SAMPLES, *(f"{name} and worse" for name in SAMPLES), "fixtures"]
 
 
 @lru_cache(maxsize=1)
 def found_in_fixtures() -> Report:
     """What is found in the bad fixtures of every rule, most of them without their specs."""
-    pytest.importorskip("triton")
     from triton_mutlint.config.request import Request
     from triton_mutlint.run.run import run
 
-    report = run(Request(tuple(sorted(str(f.relative_to(FIXTURES)) for f in FIXTURES.glob("*/bad/*.py"))), FIXTURES))
+    report = run(Request(tuple(sorted(str(f.relative_to(RULES)) for f in RULES.glob("*/bad/*.py"))), RULES))
     assert len({f.rule for f in report.findings}) >= 8
     return report
 
 
 def shown(format_: str, name: str) -> str:
     if name == "fixtures":
-        return render(format_, found_in_fixtures(), RenderOptions(sources=SourceLines({}, FIXTURES)))
+        return render(format_, found_in_fixtures(), RenderOptions(sources=SourceLines({}, RULES)))
     sample = SAMPLES[name.removesuffix(" and worse")]
     report = replace(sample, findings=(*sample.findings, EVIL)) if name.endswith("worse") else sample
     return render(format_, report, RenderOptions(sources=SourceLines(TEXTS), fail_on="info"))

@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rule_samples import run_of, source_of, subject_of
 
+from tests.helpers.rule_samples import run_of, source_of, subject_of
 from triton_mutlint.config.settings import Config
 from triton_mutlint.report import FORMATS, render
 from triton_mutlint.report.options import RenderOptions
@@ -96,7 +96,6 @@ def test_the_text_can_be_read(subject: RunSubject) -> None:
 
 @pytest.mark.slow
 def test_the_real_thing(tmp_path: Path) -> None:
-    pytest.importorskip("triton")
     (tmp_path / "many.py").write_text(text())
     outputs = []
     for _ in range(2):

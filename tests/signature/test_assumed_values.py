@@ -14,12 +14,15 @@ import pytest
 import yaml
 
 import triton_mutlint
+from tests.helpers.places import FIXTURES
 from triton_mutlint.config.request import Request
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.run.run import run
 from triton_mutlint.types import KernelReport
 
-KERNELS = Path(__file__).resolve().parent.parent.parent / "fixtures" / "guessed" / "assumed.py"
+pytestmark = pytest.mark.both
+
+KERNELS = FIXTURES / "guessed" / "assumed.py"
 TEXT = KERNELS.read_text(encoding="utf-8")
 WRITES = {m[2]: frozenset(m[1].split()) for m in re.finditer(r"# writes:(.*)\n(?:@.*\n)+def (\w+)", TEXT)}
 PARAMETERS = {m[1]: m[2] for m in re.finditer(r"def (by_\w+)\((.*)\):", TEXT)}

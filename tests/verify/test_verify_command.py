@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.verify.conftest import FIXTURES, HAS_TORCH
-from triton_mutlint.types import UsageError
-from triton_mutlint.verify import verifying
+from tests.helpers.interrupts import hears_interrupts
+from tests.helpers.places import FIXTURES
+from triton_mutlint.cli.shell import boundary
 
 HANGS = """\
 import triton
@@ -31,22 +31,21 @@ def hangs(x_ptr):
 
 def _start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, "-m", "triton_mutlint", "verify", *arguments], cwd=cwd, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=hears_interrupts)
 
 
-def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verifying, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match=r"torch and numpy are not installed: pip install 'triton-mutlint\[torch\]'"):
-        verifying.require("cpu")
-
-
-@pytest.mark.skipif(HAS_TORCH, reason="torch is installed")
-def test_the_command_says_what_is_missing() -> None:
-    process = _start("kernels.py", cwd=FIXTURES / "quickstart")
-    output, errors = process.communicate(timeout=60)
-    assert (process.returncode, output) == (2, "")
-    assert errors == ("triton-mutlint: error: verify runs kernels on torch tensors, and torch is not installed: "
-                      "pip install 'triton-mutlint[torch]'\n")
+@pytest.mark.parametrize(("missing", "said"), [
+    (("torch",), "torch is not installed"), (("torch", "numpy"), "torch and numpy are not installed"),
+])
+def test_missing_packages_are_named(
+    missing: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
+) -> None:
+    for name in missing:
+        monkeypatch.setitem(sys.modules, name, None)
+    assert boundary.run(["verify", str(FIXTURES / "quickstart" / "kernels.py")]) == 2
+    out, err = capfd.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert f"verify runs kernels on torch tensors, and {said}: pip install 'triton-mutlint[torch]'" in err
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
@@ -55,14 +54,16 @@ def test_the_command_says_what_is_missing() -> None:
     (("x.py", "--device", "tpu"), "'tpu' is not one of"),
     (("x.py", "--timeout", "0"), "--timeout"),
 ])  # fmt: skip
-def test_wrong_usage(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    process = _start(*arguments, cwd=tmp_path)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 2
-    assert message in errors
+def test_wrong_usage(
+    arguments: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert boundary.run(["verify", *arguments]) == 2
+    assert message in capfd.readouterr().err
 
 
-@pytest.mark.skipif(not HAS_TORCH, reason="torch is not installed")
+@pytest.mark.torch
 def test_an_interrupt_ends_it_and_what_it_started(tmp_path: Path) -> None:
     (tmp_path / "hangs.py").write_text(HANGS, encoding="utf-8")
     process = _start("hangs.py", "--timeout", "600", cwd=tmp_path)
@@ -99,7 +100,7 @@ def _lives(pid: int) -> bool:
     return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] != "Z"
 
 
-@pytest.mark.usefixtures("needs_torch")
+@pytest.mark.torch
 def test_each_kernel_that_a_factory_makes_runs_as_itself(tmp_path: Path) -> None:
     (tmp_path / "products.py").write_text(
         "import triton\nimport triton.language as tl\n\n\ndef make(on: tl.constexpr):\n    @triton.jit\n"

@@ -13,11 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.interrupts import hears_interrupts
+from tests.helpers.places import FIXTURES
 from triton_mutlint.config.request import Request
 from triton_mutlint.process.forked import Lost, Processes, RemoteError
 from triton_mutlint.run import run as engine
 
-CASES = Path(__file__).parents[1] / "fixtures" / "cases"
+CASES = FIXTURES / "cases"
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="takes fork")
 
 
@@ -109,7 +111,6 @@ def after(x):
 
 
 def test_a_kernel_that_ends_its_process_is_lost_alone(tmp_path: Path) -> None:
-    pytest.importorskip("triton")
     code = ("import os, signal, sys; from triton_mutlint.lowering import lower; real = lower.Lowerer.lower\n"
             "def wrapped(self, kernel, *rest):\n"
             "    if kernel.name == 'killer': signal.raise_signal(9)\n"
@@ -128,7 +129,6 @@ def test_a_kernel_that_ends_its_process_is_lost_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("jobs", [2, 5])
 def test_the_report_is_the_same(jobs: int) -> None:
-    pytest.importorskip("triton")
     command = [sys.executable, "-m", "triton_mutlint", "--format", "json", "--target", "cuda:90", "--exit-zero"]
     paths = ["kernels", "../bad/rejected_by_triton.py", "../bad/constant_prints.py"]
     one, several = (
@@ -142,10 +142,9 @@ def test_the_report_is_the_same(jobs: int) -> None:
 
 @pytest.mark.slow
 def test_an_interrupt_ends_all_of_it() -> None:
-    pytest.importorskip("triton")
     command = [sys.executable, "-m", "triton_mutlint", "--jobs", "2", "../bad/endless_unrolling.py"]
     process = subprocess.Popen(command, cwd=CASES, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               start_new_session=True)
+                               start_new_session=True, preexec_fn=hears_interrupts)
     time.sleep(4)
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)
@@ -156,7 +155,6 @@ def test_an_interrupt_ends_all_of_it() -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_progress_counts_the_files_that_are_done(jobs: int, tmp_path: Path) -> None:
-    pytest.importorskip("triton")
     kernel = "@triton.jit\ndef {name}(x):\n    tl.store(x, 1)\n\n\n"
     for i in range(4):
         body = "".join(kernel.format(name=f"k{i}_{j}") for j in range(3))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.casebook import FIXTURES
+from tests.helpers.casebook import FIXTURES
 from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.types import Mutation, Stage, Status

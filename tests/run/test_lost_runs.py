@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("triton")
+from tests.helpers.places import ROOT
 
 HEAD = "import faulthandler\nimport os\nimport triton\nimport triton.language as tl\n\n\n"
 STORE = "@triton.jit\ndef {name}(x):\n    tl.store(x, 1)\n\n\n"
@@ -26,7 +26,7 @@ def lint(folder: Path, jobs: str, *options: str) -> tuple[int, dict[tuple[str, s
         [sys.executable, "-m", "triton_mutlint", ".", "--jobs", jobs, "--target", "cuda:90", "--no-cache", "--format",
          "json", *options],
         cwd=folder, capture_output=True, text=True, timeout=120,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)})
+        env={**os.environ, "PYTHONPATH": str(ROOT)})
     kernels = json.loads(done.stdout)["kernels"]
     return done.returncode, {(k["file"], k["name"]): k["status"] for k in kernels}, done.stdout + done.stderr
 
