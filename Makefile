@@ -41,7 +41,7 @@ newest: $(NEWEST)/.installed
 # The default environment, torch and the Triton it requires: the tests that need torch, and those whose answers may
 # differ between versions of Triton.
 unit: $(VENV)/.installed
-	$(BIN)/python -m pytest -m '(torch or both) and not slow and not corpus'
+	$(BIN)/python -m pytest -m '(torch or both) and not slow and not fuzz and not corpus'
 
 # Those that take seconds each: many processes, ops run by torch, random input. CI runs them too.
 # Each runs in one environment.
@@ -86,6 +86,7 @@ FUZZ_SEED ?= $(shell date +%s)
 fuzz: $(NEWEST)/.installed
 	$(NEWEST)/bin/python -m fuzz --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) $(FUZZ_ARGS)
 	$(NEWEST)/bin/python -m fuzz.text --seconds 60 --seed $(FUZZ_SEED)
+	$(NEWEST)/bin/python -m pytest -m fuzz -n $(WORKERS) --dist worksteal
 
 # The analysis broken in one place at a time: which faults does no test notice? MUTATE_ARGS='--only ^ops' names some.
 mutate: $(NEWEST)/.installed
@@ -96,17 +97,17 @@ bench: $(NEWEST)/.installed
 	$(NEWEST)/bin/python -m benchmarks.scaling
 
 goldens: $(NEWEST)/.installed
-	UPDATE_GOLDENS=1 $(NEWEST)/bin/python -m pytest tests/report tests/test_goldens.py tests/test_documented.py
+	UPDATE_GOLDENS=1 $(NEWEST)/bin/python -m pytest tests/report tests/test_cases.py tests/test_documented.py
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q -c constraints.txt -e '.[dev,torch]'
 	touch $@
 
-# What the tool itself requires, and what the tests do: no torch, the tool must work without it.
+# Without torch: the tool must work without it.
 $(NEWEST)/.installed: pyproject.toml constraints-newest.txt
 	$(PYTHON) -m venv $(NEWEST)
-	$(NEWEST)/bin/pip install -q -c constraints-newest.txt -e . pytest pytest-xdist jsonschema hypothesis numpy
+	$(NEWEST)/bin/pip install -q -c constraints-newest.txt -e '.[dev]'
 	touch $@
 
 clean:

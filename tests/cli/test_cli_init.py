@@ -43,9 +43,8 @@ def verdict(kernel: KernelReport) -> tuple[object, ...]:
     return kernel.location, kernel.name, kernel.status, kernel.mutated, kernel.unknown, through
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("book", "paths"), [("quickstart", "kernels.py"), ("cases", "kernels"), ("tutorials", "kernels")]
+    ("book", "paths"), [("quickstart", "kernels.py"), pytest.param("cases", "kernels", marks=pytest.mark.slow)]
 )
 def test_the_written_spec_gives_the_same_verdicts(shell: Shell, here: Path, book: str, paths: str) -> None:
     copied = here / book

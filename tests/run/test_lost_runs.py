@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -20,73 +19,73 @@ POINTERS = ("@triton.jit\ndef lost(x):\n    p = tl.load(x).to(tl.pointer_type(tl
             "    tl.store(p, x)\n\n\n")
 
 
-def lint(folder: Path, jobs: str, *options: str) -> tuple[int, dict[tuple[str, str], str], str]:
-    """The exit code, the status of each kernel, and all that was printed."""
-    done = subprocess.run(
-        [sys.executable, "-m", "triton_mutlint", ".", "--jobs", jobs, "--target", "cuda:90", "--no-cache", "--format",
-         "json", *options],
-        cwd=folder, capture_output=True, text=True, timeout=120,
-        env={**os.environ, "PYTHONPATH": str(ROOT)})
-    kernels = json.loads(done.stdout)["kernels"]
-    return done.returncode, {(k["file"], k["name"]): k["status"] for k in kernels}, done.stdout + done.stderr
+OTHERS = HEAD + "".join(STORE.format(name=f"other{i}") for i in range(6))
+FILES = {
+    "abort.py": HEAD + STORE.format(name="before") + HEURISTIC.format(body="faulthandler._sigabrt()")
+                + STORE.format(name="after"),
+    "long.py": HEAD + STORE.format(name="before") + HEURISTIC.format(body="return sum(range(10 ** 12))")
+               + STORE.format(name="after"),
+    "endless.py": HEAD + HEURISTIC.format(body="while True: pass") + STORE.format(name="after"),
+    "pointer.py": HEAD + STORE.format(name="before") + POINTERS + STORE.format(name="after"),
+    "constant.py": HEAD + "N = sum(range(10 ** 12))\n\n\n" + STORE.format(name="before").replace("1)", "N)"),
+    "coding.py": "# coding: undefined\n" + HEAD + STORE.format(name="k"),
+    "other.py": OTHERS,
+}
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "other.py").write_text(HEAD + "".join(STORE.format(name=f"other{i}") for i in range(6)))
-    return tmp_path
+class Outcome:
+    """What came of one run over all of them."""
+
+    def __init__(self, done: subprocess.CompletedProcess[str]) -> None:
+        self.code, self.errors = done.returncode, done.stderr
+        self.report = json.loads(done.stdout)
+
+    def kernels(self, file: str) -> dict[str, str]:
+        return {k["name"]: k["status"] for k in self.report["kernels"] if k["file"] == file}
+
+    def findings(self, file: str) -> list[tuple[str, str]]:
+        return [(f["rule"], f["message"]) for f in self.report["findings"] if f["file"] == file]
 
 
-OTHERS = {("other.py", f"other{i}"): "analyzed" for i in range(6)}
+@pytest.fixture(scope="module", params=["1", "2"])
+def outcome(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    folder = tmp_path_factory.mktemp("lost")
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    return Outcome(subprocess.run(
+        [sys.executable, "-m", "triton_mutlint", ".", "--jobs", request.param, "--target", "cuda:90", "--no-cache",
+         "--timeout", "3", "--format", "json"],
+        cwd=folder, capture_output=True, text=True, timeout=240, env={**os.environ, "PYTHONPATH": str(ROOT)}))
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
-@pytest.mark.parametrize(("lost", "said"), [
-    pytest.param(HEURISTIC.format(body="faulthandler._sigabrt()"), "SIGABRT", id="an abort"),
-    pytest.param(HEURISTIC.format(body="return sum(range(10 ** 12))"), "still running", id="one long operation"),
-])
-def test_a_kernel_is_lost_alone(folder: Path, jobs: str, lost: str, said: str) -> None:
-    (folder / "kernels.py").write_text(HEAD + STORE.format(name="before") + lost + STORE.format(name="after"))
-    code, kernels, printed = lint(folder, jobs, "--timeout", "1")
-    assert kernels == {**OTHERS, ("kernels.py", "before"): "analyzed", ("kernels.py", "lost"): "failed",
-                       ("kernels.py", "after"): "analyzed"}
-    assert said in printed
-    assert code == 1
+@pytest.mark.parametrize(("file", "said"), [("abort.py", "SIGABRT"), ("long.py", "still running")])
+def test_a_kernel_is_lost_alone(outcome: Outcome, file: str, said: str) -> None:
+    assert outcome.kernels(file) == {"before": "analyzed", "lost": "failed", "after": "analyzed"}
+    assert any(said in message for _, message in outcome.findings(file))
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_heuristic_that_never_ends_is_given_up(folder: Path, jobs: str) -> None:
+def test_a_heuristic_that_never_ends_is_given_up(outcome: Outcome) -> None:
     """What it would give is not known then; the kernel is analysed with a guess in its place."""
-    (folder / "kernels.py").write_text(HEAD + HEURISTIC.format(body="while True: pass") + STORE.format(name="after"))
-    code, kernels, printed = lint(folder, jobs, "--timeout", "4")
-    assert kernels == {**OTHERS, ("kernels.py", "lost"): "analyzed", ("kernels.py", "after"): "analyzed"}
-    lost = next(k for k in json.loads(printed)["kernels"] if k["name"] == "lost")
+    assert outcome.kernels("endless.py") == {"lost": "analyzed", "after": "analyzed"}
+    lost = next(k for k in outcome.report["kernels"] if (k["file"], k["name"]) == ("endless.py", "lost"))
     assert lost["mutated"] == ["x"]
-    assert code == 0
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_pointer_to_a_pointer_ends_no_run(folder: Path, jobs: str) -> None:
+def test_a_pointer_to_a_pointer_ends_no_run(outcome: Outcome) -> None:
     """Some Tritons end the process for it, others do not."""
-    (folder / "kernels.py").write_text(HEAD + STORE.format(name="before") + POINTERS + STORE.format(name="after"))
-    _, kernels, _ = lint(folder, jobs)
-    assert kernels.pop(("kernels.py", "lost")) in {"failed", "analyzed"}
-    assert kernels == {**OTHERS, ("kernels.py", "before"): "analyzed", ("kernels.py", "after"): "analyzed"}
+    kernels = outcome.kernels("pointer.py")
+    assert kernels.pop("lost") in {"failed", "analyzed"}
+    assert kernels == {"before": "analyzed", "after": "analyzed"}
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_constant_that_takes_forever_is_lost_with_its_file_at_most(folder: Path, jobs: str) -> None:
-    kernel = STORE.format(name="before").replace("1)", "N)")
-    (folder / "kernels.py").write_text(HEAD + "N = sum(range(10 ** 12))\n\n\n" + kernel)
-    code, kernels, _ = lint(folder, jobs, "--timeout", "1")
-    assert {k: v for k, v in kernels.items() if k[0] == "other.py"} == OTHERS
-    assert code == 1
+@pytest.mark.parametrize("file", ["constant.py", "coding.py"])
+def test_what_is_lost_with_its_file_is_told(outcome: Outcome, file: str) -> None:
+    """A constant that takes forever, and an unknown coding."""
+    assert "analyzed" not in outcome.kernels(file).values()
+    assert {rule for rule, _ in outcome.findings(file)} <= {"TML901", "TML902"}
+    assert outcome.findings(file)
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_an_unknown_coding_is_a_failure_of_its_file(folder: Path, jobs: str) -> None:
-    (folder / "kernels.py").write_text("# coding: undefined\n" + HEAD + STORE.format(name="k"))
-    code, kernels, printed = lint(folder, jobs)
-    assert {k: v for k, v in kernels.items() if k[0] == "other.py"} == OTHERS
-    assert "TML901" in printed
-    assert code == 1
+def test_the_others_are_analysed(outcome: Outcome) -> None:
+    assert outcome.kernels("other.py") == {f"other{i}": "analyzed" for i in range(6)}
+    assert (outcome.code, "Traceback" in outcome.errors) == (1, False)
