@@ -60,7 +60,7 @@ matrix: $(MATRIX:%=matrix-%)
 oldest: matrix-$(OLDEST)
 
 matrix-%: .matrix/%/.installed
-	.matrix/$*/bin/python -m pytest $(BOOKS)
+	.matrix/$*/bin/python -m pytest -n $(WORKERS) --dist loadfile $(BOOKS)
 
 .PRECIOUS: .matrix/%/.installed
 .matrix/%/.installed: pyproject.toml

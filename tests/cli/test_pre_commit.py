@@ -14,7 +14,6 @@ import pytest
 
 from tests.helpers.places import ROOT
 
-pytest.importorskip("pre_commit")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(shutil.which("git") is None, reason="needs git"),

@@ -17,7 +17,6 @@ BUILD = "import sys, setuptools.build_meta as backend; print(getattr(backend, sy
 @pytest.fixture(scope="session")
 def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the source distribution of this checkout, and with the wheel that is made from it."""
-    pytest.importorskip("setuptools", minversion="77")
     folder, out = tmp_path_factory.mktemp("checkout"), tmp_path_factory.mktemp("distributions")
     traces = shutil.ignore_patterns(".*", "*.egg-info", "__pycache__", "build", "dist")
     shutil.copytree(ROOT, folder, ignore=traces, dirs_exist_ok=True)

@@ -19,8 +19,6 @@ from triton_mutlint.rules import RULES
 from triton_mutlint.rules.docs import pages
 from triton_mutlint.types import Finding
 
-pytestmark = pytest.mark.both
-
 FIXTURES = ROOT / "fixtures" / "rules"
 FILES = sorted(FIXTURES.glob("*/*/*.py"))
 _MARK = re.compile(r"# finds (TML\d.*)$")
