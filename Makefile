@@ -1,4 +1,4 @@
-# Two commands matter: `make run` lints a file, `make test` checks everything.
+# Two commands matter: `make run` lints a file, `make test` checks everything that takes no longer than minutes.
 # Both make their virtual environments on first use.
 
 PYTHON ?= python3
@@ -13,8 +13,8 @@ OLDEST := 3.3.1
 MATRIX := $(OLDEST) 3.4.0 3.5.1 3.6.0 3.7.1 3.8.0 3.9.0
 BOOKS := tests/test_cases.py tests/lowering tests/signature/test_guesses.py
 
-.PHONY: run environments test lint types unit newest slow unit-slow newest-slow matrix oldest triton-names corpus fuzz mutate bench
-.PHONY: goldens clean
+.PHONY: run environments environments-of-ci test lint types unit newest slow unit-slow newest-slow matrix oldest
+.PHONY: triton-names corpus fuzz mutate bench goldens clean
 
 run: $(VENV)/.installed
 	$(BIN)/triton-mutlint $(ARGS) $(FILE)
@@ -22,11 +22,14 @@ run: $(VENV)/.installed
 # How many processes the larger suite is spread over.
 WORKERS ?= auto
 
-test: environments
+test:
+	$(MAKE) -j2 environments
 	$(MAKE) -j2 --output-sync=target newest unit lint types
 
-environments:
-	$(MAKE) -j2 --output-sync=target $(VENV)/.installed $(NEWEST)/.installed
+# Independent of each other, so that `make -j3 environments-of-ci` makes them side by side.
+environments: $(VENV)/.installed $(NEWEST)/.installed
+
+environments-of-ci: environments .matrix/$(OLDEST)/.installed
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -45,7 +48,8 @@ unit: $(VENV)/.installed
 
 # Those that take seconds each: many processes, ops run by torch, random input. CI runs them too.
 # Each runs in one environment.
-slow: environments
+slow:
+	$(MAKE) -j2 environments
 	$(MAKE) -j2 --output-sync=target newest-slow unit-slow
 
 unit-slow: $(VENV)/.installed

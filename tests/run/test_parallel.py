@@ -93,40 +93,6 @@ def test_no_process_is_left() -> None:
             os.kill(pid, 0)
 
 
-KERNELS = """
-import triton, triton.language as tl
-
-@triton.jit
-def before(x):
-    tl.store(x, 1)
-
-@triton.jit
-def killer(x):
-    tl.store(x, 1)
-
-@triton.jit
-def after(x):
-    tl.store(x, 1)
-"""
-
-
-def test_a_kernel_that_ends_its_process_is_lost_alone(tmp_path: Path) -> None:
-    code = ("import os, signal, sys; from triton_mutlint.lowering import lower; real = lower.Lowerer.lower\n"
-            "def wrapped(self, kernel, *rest):\n"
-            "    if kernel.name == 'killer': signal.raise_signal(9)\n"
-            "    return real(self, kernel, *rest)\n"
-            "lower.Lowerer.lower = wrapped\n"
-            "from triton_mutlint.cli.shell.boundary import run; sys.exit(run(sys.argv[1:]))")
-    (tmp_path / "kernels.py").write_text(KERNELS)
-    (tmp_path / "more.py").write_text(KERNELS.replace("killer", "harmless"))
-    done = subprocess.run([sys.executable, "-c", code, ".", "--jobs", "2", "--format", "json", "--target", "cuda:90"],
-                          cwd=tmp_path, capture_output=True, text=True)
-    statuses = {(k["file"], k["name"]): k["status"] for k in json.loads(done.stdout)["kernels"]}
-    assert statuses.pop(("kernels.py", "killer")) == "failed"
-    assert list(statuses.values()) == ["analyzed"] * 5
-    assert "killer: its process was ended by SIGKILL" in done.stdout
-
-
 @pytest.mark.parametrize("jobs", [2, 5])
 def test_the_report_is_the_same(jobs: int) -> None:
     command = [sys.executable, "-m", "triton_mutlint", "--format", "json", "--target", "cuda:90", "--exit-zero"]
