@@ -22,6 +22,7 @@ sys.path.insert(0, {str(ROOT)!r})
 import triton_mutlint.run
 from tests.helpers import cli_shell
 def run(request, progress):
+    print("begun", file=sys.__stderr__, flush=True) if SECONDS > 9 else None
     for i in range(SECONDS * 20):
         progress(i, SECONDS * 20, "kernels.py::k")
         time.sleep(0.05)
@@ -60,7 +61,8 @@ def test_the_module_and_the_exit_code() -> None:
 def test_interrupted_at_once_without_a_traceback() -> None:
     process = subprocess.Popen(command(30), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                preexec_fn=hears_interrupts)
-    time.sleep(3)  # long enough, on a busy machine too, for the run to have begun
+    assert process.stderr is not None
+    assert process.stderr.readline() == "begun\n"
     start = time.monotonic()
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.interrupts import hears_interrupts
+from tests.helpers.interrupts import children, hears_interrupts, lives
 from tests.helpers.places import FIXTURES
 from triton_mutlint.config.request import Request
 from triton_mutlint.process.forked import Lost, Processes, RemoteError
@@ -111,12 +111,11 @@ def test_an_interrupt_ends_all_of_it() -> None:
     command = [sys.executable, "-m", "triton_mutlint", "--jobs", "2", "../bad/endless_unrolling.py"]
     process = subprocess.Popen(command, cwd=CASES, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                start_new_session=True, preexec_fn=hears_interrupts)
-    time.sleep(4)
+    started = children(process.pid, at_least=1)
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors.strip()) == (130, "")
-    with pytest.raises(ProcessLookupError):
-        os.killpg(process.pid, 0)
+    assert not any(lives(pid) for pid in started)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

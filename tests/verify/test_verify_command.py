@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.helpers.interrupts import hears_interrupts
+from tests.helpers.interrupts import children, hears_interrupts, lives
 from tests.helpers.places import FIXTURES
 from triton_mutlint.cli.shell import boundary
 
@@ -70,34 +68,14 @@ def test_an_interrupt_ends_it_and_what_it_started(tmp_path: Path) -> None:
     children = _wait_for_runs(process.pid)
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=20) == 130
-    assert not any(_lives(pid) for pid in children)
+    assert not any(lives(pid) for pid in children)
     assert "Traceback" not in process.communicate()[1]
 
 
 def _wait_for_runs(pid: int) -> list[int]:
     """The process that forks and one that it forked, once both are there."""
-    for _ in range(600):
-        for zygote in _children(pid):
-            if _children(zygote):
-                return [zygote, *_children(zygote)]
-        time.sleep(0.1)
-    raise AssertionError("no run began within a minute")
-
-
-def _children(pid: int) -> list[int]:
-    try:
-        threads = list(Path(f"/proc/{pid}/task").iterdir())
-        return [int(c) for t in threads for c in (t / "children").read_text(encoding="ascii").split()]
-    except OSError:
-        return []
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] != "Z"
+    (zygote,) = children(pid, at_least=1)
+    return [zygote, *children(zygote, at_least=1)]
 
 
 @pytest.mark.torch
