@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -74,8 +75,12 @@ def test_an_interrupt_ends_it_and_what_it_started(tmp_path: Path) -> None:
 
 def _wait_for_runs(pid: int) -> list[int]:
     """The process that forks and one that it forked, once both are there."""
-    (zygote,) = children(pid, at_least=1)
-    return [zygote, *children(zygote, at_least=1)]
+    for _ in range(600):
+        for zygote in children(pid, at_least=1):
+            if forked := children(zygote):
+                return [zygote, *forked]
+        time.sleep(0.1)
+    raise AssertionError("no run began within a minute")
 
 
 @pytest.mark.torch
