@@ -1,4 +1,4 @@
-# Two commands matter: `make run` lints a file, `make test` checks everything.
+# Two commands matter: `make run` lints a file, `make test` checks everything that takes no longer than minutes.
 # Both make their virtual environments on first use.
 
 PYTHON ?= python3
@@ -13,16 +13,23 @@ OLDEST := 3.3.1
 MATRIX := $(OLDEST) 3.4.0 3.5.1 3.6.0 3.7.1 3.8.0 3.9.0
 BOOKS := tests/test_cases.py tests/lowering tests/signature/test_guesses.py
 
-.PHONY: run test lint types unit newest slow unit-slow newest-slow matrix oldest triton-names corpus fuzz mutate bench
-.PHONY: goldens clean
+.PHONY: run environments environments-of-ci test lint types unit newest slow unit-slow newest-slow matrix oldest
+.PHONY: triton-names corpus fuzz mutate bench goldens clean
 
 run: $(VENV)/.installed
 	$(BIN)/triton-mutlint $(ARGS) $(FILE)
 
-# The two suites side by side: each is one process.
+# How many processes the larger suite is spread over.
+WORKERS ?= auto
+
 test:
-	$(MAKE) $(VENV)/.installed $(NEWEST)/.installed
+	$(MAKE) -j2 environments
 	$(MAKE) -j2 --output-sync=target newest unit lint types
+
+# Independent of each other, so that `make -j3 environments-of-ci` makes them side by side.
+environments: $(VENV)/.installed $(NEWEST)/.installed
+
+environments-of-ci: environments .matrix/$(OLDEST)/.installed
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -30,27 +37,26 @@ lint: $(VENV)/.installed
 types: $(VENV)/.installed
 	$(BIN)/mypy
 
-# The default environment: torch and the Triton it requires.
-unit: $(VENV)/.installed
-	$(BIN)/python -m pytest
-
-# The newest Triton, without torch.
+# The newest Triton, without torch: all tests but those that need torch.
 newest: $(NEWEST)/.installed
-	$(NEWEST)/bin/python -m pytest
+	$(NEWEST)/bin/python -m pytest -n $(WORKERS) --dist loadfile
+
+# The default environment, torch and the Triton it requires: the tests that need torch, and those whose answers may
+# differ between versions of Triton.
+unit: $(VENV)/.installed
+	$(BIN)/python -m pytest -m '(torch or both) and not slow and not fuzz and not corpus'
 
 # Those that take seconds each: many processes, ops run by torch, random input. CI runs them too.
-# The two that take longest do not depend on Triton's version or on torch: each is run in one environment.
-IN_UNIT := tests/cache
-IN_NEWEST := tests/signature/test_siblings.py::test_verdicts_on_many_random_kernels_do_not_change
+# Each runs in one environment.
 slow:
-	$(MAKE) $(VENV)/.installed $(NEWEST)/.installed
+	$(MAKE) -j2 environments
 	$(MAKE) -j2 --output-sync=target newest-slow unit-slow
 
 unit-slow: $(VENV)/.installed
-	$(BIN)/python -m pytest -m slow --deselect $(IN_NEWEST)
+	$(BIN)/python -m pytest -m 'slow and torch'
 
 newest-slow: $(NEWEST)/.installed
-	$(NEWEST)/bin/python -m pytest -m slow --ignore $(IN_UNIT)
+	$(NEWEST)/bin/python -m pytest -m slow -n $(WORKERS) --dist loadfile
 
 # The known-answer kernels on every supported Triton, each in an environment of its own; matrix-3.4.0 runs one.
 matrix: $(MATRIX:%=matrix-%)
@@ -58,13 +64,13 @@ matrix: $(MATRIX:%=matrix-%)
 oldest: matrix-$(OLDEST)
 
 matrix-%: .matrix/%/.installed
-	.matrix/$*/bin/python -m pytest $(BOOKS)
+	.matrix/$*/bin/python -m pytest -n $(WORKERS) --dist loadfile $(BOOKS)
 
 .PRECIOUS: .matrix/%/.installed
 .matrix/%/.installed: pyproject.toml
 	$(PYTHON) -m venv .matrix/$*
 	.matrix/$*/bin/pip install -q --no-deps triton==$*
-	.matrix/$*/bin/pip install -q setuptools click rich pyyaml ruamel.yaml tomli pytest jsonschema hypothesis numpy
+	.matrix/$*/bin/pip install -q setuptools click rich pyyaml ruamel.yaml tomli pytest pytest-xdist jsonschema hypothesis numpy
 	.matrix/$*/bin/pip install -q --no-deps -e .
 	touch $@
 
@@ -84,6 +90,7 @@ FUZZ_SEED ?= $(shell date +%s)
 fuzz: $(NEWEST)/.installed
 	$(NEWEST)/bin/python -m fuzz --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) $(FUZZ_ARGS)
 	$(NEWEST)/bin/python -m fuzz.text --seconds 60 --seed $(FUZZ_SEED)
+	$(NEWEST)/bin/python -m pytest -m fuzz -n $(WORKERS) --dist worksteal
 
 # The analysis broken in one place at a time: which faults does no test notice? MUTATE_ARGS='--only ^ops' names some.
 mutate: $(NEWEST)/.installed
@@ -94,17 +101,17 @@ bench: $(NEWEST)/.installed
 	$(NEWEST)/bin/python -m benchmarks.scaling
 
 goldens: $(NEWEST)/.installed
-	UPDATE_GOLDENS=1 $(NEWEST)/bin/python -m pytest tests/report tests/test_goldens.py tests/test_documented.py
+	UPDATE_GOLDENS=1 $(NEWEST)/bin/python -m pytest tests/report tests/test_cases.py tests/test_documented.py
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q -c constraints.txt -e '.[dev,torch]'
 	touch $@
 
-# What the tool itself requires, and what the tests do: no torch, the tool must work without it.
+# Without torch: the tool must work without it.
 $(NEWEST)/.installed: pyproject.toml constraints-newest.txt
 	$(PYTHON) -m venv $(NEWEST)
-	$(NEWEST)/bin/pip install -q -c constraints-newest.txt -e . pytest jsonschema hypothesis numpy
+	$(NEWEST)/bin/pip install -q -c constraints-newest.txt -e '.[dev]'
 	touch $@
 
 clean:

@@ -30,7 +30,7 @@ from unittest.mock import patch
 
 import yaml
 
-from tests.casebook import FIXTURES, raw, spec_of
+from tests.helpers.casebook import FIXTURES, raw, spec_of
 from triton_mutlint.config.request import Request
 from triton_mutlint.kernel_source.footprint import footprints
 from triton_mutlint.lowering.lower import Lowerer

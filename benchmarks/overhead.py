@@ -23,7 +23,7 @@ from pathlib import Path
 import yaml
 
 from benchmarks.clock import BARE, share, stage_seconds
-from tests.casebook import BOOKS, FIXTURES, raw, spec_of
+from tests.helpers.casebook import BOOKS, FIXTURES, raw, spec_of
 from triton_mutlint.config.request import Request
 from triton_mutlint.run import run as engine
 

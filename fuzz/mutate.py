@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from fuzz.mutants import Mutant, Unfit, mutants
-from tests.casebook import BOOKS, report_of
+from tests.helpers.casebook import BOOKS, report_of
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.run import kernel as pipeline
 from triton_mutlint.run import lint as linting

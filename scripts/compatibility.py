@@ -10,7 +10,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from tests.casebook import BOOKS, Case, cases, report_of
+from tests.helpers.casebook import BOOKS, Case, cases, report_of
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.types import KernelReport, Status
 

@@ -26,7 +26,7 @@ from typing import Any
 
 import yaml
 
-from tests.casebook import FIXTURES, raw, spec_of
+from tests.helpers.casebook import FIXTURES, raw, spec_of
 from triton_mutlint.config.request import Request
 from triton_mutlint.source.discover import discover
 from triton_mutlint.source.load import load

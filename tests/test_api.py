@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 
@@ -12,6 +11,8 @@ import triton.language as tl
 
 import triton_mutlint
 from triton_mutlint.types import Mutation, Origin, Stage, Status, UsageError
+
+pytestmark = pytest.mark.both
 
 
 @triton.jit
@@ -93,7 +94,7 @@ def test_importing_the_package_imports_neither_triton_nor_torch() -> None:
     assert shown.strip() == "[]"
 
 
-@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="this environment has no torch, by design")
+@pytest.mark.torch
 def test_real_tensors_are_taken() -> None:
     import torch
 

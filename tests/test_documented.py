@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.documented import NEW, ROOT, place, played
+from tests.helpers.documented import NEW, place, played
+from tests.helpers.places import ROOT
 from triton_mutlint.cli.shell import boundary
 from triton_mutlint.rules import RULES
 
@@ -28,7 +29,6 @@ def test_the_first_run_the_tutorial_and_the_ops_are_played() -> None:
 @pytest.mark.parametrize("page", PLAYED, ids=lambda page: page.name)
 def test_what_a_page_shows_is_what_is_printed(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
                                               capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("triton")
     text = page.read_text(encoding="utf-8")
     where = place(text)
     folder = tmp_path if where == NEW else ROOT / str(where)

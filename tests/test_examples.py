@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
+from tests.helpers.places import ROOT
 from triton_mutlint.config.request import Request
 from triton_mutlint.types import Status
 
-EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
+pytestmark = pytest.mark.both
+
+EXAMPLES = ROOT / "docs" / "examples"
 WRITTEN = {
     "accumulate": ("out_ptr",),
     "ping_pong": ("ping_ptr", "pong_ptr"),
@@ -19,7 +20,6 @@ WRITTEN = {
 
 
 def test_the_verdicts_on_the_examples_are_right() -> None:
-    pytest.importorskip("triton")
     from triton_mutlint.run.run import run
 
     report = run(Request(("torch_compile_miss.py",), EXAMPLES, use_spec=False))

@@ -1,4 +1,7 @@
-"""The rooms of the package: what may import what, and how large they may grow. CONTRIBUTING.md draws the map."""
+"""The rooms of the package: what may import what, how large they may grow, and what tests may know of them.
+
+CONTRIBUTING.md draws the map.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.helpers.places import ROOT
+
 PACKAGE = ROOT / "triton_mutlint"
 # From the ground up: a room imports those before it.
 ROOMS = ("ground", "types", "process", "config", "ttir", "source", "kernel_source", "spec", "lowering", "signature",
@@ -109,3 +113,45 @@ def test_no_class_has_the_name_of_another() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found.setdefault(node.name, []).append(name)
     assert {name: places for name, places in found.items() if len(places) > 1} == {}
+
+
+TESTS = ROOT / "tests"
+OTHER_TESTS = {"corpus", "fuzz", "packaging", "helpers"}  # what is no room: the corpus, fuzz/ and what is distributed
+
+
+def test_tests_stand_in_the_rooms_that_they_are_about() -> None:
+    folders = {path.name for path in TESTS.iterdir() if any(path.glob("*.py"))}
+    assert folders - OTHER_TESTS <= set(ROOMS)
+
+
+def test_what_helps_tests_stands_in_one_folder_under_plain_names() -> None:
+    helpers = {path for path in TESTS.rglob("*.py") if not path.name.startswith("test_") and path.name != "conftest.py"}
+    assert {path for path in helpers if TESTS / "helpers" not in path.parents} == {TESTS / "__init__.py"}
+    assert list((TESTS / "helpers").rglob("test*.py")) == []
+
+
+def internals(tree: ast.AST) -> Iterator[str]:
+    """The internal names of the package that a test imports or patches."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith(PACKAGE.name):
+            yield from (alias.name for alias in node.names if is_internal(alias.name))
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("setattr", "delattr", "patch.object")):
+            yield from (str(arg.value).rpartition(".")[2] for arg in node.args[:2]
+                        if isinstance(arg, ast.Constant) and is_internal(str(arg.value).rpartition(".")[2]))
+
+
+def is_internal(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__")
+
+
+def test_no_test_imports_or_patches_an_internal_name() -> None:
+    found = {path.name: [*internals(ast.parse(path.read_text(encoding="utf-8")))] for path in TESTS.rglob("*.py")}
+    assert {name: names for name, names in found.items() if names} == {}
+
+
+@pytest.mark.parametrize("text", [
+    "from triton_mutlint.run.family import _look", "monkeypatch.setattr(family, '_look', f)",
+    "monkeypatch.setattr('triton_mutlint.run.family._look', f)", "patch.object(family, '_look', f)",
+])
+def test_an_internal_name_would_be_found(text: str) -> None:
+    assert [*internals(ast.parse(text))] == ["_look"]

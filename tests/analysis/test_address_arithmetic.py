@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tests.analysis.ttir_case import analyze, module, through, written
+from tests.helpers.ttir_case import analyze, module, through, written
 
 BITS = 64
 NEAR = 64  # bytes, to either side of where a parameter's memory begins

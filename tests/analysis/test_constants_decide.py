@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.analysis.ttir_case import analyze, module, written
+from tests.helpers.ttir_case import analyze, module, written
 
 POINTERS = "%a: !tt.ptr<f32>, %b: !tt.ptr<f32>, %n: i32, %u: tensor<16xi1>"
 BLOCK = """

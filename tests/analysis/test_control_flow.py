@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.analysis.ttir_case import analyze, module, written
+from tests.helpers.ttir_case import analyze, module, written
 
 ABN = "%a: !tt.ptr<f32>, %b: !tt.ptr<f32>, %n: i32"
 HEAD = """    %one = arith.constant 1.000000e+00 : f32

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.analysis.ttir_case import analyze, module, through, written
+from tests.helpers.ttir_case import analyze, module, through, written
 from triton_mutlint.ttir.ops import Flow, Kind, lookup, rows
 from triton_mutlint.types import AccessKind
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.analysis.ttir_case import analyze, module, through, written
+from tests.helpers.ttir_case import analyze, module, through, written
 
 AB = "%a: !tt.ptr<f32>, %b: !tt.ptr<f32>"
 ONE = "    %one = arith.constant 1.000000e+00 : f32\n"

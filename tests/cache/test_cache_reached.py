@@ -10,15 +10,11 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.run import run as engine
 from triton_mutlint.types import Report
 
-pytest.importorskip("triton")
-
 HEAD = "import functools\nimport triton\nimport triton.language as tl\n\n\n"
 HOOK = "@triton.jit\ndef hook(p):\n    {body}\n\n\n"
-LOADS, STORES = "tl.load(p)", "tl.store(p, 1)"
 KERNEL = "@triton.jit\ndef kernel(x):\n    {call}\n"
 BY_FLAG = "@triton.jit\ndef kernel(x, FN: tl.constexpr):\n    FN(x)\n"
 LAUNCH = "\n\ndef run(x):\n    kernel[(1,)](x, {given})\n"
-SPEC = "version: 1\nkernels:\n  kernel: {{args: {{x: '*fp32', FN: {{ref: {ref}}}}}}}\n"
 
 # What stands between the helper and the end of the file, by how the kernel reaches it.
 FORMS = {
@@ -66,49 +62,44 @@ IMPORTS = {
     "a relative name": ("hooks.py", "import importlib\nhook = importlib.import_module('hooks').hook"),
 }
 SPECS = {"the spec": "hook", "the spec by another name": "OTHER"}
+FILES = {f"form{number}.py": form for number, form in enumerate(FORMS)}
 
 
-class Project:
-    """One kernel that calls a helper of the same file, or of one that it imports from."""
-
-    def __init__(self, root: Path, form: str, where: str) -> None:
-        self.root, self.form, self.where = root, form, where
-        if form in SPECS:
-            (root / "triton-mutlint.yaml").write_text(SPEC.format(ref=SPECS[form]))
-
-    def write(self, body: str) -> None:
-        helper = HOOK.format(body=body)
-        if self.where == "same file":
-            (self.root / "kernels.py").write_text(HEAD + helper + FORMS[self.form])
-            return
-        if self.where in IMPORTS:
-            place = self.root / IMPORTS[self.where][0]
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(HEAD + helper)
-            (self.root / "kernels.py").write_text(HEAD + IMPORTS[self.where][1] + "\n\n\n" + FORMS[self.form])
-            return
-        (self.root / "hooks.py").write_text(HEAD + helper)
-        if self.where == "handed on":
-            (self.root / "between.py").write_text("from hooks import hook as passed\nLIST = [passed]\nhook, = LIST\n")
-        module = "between" if self.where == "handed on" else "hooks"
-        (self.root / "kernels.py").write_text(HEAD.rstrip() + f"\nfrom {module} import hook\n\n\n" + FORMS[self.form])
-
-    def report(self, cache: Path | None) -> Report:
-        return engine.run(Request(("kernels.py",), self.root, targets=("cuda:90",), cache_dir=cache))
+def write(root: Path, where: str, body: str) -> None:
+    """A file for each form: a kernel that calls a helper of the same file, or of one that it imports from."""
+    helper = HOOK.format(body=body)
+    beginning = HEAD + helper
+    if where in IMPORTS:
+        file, statements = IMPORTS[where]
+        (root / file).parent.mkdir(parents=True, exist_ok=True)
+        (root / file).write_text(HEAD + helper)
+        beginning = HEAD + statements + "\n\n\n"
+    elif where != "same file":
+        (root / "hooks.py").write_text(HEAD + helper)
+        (root / "between.py").write_text("from hooks import hook as passed\nLIST = [passed]\nhook, = LIST\n")
+        module = "between" if where == "handed on" else "hooks"
+        beginning = HEAD.rstrip() + f"\nfrom {module} import hook\n\n\n"
+    for name, form in FILES.items():
+        (root / name).write_text(beginning + FORMS[form])
+    entries = [f"  '{name}::kernel': {{args: {{x: '*fp32', FN: {{ref: {SPECS[form]}}}}}}}\n"
+               for name, form in FILES.items() if form in SPECS]
+    (root / "triton-mutlint.yaml").write_text(f"version: 1\nkernels:\n{''.join(entries)}")
 
 
-@pytest.mark.parametrize(("form", "where"), [
-    *((form, where) for form in FORMS for where in ("same file", "another file", "handed on")),
-    *(("its own name", where) for where in IMPORTS),
-])
-def test_the_verdict_follows_the_helper(tmp_path: Path, form: str, where: str) -> None:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    project = Project(folder, form, where)
-    for body, is_written in ((LOADS, False), (STORES, True), (LOADS, False)):
-        project.write(body)
-        warm = project.report(tmp_path / "cache")
-        (kernel,) = (k for k in warm.kernels if k.name != "hook")
+@pytest.fixture(scope="module", params=["same file", "another file", "handed on", *IMPORTS])
+def states(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Report]:
+    """The reports with a cache, first as the helper loads, then as it stores."""
+    root, cache = tmp_path_factory.mktemp("project"), tmp_path_factory.mktemp("cache")
+    found = []
+    for body in ("tl.load(p)", "tl.store(p, 1)"):
+        write(root, request.param, body)
+        found.append(engine.run(Request(tuple(FILES), root, targets=("cuda:90",), cache_dir=cache)))
+    return found
+
+
+@pytest.mark.parametrize("name", FILES, ids=FORMS)
+def test_the_verdict_follows_the_helper(states: list[Report], name: str) -> None:
+    for report, mutated in zip(states, ((), ("x",)), strict=True):
+        (kernel,) = (k for k in report.kernels if k.location.file == name and k.name != "hook")
         assert kernel.failure is None
-        assert (kernel.mutated == ("x",)) is is_written
-        assert warm == project.report(None)
+        assert kernel.mutated == mutated

@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cli_shell import Shell
 
+from tests.helpers.cli_shell import Shell
 from triton_mutlint.cli.shell import boundary
 from triton_mutlint.run import run as engine
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cli_shell import Shell, finding, report
 
+from tests.helpers.cli_shell import Shell, finding, report
 from triton_mutlint.types import MutlintError, Severity, UsageError
 from triton_mutlint.version import __version__
 

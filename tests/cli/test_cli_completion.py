@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_shell import Shell
 
+from tests.helpers.cli_shell import Shell
 from triton_mutlint.cli.shell import boundary
 from triton_mutlint.rules import RULES
 

@@ -7,8 +7,9 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from cli_shell import Shell
 
+from tests.helpers.cli_shell import Shell
+from tests.helpers.places import ROOT
 from triton_mutlint.config.file import load
 from triton_mutlint.config.settings import Config
 from triton_mutlint.rules import RULES
@@ -71,7 +72,7 @@ def test_where_the_cache_is_comes_from_the_file(shell: Shell, tmp_path: Path) ->
     assert shown["cache-dir"] == ('"kept"', "triton-mutlint.toml:2")
 
 
-PAGE = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
 
 
 def test_each_key_is_documented() -> None:

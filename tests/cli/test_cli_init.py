@@ -7,15 +7,15 @@ import shutil
 from pathlib import Path
 
 import pytest
-from cli_shell import Shell
 
+from tests.helpers.cli_shell import Shell
+from tests.helpers.places import FIXTURES
 from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.source.load import reset
 from triton_mutlint.spec.read import load_spec
 from triton_mutlint.types import KernelReport, Origin, Status
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SPEC = Path("triton-mutlint.yaml")
 HEAD = "import triton\nimport triton.language as tl\n\n\n"
 COPY = """\
@@ -43,9 +43,8 @@ def verdict(kernel: KernelReport) -> tuple[object, ...]:
     return kernel.location, kernel.name, kernel.status, kernel.mutated, kernel.unknown, through
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("book", "paths"), [("quickstart", "kernels.py"), ("cases", "kernels"), ("tutorials", "kernels")]
+    ("book", "paths"), [("quickstart", "kernels.py"), pytest.param("cases", "kernels", marks=pytest.mark.slow)]
 )
 def test_the_written_spec_gives_the_same_verdicts(shell: Shell, here: Path, book: str, paths: str) -> None:
     copied = here / book

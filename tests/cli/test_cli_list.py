@@ -10,8 +10,8 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from cli_shell import Shell
 
+from tests.helpers.cli_shell import Shell
 from triton_mutlint.run.listing import origin_of
 
 KERNELS = """\

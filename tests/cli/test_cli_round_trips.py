@@ -13,8 +13,6 @@ import pytest
 from triton_mutlint.cli.shell import boundary, output
 from triton_mutlint.source.load import reset
 
-pytest.importorskip("triton")
-
 HEAD = "import triton\nimport triton.language as tl\n\n\n"
 SCALE = """\
 @triton.jit

@@ -9,8 +9,6 @@ import pytest
 
 from triton_mutlint.cli.shell import boundary
 
-pytest.importorskip("triton")
-
 KERNELS = """\
 import torch
 import triton

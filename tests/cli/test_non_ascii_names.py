@@ -11,8 +11,6 @@ import pytest
 
 from triton_mutlint.cli.shell import boundary
 
-pytest.importorskip("triton")
-
 ACCEPTED = """\
 import triton
 import triton.language as tl

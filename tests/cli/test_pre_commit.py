@@ -12,14 +12,13 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pre_commit")
-pytest.importorskip("triton")
+from tests.helpers.places import ROOT
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(shutil.which("git") is None, reason="needs git"),
 ]
 
-ROOT = Path(__file__).parents[2]
 HOOKS = ".pre-commit-hooks.yaml"
 HEAD = "import triton\nimport triton.language as tl\n\n\n"
 GOOD = """\

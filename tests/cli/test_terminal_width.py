@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cli_shell import Shell, Stream
 
+from tests.helpers.cli_shell import Shell, Stream
 from triton_mutlint.cli.app import cli
 from triton_mutlint.cli.rule import folded
 from triton_mutlint.cli.shell.output import fitted

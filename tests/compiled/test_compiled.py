@@ -13,8 +13,8 @@ import jsonschema
 import pytest
 import yaml
 
-from tests import casebook
-from tests.compiled.compiling import compiled
+from tests.helpers import casebook
+from tests.helpers.compiling import compiled
 from triton_mutlint import report as report_room
 from triton_mutlint.basics import UsageError
 from triton_mutlint.config.request import Request

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from tests.corpus.packages import Package, packages, selected
+from tests.helpers.corpus.packages import Package, packages, selected
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

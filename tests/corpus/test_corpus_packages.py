@@ -7,8 +7,8 @@ import operator
 
 import pytest
 
-from tests.corpus.measure import measure, tally
-from tests.corpus.packages import Package, selected
+from tests.helpers.corpus.measure import measure, tally
+from tests.helpers.corpus.packages import Package, selected
 
 pytestmark = pytest.mark.corpus
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.corpus.packages import FIXTURES, Package
-from tests.corpus.sample import SHARES, drawn
+from tests.helpers.corpus.packages import FIXTURES, Package
+from tests.helpers.corpus.sample import SHARES, drawn
 from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.types import KernelReport

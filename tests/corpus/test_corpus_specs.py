@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.corpus.packages import FIXTURES, Package
+from tests.helpers.corpus.packages import FIXTURES, Package
 from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.types import Report

@@ -3,8 +3,8 @@ from __future__ import annotations
 import ast
 
 import pytest
-from fix_samples import changes, document, edited
 
+from tests.helpers.fix_samples import changes, document, edited
 from triton_mutlint.fixes.edit import CannotFixError
 from triton_mutlint.fixes.python_list import edit_autotune
 from triton_mutlint.types import Change, ListKind, Location

@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.places import FIXTURES
 from triton_mutlint.cli.shell import boundary
 from triton_mutlint.config.request import Request
 from triton_mutlint.fixes.plan import fixable
 from triton_mutlint.run.run import run
 
-pytest.importorskip("triton")
-
-FIXTURES = Path(__file__).parents[2] / "fixtures" / "rules"
+RULES = FIXTURES / "rules"
 BAD = {"TML101": "*", "TML102": "*", "TML301": "[hpwz]*", "TML905": "*"}
 HEAD = """\
 import triton
@@ -62,7 +61,7 @@ def test_nothing_fixable_is_left_and_a_second_time_changes_nothing(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Bad fixtures of the four rules at once, each in a folder of its own with its spec."""
-    for fixture in (f for code, pattern in BAD.items() for f in (FIXTURES / code / "bad").glob(f"{pattern}.py")):
+    for fixture in (f for code, pattern in BAD.items() for f in (RULES / code / "bad").glob(f"{pattern}.py")):
         own = folder / f"{fixture.parts[-3]}_{fixture.stem}"
         own.mkdir()
         shutil.copy(fixture, own / "k.py")

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from fix_samples import changes, document, edited, place_of
 
+from tests.helpers.fix_samples import changes, document, edited, place_of
 from triton_mutlint.contracts.comments import read_comments
 from triton_mutlint.fixes.comment import edit_ignore, edit_mutates
 from triton_mutlint.fixes.edit import CannotFixError

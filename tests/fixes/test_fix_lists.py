@@ -5,10 +5,10 @@ import io
 import tokenize
 
 import pytest
-from fix_samples import changes, edited
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.helpers.fix_samples import changes, edited
 from triton_mutlint.fixes.edit import CannotFixError
 from triton_mutlint.fixes.lists import changed, rewritten
 from triton_mutlint.types import ListKind, Location

@@ -13,8 +13,6 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.fixes.plan import offers
 from triton_mutlint.run.run import run
 
-pytest.importorskip("triton")
-
 TUNED = '''\
 import triton
 import triton.language as tl

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.places import FIXTURES
 from triton_mutlint.cli.shell.boundary import run
 
-OPS = Path(__file__).parents[2] / "fixtures" / "ops"
+OPS = FIXTURES / "ops"
 HEAD = "import torch\nfrom torch.library import custom_op\n\nREST = ()\n\n\n"
 BODY = "\ndef op(x: torch.Tensor, y: torch.Tensor, z: torch.Tensor) -> None:\n    x.zero_()\n    y.zero_()\n"
 
@@ -18,7 +19,6 @@ BODY = "\ndef op(x: torch.Tensor, y: torch.Tensor, z: torch.Tensor) -> None:\n  
 def test_after_a_fix_nothing_is_left_to_fix(
     file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("triton")
     shutil.copy(OPS / file, tmp_path)
     monkeypatch.chdir(tmp_path)
     before = (tmp_path / file).read_text().splitlines()
@@ -94,7 +94,6 @@ def op(x: torch.Tensor, out: torch.Tensor, mode: str) -> None:
 def test_what_a_guessed_value_decides_counts_only_where_it_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], branch: str
 ) -> None:
-    pytest.importorskip("triton")
     text = GUESSED.replace("y = y * 2", branch)
     (tmp_path / "ops.py").write_text(text)
     monkeypatch.chdir(tmp_path)

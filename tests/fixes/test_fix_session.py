@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fix_samples import finding
 
+from tests.helpers.fix_samples import finding
 from triton_mutlint.config.request import Request
 from triton_mutlint.contracts.comments import read_comments
 from triton_mutlint.fixes.session import FixOutcome, settle

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from fix_samples import changes, document, edited
 
+from tests.helpers.fix_samples import changes, document, edited
 from triton_mutlint.fixes.edit import CannotFixError
 from triton_mutlint.fixes.spec_list import edit_spec
 from triton_mutlint.spec.read import parse_spec

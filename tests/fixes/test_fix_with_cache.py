@@ -8,8 +8,6 @@ import pytest
 
 from triton_mutlint.cli.shell import boundary
 
-pytest.importorskip("triton")
-
 KERNEL = """\
 import triton
 import triton.language as tl

@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.helpers.places import FIXTURES
 from triton_mutlint.config.file import load
 from triton_mutlint.config.request import Request
 from triton_mutlint.rules import RULES
 from triton_mutlint.types import OpMutation, OpReport, Report, Severity
 
-OPS = Path(__file__).parents[2] / "fixtures" / "ops"
+pytestmark = pytest.mark.both
+
+OPS = FIXTURES / "ops"
 TRUTH: dict[str, dict[str, Any]] = yaml.safe_load((OPS / "ops.yaml").read_text(encoding="utf-8"))
 # Where the verdict is less than a person would say, and why; never a write that is missed.
 COARSER = {
@@ -34,7 +37,6 @@ NAMES = [name for name, entry in TRUTH.items() if not entry.get("opaque")]
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    pytest.importorskip("triton")
     from triton_mutlint.run.run import run
 
     settings = tmp_path_factory.mktemp("config") / "pyproject.toml"
@@ -124,7 +126,6 @@ def test_the_coarser_verdicts_are_coarser(name: str, reports: dict[tuple[str, st
 
 
 def test_a_function_of_three_thousand_lines(tmp_path: Path) -> None:
-    pytest.importorskip("triton")
     from triton_mutlint.run.run import run
 
     maker = [sys.executable, str(OPS / "make_long.py"), "3000"]

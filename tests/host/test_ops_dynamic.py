@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -16,14 +15,13 @@ from typing import Any
 import pytest
 import yaml
 
-OPS = Path(__file__).resolve().parents[2] / "fixtures" / "ops"
+from tests.helpers.places import FIXTURES
+
+OPS = FIXTURES / "ops"
 BOOK: dict[str, dict[str, Any]] = yaml.safe_load((OPS / "ops.yaml").read_text(encoding="utf-8"))
 RUN = [key for key, op in BOOK.items() if op["run"] is not False]
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="running the ops needs torch"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.torch]
 
 
 # All in one process, as importing torch and triton takes most of its time.

@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 import yaml
 
-OPS = Path(__file__).resolve().parents[2] / "fixtures" / "ops"
+from tests.helpers.places import FIXTURES
+
+OPS = FIXTURES / "ops"
 NAMESPACES = {"lib": "vendor"}  # libraries that a file takes from another one
 OWN_REGISTRARS = ("direct_register_custom_op", "register_custom_op", "publish")
 REQUIRED = {"file", "line", "declared", "written", "maybe", "unknown", "kernels", "findings", "why", "run"}

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from registration_case import HEAD, both, functions, register, shown
+from tests.helpers.registration_case import HEAD, both, functions, register, shown
 
 FIRST = HEAD.count("\n") + 1  # the line of what a test writes
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from registration_case import HEAD, register, said
 
+from tests.helpers.registration_case import HEAD, register, said
 from triton_mutlint.types import Problem
 
 FIRST = HEAD.count("\n") + 1

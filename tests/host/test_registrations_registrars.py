@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from registration_case import HEAD, both, functions, register, shown
 
+from tests.helpers.registration_case import HEAD, both, functions, register, shown
 from triton_mutlint.config.registrar import Registrar
 
 FIRST = HEAD.count("\n") + 1

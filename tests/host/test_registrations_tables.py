@@ -4,8 +4,8 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from registration_case import HEAD, functions, register, said, shown
 
+from tests.helpers.registration_case import HEAD, functions, register, said, shown
 from triton_mutlint.host.model import OpRegistration
 
 PRE = """\

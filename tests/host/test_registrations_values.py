@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from registration_case import register, shown
+
+from tests.helpers.registration_case import register, shown
 
 
 def declared(folder: Path, expression: str, before: str = "") -> tuple[tuple[str, ...] | None, str]:

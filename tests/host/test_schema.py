@@ -94,8 +94,10 @@ def test_what_is_no_schema_is_refused_with_the_column(text: str, column: int, me
     assert (caught.value.column, str(caught.value)) == (column, message)
 
 
+@pytest.mark.torch
 def test_every_schema_of_torch_is_read_as_torch_reads_it() -> None:
-    torch = pytest.importorskip("torch")
+    import torch
+
     schemas = torch._C._jit_get_all_schemas()
     assert len(schemas) > 3000
     for schema in schemas:

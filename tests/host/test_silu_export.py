@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-OPS = Path(__file__).resolve().parents[2] / "fixtures" / "ops"
+from tests.helpers.places import FIXTURES
+
+OPS = FIXTURES / "ops"
 EXPORT = """
 import json, torch, silu
 class Calls(torch.nn.Module):
@@ -32,7 +32,7 @@ print(json.dumps(told))
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="exports with torch")
+@pytest.mark.torch
 def test_only_the_wrapped_launch_can_be_exported() -> None:
     """With a GPU the bare launch fails on the data pointer of a fake tensor, without one already on the driver."""
     environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}

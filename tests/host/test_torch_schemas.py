@@ -48,8 +48,10 @@ def test_every_schema_can_be_read() -> None:
         assert ".".join(filter(None, (schema.name, schema.overload))) == name
 
 
+@pytest.mark.torch
 def test_the_file_is_what_the_installed_torch_gives() -> None:
-    torch = pytest.importorskip("torch")
+    import torch
+
     from scripts.torch_effects.aten import schemas
 
     held = json.loads(DATA.read_bytes())

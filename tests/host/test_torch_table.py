@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -10,15 +9,12 @@ import sys
 import tempfile
 from collections.abc import Callable
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.helpers.places import ROOT
 from triton_mutlint.host.torch.table import DATA, Result, TorchEffect, attribute, function, method, parse, table
-
-needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="asks torch itself")
-ROOT = Path(__file__).parents[2]
 
 
 def by_name(effect: TorchEffect | None, places: Callable[[TorchEffect], tuple[int, ...]]) -> list[str]:
@@ -207,12 +203,11 @@ def test_a_malformed_entry_is_refused() -> None:
 
 # What torch says of the table, all in one process: importing it takes longer than most of this.
 ASKED = """
-import contextlib, io, json, sys
+import json
 from scripts.torch_effects.generate import generate
 made = generate()
 import torch
-from tests.host import torch_calls
-from tests.host.torch_calls import Tally, judge
+from tests.helpers.torch_calls import Tally, judge
 from triton_mutlint.host.torch.table import parse
 def told(text, call, *args, **kwargs):
     tally = Tally()
@@ -230,10 +225,7 @@ told_of = [
     told('self dim -> tensor', torch.unbind, x(), 0),
     told('input other * out -> tensor', torch.add, x(), x(), out=x()),
 ]
-sys.argv = ['torch_calls', '--samples', '0', '--banks', '1']
-with contextlib.redirect_stdout(io.StringIO()) as printed:
-    torch_calls.main()
-print(json.dumps({'made': made, 'told': told_of, 'calls': json.loads(printed.getvalue())}))
+print(json.dumps({'made': made, 'told': told_of}))
 """
 
 
@@ -243,7 +235,7 @@ def asked() -> dict[str, Any]:
     return found
 
 
-@needs_torch
+@pytest.mark.torch
 @pytest.mark.slow
 def test_the_file_is_what_the_generator_gives() -> None:
     made, kept = asked()["made"], json.loads(DATA.read_bytes())
@@ -253,25 +245,16 @@ def test_the_file_is_what_the_generator_gives() -> None:
         assert entries == kept[section], f"run `python -m scripts.torch_effects`: {section}"
 
 
-@pytest.mark.slow
-@needs_torch
-def test_calls_do_what_the_table_says() -> None:
-    """Every public function and method, with plain arguments and at the corners."""
-    seen = asked()["calls"]
-    assert len(seen["called"]) > 1500
-    assert seen["wrong"] == {}
-
-
-@needs_torch
+@pytest.mark.torch
 @pytest.mark.slow
 def test_samples_do_what_the_table_says() -> None:
-    """The same with torch's own samples of its ops, and more kinds of tensors."""
+    """Every public function and method: plain arguments, the corners, torch's own samples, several kinds of tensors."""
     seen = calls("--banks", "10", "--samples", "3")
     assert len(seen["called"]) > 2000
     assert seen["wrong"] == {}
 
 
-@needs_torch
+@pytest.mark.torch
 def test_the_calls_would_show_a_wrong_entry() -> None:
     """The check itself: entries that are wrong in each way are reported, right ones are not."""
     written, right, declared, shared, copied, plain, parts, out = asked()["told"]
@@ -288,7 +271,7 @@ def test_the_calls_would_show_a_wrong_entry() -> None:
 
 
 def calls(*options: str) -> dict[str, Any]:
-    command = [sys.executable, "-m", "tests.host.torch_calls", "--samples", "0", *options]
+    command = [sys.executable, "-m", "tests.helpers.torch_calls", "--samples", "0", *options]
     found: dict[str, Any] = json.loads(run(command))
     return found
 

@@ -15,6 +15,8 @@ from triton_mutlint import triton_names as names
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.lowering.advice import no_argument_helps
 
+pytestmark = pytest.mark.both
+
 LAST = "triton.language._experimental_make_tensor_descriptor"  # which 3.3 alone has
 
 

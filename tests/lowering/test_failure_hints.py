@@ -12,6 +12,8 @@ from triton_mutlint.lowering import triton_api
 from triton_mutlint.run.run import run
 from triton_mutlint.types import Failure, KernelReport, Stage
 
+pytestmark = pytest.mark.both
+
 HEAD = "import triton\nimport triton.language as tl\n\n\n"
 
 

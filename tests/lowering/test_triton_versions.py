@@ -9,13 +9,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.in_process import run_here
+from tests.helpers.in_process import run_here
 from triton_mutlint.basics import UsageError
 from triton_mutlint.config.request import Request
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.run.plan import unexpected
 from triton_mutlint.source.slicing.surroundings import surrounded
 from triton_mutlint.types import Location, Report, Stage, parse_target
+
+pytestmark = pytest.mark.both
 
 SAID = "is newer than those tested (3.3 to 3.9)"
 
@@ -89,7 +91,6 @@ def test_functions_with_the_same_text_are_parsed_once(tmp_path: Path, monkeypatc
         return plain(function)
 
     monkeypatch.setattr(owner, "parse", noted)
-    triton_api._trees.clear()
     for _ in range(2):
-        lint(tmp_path, "tl.store(x, 1)")
+        lint(tmp_path, "tl.store(x, 8675309)")  # which no other test lints
     assert len(parsed) == 1

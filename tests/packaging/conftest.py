@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.helpers.places import ROOT
+
 BUILD = "import sys, setuptools.build_meta as backend; print(getattr(backend, sys.argv[1])(sys.argv[2]))"
 
 
 @pytest.fixture(scope="session")
 def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the source distribution of this checkout, and with the wheel that is made from it."""
-    pytest.importorskip("setuptools", minversion="77")
     folder, out = tmp_path_factory.mktemp("checkout"), tmp_path_factory.mktemp("distributions")
     traces = shutil.ignore_patterns(".*", "*.egg-info", "__pycache__", "build", "dist")
     shutil.copytree(ROOT, folder, ignore=traces, dirs_exist_ok=True)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.places import ROOT
 from triton_mutlint.version import REPOSITORY, __version__
 
-ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "triton_mutlint"
 
 

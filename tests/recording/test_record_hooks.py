@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from types import ModuleType, SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
-from triton_mutlint.recording.hooks import _Notebook
+from triton_mutlint.recording.hooks import begin
+
+pytestmark = pytest.mark.both
 
 
 class _Tensor:
@@ -63,11 +66,20 @@ def _lines(notes: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in notes.read_text(encoding="utf-8").splitlines()] if notes.exists() else []
 
 
-def _patched(notes: Path) -> type[_JITFunction]:
+@pytest.fixture
+def patched(notes: Path, monkeypatch: pytest.MonkeyPatch) -> type[_JITFunction]:
+    """Triton's class, as it was imported before recording began."""
     class JITFunction(_JITFunction):
         pass
 
-    _Notebook(str(notes)).patch_jit(SimpleNamespace(JITFunction=JITFunction))
+    class InterpretedFunction(_JITFunction):
+        pass
+
+    monkeypatch.setitem(sys.modules, "triton.runtime.jit", cast(ModuleType, SimpleNamespace(JITFunction=JITFunction)))
+    monkeypatch.setitem(sys.modules, "triton.runtime.interpreter",
+                        cast(ModuleType, SimpleNamespace(InterpretedFunction=InterpretedFunction)))
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    begin(str(notes))
     return JITFunction
 
 
@@ -75,8 +87,8 @@ def _args(dtype: str = "float16") -> tuple[Any, ...]:
     return (_Tensor(dtype, (4, 8)), _Tensor("int64", (4,), 4100), 1000, 0.5, (_Tensor("bfloat16", (2,)), 7), 128, True)
 
 
-def test_a_launch_is_noted_with_types_values_and_sizes(notes: Path) -> None:
-    _patched(notes)(_kernel).run(*_args(), grid=(8, 2))
+def test_a_launch_is_noted_with_types_values_and_sizes(patched: type[_JITFunction], notes: Path) -> None:
+    patched(_kernel).run(*_args(), grid=(8, 2))
     note, = _lines(notes)
     assert note["args"] == {"x_ptr": "*fp16:16", "out_ptr": "*i64", "n": "i32", "scale": "fp32",
                             "pair": "(*bf16:16, i32)", "BLOCK": 128, "flag": True}
@@ -86,8 +98,7 @@ def test_a_launch_is_noted_with_types_values_and_sizes(notes: Path) -> None:
     assert (note["name"], note["line"]) == ("_kernel", _kernel.__code__.co_firstlineno)
 
 
-def test_repeated_launches_are_not_looked_at(notes: Path) -> None:
-    patched = _patched(notes)
+def test_repeated_launches_are_not_looked_at(patched: type[_JITFunction], notes: Path) -> None:
     assert patched.run is _JITFunction.run, "launching itself is Triton's own"
     kernel = patched(_kernel)
     for _ in range(100):
@@ -96,33 +107,32 @@ def test_repeated_launches_are_not_looked_at(notes: Path) -> None:
     assert (kernel.compiled, len(_lines(notes))) == (2, 2)
 
 
-def test_a_grid_that_is_computed_is_not_called(notes: Path) -> None:
+def test_a_grid_that_is_computed_is_not_called(patched: type[_JITFunction], notes: Path) -> None:
     calls: list[Any] = []
-    _patched(notes)(_kernel).run(*_args(), grid=lambda meta: calls.append(meta))
+    patched(_kernel).run(*_args(), grid=lambda meta: calls.append(meta))
     assert (calls, _lines(notes)[0]["grid"]) == ([], None)
 
 
-def test_what_cannot_be_noted_does_not_reach_the_program(notes: Path) -> None:
+def test_what_cannot_be_noted_does_not_reach_the_program(patched: type[_JITFunction], notes: Path) -> None:
     class Awkward:
         @property
         def data_ptr(self) -> Any:
             raise ValueError("not to be asked")
 
-    kernel = _patched(notes)(_kernel)
+    kernel = patched(_kernel)
     kernel.run(Awkward(), *_args()[1:], grid=(1,))
     assert (kernel.compiled, _lines(notes)) == (1, [])
 
 
-def test_warmups_are_no_launches(notes: Path) -> None:
-    _patched(notes)(_kernel).run(*_args(), grid=(1,), warmup=True)
+def test_warmups_are_no_launches(patched: type[_JITFunction], notes: Path) -> None:
+    patched(_kernel).run(*_args(), grid=(1,), warmup=True)
     assert _lines(notes) == []
 
 
-def test_patching_twice_is_patching_once(notes: Path) -> None:
-    module = SimpleNamespace(JITFunction=_patched(notes))
-    before = module.JITFunction._do_compile
-    _Notebook(str(notes)).patch_jit(module)
-    assert module.JITFunction._do_compile is before
+def test_beginning_twice_is_beginning_once(patched: type[_JITFunction], notes: Path) -> None:
+    begin(str(notes))
+    patched(_kernel).run(*_args(), grid=(1,))
+    assert len(_lines(notes)) == 1
 
 
 def test_the_installed_triton_still_compiles_where_it_is_looked_at() -> None:

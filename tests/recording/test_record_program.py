@@ -6,11 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from tests.helpers.interrupts import hears_interrupts
+from tests.helpers.places import FIXTURES
 from triton_mutlint.cli import record
 from triton_mutlint.cli.shell import boundary
 from triton_mutlint.config.request import Request
@@ -18,8 +19,7 @@ from triton_mutlint.run.run import run
 from triton_mutlint.spec.read import parse_spec
 from triton_mutlint.types import Origin
 
-FIXTURES = Path(__file__).resolve().parent.parent.parent / "fixtures"
-needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
+pytestmark = pytest.mark.both
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _command(*arguments: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *arguments], cwd=cwd, capture_output=True, text=True, check=False,
+                          preexec_fn=hears_interrupts,
                           env={**os.environ, "TRITON_INTERPRET": "1", **variables})
 
 
@@ -45,7 +46,7 @@ def recorded(folder: Path) -> str:
     return (folder / "spec.yaml").read_text(encoding="utf-8")
 
 
-@needs_torch
+@pytest.mark.torch
 def test_the_spec_holds_what_was_launched(recorded: str) -> None:
     spec = parse_spec(recorded, "spec.yaml")
     kernels = {entry.pattern: entry for entry in spec.kernels}
@@ -58,7 +59,7 @@ def test_the_spec_holds_what_was_launched(recorded: str) -> None:
     assert {launch["grid"][0] for launch in launches} == {4}
 
 
-@needs_torch
+@pytest.mark.torch
 def test_what_the_source_gives_is_not_repeated(recorded: str) -> None:
     kernels = {entry.pattern: entry for entry in parse_spec(recorded, "spec.yaml").kernels}
     tuned = kernels["train.py::tuned_kernel"]
@@ -67,7 +68,7 @@ def test_what_the_source_gives_is_not_repeated(recorded: str) -> None:
     assert sorted(launch["args"]["BLOCK"] for launch in tuned.verify["launches"]) == [16, 32]
 
 
-@needs_torch
+@pytest.mark.torch
 def test_flags_that_go_together_are_not_multiplied(recorded: str) -> None:
     bias = {entry.pattern: entry for entry in parse_spec(recorded, "spec.yaml").kernels}["train.py::bias_kernel"]
     assert {a.parameter for a in bias.args} == {"x_ptr", "bias_ptr", "out_ptr", "n", "FN", "DTYPE"}
@@ -78,7 +79,7 @@ def test_flags_that_go_together_are_not_multiplied(recorded: str) -> None:
         (True, "*fp32:16"), (False, None)}
 
 
-@needs_torch
+@pytest.mark.torch
 def test_it_lints_clean(recorded: str, folder: Path) -> None:
     report = run(Request((".",), folder, spec=folder / "spec.yaml", targets=("cuda:90",)))
     assert report.findings == ()
@@ -88,7 +89,7 @@ def test_it_lints_clean(recorded: str, folder: Path) -> None:
 
 
 @pytest.mark.slow
-@needs_torch
+@pytest.mark.torch
 def test_a_second_run_changes_nothing_and_an_import_does_the_same(recorded: str, folder: Path) -> None:
     (folder / "imports.py").write_text("import triton_mutlint.record\nimport train\n", encoding="utf-8")
     done = _command("imports.py", cwd=folder, TRITON_MUTLINT_RECORD="spec.yaml")

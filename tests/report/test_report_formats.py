@@ -5,20 +5,30 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
 import pytest
-from report_samples import ADD_KERNEL, EMPTY_REPORT, EVIL, FINDINGS, FULL, NORM_KERNEL, SAMPLES, SIMPLE, TEXTS, many
 
+from tests.helpers.places import ROOT
+from tests.helpers.report_samples import (
+    ADD_KERNEL,
+    EMPTY_REPORT,
+    EVIL,
+    FINDINGS,
+    FULL,
+    NORM_KERNEL,
+    SAMPLES,
+    SIMPLE,
+    TEXTS,
+    many,
+)
 from triton_mutlint.report import FORMATS, github, render
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.sources import SourceLines
 from triton_mutlint.types import Location, Report, Severity
 from triton_mutlint.version import REPOSITORY
 
-ROOT = Path(__file__).parents[2]
 NAMES = [name for name in FORMATS if name not in ("text", "json")]
 
 

@@ -7,8 +7,8 @@ from random import Random
 
 import jsonschema
 import pytest
-from report_samples import ADD_KERNEL, BROKEN_KERNEL, FULL, NORM_KERNEL, SAMPLES, SIMPLE, many
 
+from tests.helpers.report_samples import ADD_KERNEL, BROKEN_KERNEL, FULL, NORM_KERNEL, SAMPLES, SIMPLE, many
 from triton_mutlint.report import json as json_report
 from triton_mutlint.types import Declaration, Location, OpArgument, OpMutation, OpReport, Report
 

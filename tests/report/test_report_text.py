@@ -4,7 +4,9 @@ import re
 from dataclasses import replace
 
 import pytest
-from report_samples import (
+from rich.cells import cell_len
+
+from tests.helpers.report_samples import (
     ADD_KERNEL,
     BROKEN_KERNEL,
     FINDINGS,
@@ -14,11 +16,8 @@ from report_samples import (
     SIMPLE,
     TEXTS,
     access,
-    many,
     parameter,
 )
-from rich.cells import cell_len
-
 from triton_mutlint.report import render as render_as
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.sources import SourceLines
@@ -255,13 +254,6 @@ def test_long_asm_is_cut_unless_verbose() -> None:
     assert render(report).count("| nop;") == 4
     assert "… 26 more lines" in render(report)
     assert render(report, verbose=True).count("| nop;") == 30
-
-
-def test_five_hundred_kernels_stay_ordered() -> None:
-    lines = render(many(500)).splitlines()
-    heads = [line for line in lines if re.match(r"big\.py:\d+ k", line)]
-    assert heads == [f"big.py:{10 * i + 1} k{i}  writes output_ptr" for i in range(500)]
-    assert lines[-1] == "500 kernels: 500 analysed · 333 errors, 0 warnings"
 
 
 def test_wide_table_cells_move_the_rest_down() -> None:

@@ -10,8 +10,6 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.config.settings import Config
 from triton_mutlint.types import Report, UsageError
 
-pytest.importorskip("triton")
-
 HEAD = "import triton\nimport triton.language as tl\n\n\n"
 FILL = "@triton.jit\ndef {}(out_ptr, n):\n    tl.store(out_ptr + tl.program_id(0), n)\n"
 TABLE = """\

@@ -14,6 +14,8 @@ from test_rule_autotune import found
 
 from triton_mutlint.types import Rerun
 
+pytestmark = pytest.mark.both
+
 autotuner = pytest.importorskip("triton.runtime.autotuner")
 
 

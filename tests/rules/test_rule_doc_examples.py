@@ -23,7 +23,6 @@ def section(code: str, title: str) -> str:
 
 
 def lint(code: str, title: str, folder: Path) -> tuple[Finding, ...]:
-    pytest.importorskip("triton")
     from triton_mutlint.run.run import run
 
     text = section(code, title)

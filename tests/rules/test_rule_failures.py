@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rule_samples import subject_of
 
+from tests.helpers.rule_samples import subject_of
 from triton_mutlint.config.request import Request
 from triton_mutlint.config.settings import Config
 from triton_mutlint.contracts.contract import Contract, Key
@@ -16,8 +16,6 @@ from triton_mutlint.report.terminal.summary import fails
 from triton_mutlint.rules import RULES
 from triton_mutlint.run.run import run
 from triton_mutlint.types import Failure, Finding, Severity, Stage, Status
-
-pytest.importorskip("triton")
 
 HEAD = "import triton\nimport triton.language as tl\n\n\n"
 KERNELS = {

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.places import ROOT
 from triton_mutlint.config.request import Request
 from triton_mutlint.config.settings import Config
 from triton_mutlint.rules import RULES
 from triton_mutlint.rules.docs import pages
 from triton_mutlint.types import Finding
 
-ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures" / "rules"
 FILES = sorted(FIXTURES.glob("*/*/*.py"))
 _MARK = re.compile(r"# finds (TML\d.*)$")
@@ -42,7 +42,6 @@ def default(code: str) -> str:
 
 
 def lint(file: Path) -> tuple[Finding, ...]:
-    pytest.importorskip("triton")
     from triton_mutlint.run.run import run
 
     code = file.parts[-3]

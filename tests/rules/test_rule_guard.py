@@ -8,17 +8,15 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from pathlib import Path
 
 import pytest
 
+from tests.helpers.places import ROOT
 from triton_mutlint.cli.shell import boundary
 from triton_mutlint.report import render
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.rules import RULES
 from triton_mutlint.types import Environment, Report
-
-ROOT = Path(__file__).parents[2]
 
 
 def test_each_file_of_a_rule_is_registered() -> None:

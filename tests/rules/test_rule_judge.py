@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rule_samples import FILE, codes, run_of, subject_of
 
+from tests.helpers.rule_samples import FILE, codes, run_of, subject_of
 from triton_mutlint.config.settings import Config
 from triton_mutlint.contracts.snapshot import Snapshot
 from triton_mutlint.rules.rule import RunSubject

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from rule_samples import FILE, subject_of
 
+from tests.helpers.rule_samples import FILE, subject_of
 from triton_mutlint.contracts.declarations import KernelDeclaration
 from triton_mutlint.rules import RULES
 from triton_mutlint.rules.rule import KernelSubject, RunSubject

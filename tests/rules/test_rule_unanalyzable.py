@@ -9,8 +9,6 @@ import pytest
 from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 
-pytest.importorskip("triton")
-
 GUESSED = """\
 import triton
 import triton.language as tl

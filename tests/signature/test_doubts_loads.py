@@ -10,8 +10,6 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.report.terminal.table import verdict
 from triton_mutlint.run.run import run
 
-pytest.importorskip("triton")
-
 KERNEL = """\
 import triton
 import triton.language as tl

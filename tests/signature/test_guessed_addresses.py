@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.places import FIXTURES
 from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.types import KernelReport, Stage
 
-FOLDER = Path(__file__).resolve().parent.parent.parent / "fixtures" / "guessed"
+FOLDER = FIXTURES / "guessed"
 NAMES = ("addresses.py", "choices.py", "objects.py", "passed.py")
 KERNEL = re.compile(r"# writes:(.*)\n(?:# not:(.*)\n)?@triton.jit\ndef (\w+)")
 CASES = {(name, m[3]): (frozenset(m[1].split()), frozenset((m[2] or "").split())) for name in NAMES

@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.casebook import needs_another_triton
+from tests.helpers.casebook import needs_another_triton
+from tests.helpers.places import FIXTURES
 from triton_mutlint.config.request import Request
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.run.run import run
 from triton_mutlint.types import KernelReport, Mutation
 
-KERNELS = Path(__file__).resolve().parent.parent.parent / "fixtures" / "guessed" / "kernels.py"
+pytestmark = pytest.mark.both
+
+KERNELS = FIXTURES / "guessed" / "kernels.py"
 WRITES = {m[2]: frozenset(m[1].split()) for m in re.finditer(
     r"# writes:(.*)\n@triton.jit\ndef (\w+)", KERNELS.read_text(encoding="utf-8"))}  # fmt: skip
 UNABLE = {(3, 3): 8, (3, 4): 2}  # how many of them these versions cannot lower

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.signature.inference_by_hand import guesses, main
-from tests.signature.kernels_by_hand import loaded
+from tests.helpers.inference_by_hand import guesses, main
+from tests.helpers.kernels_by_hand import loaded
 from triton_mutlint.signature.infer import infer
 
 

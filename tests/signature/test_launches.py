@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.signature.inference_by_hand import guesses
-from tests.signature.kernels_by_hand import loaded
+from tests.helpers.inference_by_hand import guesses
+from tests.helpers.kernels_by_hand import loaded
 from triton_mutlint.signature.infer import infer
 
 KERNEL = """

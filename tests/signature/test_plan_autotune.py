@@ -7,9 +7,9 @@ from collections import namedtuple
 from typing import Any
 
 import pytest
-from kernels_by_hand import config, loaded, missing
-from plans_by_hand import guess, plan, values
 
+from tests.helpers.kernels_by_hand import config, loaded, missing
+from tests.helpers.plans_by_hand import guess, plan, values
 from triton_mutlint.types import (
     ConstexprValue,
     Origin,

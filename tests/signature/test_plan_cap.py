@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from kernels_by_hand import config, loaded
-from plans_by_hand import FLAG, guess, plan, values
 
+from tests.helpers.kernels_by_hand import config, loaded
+from tests.helpers.plans_by_hand import FLAG, guess, plan, values
 from triton_mutlint.types import (
     Kernel,
     Origin,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kernels_by_hand import config, loaded
-from plans_by_hand import FLAG, guess, plan, values
-
+from tests.helpers.kernels_by_hand import config, loaded
+from tests.helpers.plans_by_hand import FLAG, guess, plan, values
 from triton_mutlint.signature.planning import Inferred
 from triton_mutlint.types import (
     ArgType,

@@ -6,9 +6,9 @@ from collections import namedtuple
 from pathlib import Path
 
 import pytest
-from kernels_by_hand import loaded, missing
-from plans_by_hand import guess, plan, values
 
+from tests.helpers.kernels_by_hand import loaded, missing
+from tests.helpers.plans_by_hand import guess, plan, values
 from triton_mutlint.types import (
     ConstexprValue,
     DescriptorType,

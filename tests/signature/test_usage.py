@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.signature.inference_by_hand import guesses, main
+from tests.helpers.inference_by_hand import guesses, main
 
 
 @pytest.mark.parametrize(

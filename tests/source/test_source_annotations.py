@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("triton")
-
 from triton_mutlint.config.request import Request
 
 TEXT = """import typing as t

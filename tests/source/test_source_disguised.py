@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 import pytest
 
-pytest.importorskip("triton")
-
 from triton_mutlint.source.python_text import has_kernels
 from triton_mutlint.types import FileResult
 

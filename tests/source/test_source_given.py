@@ -10,8 +10,6 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.source.load import load
 from triton_mutlint.types import Finding, Report, SourceFile
 
-pytest.importorskip("triton")
-
 HEAD = "import triton\nimport triton.language as tl\nfrom absent import LANES\nfrom absent.sub import WIDTH as W\n\n\n"
 IMPORTED = """\
 @triton.jit

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.in_process import run_here
+from tests.helpers.in_process import run_here
 from triton_mutlint.config.request import Request
 from triton_mutlint.process.harmless import harmless
 

@@ -1,17 +1,17 @@
-"""Kernels that torch's Inductor writes: right with torch's helpers, and with what stands in for them."""
+"""Kernels that torch's Inductor writes: right with torch's helpers, and without torch with what stands in for them."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
+from tests.helpers.places import FIXTURES
 from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
-from triton_mutlint.source import finder
 from triton_mutlint.types import Status
 
-FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "inductor"
+pytestmark = pytest.mark.both
+
+FOLDER = FIXTURES / "inductor"
 _MARK = "# writes: "
 
 
@@ -27,11 +27,7 @@ def _truth() -> dict[str, set[str]]:
     return truth
 
 
-@pytest.mark.parametrize("installed", [True, False], ids=["with what is installed", "without torch"])
-def test_kernels_of_inductor_are_right(installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not installed:
-        found = finder._installed
-        monkeypatch.setattr(finder, "_installed", lambda top: None if top == "torch" else found(top))
+def test_kernels_of_inductor_are_right() -> None:
     report = run(Request(("generated.py",), FOLDER, use_spec=False))
     failures = {k.name: k.failure for k in report.kernels if k.status is not Status.ANALYZED}
     assert not failures

@@ -9,8 +9,6 @@ import pytest
 
 from triton_mutlint.types import FileResult
 
-pytest.importorskip("triton")
-
 Load = Callable[..., FileResult]
 Write = Callable[[str, str], Path]
 

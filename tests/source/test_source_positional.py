@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("triton")
-
 from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("triton")
-
 from triton_mutlint.config.request import Request
 from triton_mutlint.types import FileResult, KernelReport, Report
 

@@ -5,13 +5,9 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
-import pytest
-
 from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.types import Report
-
-pytest.importorskip("triton")
 
 CONSTANTS = "import triton.language as tl\nA = tl.constexpr(4)\nB = tl.constexpr(8)\n"
 KERNELS = """\

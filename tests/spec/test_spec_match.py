@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.signature.kernels_by_hand import loaded
+from tests.helpers.kernels_by_hand import loaded
 from triton_mutlint.signature.planning import build_plan
 from triton_mutlint.spec.bind import entry_of_values
 from triton_mutlint.spec.model import Spec

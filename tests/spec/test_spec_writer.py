@@ -14,7 +14,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.signature.kernels_by_hand import config, loaded
+from tests.helpers.kernels_by_hand import config, loaded
 from triton_mutlint.cli.init_work import mentions
 from triton_mutlint.spec.as_yaml import (
     HEADER,

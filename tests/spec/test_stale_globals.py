@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.spec.read import parse_spec
@@ -66,7 +64,6 @@ def test_the_text_that_is_linted_counts_not_the_file(tmp_path: Path) -> None:
 
 
 def test_a_run_says_so_and_a_used_name_is_not_stale(tmp_path: Path) -> None:
-    pytest.importorskip("triton")
     (tmp_path / "k.py").write_text(KERNEL)
     (tmp_path / "triton-mutlint.yaml").write_text("version: 1\nglobals:\n  settings.LANES: 4\n  ROWZ: 4\n")
     found = [f for f in run(Request(("k.py",), tmp_path)).findings if f.rule == "TML904"]

@@ -93,8 +93,10 @@ def test_shown_text_never_holds_an_address() -> None:
     assert shown == ["<object>", "(<object>, 1)", "tensor", "torch.float32", ""]
 
 
+@pytest.mark.torch
 def test_real_tensors_and_elements_types() -> None:
-    torch = pytest.importorskip("torch")
+    import torch
+
     assert type_of_value(torch.empty(4, dtype=torch.float8_e4m3fn, device="meta")) == PointerType("fp8e4nv")
     assert type_of_value(torch.empty(4, dtype=torch.bool)) == PointerType("i1")
     assert type_of_value(torch.float16) == ConstexprValue(torch.float16, "torch.float16")

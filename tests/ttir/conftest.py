@@ -6,7 +6,8 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from tests_ttir_lowering import CASES
+
+from tests.helpers.ttir_lowering import CASES
 
 
 @pytest.fixture

@@ -11,6 +11,8 @@ import pytest
 
 from triton_mutlint.ttir.ops import Flow, Kind, OpInfo, lookup, rows
 
+pytestmark = pytest.mark.both
+
 # The definitions model these as writes, so that the compiler keeps them in loops; they only read.
 READS_ONLY = {"atomic_load", "atomic_poll"}
 OPERAND = re.compile(r"(?:Arg<\s*)?(Variadic<|Optional<)?.*:\$(\w+)", re.DOTALL)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests_ttir_lowering import ENTRIES, Lowering, lowering
 
+from tests.helpers.ttir_lowering import ENTRIES, Lowering, lowering
 from triton_mutlint.ttir.ir import Function, Module, Op, walk
 from triton_mutlint.ttir.parser import parse
 
-pytest.importorskip("triton")
-pytestmark = pytest.mark.usefixtures("kernels_importable")
+pytestmark = [pytest.mark.both, pytest.mark.usefixtures("kernels_importable")]
 
 
 def bindings_walk(module: Any) -> list[Any]:
@@ -66,7 +65,7 @@ def test_agrees_with_the_bindings(name: str, target: str) -> None:
 @pytest.mark.filterwarnings("ignore:tl.(make_block_ptr|advance):DeprecationWarning")
 @pytest.mark.parametrize("name", ["many_ops", "block_pointers"])
 def test_agrees_on_most_ops_of_the_language(name: str) -> None:
-    import ttir_ops_kernels
+    from tests.helpers import ttir_ops_kernels
 
     lower = lowering("cuda")
     signature = {"x": "*fp32", "y": "*fp32", "z": "*i32", "n": "i32", "BLOCK": "constexpr"}

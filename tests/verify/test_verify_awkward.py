@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from tests.verify.conftest import FIXTURES, HAS_TORCH
+from tests.helpers.places import FIXTURES
 from triton_mutlint.config.request import Request
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.verify import json_report, text
@@ -16,7 +16,7 @@ from triton_mutlint.verify.model import Agreement, KernelOutcome, Outcome, Verif
 from triton_mutlint.verify.verifying import verify
 from triton_mutlint.verify.wire import Settings
 
-pytestmark = pytest.mark.skipif(not HAS_TORCH, reason="torch is not installed")
+pytestmark = pytest.mark.torch
 FOLDER = FIXTURES / "verify"
 SCHEMA = json.loads((Path(json_report.__file__).parent / "schema.json").read_text(encoding="utf-8"))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -12,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.verify.conftest import FIXTURES, HAS_TORCH
-from triton_mutlint.types import UsageError
-from triton_mutlint.verify import verifying
+from tests.helpers.interrupts import children, hears_interrupts, lives
+from tests.helpers.places import FIXTURES
+from triton_mutlint.cli.shell import boundary
 
 HANGS = """\
 import triton
@@ -31,22 +30,21 @@ def hangs(x_ptr):
 
 def _start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, "-m", "triton_mutlint", "verify", *arguments], cwd=cwd, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=hears_interrupts)
 
 
-def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verifying, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match=r"torch and numpy are not installed: pip install 'triton-mutlint\[torch\]'"):
-        verifying.require("cpu")
-
-
-@pytest.mark.skipif(HAS_TORCH, reason="torch is installed")
-def test_the_command_says_what_is_missing() -> None:
-    process = _start("kernels.py", cwd=FIXTURES / "quickstart")
-    output, errors = process.communicate(timeout=60)
-    assert (process.returncode, output) == (2, "")
-    assert errors == ("triton-mutlint: error: verify runs kernels on torch tensors, and torch is not installed: "
-                      "pip install 'triton-mutlint[torch]'\n")
+@pytest.mark.parametrize(("missing", "said"), [
+    (("torch",), "torch is not installed"), (("torch", "numpy"), "torch and numpy are not installed"),
+])
+def test_missing_packages_are_named(
+    missing: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
+) -> None:
+    for name in missing:
+        monkeypatch.setitem(sys.modules, name, None)
+    assert boundary.run(["verify", str(FIXTURES / "quickstart" / "kernels.py")]) == 2
+    out, err = capfd.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert f"verify runs kernels on torch tensors, and {said}: pip install 'triton-mutlint[torch]'" in err
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
@@ -55,51 +53,37 @@ def test_the_command_says_what_is_missing() -> None:
     (("x.py", "--device", "tpu"), "'tpu' is not one of"),
     (("x.py", "--timeout", "0"), "--timeout"),
 ])  # fmt: skip
-def test_wrong_usage(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    process = _start(*arguments, cwd=tmp_path)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 2
-    assert message in errors
+def test_wrong_usage(
+    arguments: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert boundary.run(["verify", *arguments]) == 2
+    assert message in capfd.readouterr().err
 
 
-@pytest.mark.skipif(not HAS_TORCH, reason="torch is not installed")
+@pytest.mark.torch
 def test_an_interrupt_ends_it_and_what_it_started(tmp_path: Path) -> None:
     (tmp_path / "hangs.py").write_text(HANGS, encoding="utf-8")
     process = _start("hangs.py", "--timeout", "600", cwd=tmp_path)
     children = _wait_for_runs(process.pid)
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=20) == 130
-    assert not any(_lives(pid) for pid in children)
+    assert not any(lives(pid) for pid in children)
     assert "Traceback" not in process.communicate()[1]
 
 
 def _wait_for_runs(pid: int) -> list[int]:
     """The process that forks and one that it forked, once both are there."""
     for _ in range(600):
-        for zygote in _children(pid):
-            if _children(zygote):
-                return [zygote, *_children(zygote)]
+        for zygote in children(pid, at_least=1):
+            if forked := children(zygote):
+                return [zygote, *forked]
         time.sleep(0.1)
     raise AssertionError("no run began within a minute")
 
 
-def _children(pid: int) -> list[int]:
-    try:
-        threads = list(Path(f"/proc/{pid}/task").iterdir())
-        return [int(c) for t in threads for c in (t / "children").read_text(encoding="ascii").split()]
-    except OSError:
-        return []
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] != "Z"
-
-
-@pytest.mark.usefixtures("needs_torch")
+@pytest.mark.torch
 def test_each_kernel_that_a_factory_makes_runs_as_itself(tmp_path: Path) -> None:
     (tmp_path / "products.py").write_text(
         "import triton\nimport triton.language as tl\n\n\ndef make(on: tl.constexpr):\n    @triton.jit\n"

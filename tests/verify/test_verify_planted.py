@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import triton_mutlint.run.kernel as pipeline
-from tests.verify.conftest import FIXTURES, HAS_TORCH
+from tests.helpers.places import FIXTURES
 from triton_mutlint.config.request import Request
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.types import AccessKind
@@ -20,7 +20,7 @@ from triton_mutlint.verify.model import Outcome
 from triton_mutlint.verify.verifying import verify
 from triton_mutlint.verify.wire import Settings
 
-pytestmark = pytest.mark.skipif(not HAS_TORCH, reason="torch is not installed")
+pytestmark = pytest.mark.torch
 
 
 @pytest.mark.slow

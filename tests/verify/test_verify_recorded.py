@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.verify.conftest import HAS_TORCH
 from triton_mutlint.config.request import Request
 from triton_mutlint.types import Mutation
 from triton_mutlint.verify.model import Agreement, Outcome
 from triton_mutlint.verify.verifying import verify
 from triton_mutlint.verify.wire import Settings
 
-pytestmark = pytest.mark.skipif(not HAS_TORCH, reason="torch is not installed")
+pytestmark = pytest.mark.torch
 
 SOURCE = """\
 import triton

@@ -6,18 +6,17 @@ import json
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from benchmarks.generated import module_text
+from tests.helpers.places import ROOT
 from triton_mutlint.analysis import VariantEffects, analyze_module
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.ttir.parser import parse
 from triton_mutlint.types import ArgOwner, ArgRole
 
 OWNERS = (ArgOwner("a", ArgRole.ADDRESS), ArgOwner("b", ArgRole.ADDRESS), ArgOwner("n", ArgRole.SCALAR))
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def analyzed(text: str) -> VariantEffects:

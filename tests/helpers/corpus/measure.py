@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from tests.corpus.packages import ROOT, Package
-from tests.corpus.survey import FailedKernel, Survey
+from tests.helpers.corpus.packages import ROOT, Package
+from tests.helpers.corpus.survey import FailedKernel, Survey
 
 LONGEST_RUN = 3600  # seconds for one package
 _OTHER_TRITON = "analyse it with the Triton version"
@@ -26,14 +26,14 @@ def measure(package: Package) -> tuple[Survey, str]:
         result = Path(folder) / "survey.json"
         excluded = [f"--exclude={glob}" for glob in package.excluded]
         done = subprocess.run(
-            [sys.executable, "-m", "tests.corpus.survey", str(package.folder), *excluded, f"--result={result}"],
+            [sys.executable, "-m", "tests.helpers.corpus.survey", str(package.folder), *excluded, f"--result={result}"],
             cwd=ROOT, capture_output=True, text=True, timeout=LONGEST_RUN, check=True,
         )
         return read(result), done.stdout + done.stderr
 
 
 def read(result: Path) -> Survey:
-    """A survey as `tests.corpus.survey` wrote it."""
+    """A survey as `tests.helpers.corpus.survey` wrote it."""
     values = json.loads(result.read_text(encoding="utf-8"))
     failed = tuple(FailedKernel(**f) for f in values.pop("failed"))
     return Survey(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}, failed=failed)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.casebook import FIXTURES
+from tests.helpers.casebook import FIXTURES
 from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.types import Mutation, Stage, Status
@@ -29,15 +29,6 @@ def {name}(x_ptr):
 
 def lint(folder: Path, *arguments: str, **options: object):
     return run(Request(arguments or (".",), folder, targets=("cuda:90",), **options))  # type: ignore[arg-type]
-
-
-def test_files_without_kernels_import_neither_triton_nor_torch(tmp_path: Path) -> None:
-    (tmp_path / "plain.py").write_text("print('triton.jit is only mentioned')\n")
-    code = ("import sys; from pathlib import Path; from triton_mutlint.run.run import run; "
-            "from triton_mutlint.config.request import Request; r = run(Request(('.',), Path.cwd())); "
-            "print(r.files, [m for m in ('triton', 'torch') if m in sys.modules])")
-    shown = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert shown.stdout.strip() == "0 []"
 
 
 def test_helpers_are_counted_and_listed_on_request(tmp_path: Path) -> None:

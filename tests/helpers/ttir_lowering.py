@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-CASES = Path(__file__).parents[2] / "fixtures" / "cases"
+from tests.helpers.places import FIXTURES
+
+CASES = FIXTURES / "cases"
 ENTRIES: dict[str, dict[str, Any]] = {
     case["name"]: case for case in yaml.safe_load((CASES / "cases.yaml").read_text())["cases"]
 }

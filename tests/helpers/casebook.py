@@ -9,12 +9,12 @@ from typing import Any
 
 import yaml
 
+from tests.helpers.places import FIXTURES
 from triton_mutlint.config.request import Request
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.run.run import run
 from triton_mutlint.types import KernelReport, Report
 
-FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 BOOKS = ("cases", "tutorials", "hard", "hard/amd", "old")
 
 

@@ -1,6 +1,6 @@
 """One run of the tool over one package without any spec, and what it cost: run as a process of its own.
 
-    python -m tests.corpus.survey FOLDER [--exclude GLOB]... [--result FILE]
+    python -m tests.helpers.corpus.survey FOLDER [--exclude GLOB]... [--result FILE]
 
 Writes JSON to the file (or to standard output); the linted package must add nothing to that.
 """

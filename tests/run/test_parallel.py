@@ -13,11 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.interrupts import children, hears_interrupts, lives
+from tests.helpers.places import FIXTURES
 from triton_mutlint.config.request import Request
 from triton_mutlint.process.forked import Lost, Processes
 from triton_mutlint.run import run as engine
 
-CASES = Path(__file__).parents[1] / "fixtures" / "cases"
+CASES = FIXTURES / "cases"
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="takes fork")
 
 
@@ -92,44 +94,8 @@ def test_no_process_is_left() -> None:
             os.kill(pid, 0)
 
 
-KERNELS = """
-import triton, triton.language as tl
-
-@triton.jit
-def before(x):
-    tl.store(x, 1)
-
-@triton.jit
-def killer(x):
-    tl.store(x, 1)
-
-@triton.jit
-def after(x):
-    tl.store(x, 1)
-"""
-
-
-def test_a_kernel_that_ends_its_process_is_lost_alone(tmp_path: Path) -> None:
-    pytest.importorskip("triton")
-    code = ("import os, signal, sys; from triton_mutlint.lowering import lower; real = lower.Lowerer.lower\n"
-            "def wrapped(self, kernel, *rest):\n"
-            "    if kernel.name == 'killer': signal.raise_signal(9)\n"
-            "    return real(self, kernel, *rest)\n"
-            "lower.Lowerer.lower = wrapped\n"
-            "from triton_mutlint.cli.shell.boundary import run; sys.exit(run(sys.argv[1:]))")
-    (tmp_path / "kernels.py").write_text(KERNELS)
-    (tmp_path / "more.py").write_text(KERNELS.replace("killer", "harmless"))
-    done = subprocess.run([sys.executable, "-c", code, ".", "--jobs", "2", "--format", "json", "--target", "cuda:90"],
-                          cwd=tmp_path, capture_output=True, text=True)
-    statuses = {(k["file"], k["name"]): k["status"] for k in json.loads(done.stdout)["kernels"]}
-    assert statuses.pop(("kernels.py", "killer")) == "failed"
-    assert list(statuses.values()) == ["analyzed"] * 5
-    assert "killer: its process was ended by SIGKILL" in done.stdout
-
-
 @pytest.mark.parametrize("jobs", [2, 5])
 def test_the_report_is_the_same(jobs: int) -> None:
-    pytest.importorskip("triton")
     command = [sys.executable, "-m", "triton_mutlint", "--format", "json", "--target", "cuda:90", "--exit-zero"]
     paths = ["kernels", "../bad/rejected_by_triton.py", "../bad/constant_prints.py"]
     one, several = (
@@ -143,21 +109,18 @@ def test_the_report_is_the_same(jobs: int) -> None:
 
 @pytest.mark.slow
 def test_an_interrupt_ends_all_of_it() -> None:
-    pytest.importorskip("triton")
     command = [sys.executable, "-m", "triton_mutlint", "--jobs", "2", "../bad/endless_unrolling.py"]
     process = subprocess.Popen(command, cwd=CASES, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               start_new_session=True)
-    time.sleep(4)
+                               start_new_session=True, preexec_fn=hears_interrupts)
+    started = children(process.pid, at_least=1)
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors.strip()) == (130, "")
-    with pytest.raises(ProcessLookupError):
-        os.killpg(process.pid, 0)
+    assert not any(lives(pid) for pid in started)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_progress_counts_the_files_that_are_done(jobs: int, tmp_path: Path) -> None:
-    pytest.importorskip("triton")
     kernel = "@triton.jit\ndef {name}(x):\n    tl.store(x, 1)\n\n\n"
     for i in range(4):
         body = "".join(kernel.format(name=f"k{i}_{j}") for j in range(3))

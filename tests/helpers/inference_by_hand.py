@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import dedent
 from typing import Any
 
-from tests.signature.kernels_by_hand import loaded
+from tests.helpers.kernels_by_hand import loaded
 from triton_mutlint.signature.infer import infer
 from triton_mutlint.types import ArgType
 

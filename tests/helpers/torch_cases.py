@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
-from tests.host import torch_calls
-from tests.host.torch_corners import corners
+from tests.helpers import torch_calls
+from tests.helpers.torch_corners import corners
 from triton_mutlint.host.torch.table import attribute, function, method, table
 
 

@@ -13,7 +13,6 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
 NEW = "a new folder"
 Run = Callable[[list[str]], tuple[int, str]]
 """Runs one command line of the tool in the working directory: its exit code, and what it printed."""

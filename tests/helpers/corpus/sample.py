@@ -1,6 +1,6 @@
 """Which kernels of the corpus are read by hand: drawn by a fixed seed, from the source alone.
 
-    python -m tests.corpus.sample      prints `package file:line kernel`
+    python -m tests.helpers.corpus.sample      prints `package file:line kernel`
 
 A kernel is drawn from the functions under `@triton.jit` that are launched in their own file. Those
 that use block pointers, gluon or the language of a fork of Triton are passed over.
@@ -13,8 +13,8 @@ import random
 import re
 from collections.abc import Iterator
 
-from tests.corpus.packages import Package, packages
-from tests.corpus.survey import jit_functions
+from tests.helpers.corpus.packages import Package, packages
+from tests.helpers.corpus.survey import jit_functions
 
 SEED = 20250
 SHARES = {"liger-kernel": 10, "fla-core": 12, "flag-gems": 12, "torchao": 5, "xformers": 2, "gemlite": 3, "sglang": 6,

@@ -1,6 +1,6 @@
 """The tables of docs/corpus.md.
 
-    CORPUS=all python -m tests.corpus.report [--results FOLDER]
+    CORPUS=all python -m tests.helpers.corpus.report [--results FOLDER]
 
 Surveys every selected package (docs/corpus.md says which those are), or reads surveys that are in
 FOLDER as `<package>.json`, and prints Markdown.
@@ -15,9 +15,9 @@ from functools import reduce
 from operator import add
 from pathlib import Path
 
-from tests.corpus.measure import Tally, is_foreign, kind, measure, read, tally
-from tests.corpus.packages import Package, selected
-from tests.corpus.survey import FailedKernel, Survey
+from tests.helpers.corpus.measure import Tally, is_foreign, kind, measure, read, tally
+from tests.helpers.corpus.packages import Package, selected
+from tests.helpers.corpus.survey import FailedKernel, Survey
 
 _GIVE = r"give other arguments in the spec under .*?; it was lowered with"
 Surveys = Sequence[tuple[Package, Survey]]

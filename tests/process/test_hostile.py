@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.places import FIXTURES
 from triton_mutlint.process.confined import unavailable
 
-BOOK = Path(__file__).parents[1] / "fixtures" / "hostile"
+BOOK = FIXTURES / "hostile"
 VICTIM = '''import triton
 import triton.language as tl
 

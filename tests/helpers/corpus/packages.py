@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+from tests.helpers.places import ROOT
+
 FIXTURES = ROOT / "fixtures" / "corpus"
 PINS = FIXTURES / "packages.txt"
 

@@ -1,6 +1,6 @@
 """Calls torch's functions and holds what happened to their arguments against the effect table.
 
-`python -m tests.host.torch_calls --samples 2` calls what torch's own test samples give, every dispatcher
+`python -m tests.helpers.torch_calls --samples 2` calls what torch's own test samples give, every dispatcher
 op that these calls reach, and the calls of `torch_cases.py`; it prints a JSON object with the counts and
 the disagreements. A process of its own: importing the samples changes torch's global state.
 """
@@ -260,7 +260,7 @@ def main() -> None:
     torch.set_grad_enabled(False)
     torch.set_num_threads(1)
     tally = Tally()
-    from tests.host.torch_cases import run_banks, run_cases
+    from tests.helpers.torch_cases import run_banks, run_cases
 
     run_cases(tally)
     if asked.banks:

@@ -1,0 +1,115 @@
+"""What linted code does to the process that it runs in costs its own kernel or file, and no other."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.places import ROOT
+
+HEAD = "import faulthandler\nimport os\nimport triton\nimport triton.language as tl\n\n\n"
+STORE = "@triton.jit\ndef {name}(x):\n    tl.store(x, 1)\n\n\n"
+HEURISTIC = ("def rule(args):\n    {body}\n\n\n@triton.heuristics({{'N': rule}})\n"
+             "@triton.jit\ndef lost(x, N: tl.constexpr):\n    tl.store(x, N)\n\n\n")
+POINTERS = ("@triton.jit\ndef lost(x):\n    p = tl.load(x).to(tl.pointer_type(tl.pointer_type(tl.float32)))\n"
+            "    tl.store(p, x)\n\n\n")
+
+
+OTHERS = HEAD + "".join(STORE.format(name=f"other{i}") for i in range(6))
+FILES = {
+    "abort.py": HEAD + STORE.format(name="before") + HEURISTIC.format(body="faulthandler._sigabrt()")
+                + STORE.format(name="after"),
+    "long.py": HEAD + STORE.format(name="before") + HEURISTIC.format(body="return sum(range(10 ** 12))")
+               + STORE.format(name="after"),
+    "endless.py": HEAD + HEURISTIC.format(body="while True: pass") + STORE.format(name="after"),
+    "pointer.py": HEAD + STORE.format(name="before") + POINTERS + STORE.format(name="after"),
+    "constant.py": HEAD + "N = sum(range(10 ** 12))\n\n\n" + STORE.format(name="before").replace("1)", "N)"),
+    "coding.py": "# coding: undefined\n" + HEAD + STORE.format(name="k"),
+    "other.py": OTHERS,
+}
+# What a function does that one of three kernels takes a constant from.
+BODIES = (
+    "return sum(range(10 ** 12))", "return 7 ** 10 ** 9", "return len(bytes(1 << 40))",
+    "import re\n    return len(re.match('(a*)*b', 'a' * 60 + 'c') or '')",
+    "class Wrong(Exception):\n        def __str__(self):\n            raise self\n    raise Wrong",
+    "class Wrong(BaseException):\n        __str__ = None\n    raise Wrong",
+)
+
+
+class Outcome:
+    """What came of one run over all of them."""
+
+    def __init__(self, done: subprocess.CompletedProcess[str]) -> None:
+        self.code, self.errors = done.returncode, done.stderr
+        self.report = json.loads(done.stdout)
+
+    def kernels(self, file: str) -> dict[str, str]:
+        return {k["name"]: k["status"] for k in self.report["kernels"] if k["file"] == file}
+
+    def findings(self, file: str) -> list[tuple[str, str]]:
+        return [(f["rule"], f["message"]) for f in self.report["findings"] if f["file"] == file]
+
+
+def lint(folder: Path, files: Mapping[str, str], jobs: str) -> Outcome:
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return Outcome(subprocess.run(
+        [sys.executable, "-m", "triton_mutlint", ".", "--jobs", jobs, "--target", "cuda:90", "--no-cache",
+         "--timeout", "3", "--format", "json"],
+        cwd=folder, capture_output=True, text=True, timeout=240, env={**os.environ, "PYTHONPATH": str(ROOT)}))
+
+
+@pytest.fixture(scope="module", params=["1", "2"])
+def outcome(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    return lint(tmp_path_factory.mktemp("lost"), FILES, request.param)
+
+
+@pytest.mark.parametrize(("file", "said"), [("abort.py", "SIGABRT"), ("long.py", "still running")])
+def test_a_kernel_is_lost_alone(outcome: Outcome, file: str, said: str) -> None:
+    assert outcome.kernels(file) == {"before": "analyzed", "lost": "failed", "after": "analyzed"}
+    assert any(said in message for _, message in outcome.findings(file))
+
+
+def test_a_heuristic_that_never_ends_is_given_up(outcome: Outcome) -> None:
+    """What it would give is not known then; the kernel is analysed with a guess in its place."""
+    assert outcome.kernels("endless.py") == {"lost": "analyzed", "after": "analyzed"}
+    lost = next(k for k in outcome.report["kernels"] if (k["file"], k["name"]) == ("endless.py", "lost"))
+    assert lost["mutated"] == ["x"]
+
+
+def test_a_pointer_to_a_pointer_ends_no_run(outcome: Outcome) -> None:
+    """Some Tritons end the process for it, others do not."""
+    kernels = outcome.kernels("pointer.py")
+    assert kernels.pop("lost") in {"failed", "analyzed"}
+    assert kernels == {"before": "analyzed", "after": "analyzed"}
+
+
+@pytest.mark.parametrize("file", ["constant.py", "coding.py"])
+def test_what_is_lost_with_its_file_is_told(outcome: Outcome, file: str) -> None:
+    """A constant that takes forever, and an unknown coding."""
+    assert "analyzed" not in outcome.kernels(file).values()
+    assert {rule for rule, _ in outcome.findings(file)} <= {"TML901", "TML902"}
+    assert outcome.findings(file)
+
+
+def test_the_others_are_analysed(outcome: Outcome) -> None:
+    assert outcome.kernels("other.py") == {f"other{i}": "analyzed" for i in range(6)}
+    assert (outcome.code, "Traceback" in outcome.errors) == (1, False)
+
+
+@pytest.mark.slow
+def test_the_other_kernels_of_a_file_keep_their_verdicts(tmp_path: Path) -> None:
+    lost = "N = tl.constexpr(make())\n\n\n" + STORE.format(name="lost").replace("1)", "N)")
+    files = {f"body{number}.py": HEAD + STORE.format(name="before") + f"def make():\n    {body}\n\n\n" + lost
+             + STORE.format(name="after") for number, body in enumerate(BODIES)}
+    found = lint(tmp_path, {**files, "other.py": OTHERS}, "2")
+    for name in files:
+        assert found.kernels(name) == {"before": "analyzed", "lost": "failed", "after": "analyzed"}
+    assert found.kernels("other.py") == {f"other{i}": "analyzed" for i in range(6)}
+    assert "Traceback" not in found.errors
