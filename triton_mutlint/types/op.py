@@ -50,8 +50,8 @@ class OpMutation(str, Enum):
 class HostEffect:
     """One place at which an op's argument is written, or may be for want of knowledge.
 
-    `text` says what happens there ("`add_kernel` writes `out_ptr`", "`x.copy_`"). `path` are the host
-    calls from the op's function to `location`; `kernel` and `access` tell of the kernel launched there.
+    `text` says what happens there ("`add_kernel` writes `out_ptr`", "`x.copy_`"), in the code `call`. `path` are the
+    host calls from the op's function to `location`; `kernel` and `access` tell of the kernel launched there.
     """
 
     location: Location
@@ -59,6 +59,7 @@ class HostEffect:
     path: tuple[Frame, ...] = ()
     kernel: str = ""
     access: Access | None = field(default=None, compare=False)
+    call: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,8 @@ class OpArgument:
 class OpReport:
     """The verdict on one torch op, the union over its implementations.
 
-    `form` is how it is registered ("custom_op", "triton_op", "define", "registrar"). `complete` says
-    that everything its code does with the arguments was understood; `gaps` are what was not.
-    `unwrapped` are launches of a triton_op that do without `wrap_triton`, by kernel. `unmarked` are the
+    `form` is how it is registered ("custom_op", "triton_op", "define", "registrar"). `gaps` are what its code
+    does with the arguments that was not understood. `unwrapped` are launches of a triton_op that do without `wrap_triton`, by kernel. `unmarked` are the
     inputs that an `autograd.Function` writes without `mark_dirty`.
     """
 
@@ -88,7 +88,6 @@ class OpReport:
     declaration: Declaration
     arguments: tuple[OpArgument, ...] = ()
     kernels: tuple[str, ...] = ()
-    complete: bool = False
     gaps: tuple[HostEffect, ...] = ()
     unwrapped: tuple[tuple[str, Location], ...] = ()
     unmarked: tuple[tuple[str, Location], ...] = ()
@@ -99,7 +98,16 @@ class OpReport:
         return tuple(a.name for a in self.arguments if a.mutation is OpMutation.WRITTEN)
 
     @property
+    def maybe(self) -> tuple[str, ...]:
+        """Arguments written through what may be a copy of them."""
+        return tuple(a.name for a in self.arguments if a.mutation is OpMutation.MAYBE)
+
+    @property
     def unknown(self) -> tuple[str, ...]:
-        """Arguments that may be written: through what may be a copy, or by code that is not known."""
-        wanted = (OpMutation.MAYBE, OpMutation.UNKNOWN)
-        return tuple(a.name for a in self.arguments if a.mutation in wanted)
+        """Arguments that code whose effect is not known may write."""
+        return tuple(a.name for a in self.arguments if a.mutation is OpMutation.UNKNOWN)
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that its code does with the arguments was understood."""
+        return not self.gaps

@@ -45,14 +45,14 @@ def analyze_op(op: OpRegistration, world: World | None) -> OpReport:
             interpreter.effects, interpreter.given = merged, frozenset(op.given)
             returned |= _run(op, module, function, names, interpreter)
     else:
-        merged.gaps[HostEffect(op.location, op.missing or "its implementation was not found")] = None
+        merged.gaps[HostEffect(op.location, op.missing or "its implementation was not found", call=op.name)] = None
         for name in names:
             merged.unknown.setdefault(name, {}).update(merged.gaps)
     merged.settle()
     found = [_argument(name, i, merged, returned) for i, name in enumerate(names)]
     return OpReport(
-        op.name, op.form.value, op.location, op.declaration, tuple(found), tuple(merged.kernels), not merged.gaps,
-        tuple(sorted(merged.gaps)), tuple(merged.unwrapped) if op.form is Form.TRITON_OP else (),
+        op.name, op.form.value, op.location, op.declaration, tuple(found), tuple(merged.kernels), tuple(sorted(merged.gaps)),
+        tuple(merged.unwrapped) if op.form is Form.TRITON_OP else (),
         tuple(merged.unmarked),
     )
 
@@ -84,7 +84,8 @@ def _run(op: OpRegistration, module: HostModule, function: HostFunction, names: 
                 break
             start = again
     except (TooLargeError, RecursionError):
-        effect = HostEffect(Location(module.display, function.lineno), "its code is too large to be followed")
+        effect = HostEffect(Location(module.display, function.lineno), "its code is too large to be followed",
+                            call=getattr(function, "name", "<lambda>"))
         interpreter.effects.gaps[effect] = None
         for name in names:
             interpreter.effects.unknown.setdefault(name, {})[effect] = None

@@ -211,7 +211,8 @@ class Core:
         return Location(self.here.module.display, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
 
     def effect(self, text: str, node: ast.AST, kernel: str = "", access: Access | None = None) -> HostEffect:
-        return HostEffect(self.place(node), text, self.here.path, kernel, access)
+        called = ast.unparse(node.func if isinstance(node, ast.Call) else node) if isinstance(node, ast.expr) else ""
+        return HostEffect(self.place(node), text, self.here.path, kernel, access, " ".join(called.split()))
 
     def cell(self, node: ast.AST, what: str = "") -> CellId:
         """The name of the container made at `node` in this call, or of one that an iterator makes when it is run."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.values import Value
@@ -33,7 +33,8 @@ class Effects:
         for name in value.maybe - value.same:
             self.maybe.setdefault(name, {})[effect] = None
         for name in value.unsure - value.same - value.maybe:
-            self.unknown.setdefault(name, {})[effect] = None
+            doubt = replace(effect, text=f"{effect.text}, which may be `{name}`")
+            self.unknown.setdefault(name, {})[doubt] = None
 
     def write_behind(self, value: Value, effect: HostEffect) -> None:
         """A write through the addresses that `value` holds."""
@@ -54,8 +55,14 @@ class Effects:
             self.unknown.setdefault(name, {})[effect] = None
 
     def settle(self) -> None:
-        """A write through an address that was lost sight of may be one to any argument whose address was taken."""
+        """Put together what was found.
+
+        A write through an address that was lost sight of may be one to any argument whose address was taken; whatever
+        leaves an argument unknown is a gap.
+        """
         for effect in self.blind:
             self.gaps[effect] = None
             for name in self.exposed:
                 self.unknown.setdefault(name, {})[effect] = None
+        for name in self.unknown.keys() - self.written.keys() - self.maybe.keys():
+            self.gaps.update(self.unknown[name])
