@@ -17,6 +17,7 @@ class Form(str, Enum):
     CUSTOM_OP = "custom_op"  # torch.library.custom_op, as decorator or call
     TRITON_OP = "triton_op"  # torch.library.triton_op
     DEFINE = "define"  # a schema string and an implementation
+    JAX = "jax"  # a call of jax-triton's `triton_call`
     REGISTRAR = "registrar"  # a library's own function around one of these
 
 

@@ -77,9 +77,9 @@ class OpArgument:
 class OpReport:
     """The verdict on one torch op, the union over its implementations.
 
-    `form` is how it is registered ("custom_op", "triton_op", "define", "registrar"). `gaps` are what its code
-    does with the arguments that was not understood. `unwrapped` are launches of a triton_op that do without `wrap_triton`, by kernel. `unmarked` are the
-    inputs that an `autograd.Function` writes without `mark_dirty`.
+    `form` is how it is registered ("custom_op", "triton_op", "define", "registrar", "jax"). `gaps` are what its code
+    does with the arguments that was not understood. `unwrapped` are launches of a triton_op that do without
+    `wrap_triton`, by kernel. `unmarked` are the inputs that an `autograd.Function` writes without `mark_dirty`.
     """
 
     name: str

@@ -196,22 +196,26 @@ class Launching(Calling):
         """The functions that autotuning calls: its own hooks, and those of its configs; and heuristics."""
         known = self.world.shared.hooks
         if id(decorator) not in known:
-            known[id(decorator)], _ = self.apart(lambda: self._found_hooks(decorator), self.top(kernel.module))
+            known[id(decorator)], _ = self.apart(lambda: join(*self.hooks_of(decorator)), self.top(kernel.module))
         return known[id(decorator)]
 
-    def _found_hooks(self, decorator: ast.Call) -> Value:
+    def hooks_of(self, decorator: ast.Call) -> tuple[Value, Value]:
+        """The functions that a decorator has called around a launch, and those that configs of it have."""
         if dotted(decorator.func)[-1:] == ("heuristics",):
             written = (*decorator.args, *(k.value for k in decorator.keywords))
             things = self.state.elements(join(*map(self.evaluate, written))).things
-            return Value(things=frozenset(t for t in things if isinstance(t, FunctionValue)))
+            return Value(things=frozenset(t for t in things if isinstance(t, FunctionValue))), Value()
         given = {k.arg: self.evaluate(k.value) for k in decorator.keywords
                  if k.arg in ("configs", "pre_hook", "post_hook")}
         configs = self.evaluate(decorator.args[0]) if decorator.args else given.get("configs", Value())
-        found = [given.get("pre_hook", Value()), given.get("post_hook", Value())]
-        for content in self.state.contents(self.iterate(configs, decorator) if configs.cells else configs):
-            found.append(content.get("pre_hook") or Value())
-        called = join(*found)
-        return replace(called, kind=called.kind & ~(Sort.PLAIN | Sort.NONE), constant=None)
+        made = self.state.contents(self.iterate(configs, decorator) if configs.cells else configs)
+        own = join(*(given.get(name, Value()) for name in ("pre_hook", "post_hook")))
+        return _called(own), _called(join(*(content.get("pre_hook") or Value() for content in made)))
+
+
+def _called(hooks: Value) -> Value:
+    """The functions among values that may be None."""
+    return replace(hooks, kind=hooks.kind & ~(Sort.PLAIN | Sort.NONE), constant=None)
 
 
 

@@ -51,8 +51,8 @@ def analyze_op(op: OpRegistration, world: World | None) -> OpReport:
     merged.settle()
     found = [_argument(name, i, merged, returned) for i, name in enumerate(names)]
     return OpReport(
-        op.name, op.form.value, op.location, op.declaration, tuple(found), tuple(merged.kernels), tuple(sorted(merged.gaps)),
-        tuple(merged.unwrapped) if op.form is Form.TRITON_OP else (),
+        op.name, op.form.value, op.location, op.declaration, tuple(found), tuple(merged.kernels),
+        tuple(sorted(merged.gaps)), tuple(merged.unwrapped) if op.form is Form.TRITON_OP else (),
         tuple(merged.unmarked),
     )
 

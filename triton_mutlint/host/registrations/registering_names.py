@@ -21,7 +21,7 @@ from triton_mutlint.host.registrations.things import (
     written,
 )
 from triton_mutlint.host.registrations.torch_registering import TorchRegistering
-from triton_mutlint.host.state.core import Kernels, World
+from triton_mutlint.host.state.core import NO_KERNELS, World
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import Cell
@@ -39,7 +39,7 @@ class RegisteringNames(TorchRegistering):
     """The names of one file, in the order of its statements, and of those that it imports from."""
 
     def __init__(self, module: HostModule, modules: HostModules, registrars: Mapping[str, Registrar]) -> None:
-        super().__init__(World(modules, _NO_KERNELS, {}))
+        super().__init__(World(modules, NO_KERNELS, {}))
         self.root, self._registrars = module, registrars
         self.events: list[Event] = []
         self.stack: list[ast.AST] = []
@@ -226,19 +226,3 @@ def _unbound(module: HostModule, name: str) -> Value:
     """A name that nothing binds: one of `from torch.library import *`, or a built-in."""
     starred = any(star.module == "torch.library" and not star.level for star in module.stars)
     return thing(External(f"torch.library.{name}" if starred else f"builtins.{name}"))
-
-
-class _Never:
-    """No kernel is launched while files are imported."""
-
-    def wait(self) -> None:
-        return None
-
-    def verdicts(self, *_: object) -> str:
-        return "it is not launched"
-
-    def beyond(self, *_: object) -> None:
-        return None
-
-
-_NO_KERNELS: Kernels = _Never()

@@ -13,6 +13,7 @@ from triton_mutlint.host.declarations.functions import functions_of
 from triton_mutlint.host.model import Form, OpRegistration
 from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.modules.modules import HostModules
+from triton_mutlint.host.registrations.jax import jax_calls, jax_op
 from triton_mutlint.host.registrations.registering import Registering
 from triton_mutlint.host.registrations.things import ImplEvent, OpEvent, each_in, has_hole, shown, string, strings
 from triton_mutlint.host.state.state import State
@@ -67,6 +68,7 @@ def registrations(module: HostModule, modules: HostModules, registrars: Mapping[
         place = _place(several[0], at[id(several[0].step.site.node)] == 1)
         other = _elsewhere(name, several, module, place)
         found.extend([other] if other is not None else [])
+    found.extend(map(jax_op, jax_calls(module, modules)))
     return tuple(sorted(found, key=lambda r: (r.location, r.name)))
 
 

@@ -82,6 +82,22 @@ class Shared:
         self.state.base = self.state.heap
 
 
+class _NoKernels:
+    """For code that launches none: what is run while files are imported, or while kernels are tuned."""
+
+    def wait(self) -> None:
+        return None
+
+    def verdicts(self, *_: object) -> str:
+        return "it is not launched"
+
+    def beyond(self, *_: object) -> None:
+        return None
+
+
+NO_KERNELS: Kernels = _NoKernels()
+
+
 @dataclass(frozen=True)
 class World:
     """What interpretation may ask: the files, the verdicts on kernels, and the ops by name."""
