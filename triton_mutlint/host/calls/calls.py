@@ -20,6 +20,7 @@ from triton_mutlint.host.values.values import (
     ClassValue,
     FunctionValue,
     KernelValue,
+    Observed,
     Partial,
     Resumed,
     ScopeId,
@@ -216,7 +217,7 @@ class Calling(Invoking):
             return self.external(thing.name, arguments, node)
         if isinstance(thing, Attribute):
             return self.method(thing, arguments, node)
-        if isinstance(thing, (KernelValue, HostModule, Super)):
+        if isinstance(thing, (KernelValue, HostModule, Super, Observed)):
             return self.not_known(UNSEEN, arguments, node)
         raise AssertionError(thing)
 

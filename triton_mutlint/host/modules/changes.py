@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from triton_mutlint.source.walking import walk
+from triton_mutlint.source.walking import dotted, walk
 
 _CHANGES = frozenset({
     "append", "extend", "insert", "update", "setdefault", "pop", "popitem", "clear", "remove", "add", "discard", "sort",
     "reverse", "appendleft", "extendleft", "__setitem__", "register",
 })  # fmt: skip
+
+
+_REGISTERING = (("impl",), ("custom_op",), ("triton_op",), ("register_kernel",), ("register_fake",))
 
 
 def otherwise(body: list[ast.stmt]) -> Iterator[str]:
@@ -35,7 +38,8 @@ def otherwise(body: list[ast.stmt]) -> Iterator[str]:
 def changed(tree: ast.Module) -> Iterator[str]:
     yield from (path[0] for path in changed_paths(tree))
     for statement in tree.body:  # `fill(TABLE)`
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) \
+                and dotted(statement.value.func)[-1:] not in _REGISTERING:
             given = (*statement.value.args, *(k.value for k in statement.value.keywords))
             yield from (value.id for value in given if isinstance(value, ast.Name))
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from triton_mutlint.host.library.library import Interpreter
-from triton_mutlint.host.model import Form, OpRegistration
-from triton_mutlint.host.modules.module import HostFunction, HostModule
+from triton_mutlint.host.model import Form, Implementation, OpRegistration
+from triton_mutlint.host.modules.module import HostFunction
 from triton_mutlint.host.op.given import entry, positional
-from triton_mutlint.host.registrations.may_register import REGISTERS, last_name
 from triton_mutlint.host.state.core import Activation, TooLargeError, World
 from triton_mutlint.host.state.effects import ByArgument, Effects
 from triton_mutlint.host.state.state import State, outlives_call
@@ -40,10 +39,10 @@ def analyze_op(op: OpRegistration, world: World | None) -> OpReport:
     merged, returned = Effects(), set[str]()
     if op.functions:
         assert world is not None, "an implementation is interpreted in a world"
-        for module, function in op.functions:
+        for one in op.functions:
             interpreter = Interpreter(world)
             interpreter.effects, interpreter.given = merged, frozenset(op.given)
-            returned |= _run(op, module, function, names, interpreter)
+            returned |= _run(op, one, names, interpreter)
     else:
         merged.gaps[HostEffect(op.location, op.missing or "its implementation was not found", call=op.name)] = None
         for name in names:
@@ -63,12 +62,12 @@ def unfinished(op: OpRegistration, reason: str) -> OpReport:
 
 
 def _names(op: OpRegistration) -> tuple[str, ...]:
-    return tuple(_all_parameters(op.functions[0][1])) if op.functions else ()
+    return tuple(_all_parameters(op.functions[0].node)) if op.functions else ()
 
 
-def _run(op: OpRegistration, module: HostModule, function: HostFunction, names: Sequence[str],
-         interpreter: Interpreter) -> set[str]:
+def _run(op: OpRegistration, one: Implementation, names: Sequence[str], interpreter: Interpreter) -> set[str]:
     """Interpret one implementation; the arguments that its results may be."""
+    module, function = one.module, one.node
     scope = ("op", module.display, function.lineno, function.col_offset)
     interpreter.scopes[scope] = None
     returned: set[str] = set()
@@ -76,7 +75,7 @@ def _run(op: OpRegistration, module: HostModule, function: HostFunction, names: 
     try:
         for _ in range(_CALLS):
             state = start.copy()
-            returned |= _call(op, module, function, interpreter, state, scope)
+            returned |= _call(op, one, interpreter, state, scope)
             if not state.kept or not unforeseen(state, interpreter.module_state):
                 break
             again = left_behind(state, interpreter.module_state)
@@ -93,38 +92,29 @@ def _run(op: OpRegistration, module: HostModule, function: HostFunction, names: 
     return returned
 
 
-def _call(op: OpRegistration, module: HostModule, function: HostFunction, interpreter: Interpreter, state: State,
+def _call(op: OpRegistration, one: Implementation, interpreter: Interpreter, state: State,
           scope: tuple[object, ...]) -> set[str]:
     """Interpret one call of it; the arguments that it returns for certain."""
+    module, function = one.module, one.node
     here = Activation(module, getattr(function, "name", "<lambda>"), scope, None, function, chain=scope)
     interpreter.steps = 0
     interpreter.active[:] = [here]
     interpreter.state, interpreter.here = state, here
     here.entry.update(entry(op, function, scope, state))
-    with interpreter.at(interpreter.module_state, interpreter.top(module)):
-        decorated = _decorated(module, function, interpreter)
-    if decorated == thing(FunctionValue(module, function)):
+    called = interpreter.registered(one)
+    if called == thing(FunctionValue(module, function)):
         result = interpreter.run(here)
     else:
         named = {a.arg: here.entry[a.arg] for a in function.args.kwonlyargs}
         given = tuple(here.entry[a.arg] for a in positional(function))
         interpreter.here = replace(interpreter.top(module), chain=scope)
         interpreter.active.clear()
-        result = interpreter.call(decorated, Arguments(given, named), function)
+        result = interpreter.call(called, Arguments(given, named), function)
     for effect, value in interpreter.escaped:
         interpreter.effects.gap(effect, state, [value])
     interpreter.escaped.clear()
     same, _ = state.reach([result])
     return set(same)
-
-
-def _decorated(module: HostModule, function: HostFunction, interpreter: Interpreter) -> Value:
-    """The function that is registered: as its own decorators leave it, those aside that register it."""
-    value = thing(FunctionValue(module, function))
-    for decorator in reversed(getattr(function, "decorator_list", [])):
-        if not REGISTERS.search(last_name(decorator)):
-            value = interpreter.decorated(decorator, value)
-    return value
 
 
 def _all_parameters(function: HostFunction) -> list[str]:

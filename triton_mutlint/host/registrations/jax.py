@@ -12,10 +12,11 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from triton_mutlint.host.model import Form, OpRegistration
+from triton_mutlint.host.model import Form, Implementation, OpRegistration
 from triton_mutlint.host.modules.module import Definition, External, HostModule
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.values.arguments import parameters
+from triton_mutlint.host.values.values import FunctionValue, thing
 from triton_mutlint.source.walking import dotted
 from triton_mutlint.types import Declaration, Location, Problem
 
@@ -136,10 +137,10 @@ def jax_op(call: JaxCall) -> OpRegistration:
         problems=problems, stated=listed is not None, reason="" if aliased is not None else "its aliases are computed")
     return OpRegistration(
         f"{NAME}({ast.unparse(call.kernel)})", Form.JAX, place, call.module, declaration,
-        ((call.module, _launch(call)),), arguments=call.inputs)
+        (_launch(call),), arguments=call.inputs)
 
 
-def _launch(call: JaxCall) -> ast.FunctionDef:
+def _launch(call: JaxCall) -> Implementation:
     """A function that launches the kernel as the call does."""
     given = {k.arg: k.value for k in call.node.keywords if k.arg is not None and k.arg not in _OPTIONS}
     fixed = {name: value for name, value in given.items() if isinstance(value, ast.Constant)}
@@ -156,4 +157,4 @@ def _launch(call: JaxCall) -> ast.FunctionDef:
     for inner in ast.walk(function):
         if not hasattr(inner, "lineno"):
             ast.copy_location(inner, call.node)
-    return function
+    return Implementation(call.module, function, thing(FunctionValue(call.module, function)))

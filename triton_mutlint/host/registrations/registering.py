@@ -230,7 +230,8 @@ class Registering(RegisteringNames):
         told = passed(registrar, arguments, registrar.mutates)
         for event in found:
             if isinstance(event, OpEvent):
-                held = State(heap={**event.state.heap, **snapshot([told], self.state).heap})
+                more = snapshot([told], self.state, self.module_state)
+                held = replace(event.state, heap={**event.state.heap, **more.heap})
                 event = replace(event, mutates=told, default=registrar.default, schema=None, required=False, state=held)
             self.events.append(event)
         return value

@@ -84,7 +84,7 @@ def joined(found: Iterable[OpRegistration]) -> tuple[OpRegistration, ...]:
     for one in several:
         others = elsewhere.get(one.name, []) if one.declaration.reason != ELSEWHERE and one.form is Form.DEFINE else []
         used.update(map(id, others))
-        functions = tuple(dict.fromkeys(f for r in (one, *others) for f in r.functions))
+        functions = tuple({id(f.node): f for r in (one, *others) for f in r.functions}.values())
         missing = "" if functions and one.missing == UNIMPLEMENTED else one.missing
         missing = next((o.missing for o in others if o.missing), missing)
         keysets = (*one.keysets, *(node for o in others for node in o.keysets))
@@ -100,8 +100,9 @@ def _registration(event: OpEvent, impls: Sequence[ImplEvent], module: HostModule
     values = _functions(impls)
     if event.form is not Form.DEFINE or not values:  # the function whose annotations gave a schema is not called
         values = [*own, *values]
-    functions, missing = functions_of(values)
-    named = functions_of(own)[0] if own else functions
+    path = [node for one in (event, *impls) for node in one.step.path]
+    functions, missing = functions_of(values, path)
+    named = functions_of(own, path)[0] if own else functions
     keyed = [i.function for i in impls if i.keyset]
     positional = functions_of([v for v in values if not any(function is v[0] for function in keyed)])[0]
     declaration, arguments = declaration_of(event, named, positional)
@@ -115,7 +116,7 @@ def _registration(event: OpEvent, impls: Sequence[ImplEvent], module: HostModule
         missing = UNIMPLEMENTED
     keysets = functions_of(_functions([i for i in impls if i.keyset]))[0]
     return _with_schema(OpRegistration(name, form, place, module, declaration, functions, missing,
-                                       keysets=tuple(node for _, node in keysets)), arguments)
+                                       keysets=tuple(one.node for one in keysets)), arguments)
 
 
 def _functions(events: Sequence[OpEvent | ImplEvent]) -> list[tuple[Value, State]]:
@@ -149,10 +150,10 @@ def _with_name_checked(declaration: Declaration, event: OpEvent, name: str) -> D
 def _elsewhere(name: str, impls: Sequence[ImplEvent], module: HostModule, first: Location
                ) -> OpRegistration | None:
     """An op that another file defines, or torch itself."""
-    functions, missing = functions_of(_functions(impls))
+    functions, missing = functions_of(_functions(impls), [node for i in impls for node in i.step.path])
     if not functions and name.startswith("<"):
         return None
-    keysets = tuple(node for _, node in functions_of(_functions([i for i in impls if i.keyset]))[0])
+    keysets = tuple(one.node for one in functions_of(_functions([i for i in impls if i.keyset]))[0])
     schema = torch_schema(name)
     if schema is None:
         problems = sought_in_vain(name, first) if all(i.sure for i in impls) else ()
@@ -187,7 +188,7 @@ def _distinct(events: Sequence[OpEvent]) -> list[OpEvent]:
     found: dict[tuple[object, ...], OpEvent] = {}
     for event in events:
         held = functions_of(_functions([event]))[0]
-        key = (id(event.step.site.node), _name(event.name), tuple(id(node) for _, node in held))
+        key = (id(event.step.site.node), _name(event.name), tuple(id(one.node) for one in held))
         found.setdefault(key, event)
     return list(found.values())
 

@@ -54,7 +54,7 @@ _TORCH = re.compile(r"torch\.(_?library|_custom_op)\b")
 _INFERRED = re.compile(hole(r"schema (\d+)"))
 _SAME_FUNCTION = re.compile(
     r"torch\.(compile|jit\.\w+|no_grad|inference_mode|enable_grad|compiler\.\w+|_dynamo\.\w+|_disable_dynamo)"
-    r"|functools\.(lru_cache|cache)|builtins\.(staticmethod|classmethod)|typing\.\w+|contextlib\.contextmanager"
+    r"|functools\.(lru_cache|cache)|typing\.\w+|contextlib\.contextmanager"
 )
 UNKNOWN = Value(kind=Sort.OTHER)
 
@@ -132,12 +132,13 @@ class TorchRegistering(RealCalls):
     def _implemented(self, name: Value, function: Value | None, node: ast.AST, keys: Value | None = None,
                      keyset: bool = False, sure: bool = True) -> None:
         function = function or NO_VALUE
-        held = snapshot([function, keys], self.state)
+        held = snapshot([function, keys], self.state, self.module_state)
         self.note(ImplEvent(name, self.site(node), held, function, keys, keyset, sure), self.state)
 
     def _defines(self, form: Form, api: str, name: Value, node: ast.AST, function: Value | None = None,
                  mutates: Value | None = None, schema: Value | None = None, **more: object) -> OpEvent:
-        held = snapshot([function, mutates, schema, *(v for v in more.values() if isinstance(v, Value))], self.state)
+        held = snapshot([function, mutates, schema, *(v for v in more.values() if isinstance(v, Value))],
+                        self.state, self.module_state)
         event = OpEvent(name, self.site(node), held, form, api, function, mutates, schema,
                         **more)  # type: ignore[arg-type]
         self.note(event, self.state)

@@ -75,6 +75,7 @@ class Shared:
     hooks: dict[int, Value] = field(default_factory=dict)  # what tuning a kernel calls with its arguments
     loosened: set[tuple[CellId, bool]] = field(default_factory=set)  # containers of which less is known by now
     opened: set[ScopeId] = field(default_factory=set)  # scopes whose names were looked through for that
+    registered: set[int] = field(default_factory=set)  # implementations of ops whose closures are known
     endless: set[ast.AST] = field(default_factory=set)  # functions that one op spent most of its steps on in vain
     state: State = field(default_factory=lambda: State(importing=True))
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from triton_mutlint.host.calls.calls import Calling
 from triton_mutlint.host.expressions.attributes import is_array
-from triton_mutlint.host.model import OpRegistration
+from triton_mutlint.host.model import Implementation, OpRegistration
 from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.schema import Schema
@@ -22,6 +22,7 @@ from triton_mutlint.host.values.values import (
     Sort,
     Value,
     join,
+    thing,
     truth,
     weakened,
 )
@@ -72,14 +73,29 @@ class TorchCalls(Calling):
     def _op(self, op: OpRegistration, arguments: Arguments, node: ast.AST) -> Value:
         """Another op of the run: what its implementation does counts, or else what it declares."""
         if op.functions:
-            results = [self.invoke(FunctionValue(module, function), arguments, node)
-                       for module, function in op.functions]
-            return join(*results)
+            return join(*(self.call(self.registered(one), arguments, node) for one in op.functions))
         if op.declaration.names is None or not op.arguments:
             return self.not_known(UNSEEN, arguments, node)
         positions = [name for name in op.arguments if name not in op.keyword_only]
         told = [(op.name, positions, op.declaration.names)]
         return self._declared(told, arguments, node)
+
+    def registered(self, one: Implementation) -> Value:
+        """What an op was registered with, where its closures and containers hold what they did then."""
+        if one.is_plain:
+            value, top = thing(FunctionValue(one.module, one.node)), self.top(one.module)
+            for decorator in reversed(one.applied):
+                with self.at(self.module_state, top):
+                    value = self.decorated(decorator, value)
+            return value
+        if id(one) not in self.world.shared.registered:
+            self.world.shared.registered.add(id(one))
+            self.scopes.update({scope: one.state.scopes.get(scope) for scope in one.state.names})
+            self.module_state.heap.update(one.state.heap)
+            for scope, names in one.state.names.items():
+                self.module_state.names[scope] = {**names, **self.module_state.names.get(scope, {})}
+            self.loosen(one.value, False)
+        return one.value
 
     def _compiled(self, schemas: Sequence[Schema], arguments: Arguments, node: ast.AST) -> Value:
         """An op in C++; where its overloads differ, any of them.

@@ -11,14 +11,15 @@ Looks at kernels with more than one autotune config and reports
   `restore_value` or `reset_to_zero`, so that these do nothing;
 * a name in those lists that is no parameter, or one that Triton cannot clone.
 
-It does not report what runs as well a second time: memory that the kernel writes before it reads it (at the same
-address and under a mask that lets through as much, or in a loop over it), a lock that is always freed, a counter that the kernel itself sets back to zero, an atomic maximum or minimum whose
-result is not used, and a store of what was there, limited or replaced by a value from elsewhere.
+It does not report what runs as well a second time: memory that the kernel writes before it reads it (at the
+same address and under a mask that lets through as much, or in a loop over it), a lock that is always freed, a
+counter that the kernel itself sets back to zero, an atomic maximum or minimum whose result is not used, and a
+store of what was there, limited or replaced by a value from elsewhere.
 
-It also reports nothing where it cannot know: where reads and writes go to addresses that are computed in different
-ways, where hooks (also those of configs) may write the parameter or are not understood, and where a list could not be
-evaluated. Hooks are followed like the code of a torch op: one that only looks at a parameter does not protect it, nor does
-one that some configs lack.
+It also reports nothing where it cannot know: where reads and writes go to addresses that are computed in
+different ways, where hooks (also those of configs) may write the parameter or are not understood, and where a
+list could not be evaluated. Hooks are followed like the code of a torch op: one that only looks at a
+parameter does not protect it, nor does one that some configs lack.
 
 A kernel that only jax-triton's `triton_call` launches is protected by what each such call says: inputs in
 `input_output_aliases` are put back, outputs in `zeroed_outputs` are cleared.
