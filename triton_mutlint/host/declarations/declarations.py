@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from triton_mutlint.config.settings import nearest
 from triton_mutlint.host.declarations.functions import is_plain_scalar, parameters, takes_more
 from triton_mutlint.host.declarations.mismatches import mismatches
-from triton_mutlint.host.model import Implementation
+from triton_mutlint.host.model import Form, Implementation
 from triton_mutlint.host.registrations.things import (
     AT_RUN_TIME,
     Opaque,
@@ -48,7 +48,20 @@ def declaration_of(event: OpEvent, functions: Sequence[Implementation], position
         reason = "its schema is malformed" if problems else _reason(event.schema)
         return Declaration(None, place, problems=tuple(problems), reason=reason), ()
     listed, wrong = _listed(event, functions, event.step.site.location)
-    return replace(listed, problems=(*problems, *wrong)), ()
+    return replace(listed, problems=(*problems, *wrong)), _inferred(event, functions, positional)
+
+
+def _inferred(event: OpEvent, functions: Sequence[Implementation], positional: Sequence[Implementation]
+              ) -> tuple[SchemaArgument, ...]:
+    """The arguments of a schema that is made from one function, where others implement the op."""
+    if event.form is not Form.DEFINE or len(functions) != 1 or (
+            not event.before and all(one.node is functions[0].node for one in positional)):
+        return ()
+    (one,) = functions
+    by_name = {p.arg for p in one.node.args.kwonlyargs}
+    types = {p.arg: "Scalar" if is_plain_scalar(one.module, p) else "Tensor?" for p in parameters(one.node)}
+    return (*(SchemaArgument(name, "Tensor") for name in event.before),
+            *(SchemaArgument(name, kind, kwarg_only=name in by_name) for name, kind in types.items()))
 
 
 # --------------------------------------------------------------------------- schemas

@@ -20,6 +20,7 @@ from triton_mutlint.host.values.values import (
     UNSEEN,
     Attribute,
     ClassValue,
+    FunctionValue,
     KernelValue,
     Sort,
     Super,
@@ -34,6 +35,7 @@ from triton_mutlint.host.values.values import (
     thing,
     weakened,
 )
+from triton_mutlint.source.walking import dotted
 
 _COPYING = frozenset({"real", "imag", "flat"})  # assignment copies into the tensor, or into the array
 
@@ -74,6 +76,9 @@ class Elements(Iteration):
             return thing(Attribute(owner.owner, "<base init>" if name == "__init__" else name))
         if isinstance(owner, KernelValue) and name == "fn":
             return thing(owner)
+        if name == "__name__" and isinstance(owner, FunctionValue) and isinstance(owner.node, ast.FunctionDef) and all(
+                dotted(getattr(one, "func", one))[-1:] != ("wraps",) for one in owner.node.decorator_list):
+            return constant(owner.node.name)
         return thing(attribute_of(owner, name))
 
     def _of_cell(self, one: Value, content: Cell, name: str, node: ast.AST) -> Value:

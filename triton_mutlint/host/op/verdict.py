@@ -105,16 +105,30 @@ def _call(op: OpRegistration, one: Implementation, interpreter: Interpreter, sta
     if called == thing(FunctionValue(module, function)):
         result = interpreter.run(here)
     else:
-        named = {a.arg: here.entry[a.arg] for a in function.args.kwonlyargs}
-        given = tuple(here.entry[a.arg] for a in positional(function))
         interpreter.here = replace(interpreter.top(module), chain=scope)
         interpreter.active.clear()
-        result = interpreter.call(called, Arguments(given, named), function)
+        result = interpreter.call(called, _passed(function, here.entry, state), function)
     for effect, value in interpreter.escaped:
         interpreter.effects.gap(effect, state, [value])
     interpreter.escaped.clear()
     same, _ = state.reach([result])
     return set(same)
+
+
+def _passed(function: HostFunction, given: Mapping[str, Value], state: State) -> Arguments:
+    """How an op's arguments are passed to what implements it, given what the parameters of `function` hold."""
+    takes = function.args
+    ordered = [given[a.arg] for a in positional(function)]
+    named = {a.arg: given[a.arg] for a in takes.kwonlyargs}
+    rest: list[Value | None] = [None, None]
+    for i, variadic in enumerate((takes.vararg, takes.kwarg)):
+        for content in state.contents(given[variadic.arg]) if variadic is not None else ():
+            rest[i] = content.rest if content.rest != Value() else None
+            if i:
+                named.update({str(key): value for key, value in content.fields.items()})
+            else:
+                ordered.extend(content.fields.values())
+    return Arguments(tuple(ordered), named, *rest)
 
 
 def _all_parameters(function: HostFunction) -> list[str]:

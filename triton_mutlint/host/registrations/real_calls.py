@@ -9,7 +9,7 @@ from typing import Any
 
 from triton_mutlint.host.registrations.one_by_one import OneByOne
 from triton_mutlint.host.registrations.real import BUILTINS, Element, NotKnownError, Real
-from triton_mutlint.host.registrations.things import AT_RUN_TIME, as_text, has_hole, hole, opaque, strings, written
+from triton_mutlint.host.registrations.things import AT_RUN_TIME, as_text, has_hole, hole, is_partial, opaque, strings, written
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import Cell, sequence
 from triton_mutlint.host.values.values import NO_VALUE, PLAIN, Attribute, Value, constant, join
@@ -153,7 +153,7 @@ class RealCalls(OneByOne):
             bounds = [self.literal_bound(part) for part in (node.lower, node.upper, node.step)]
             at = slice(*(value for _, value in bounds)) if all(known for known, _ in bounds) else None
         if at is None or has_hole(text):
-            return written(hole("…"))
+            return written(_cut(text, at) if isinstance(at, slice) else hole("…"))
         try:
             return written(text[at])  # type: ignore[index]
         except (TypeError, IndexError):
@@ -184,6 +184,13 @@ def is_text(value: Value) -> bool:
 def settled(value: Value) -> Value:
     """The value, which is not known where it is a string with a hole."""
     return PLAIN if value.constant is not None and has_hole(value.constant[1]) else value
+
+
+def _cut(text: str, at: slice) -> str:
+    """A part of a text with holes: known where what is cut away has none, so that it may be counted."""
+    start, stop = at.start or 0, len(text) if at.stop is None else at.stop
+    ends = text[:start] if start >= 0 else text[start:], text[:stop] if 0 <= stop < len(text) else text[stop:]
+    return hole("…") if at.step not in (None, 1) or any(map(is_partial, ends)) else text[at]
 
 
 def _percent(text: str, values: Any) -> str:

@@ -62,7 +62,8 @@ class OpEvent(_Event):
 
     `mutates` is what was passed (None: left out, so that `default` holds), `schema` a schema string,
     with the name or without. `api` is the function called, `required` that it insists on the list;
-    `open` that arguments were passed which cannot be seen.
+    `open` that arguments were passed which cannot be seen. `before` are arguments that a schema has before those
+    that are inferred from the function.
     """
 
     form: Form
@@ -73,6 +74,7 @@ class OpEvent(_Event):
     default: tuple[str, ...] | None = ()
     required: bool = False
     open: bool = False
+    before: tuple[str, ...] = ()
     misplaced: Value | None = None  # a list where the function belongs
 
 
@@ -239,6 +241,11 @@ def hole(name: str) -> str:
 
 def has_hole(text: object) -> bool:
     return isinstance(text, str) and _OPEN in text
+
+
+def is_partial(text: str) -> bool:
+    """Whether a piece of a string holds a hole, or a part of one."""
+    return _OPEN in text or _CLOSE in text
 
 
 def shown(text: str) -> str:

@@ -154,7 +154,9 @@ class TorchRegistering(RealCalls):
         if inferred is None:
             self._defines(Form.DEFINE, api, name, node, schema=schema)
         else:
-            self._defines(Form.DEFINE, api, name, node, *self.inferred[int(inferred[1])])
+            before = inferred.string[: inferred.start()].partition("(")[2]
+            self._defines(Form.DEFINE, api, name, node, *self.inferred[int(inferred[1])],
+                          before=tuple(part.split()[-1] for part in before.split(",") if part.strip()))
 
     # ------------------------------------------------------------------ torch.library
 
@@ -216,11 +218,11 @@ class TorchRegistering(RealCalls):
         return function or NO_VALUE
 
     def infer_schema(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
-        """The schema is a string with a hole, which stands for what is inferred."""
+        """The schema is a string with holes, which stand for the arguments and the results that are inferred."""
         prefix, function = take(arguments, None, "op_name"), take(arguments, 0, "prototype_function") or UNKNOWN
         self.inferred.append((function, take(arguments, 1, "mutates_args")))
         name = "" if is_none(prefix) else as_text(prefix, "op_name")
-        return written(name + hole(f"schema {len(self.inferred) - 1}"))
+        return written(f"{name}({hole(f'schema {len(self.inferred) - 1}')}) -> {hole('results')}")
 
     # ------------------------------------------------------------------ registrars
 
