@@ -142,7 +142,7 @@ def test_a_name_stands_for_what_it_is_bound_to_there(tmp_path: Path) -> None:
         custom_op("a::second", g, mutates_args=())
     """, impl="def f(x): ...\n")
     assert [op.functions[0].node.args.args[0].arg for op in ops] == ["x", "x", "y"]
-    assert ops[0].functions[0][0].display == "impl.py"
+    assert ops[0].functions[0].module.display == "impl.py"
 
 
 def test_code_that_goes_round_in_circles_ends(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ from triton_mutlint.host.values.values import (
     Sort,
     Thing,
     Value,
+    constant,
     thing,
 )
 
@@ -105,6 +106,12 @@ class TorchRegistering(RealCalls):
                 self._implemented(event.name, function, node, take(arguments, 0, "device_types"))
             return function or NO_VALUE
         return super().method(attribute, arguments, node)
+
+    def _b_hasattr(self, arguments: Arguments, node: ast.AST) -> Value:
+        """Torch has the functions that are known here."""
+        owner, name = (*arguments.positional, UNKNOWN, UNKNOWN)[:2]
+        found = any(isinstance(one, External) and _TORCH.match(one.name) for one in owner.things)
+        return constant(True) if found and string(name) in _LIBRARY else UNKNOWN
 
     def _of_library(self, attribute: Attribute, library: Library | None, arguments: Arguments,
                     node: ast.AST) -> Value | None:
