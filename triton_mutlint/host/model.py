@@ -70,3 +70,4 @@ class OpRegistration:
     plain: tuple[str, ...] = ()
     keysets: tuple[HostFunction, ...] = ()
     given: tuple[str, ...] = ()
+    fakes: tuple[Implementation, ...] = ()  # for tensors that hold nothing

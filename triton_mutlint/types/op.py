@@ -22,11 +22,12 @@ class Problem:
 class Declaration:
     """What an op says it mutates.
 
-    `names` are the arguments it declares, in the order written, or None where that is not known:
-    computed at run time, or `"unknown"`, which declares that any may be (`any_may`). `stated` is false
-    where the declaration was left out and a default holds. `place` is that of the list, the schema
-    or, where it was left out, the registration. `span` is the list's (line, column, end line, end
-    column) in its file as `ast` counts, None where there is no literal list to edit.
+    `names` are the arguments it declares, in the order written, or None where that is not known: computed at run
+    time, or `"unknown"`, which declares that any may be (`any_may`). `stated` is false where the declaration was
+    left out and a default holds. `place` is that of the list, the schema or, where it was left out, the
+    registration. `may_return` are the arguments that it says to return (None: not known), `must_return` those that
+    it has to. `span` is the list's (line, column, end line, end column) in its file as `ast` counts, None where
+    there is no literal list to edit.
     """
 
     names: tuple[str, ...] | None
@@ -36,6 +37,8 @@ class Declaration:
     span: tuple[int, int, int, int] | None = None
     problems: tuple[Problem, ...] = ()
     reason: str = ""  # why `names` is None
+    may_return: tuple[str, ...] | None = ()
+    must_return: tuple[str, ...] = ()
     of_torch: bool = False  # the op is torch's own, and so is its schema: `place` is where it gets another body
 
 
@@ -71,6 +74,7 @@ class OpArgument:
     mutation: OpMutation
     effects: tuple[HostEffect, ...] = ()
     returned: bool = False  # a result of the op is the argument or a view of it
+    maybe_returned: bool = False  # a result is that unless it was copied on the way
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,8 @@ class OpReport:
 
     `form` is how it is registered ("custom_op", "triton_op", "define", "registrar", "jax"). `gaps` are what its code
     does with the arguments that was not understood. `unwrapped` are launches of a triton_op that do without
-    `wrap_triton`, by kernel. `unmarked` are the inputs that an `autograd.Function` writes without `mark_dirty`.
+    `wrap_triton`, by kernel. `unmarked` are the inputs that an `autograd.Function` writes without `mark_dirty`;
+    `fake_problems` say where the fake function surely gives something else.
     """
 
     name: str
@@ -91,6 +96,7 @@ class OpReport:
     gaps: tuple[HostEffect, ...] = ()
     unwrapped: tuple[tuple[str, Location], ...] = ()
     unmarked: tuple[tuple[str, Location], ...] = ()
+    fake_problems: tuple[Problem, ...] = ()
 
     @property
     def mutated(self) -> tuple[str, ...]:

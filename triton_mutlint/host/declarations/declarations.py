@@ -37,7 +37,9 @@ def declaration_of(event: OpEvent, functions: Sequence[Implementation], position
     """
     schema, place, problems = _schema_of(event)
     if schema is not None:
-        declared = Declaration(schema.mutated, place)
+        shared = frozenset(name for result in schema.returns for name in result.alias)
+        declared = Declaration(schema.mutated, place, may_return=tuple(
+            argument.name for argument in schema.arguments if argument.alias & shared))
         problems = [*problems, *mismatches(schema, place, positional)]
         if event.mutates is not None:
             listed, wrong = _listed(event, (), place)
@@ -48,7 +50,27 @@ def declaration_of(event: OpEvent, functions: Sequence[Implementation], position
         reason = "its schema is malformed" if problems else _reason(event.schema)
         return Declaration(None, place, problems=tuple(problems), reason=reason), ()
     listed, wrong = _listed(event, functions, event.step.site.location)
-    return replace(listed, problems=(*problems, *wrong)), _inferred(event, functions, positional)
+    may, must = _returned(event, listed, functions)
+    listed = replace(listed, problems=(*problems, *wrong), may_return=may, must_return=must)
+    return listed, _inferred(event, functions, positional)
+
+
+def _returned(event: OpEvent, declared: Declaration, functions: Sequence[Implementation]
+              ) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
+    """The arguments that an op may return, by its tags, and those that it has to; its schema is made for it."""
+    if event.tags is None or event.tags.is_constant(None):
+        return None if event.open else (), ()
+    listed = [each_in(content) for content in event.state.contents(event.tags)] or [[event.tags]]
+    held = [value for items in listed for value in items or [Value()]]
+    tags = {getattr(one, "name", "") for value in held for one in value.things or [None]}
+    if "torch.Tag.inplace" in tags and functions:
+        first = parameters(functions[0].node)[:1]
+        return tuple(p.arg for p in first), tuple(p.arg for p in first)
+    if "torch.Tag.out" in tags and functions:
+        by_name = tuple(p.arg for p in functions[0].node.args.kwonlyargs)
+        outs = tuple(name for name in by_name if declared.names is None or name in declared.names)
+        return outs, outs if declared.names is not None else ()
+    return (() if all(tag.startswith("torch.Tag.") for tag in tags) or not any(listed) else None), ()
 
 
 def _inferred(event: OpEvent, functions: Sequence[Implementation], positional: Sequence[Implementation]

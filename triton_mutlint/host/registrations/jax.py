@@ -134,7 +134,8 @@ def jax_op(call: JaxCall) -> OpRegistration:
         for number in (call.aliases or {}).values() if not 0 <= number < len(call.inputs))
     declaration = Declaration(
         None if aliased is None else tuple(name for name in call.inputs if name in aliased), at,
-        problems=problems, stated=listed is not None, reason="" if aliased is not None else "its aliases are computed")
+        problems=problems, may_return=None, stated=listed is not None,
+        reason="" if aliased is not None else "its aliases are computed")
     return OpRegistration(
         f"{NAME}({ast.unparse(call.kernel)})", Form.JAX, place, call.module, declaration,
         (_launch(call),), arguments=call.inputs)

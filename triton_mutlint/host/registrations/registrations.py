@@ -32,6 +32,9 @@ _NO_KERNELS = ("meta", "fake", "autograd", "autocast", "adinplace", "functional"
                "zerotensor", "conjugate", "negative", "backendselect", "named")  # fmt: skip
 
 
+_FAKE = {"meta", "fake"}
+
+
 def registrations(module: HostModule, modules: HostModules, registrars: Mapping[str, Registrar]
                   ) -> tuple[OpRegistration, ...]:
     """The ops that `module` registers, in line order.
@@ -43,6 +46,10 @@ def registrations(module: HostModule, modules: HostModules, registrars: Mapping[
     events = list(Registering(module, modules, registrars).found())
     defined = _distinct([e for e in events if isinstance(e, OpEvent)])
     implemented = [e for e in events if isinstance(e, ImplEvent) and _does_work(e)]
+    fakes: dict[str, list[ImplEvent]] = {}
+    for one in events:
+        if isinstance(one, ImplEvent) and one.keys is not None and {k.lower() for k in strings(one.keys)} <= _FAKE:
+            fakes.setdefault(_name(one.name), []).append(one)
     found = []
     used: set[int] = set()
     sites: dict[str, list[OpEvent]] = {}
@@ -58,7 +65,8 @@ def registrations(module: HostModule, modules: HostModules, registrars: Mapping[
         mine = _implementations(event, sites[name], by_name.get(name, ()))
         used.update(map(id, mine))
         alone = len(names[id(event.step.site.node)]) == 1
-        found.append(_registration(event, mine, module, _place(event, alone)))
+        one_op = _registration(event, mine, module, _place(event, alone))
+        found.append(replace(one_op, fakes=functions_of(_functions(fakes.get(name, ())))[0]))
     orphans: dict[str, list[ImplEvent]] = {}
     for impl in implemented:
         if id(impl) not in used and impl.sure:
@@ -157,9 +165,10 @@ def _elsewhere(name: str, impls: Sequence[ImplEvent], module: HostModule, first:
     schema = torch_schema(name)
     if schema is None:
         problems = sought_in_vain(name, first) if all(i.sure for i in impls) else ()
-        declaration = Declaration(None, first, stated=False, reason=ELSEWHERE, problems=problems)
+        declaration = Declaration(None, first, stated=False, reason=ELSEWHERE, problems=problems,
+                                  may_return=None)
         return OpRegistration(name, Form.DEFINE, first, module, declaration, functions, missing, keysets=keysets)
-    declaration = Declaration(written_by(name, schema), first, of_torch=True)
+    declaration = Declaration(written_by(name, schema), first, of_torch=True, may_return=None)
     return _with_schema(OpRegistration(name, Form.DEFINE, first, module, declaration, functions, missing,
                                        keysets=keysets), schema.arguments)
 

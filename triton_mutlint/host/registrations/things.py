@@ -75,6 +75,7 @@ class OpEvent(_Event):
     required: bool = False
     open: bool = False
     before: tuple[str, ...] = ()
+    tags: Value | None = None
     misplaced: Value | None = None  # a list where the function belongs
 
 

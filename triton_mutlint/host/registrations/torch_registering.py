@@ -105,6 +105,11 @@ class TorchRegistering(RealCalls):
             for event in ops:
                 self._implemented(event.name, function, node, take(arguments, 0, "device_types"))
             return function or NO_VALUE
+        if ops and attribute.name == "register_fake":
+            function = take(arguments, 0, "fn")
+            for event in ops if function is not None else ():
+                self._implemented(event.name, function, node, written("fake"))
+            return function or pending(attribute, arguments, "fn")
         return super().method(attribute, arguments, node)
 
     def _b_hasattr(self, arguments: Arguments, node: ast.AST) -> Value:
@@ -118,7 +123,7 @@ class TorchRegistering(RealCalls):
         if attribute.name == "define":
             schema = take(arguments, 0, "schema")
             if schema is not None and (library is not None or is_schema(schema)):
-                self.define(library, schema, node)
+                self.define(library, schema, node, take(arguments, None, "tags"))
                 return NONE
         return self._impl_of(attribute, library, arguments, node) if attribute.name == "impl" else None
 
@@ -151,19 +156,19 @@ class TorchRegistering(RealCalls):
         self.note(event, self.state)
         return event
 
-    def define(self, library: Library | None, schema: Value, node: ast.AST) -> None:
+    def define(self, library: Library | None, schema: Value, node: ast.AST, tags: Value | None = None) -> None:
         """Note `library.define(schema)`."""
         for one in map(written, strings(schema)) if strings(schema) else [schema]:
-            self.defined_as("Library.define", op_name(library, _named_by(one)), one, node)
+            self.defined_as("Library.define", op_name(library, _named_by(one)), one, node, tags)
 
-    def defined_as(self, api: str, name: Value, schema: Value, node: ast.AST) -> None:
+    def defined_as(self, api: str, name: Value, schema: Value, node: ast.AST, tags: Value | None = None) -> None:
         inferred = next((found for text in strings(schema) if (found := _INFERRED.search(text))), None)
         if inferred is None:
-            self._defines(Form.DEFINE, api, name, node, schema=schema)
+            self._defines(Form.DEFINE, api, name, node, schema=schema, tags=tags)
         else:
             before = inferred.string[: inferred.start()].partition("(")[2]
             self._defines(Form.DEFINE, api, name, node, *self.inferred[int(inferred[1])],
-                          before=tuple(part.split()[-1] for part in before.split(",") if part.strip()))
+                          before=tuple(part.split()[-1] for part in before.split(",") if part.strip()), tags=tags)
 
     # ------------------------------------------------------------------ torch.library
 
@@ -180,7 +185,7 @@ class TorchRegistering(RealCalls):
             Form.TRITON_OP if last == "triton_op" else Form.CUSTOM_OP, f"torch.library.{last}",
             take(arguments, 0, "name") or opaque("it is missing"), node, function,
             take(arguments, None, "mutates_args"), None if is_none(schema) else schema, required=True,
-            open=is_open(arguments), misplaced=take(arguments, None, "misplaced"),
+            open=is_open(arguments), tags=take(arguments, None, "tags"), misplaced=take(arguments, None, "misplaced"),
         )
         return thing(Registered(event))
 
@@ -192,12 +197,12 @@ class TorchRegistering(RealCalls):
         schema = take(arguments, 1, "schema") or UNKNOWN
         library = next((one for one in first.things if isinstance(one, Library)), None)
         if library is None:
-            self.defined_as("torch.library.define", first, schema, node)
+            self.defined_as("torch.library.define", first, schema, node, take(arguments, None, "tags"))
             return NONE
         function = take(arguments, None, "f")  # `@torch.library.define(lib, "op(Tensor x) -> Tensor")`
         if function is None:
             return pending(callee, arguments, "f")
-        self.define(library, schema, node)
+        self.define(library, schema, node, take(arguments, None, "tags"))
         self._implemented(op_name(library, _named_by(schema)), function, node)
         return function
 
@@ -222,6 +227,16 @@ class TorchRegistering(RealCalls):
         names = [one.event.name for one in op.things if isinstance(one, Registered)] or [op_named(op)]
         for name in names:
             self._implemented(name, function, node, take(arguments, 1, "device_types"))
+        return function or NO_VALUE
+
+    def register_fake(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
+        function = take(arguments, 1, "func")
+        if is_none(function):
+            return pending(callee, arguments, "func")
+        op = take(arguments, 0, "op") or UNKNOWN
+        names = [one.event.name for one in op.things if isinstance(one, Registered)] or [op_named(op)]
+        for name in names:
+            self._implemented(name, function, node, written("fake"))
         return function or NO_VALUE
 
     def infer_schema(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
@@ -251,7 +266,7 @@ class TorchRegistering(RealCalls):
         mutates = passed(registrar, arguments, registrar.mutates)
         event = self._defines(
             Form.REGISTRAR, name, written(text, spot), node, function, None if is_none(mutates) else mutates,
-            default=registrar.default, open=is_open(arguments))
+            default=registrar.default, open=is_open(arguments), tags=take(arguments, None, "tags"))
         return thing(Registered(event))
 
 
@@ -275,5 +290,6 @@ _LIBRARY: Mapping[str, Callable[[TorchRegistering, External, Arguments, ast.AST]
     "custom_op": TorchRegistering.custom_op, "triton_op": TorchRegistering.custom_op,
     "Library": TorchRegistering.library, "_scoped_library": TorchRegistering.library,
     "define": TorchRegistering.define_call, "impl": TorchRegistering.impl,
-    "register_kernel": TorchRegistering.register_kernel, "infer_schema": TorchRegistering.infer_schema,
+    "register_kernel": TorchRegistering.register_kernel, "register_fake": TorchRegistering.register_fake,
+    "impl_abstract": TorchRegistering.register_fake, "infer_schema": TorchRegistering.infer_schema,
 }  # fmt: skip

@@ -23,6 +23,8 @@ class Effects:
     kernels: dict[str, None] = field(default_factory=dict)
     unwrapped: dict[tuple[str, Location], None] = field(default_factory=dict)
     unmarked: dict[tuple[str, Location], None] = field(default_factory=dict)
+    returned: dict[str, None] = field(default_factory=dict)  # arguments that a result is, or is a view of
+    maybe_returned: dict[str, None] = field(default_factory=dict)  # unless it was copied on the way
     exposed: dict[str, None] = field(default_factory=dict)  # arguments whose addresses were taken
     blind: dict[HostEffect, None] = field(default_factory=dict)  # writes through addresses of which nothing is known
 
