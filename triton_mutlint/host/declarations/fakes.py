@@ -33,8 +33,8 @@ def fake_problems(functions: Sequence[Implementation], fakes: Sequence[Implement
                               "let both return as many tensors")
             for i, (held, said) in enumerate(zip(ours, theirs, strict=False)):
                 if held and said and held != said:
-                    yield Problem(f"result {i + 1} of the fake function is `torch.{said}`, of the op `torch.{held}`", place,
-                                  "give both the same dtype")
+                    yield Problem(f"result {i + 1} of the fake function is `torch.{said}`, of the op `torch.{held}`",
+                                  place, "give both the same dtype")
 
 
 def _counted(results: Sequence[str]) -> str:

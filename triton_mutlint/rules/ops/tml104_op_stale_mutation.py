@@ -67,7 +67,8 @@ def _everything(op: OpReport) -> Finding:
     return RULE.finding(
         f"`mutates_args` of `{op.name}` is \"unknown\", but its code is understood: it writes "
         f"{', '.join(f'`{name}`' for name in written) or 'nothing'}",
-        op.declaration.place, op=op, severity=Severity.INFO, help=f"write `mutates_args=({listed}{',' if len(written) == 1 else ''})`", subject=op.declaration.place,
+        op.declaration.place, op=op, severity=Severity.INFO,
+        help=f"write `mutates_args=({listed}{',' if len(written) == 1 else ''})`", subject=op.declaration.place,
         unfixed="a list that says less is a person's decision")
 
 
