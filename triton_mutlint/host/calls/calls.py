@@ -132,13 +132,11 @@ class Calling(Invoking):
         star: Value | None = None
         for part in node.args:
             if isinstance(part, ast.Starred):
-                given = self.evaluate(part.value)
-                listed = self.state.listed(given)
+                listed, every = self.spread(self.evaluate(part.value), part)
                 if star is None and listed is not None:
                     positional.extend(listed)
-                    continue
-                every = self.iterate(given, part)
-                star = every if star is None else join(star, every)
+                else:
+                    star = every if star is None else join(star, every)
                 continue
             value = self.evaluate(part)
             if star is None:
@@ -211,7 +209,7 @@ class Calling(Invoking):
             full = replace(arguments, positional=positional, named=named, star=star)
             return self.call(thing.function, full, node)
         if isinstance(thing, Resumed):
-            return self.resumed(thing, join(UNSEEN, *arguments), node)
+            return UNSEEN
         if isinstance(thing, External):
             return self.external(thing.name, arguments, node)
         if isinstance(thing, Attribute):

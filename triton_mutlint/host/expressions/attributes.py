@@ -205,6 +205,8 @@ class Elements(Iteration):
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Value) -> None:
         star = next((i for i, part in enumerate(target.elts) if isinstance(part, ast.Starred)), None)
+        if self.runs_code(value):
+            value = self.gathered(value, target)
         listed = self.state.listed(value)
         if star is not None and listed is not None:
             end = len(listed) - (len(target.elts) - star - 1)
@@ -212,9 +214,7 @@ class Elements(Iteration):
             for part, element in zip(target.elts, listed, strict=False):
                 self.assign(part.value if isinstance(part, ast.Starred) else part, element)
             return
-        lazy = any(content.source != Value() or (content.owner is not None and self.class_member(
-            content.owner, "__iter__")) for content in self.state.contents(value))
-        exact = value.cells and not value.roots and not lazy
+        exact = value.cells and not value.roots
         every = Value() if exact and star is None else self.iterate(value, target)
         for i, part in enumerate(target.elts):
             self.assign(part, self.state.element(value, i) if exact and (star is None or i < star) else every)

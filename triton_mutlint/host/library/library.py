@@ -52,6 +52,8 @@ class Interpreter(Builtins, Launching):
         """Call something by its full dotted name."""
         top, _, rest = name.partition(".")
         last = name.rpartition(".")[2]
+        if top != "builtins" and f"{top}.{last}" not in _SAME:
+            arguments = self._drained(arguments, node)
         if last in _WRAPPERS and arguments.positional:
             return self._wrapped(arguments.positional[0])
         if top == "torch":
@@ -73,6 +75,16 @@ class Interpreter(Builtins, Launching):
         if top in HEAVY and not any(v.roots or v.cells for v in arguments):
             return UNSEEN
         return self.not_known(UNSEEN, arguments, node)
+
+    def _drained(self, arguments: Arguments, node: ast.AST) -> Arguments:
+        """What is not of the project runs a generator that it is given to its end."""
+        def drained(value: Value) -> Value:
+            return self.gathered(value, node) if any(map(self.is_generator, value.cells)) else value
+
+        if not any(self.is_generator(cell) for value in arguments for cell in value.cells):
+            return arguments
+        named = {name: drained(value) for name, value in arguments.named.items()}
+        return replace(arguments, positional=tuple(map(drained, arguments.positional)), named=named)
 
     @staticmethod
     def _wrapped(value: Value) -> Value:
@@ -171,6 +183,9 @@ class Interpreter(Builtins, Launching):
         special: Callable[..., Value] | None = getattr(self, f"_f_{name.replace('.', '_')}", None)
         if special is not None:
             return special(arguments, node)
+        followed = self._in_python(name, arguments, node)
+        if followed is not None:
+            return followed
         module, _, last = name.rpartition(".")
         first = arguments.positional[0] if arguments.positional else None
         if name in _SAME:

@@ -18,6 +18,7 @@ from triton_mutlint.host.torch.compiled_ops import CompiledOps
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import (
+    NONE,
     UNSEEN,
     Attribute,
     CellId,
@@ -25,6 +26,7 @@ from triton_mutlint.host.values.values import (
     FunctionValue,
     KernelValue,
     Partial,
+    Resumed,
     ScopeId,
     Thing,
     Value,
@@ -32,6 +34,7 @@ from triton_mutlint.host.values.values import (
 )
 from triton_mutlint.types import Access, Beyond, Frame, HostEffect, KernelReport, LaunchArgument, Location
 
+Take = Callable[[Value], bool]  # does something with an element; whether there may be another
 STEPS = 20_000  # statements interpreted for one op, at most
 APART = 500  # of them for something that no op argument reaches
 
@@ -113,11 +116,15 @@ class Activation:
     returned: Value | None = None
     left: list[State] = field(default_factory=list)  # the states at its returns
     yielded: Value | None = None
+    take: Take | None = None  # of a generator: what is done with each value, where it stands at `yield`
+    taker: Activation | None = None  # the call that does it
+    site: Location | None = None  # where it was called, if its own code is none of the project
+    stopped: bool = False  # whether it goes on no more after the statement that runs
     breaks: list[State] = field(default_factory=list)
     continues: list[State] = field(default_factory=list)
     entry: dict[str, Value] = field(default_factory=dict)
     recursive: bool = False
-    sent: Value = UNSEEN  # what a generator is sent
+    sent: Value = NONE  # what a generator is sent
     ended: State | None = None  # at its returns, for its recursive calls
     again: State | None = None  # at its recursive calls
     captured: bool = False  # a function was made in it, which may use its names later
@@ -160,6 +167,9 @@ class Core:
     decorate: Callable[[ast.expr, Value], Value]
     scope_of: Callable[[str], ScopeId]
     extended: Callable[[Value, Value, ast.AST], None]
+    resume: Callable[[Resumed, ast.AST, Take], Value | None]
+    is_generator: Callable[[CellId], bool]
+    stepped: Callable[..., Value]
 
     @contextmanager
     def at(self, state: State, here: Activation) -> Iterator[None]:
@@ -208,6 +218,8 @@ class Core:
             self.escaped.append((effect, value))
 
     def place(self, node: ast.AST) -> Location:
+        if self.here.site is not None:
+            return self.here.site
         return Location(self.here.module.display, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
 
     def effect(self, text: str, node: ast.AST, kernel: str = "", access: Access | None = None) -> HostEffect:
@@ -254,7 +266,7 @@ class Core:
                 fields = {key: join(replace(held, constant=None), UNSEEN) if isinstance(key, str) and given(key)
                           else replace(held, constant=None) for key, held in content.fields.items()}
                 content = replace(content, fields=fields, rest=replace(content.rest, constant=None))
-                state.store(cell, content.spread(UNSEEN) if altered else content)
+                state.store(cell, replace(content.spread(UNSEEN), size=None) if altered else content)
 
     def _around_it(self, item: Thing) -> Iterator[tuple[CellId, bool]]:
         """The containers that a function made in another holds by name; what names are given anew is not known."""

@@ -149,7 +149,8 @@ class State:
                 self.store(cell, content.spread(new))
             else:
                 old = content.fields.get(place, content.rest)
-                self.store(cell, content.put(place, new if certain else join(old, new)))
+                held = content.put(place, new if certain else join(old, new))
+                self.store(cell, held if certain or held.kind != "dict" else replace(held, size=None))
 
     def grow(self, value: Value, new: Value) -> None:
         """Add an element to every container that `value` may be, after those that are there."""
@@ -161,7 +162,7 @@ class State:
         """Forget the positions in every container that `value` may be, which takes `new` in; a dict has none."""
         for cell in value.cells:
             content = self.cell(cell)
-            if content is not None and not (content.kind == "dict" and new == NO_VALUE):
+            if content is not None:
                 self.kept |= cell in self.base
                 self.store(cell, content.mixed(new))
 

@@ -6,13 +6,11 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from triton_mutlint.host.state.core import TooLargeError, text_of
+from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.statements.exits import Exits, either
 from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import ClassValue, Sort, Value, is_plain, join, picked, thing
-
-_ROUNDS = 12  # of one loop: what names may hold grows by what few arguments there are, and stops
 
 
 class Statements(Exits):
@@ -35,6 +33,8 @@ class Statements(Exits):
         if run is None:
             return before  # pass, global, nonlocal
         after = run(node)
+        if self.here.stopped:  # at a `yield` in it
+            self.here.stopped, after = False, None
         if self.watch:
             self.watch[-1].join(before if after is None else after)
         return after
@@ -187,10 +187,11 @@ class Statements(Exits):
     def _s_for(self, node: ast.For | ast.AsyncFor) -> State | None:
         source = self.evaluate(node.iter)
 
-        def begin() -> None:
-            self.assign(node.target, self.iterate(source, node.iter))
+        def take(value: Value) -> bool:
+            self.assign(node.target, value)
+            return self._round(node)
 
-        return self._loop(node, begin)
+        return self._loop(node, lambda: self.loop_over(source, node.iter, take))
 
     _s_asyncfor = _s_for
 
@@ -198,38 +199,31 @@ class Statements(Exits):
         certain = self.condition(node.test)
         if certain is False:
             return self.block(node.orelse, self.state)
-
-        def begin() -> None:
-            self.condition(node.test)
-
-        ended = self._loop(node, begin)
         endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
-        return None if endless and not self._broke else ended
 
-    _broke = False
+        def again() -> bool:
+            self.condition(node.test)
+            return self._round(node)
 
-    def _loop(self, node: ast.For | ast.AsyncFor | ast.While, begin: Callable[[], None]) -> State | None:
-        """The state after a loop: as before it, or as after any number of rounds."""
-        outer = self.here.breaks, self.here.continues
-        self.here.breaks, self.here.continues = [], []
-        entry = self.state
-        for _ in range(_ROUNDS):
-            self.state = entry.copy()
-            self.here.continues = []
-            begin()
-            again = self.block(node.body, self.state)
-            after = entry.copy()
-            for ended in (again, *self.here.continues):
-                after.join(ended)
-            if after == entry:
-                break
-            entry = after
-        else:
-            raise TooLargeError
-        breaks = self.here.breaks
-        self.here.breaks, self.here.continues = outer
-        ended = self.block(node.orelse, entry)
+        return self._loop(node, lambda: self.repeated(again) and not endless)
+
+    def _round(self, node: ast.For | ast.AsyncFor | ast.While) -> bool:
+        """Run the body of a loop once; whether there may be another round."""
+        outer, self.here.continues = self.here.continues, []
+        ended = self.block(node.body, self.state)
+        for other in self.here.continues:
+            ended = either(ended, other)
+        self.here.continues = outer
+        if ended is not None:
+            self.state = ended
+        return ended is not None
+
+    def _loop(self, node: ast.For | ast.AsyncFor | ast.While, rounds: Callable[[], bool]) -> State | None:
+        """The state after a loop, whose rounds may come to an end or be left by `break`."""
+        outer, self.here.breaks = self.here.breaks, []
+        self.state = self.state.copy()
+        ended = self.block(node.orelse, self.state) if rounds() else None
+        breaks, self.here.breaks = self.here.breaks, outer
         for broken in breaks:
             ended = either(ended, broken)
-        self._broke = bool(breaks)
         return ended

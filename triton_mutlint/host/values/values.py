@@ -269,10 +269,11 @@ class Partial:
 @hashed_once
 @dataclass(frozen=True)
 class Resumed:
-    """A generator: its function, and what that was given. Whatever takes from it runs the function."""
+    """A generator: its function, what that was given, and where it was made. What takes from it runs the function."""
 
     function: FunctionValue
     given: tuple[tuple[str, Value], ...]
+    made: CellId = ()
 
 
 class Observed:
