@@ -12,7 +12,7 @@ from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments, bind, parameters
-from triton_mutlint.host.values.cells import Cell
+from triton_mutlint.host.values.cells import Cell, sequence
 from triton_mutlint.host.values.values import (
     UNSEEN,
     Attribute,
@@ -26,6 +26,7 @@ from triton_mutlint.host.values.values import (
     Sort,
     Super,
     Thing,
+    Tuner,
     Value,
     join,
     thing,
@@ -76,12 +77,17 @@ class Calling(Invoking):
         forward = self.class_member(owner, "forward")
         if forward is None:
             return self.not_known(UNSEEN, arguments, node)
-        has_setup = self.class_member(owner, "setup_context") is not None
-        if has_setup:
-            return self.call(forward, arguments, node)
+        setup = self.class_member(owner, "setup_context")
         context = self.make(node, Cell(kind="context"), "context")
         before = set(self.effects.written)
-        result = self.call(forward, arguments.before(context), node)
+        if setup is None:
+            result = self.call(forward, arguments.before(context), node)
+        else:
+            result = self.call(forward, arguments, node)
+            content = sequence(arguments.positional)
+            others = join(*(v for v in arguments if v not in arguments.positional))
+            content = content if others == Value() else replace(content, rest=others, size=None)
+            self.call(setup, Arguments((context, self.make(node, content, "inputs"), result)), node)
         dirty = self.state.element(context, "<dirty>")
         inputs = frozenset[str]().union(*(value.same for value in arguments))
         for name in sorted((self.effects.written.keys() - before) & inputs - dirty.same):
@@ -145,19 +151,23 @@ class Calling(Invoking):
                 star = join(star, value)
         named: dict[str, Value] = {}
         double_star: Value | None = None
+        optional = set[str]()
         for keyword in node.keywords:
             value = self.evaluate(keyword.value)
             if keyword.arg is not None:
                 named[keyword.arg] = value
                 continue
             rest = value if not value.cells else replace(value, cells=frozenset())
-            for content in self.state.contents(value):
+            contents = self.state.contents(value)
+            for content in contents:
                 for key, item in content.fields.items():
                     named[str(key)] = join(named[str(key)], item) if str(key) in named else item
+                    if not all(other.has(key) for other in contents):
+                        optional.add(str(key))
                 rest = join(rest, content.rest)
             if rest != Value():
                 double_star = rest if double_star is None else join(double_star, rest)
-        return Arguments(tuple(positional), named, star, double_star)
+        return Arguments(tuple(positional), named, star, double_star, frozenset(optional))
 
     def call(self, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
         """The result of calling whatever `callee` may be."""
@@ -210,6 +220,8 @@ class Calling(Invoking):
             return self.call(thing.function, full, node)
         if isinstance(thing, Resumed):
             return UNSEEN
+        if isinstance(thing, Tuner):
+            return self.tuned(thing, arguments)
         if isinstance(thing, External):
             return self.external(thing.name, arguments, node)
         if isinstance(thing, Attribute):

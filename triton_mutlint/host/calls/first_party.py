@@ -260,7 +260,7 @@ class Invoking(Statements):
         for name, default in defaults(takes).items():
             if name not in values:
                 values[name] = known[name] if name in known else self._default(function, default)
-            elif values[name] in (bound.spare_rest, bound.extra_rest):
+            elif values[name] in (bound.spare_rest, bound.extra_rest) or name in arguments.optional:
                 given = known[name] if name in known else self._default(function, default)
                 values[name] = join(values[name], given)
         for name in (*names, *keyword_only):
@@ -270,7 +270,8 @@ class Invoking(Statements):
                            len(bound.spare) if bound.spare_rest is None else None, kind="tuple")
             values[takes.vararg.arg] = self.make(node, content, "args")
         if takes.kwarg is not None:
-            rest = Cell(dict(bound.extra), bound.extra_rest or Value(), kind="dict")
+            whole = bound.extra_rest is None and not arguments.optional & bound.extra.keys()
+            rest = Cell(dict(bound.extra), bound.extra_rest or Value(), len(bound.extra) if whole else None, kind="dict")
             values[takes.kwarg.arg] = self.make(node, rest, "kwargs")
         return values
 

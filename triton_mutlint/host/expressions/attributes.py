@@ -73,7 +73,7 @@ class Elements(Iteration):
                     return self.bound(owner.owner, member, node)
             return thing(Attribute(owner.owner, "<base init>" if name == "__init__" else name))
         if isinstance(owner, KernelValue) and name == "fn":
-            return thing(owner)
+            return thing(owner.below)
         return thing(attribute_of(owner, name))
 
     def _of_cell(self, one: Value, content: Cell, name: str, node: ast.AST) -> Value:
@@ -174,7 +174,7 @@ class Elements(Iteration):
     def _indexed(self, tensor: Value, node: ast.expr, index: Value) -> Value:
         """A tensor indexed: a view by numbers and slices, a copy by tensors and lists."""
         if is_plain(tensor) and not tensor.roots:
-            return PLAIN
+            return replace(PLAIN, wide=tensor.wide and isinstance(node, ast.Slice))
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
         values = [self.state.element(index, i) for i in range(len(parts))] if isinstance(node, ast.Tuple) else [index]
         view = replace(tensor, constant=None, wide=False, some=True)

@@ -196,11 +196,13 @@ class Evaluating(Operators):
 
     def _dict(self, node: ast.Dict) -> Value:
         fields: dict[Any, Value] = {}
-        rest = Value()
+        rest, known = Value(), True
         for key, item in zip(node.keys, node.values, strict=True):
             value = self.evaluate(item)
             if key is None:
-                for content in self.state.contents(value):
+                contents = self.state.contents(value)
+                known = known and len(contents) == 1 and all(contents[0].has(key) for key in contents[0].fields)
+                for content in contents:
                     fields.update(content.fields)
                     rest = join(rest, content.rest)
                 if not value.cells:
@@ -216,8 +218,8 @@ class Evaluating(Operators):
             else:
                 rest = join(rest, value)
                 fields = {k: join(v, rest) for k, v in fields.items()}
-        known = rest == Value() and len(fields) == len(node.keys) and None not in node.keys
-        return self.make(node, Cell(fields, rest, len(fields) if known else None, kind="dict"))
+        size = len(fields) if known and rest == Value() and KEYS not in fields else None
+        return self.make(node, Cell(fields, rest, size, kind="dict"))
 
     def _subscript(self, node: ast.Subscript) -> Value:
         return self.subscript(self.evaluate(node.value), node)

@@ -61,8 +61,9 @@ class Builtins(Containers):
         found = in_python(name)
         if found is None:
             return None
-        made = ClassValue if isinstance(found, ast.ClassDef) else FunctionValue
-        return self.call(thing(made(in_python_module(), found)), arguments, node)
+        module = in_python_module()
+        made = ClassValue(module, found) if isinstance(found, ast.ClassDef) else FunctionValue(module, found)
+        return self.call(thing(made), arguments, node)
 
     def _builtin(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         special: Callable[..., Value] | None = getattr(self, f"_b_{name.replace('.', '_')}", None)

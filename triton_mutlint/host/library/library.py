@@ -60,8 +60,10 @@ class Interpreter(Builtins, Launching):
             return self.torch_function(name, arguments, node)
         if top == "builtins":
             return self.builtin(rest, arguments, node)
+        if last in ("autotune", "heuristics") and top == "triton":
+            return thing(self.tuner(last, arguments, node))
         if is_tuner(External(name)):
-            return self._tuned(last, arguments, _kernels(arguments))
+            return self._jitted(arguments)
         if top == "triton":
             return self._triton(name, arguments, node)
         if name in ("typing.cast", "typing_extensions.cast") and len(arguments.positional) == 2:
@@ -92,15 +94,11 @@ class Interpreter(Builtins, Launching):
         return replace(value, things=frozenset(found))
 
     @staticmethod
-    def _tuned(last: str, arguments: Arguments, kernels: list[KernelValue | FunctionValue]) -> Value:
-        """`triton.jit(f)`; `triton.autotune(...)` is what takes the kernel next."""
-        found = [
-            KernelValue(k.module, k.node) if isinstance(k, FunctionValue) and isinstance(k.node, ast.FunctionDef) else k
-            for k in kernels
-        ]
-        if found and (last == "jit" or isinstance(found[0], KernelValue)):
-            return Value(things=frozenset(found))
-        return thing(Attribute(PLAIN, "<tuner>"))
+    def _jitted(arguments: Arguments) -> Value:
+        """`triton.jit(f)`; `triton.jit(...)` is what takes the function next."""
+        found = [KernelValue(k.module, k.node) if isinstance(k, FunctionValue) and isinstance(k.node, ast.FunctionDef)
+                 else k for k in _kernels(arguments)]
+        return Value(things=frozenset(found)) if found else thing(External("triton.jit"))
 
     def _triton(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         last = name.rpartition(".")[2]
@@ -110,7 +108,7 @@ class Interpreter(Builtins, Launching):
         if last == "Config":
             hook = arguments.get(5, "pre_hook")
             fields = {"pre_hook": hook} if hook is not None else {}
-            return self.make(node, Cell(fields, kind="object"))
+            return self.make(node, Cell({**fields, "kwargs": arguments.get(0, "kwargs") or UNSEEN}, kind="object"))
         if last == "set_allocator" and arguments.positional:
             self.call(arguments.positional[0], Arguments((PLAIN, PLAIN, UNSEEN)), node)
             return NONE
@@ -127,8 +125,6 @@ class Interpreter(Builtins, Launching):
         kernel = launched(attribute)
         if kernel is not None:
             return self.launch(kernel, name, arguments, node)
-        if name == "<tuner>":
-            return self._tuned("autotune", arguments, _kernels(arguments))
         classes = [t for t in owner.things if isinstance(t, ClassValue)]
         if name == "apply" and classes and self.is_autograd(classes[0]):
             return self.apply_autograd(classes[0], arguments, node)

@@ -171,10 +171,10 @@ class RealCalls(OneByOne):
             return PLAIN
         return constant((one.constant in held) is isinstance(node.ops[0], ast.In))
 
-    def _compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
+    def compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
         if not isinstance(op, (ast.Is, ast.IsNot)):
             left, right = settled(left), settled(right)
-        return super()._compared(op, left, right)
+        return super().compared(op, left, right)
 
 
 def is_text(value: Value) -> bool:

@@ -29,6 +29,7 @@ from triton_mutlint.host.values.values import (
     Resumed,
     ScopeId,
     Thing,
+    Tuner,
     Value,
     join,
 )
@@ -75,7 +76,7 @@ class Shared:
     results: dict[object, tuple[Value, Effects]] = field(default_factory=dict)
     scopes: dict[ScopeId, ScopeId | None] = field(default_factory=dict)
     generators: dict[int, ast.FunctionDef] = field(default_factory=dict)  # by the node of the generator expression
-    hooks: dict[int, Value] = field(default_factory=dict)  # what tuning a kernel calls with its arguments
+    tuners: dict[int, Tuner | None] = field(default_factory=dict)  # by their decorators
     loosened: set[tuple[CellId, bool]] = field(default_factory=set)  # containers of which less is known by now
     opened: set[ScopeId] = field(default_factory=set)  # scopes whose names were looked through for that
     endless: set[ast.AST] = field(default_factory=set)  # functions that one op spent most of its steps on in vain
@@ -168,6 +169,7 @@ class Core:
     scope_of: Callable[[str], ScopeId]
     extended: Callable[[Value, Value, ast.AST], None]
     resume: Callable[[Resumed, ast.AST, Take], Value | None]
+    tuned: Callable[[Tuner, Arguments], Value]
     is_generator: Callable[[CellId], bool]
     stepped: Callable[..., Value]
 

@@ -8,9 +8,23 @@ from dataclasses import replace
 
 from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import State
+from triton_mutlint.host.expressions.operators import method_name
 from triton_mutlint.host.statements.exits import Exits, either
+from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.values.cells import Cell
-from triton_mutlint.host.values.values import ClassValue, Sort, Value, is_plain, join, picked, thing
+from triton_mutlint.host.values.values import (
+    PLAIN,
+    TENSOR,
+    ClassValue,
+    Sort,
+    Value,
+    constant,
+    is_plain,
+    join,
+    picked,
+    thing,
+    truth,
+)
 
 
 class Statements(Exits):
@@ -97,7 +111,9 @@ class Statements(Exits):
         if isinstance(target, ast.Subscript):  # also where the element is a copy: it is assigned back
             owner = self.evaluate(target.value)
             self.effects.write(owner, self.effect(f"`{text_of(node)}`", node))
-        if old.roots:
+        if old.roots and torch_table.method(f"__i{method_name(node.op)}__") is None:
+            new = join(replace(TENSOR, carried=old.carried), got or Value())
+        elif old.roots:
             self.effects.write(old, self.effect(f"`{text_of(node)}`", node))
             if isinstance(target, ast.Subscript):
                 return self.state  # the element is the storage that was written
@@ -169,18 +185,35 @@ class Statements(Exits):
         for name in {name for pattern in patterns for name in getattr(pattern, "kwd_attrs", ())}:
             part = picked(join(part, self.attribute(join(whole, part), name, node)))
         part = join(part, self.make(node, Cell(rest=part)))
-        state = self.state
-        after: State | None = state.copy()
+        falls, after = self.state, None
         for case in node.cases:
-            self.state = state.copy()
+            certain = self._matches(case.pattern, whole)
+            if certain is False:
+                continue
+            self.state = falls.copy()
             for pattern in ast.walk(case.pattern):
                 bound = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
                 if isinstance(bound, str):
                     self.state.put(self.scope_of(bound), bound, whole if pattern is case.pattern else part)
             if case.guard is not None:
-                self.condition(case.guard)
+                certain = self.condition(case.guard) and certain
             after = either(after, self.block(case.body, self.state))
-        return after
+            if certain:
+                return after
+        return either(after, falls)
+
+    def _matches(self, pattern: ast.pattern, value: Value) -> bool | None:
+        """Whether a value has a pattern, where that is certain."""
+        if isinstance(pattern, ast.MatchAs):
+            return True if pattern.pattern is None else self._matches(pattern.pattern, value)
+        if isinstance(pattern, ast.MatchOr):
+            answers = {self._matches(one, value) for one in pattern.patterns}
+            return True if True in answers else None if None in answers else False
+        if isinstance(pattern, ast.MatchSingleton):
+            return truth(self.compared(ast.Is(), value, constant(pattern.value)) or PLAIN)
+        if isinstance(pattern, ast.MatchValue):
+            return truth(self.compared(ast.Eq(), value, self.evaluate(pattern.value)) or PLAIN)
+        return None
 
     # ------------------------------------------------------------------ loops
 

@@ -42,6 +42,10 @@ class Cell:
         """The element under a known key, None where there may be none."""
         return self.fields.get(key)
 
+    def has(self, key: object) -> bool:
+        """Whether there is an element under a key for certain."""
+        return key in self.certain or (key in self.fields and (self.kind != "dict" or self.size == len(self.fields)))
+
     def every(self) -> Value:
         """Any element."""
         return join(self.rest, *(value for key, value in self.fields.items() if key != KEYS))
