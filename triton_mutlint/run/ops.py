@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from triton_mutlint.host.modules.module import HostModule
+from triton_mutlint.host.modules.modules import may_set
 from triton_mutlint.host.op.run import OP_SECONDS, Followed, Following, OpsOf, OpStep, OpTask, Reading, Unread
 from triton_mutlint.process.capture import unnamed_file
 from triton_mutlint.process.forked import Lost, Processes
@@ -21,7 +22,9 @@ from triton_mutlint.process.harmless import harmless
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.workers import lint_files
 from triton_mutlint.signature.beyond_variants import beyond
+from triton_mutlint.source.discover import Excluded, display_path, searched
 from triton_mutlint.source.slicing.closures import Differing, differing
+from triton_mutlint.source.text import read_source
 from triton_mutlint.types import (
     Beyond,
     FileResult,
@@ -32,6 +35,7 @@ from triton_mutlint.types import (
     Origin,
     Plan,
     SourceFile,
+    StageError,
 )
 from triton_mutlint.types.packing import pack, unpack
 
@@ -85,7 +89,7 @@ def follow(run: Run, sources: Sequence[SourceFile],
     What they register is read in the meantime: that needs no verdicts.
     """
     request, found, verdicts = run.request, FoundOps(holding), _Verdicts()
-    known = {source.path: source for source in sources}
+    known = {source.path: source for source in (*_setting(run, sources), *sources)}
     ops = OpsOf(holding, request.cwd, known, request.config.registrars, OpKernels(run, verdicts), request.timeout)
 
     def seconds(step: OpStep | None) -> float:
@@ -102,6 +106,16 @@ def follow(run: Run, sources: Sequence[SourceFile],
             return found
 
         yield finished
+
+
+def _setting(run: Run, sources: Sequence[SourceFile]) -> Iterator[SourceFile]:
+    """The other files of the run that may give names of modules new values: what ops call may be one of these."""
+    request, have = run.request, {source.path for source in sources}
+    excluded = Excluded(request.config.exclude, request.config.root or request.cwd, request.config.force_exclude)
+    for path in searched([a for a in request.arguments if a != "-"], request.cwd, excluded):
+        with suppress(StageError):
+            if path not in have and may_set(text := read_source(path, display_path(path, request.cwd))):
+                yield SourceFile(path, display_path(path, request.cwd), text)
 
 
 class _Verdicts:

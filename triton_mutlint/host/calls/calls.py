@@ -38,7 +38,15 @@ class Calling(Invoking):
     """Makes objects of first-party classes."""
 
     def instance(self, owner: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
-        """An object of a first-party class, after `__init__`."""
+        """An object of a first-party class, after `__init__`, or what its own class makes of the call."""
+        made_by = self.metaclass(owner)
+        called = self.class_member(made_by, "__call__") if made_by is not None else None
+        if called is not None:
+            return self.call(self.bound(thing(owner), called, node), arguments, node)
+        return self.made(owner, arguments, node)
+
+    def made(self, owner: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
+        """What `type.__call__` gives."""
         made = self.make(node, Cell(owner=owner, kind="object"), "object")
         init = self.class_member(owner, "__init__")
         new = self.class_member(owner, "__new__")
@@ -48,7 +56,7 @@ class Calling(Invoking):
             self.call(self._bind_all(made, init), arguments, node)
         elif new is None:
             self._fields_of(made, owner, arguments, node)
-        if owner.node.keywords:  # a metaclass, or what `__init_subclass__` takes
+        if owner.node.keywords and self.metaclass(owner) is None:  # or what `__init_subclass__` takes
             return join(made, self.not_known(thing(owner), arguments, node))
         return made
 

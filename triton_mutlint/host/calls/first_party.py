@@ -51,7 +51,7 @@ class Invoking(Statements):
         running = self._running(function, given)
         if running is not None:
             return self._again(running, given)
-        if plain and self.active:
+        if plain and self.active and self.state.bound is None:
             return self._unreached(function, given, node)
         return self._entered(function, given, node)
 

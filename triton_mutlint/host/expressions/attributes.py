@@ -9,7 +9,7 @@ from triton_mutlint.host.classes.classes import role_of
 from triton_mutlint.host.expressions.iteration import Iteration
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.state.core import text_of
-from triton_mutlint.host.state.state import State
+from triton_mutlint.host.state.state import State, state_scope
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.table import applied
 from triton_mutlint.host.values.arguments import Arguments
@@ -58,11 +58,13 @@ class Elements(Iteration):
         if isinstance(owner, External):
             return thing(External(f"{owner.name}.{name}"))
         if isinstance(owner, HostModule):
-            return self.meaning(self.world.modules.members(owner, (name,)))
+            return self.member(owner, name)
         if isinstance(owner, ClassValue):
             member = self.class_member(owner, name)
             if member is None:
-                return thing(Attribute(thing(owner), name))
+                made_by = self.metaclass(owner)
+                of_it = self.class_member(made_by, name) if made_by is not None else None
+                return thing(Attribute(thing(owner), name)) if of_it is None else self.bound(thing(owner), of_it, node)
             if self.is_enum(owner) and not member.things:
                 return self.make(node, Cell({"value": member}, kind="object", owner=owner), name)
             return self.of_class(owner, member)
@@ -239,7 +241,12 @@ class Elements(Iteration):
                 self.escape(value, f"{text} shares it", node)
         elif name in _COPYING and (owner.kind == Sort.TENSOR or is_array(owner)):
             return
-        elif owner.things or owner.kind & (Sort.TENSOR | Sort.OTHER) or owner.roots or not owner.cells:
+        named = {t: state_scope(t) for t in owner.things if isinstance(t, (HostModule, ClassValue))}
+        for scope in named.values():
+            before = self.state.get(scope, name) if len(owner.things) > 1 else None
+            self.state.put(scope, name, value if before is None else join(before, value))
+        if owner.things - named.keys() or owner.kind & (Sort.TENSOR | Sort.OTHER) or owner.roots or not (
+                owner.cells or named):
             self.escape(value, f"{text} puts it where it is not followed", node)
 
     def _set_element(self, target: ast.Subscript, value: Value) -> None:

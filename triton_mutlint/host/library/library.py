@@ -132,6 +132,8 @@ class Interpreter(Builtins, Launching):
             if owner.cells and tuple(arguments):
                 self.state.change(owner, None, join(*arguments))
             return NONE
+        if name == "__call__" and classes:
+            return self.made(classes[0], arguments, node)
         if name == "__new__" and classes:
             return self.make(node, Cell(owner=classes[0], kind="object"), "new")
         if owner.cells:

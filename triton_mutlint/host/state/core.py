@@ -77,6 +77,8 @@ class Shared:
     scopes: dict[ScopeId, ScopeId | None] = field(default_factory=dict)
     generators: dict[int, ast.FunctionDef] = field(default_factory=dict)  # by the node of the generator expression
     tuners: dict[int, Tuner | None] = field(default_factory=dict)  # by their decorators
+    rebound: dict[tuple[ScopeId, str], Value] = field(default_factory=dict)  # what other code gives top-level names
+    asked: set[object] = field(default_factory=set)  # of these names, and of the code that gives them values
     loosened: set[tuple[CellId, bool]] = field(default_factory=set)  # containers of which less is known by now
     opened: set[ScopeId] = field(default_factory=set)  # scopes whose names were looked through for that
     endless: set[ast.AST] = field(default_factory=set)  # functions that one op spent most of its steps on in vain
@@ -158,6 +160,7 @@ class Core:
 
     # What the parts ask of each other; each is defined in one that comes later.
     evaluate: Callable[[ast.expr], Value]
+    iterate: Callable[[Value, ast.AST], Value]
     block: Callable[[Sequence[ast.stmt], State], State | None]
     call: Callable[[Value, Arguments, ast.AST], Value]
     not_known: Callable[[Value, Arguments, ast.AST], Value]
