@@ -197,7 +197,7 @@ class OpKernels:
         return _untold(here)
 
     def beyond(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument],
-               ruled_out: Set[str]) -> Beyond | None:
+               ruled_out: Set[str], unsettled: Set[str] = frozenset()) -> Beyond | None:
         """What a launch may do that the verdict does not say: a spec does not give its values.
 
         What was guessed is no matter: verdicts hold whatever it is, but for the length of a tuple. Of the parameters
@@ -207,21 +207,22 @@ class OpKernels:
         asked = {*ruled_out, *_of_other_lengths(verdict, given)}
         if verdict.origin is Origin.INFERRED and not asked:
             return Beyond()
-        key = (verdict.location, verdict.name, frozenset(ruled_out), *given.items())
+        key = (verdict.location, verdict.name, frozenset(ruled_out), frozenset(unsettled), *given.items())
         if key not in self._beyond:
             self._beyond[key] = self._reached(SourceFile(module.path, module.display, module.text), verdict, given,
-                                              ruled_out)
+                                              ruled_out, unsettled)
         found = self._beyond[key]
         if found is None or verdict.origin is not Origin.INFERRED:
             return found
         return replace(found, stores=found.of(asked), behind=False)
 
     def _reached(self, source: SourceFile, verdict: KernelReport, given: Mapping[str, LaunchArgument],
-                 asked: Set[str]) -> Beyond | None:
+                 asked: Set[str], unsettled: Set[str]) -> Beyond | None:
         """What a launch may do that no variant in the kernel's plan does, and to the parameters that are asked for."""
         try:
             kernel, plan = self._planned(source, verdict)
-            found = beyond(kernel, plan, {k.name: k for k in self._files[source.path].functions}, given)
+            found = beyond(kernel, plan, {k.name: k for k in self._files[source.path].functions}, given,
+                           unsettled)
         except Exception:  # the kernel's own heuristics and globals run in there
             return None
         if found.like_variant and verdict.analyzed_variants == verdict.total_variants:

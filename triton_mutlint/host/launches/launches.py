@@ -99,6 +99,7 @@ class Launching(Calling):
             self._behind(verdict, parameter, value, node)
         told = bool(odd) and all(given[name].constant is not None for name in odd)
         self._otherwise(verdict, bound.values, found, written, node, told)
+        self._otherwise_set(verdict, kernel, bound.values, written, node)
         if bound.extra_rest is not None or kernel.node.args.vararg is not None:
             spare = [v for v in (*bound.spare, bound.extra_rest) if v is not None]
             what = f"launch of `{kernel.node.name}`: which argument falls to which parameter is not known"
@@ -133,6 +134,36 @@ class Launching(Calling):
         if found.behind and not verdict.indirect_writes:
             text = f"`{verdict.name}` may write through addresses in memory {as_here}: no analysed variant has that"
             self.effects.lost(self.effect(text, node, verdict.name))
+
+    def _otherwise_set(self, verdict: KernelReport, kernel: KernelValue, given: Mapping[str, Value],
+                       written: Set[str], node: ast.AST) -> None:
+        """Note what a launch may do where names that the kernel reads have other values: of the machine, or set since."""
+        names = self._unsettled(kernel)
+        asked = {p.name for p in verdict.parameters if p.kind is not ParameterKind.CONSTEXPR} - written
+        if not names or not any(self.state.reach(given.values())):
+            return
+        arguments = {name: told(value, self.state) for name, value in given.items()}
+        found = self.world.kernels.beyond(kernel.module, verdict, arguments, asked, names)
+        for label in sorted(found.of(asked) - written if found is not None else ()):
+            base, *fields = label.split(".")
+            if base in given:
+                text = f"`{verdict.name}` may write `{label}` where {', '.join(sorted(names))} have other values"
+                self.effects.gap(self.effect(text, node, verdict.name), self.state, [self._part(given[base], fields)])
+
+    def _unsettled(self, kernel: KernelValue) -> frozenset[str]:
+        """The names outside that a kernel and its helpers read and that are not set to a value in the source."""
+        known = self.world.shared.unsettled
+        if id(kernel.node) not in known:
+            known[id(kernel.node)] = frozenset()
+            found = set[str]()
+            for name in {n.id for n in ast.walk(kernel.node) if isinstance(n, ast.Name)}:
+                value = self.module_name(kernel.module, name, settled=True) if name in kernel.module.bindings else NONE
+                for one in value.things:
+                    found |= self._unsettled(one) if isinstance(one, KernelValue) else frozenset()
+                plain = value.kind and not value.kind & Sort.TENSOR and not value.things and not value.cells
+                found |= {name} if plain and value.constant is None else set()
+            known[id(kernel.node)] = frozenset(found)
+        return known[id(kernel.node)]
 
     def _part(self, value: Value, fields: list[str]) -> Value:
         """The element of a tuple argument that a parameter such as `ptrs.0` stands for."""

@@ -112,6 +112,8 @@ class Interpreter(Builtins, Launching):
         if last == "set_allocator" and arguments.positional:
             self.call(arguments.positional[0], Arguments((PLAIN, PLAIN, UNSEEN)), node)
             return NONE
+        if last == "constexpr" and arguments.positional:
+            return arguments.positional[0]
         if name.startswith("triton.language.") or last in ("cdiv", "next_power_of_2"):
             return PLAIN
         same, maybe = self.state.reach(arguments)

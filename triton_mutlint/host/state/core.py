@@ -56,10 +56,11 @@ class Kernels(Protocol):
         """
 
     def beyond(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument],
-               ruled_out: Set[str]) -> Beyond | None:
+               ruled_out: Set[str], unsettled: Set[str] = frozenset()) -> Beyond | None:
         """What a launch may do that the verdict does not say, given its arguments; None where it cannot be told.
 
-        Of the parameters that its values seem to rule out, those are named that it may store through all the same.
+        Of the parameters that its values seem to rule out, those are named that it may store through all the same,
+        whatever is in the names in `unsettled`.
         """
 
 
@@ -76,6 +77,7 @@ class Shared:
     results: dict[object, tuple[Value, Effects]] = field(default_factory=dict)
     scopes: dict[ScopeId, ScopeId | None] = field(default_factory=dict)
     generators: dict[int, ast.FunctionDef] = field(default_factory=dict)  # by the node of the generator expression
+    unsettled: dict[int, frozenset[str]] = field(default_factory=dict)  # by kernel, the names that it reads
     tuners: dict[int, Tuner | None] = field(default_factory=dict)  # by their decorators
     rebound: dict[tuple[ScopeId, str], Value] = field(default_factory=dict)  # what other code gives top-level names
     asked: set[object] = field(default_factory=set)  # of these names, and of the code that gives them values
