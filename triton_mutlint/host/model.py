@@ -54,8 +54,8 @@ class OpRegistration:
     found (`missing` says why). `arguments` are the op's own names of its arguments, in order, where a schema gives
     them: the functions get positional ones by position and may call them otherwise. Without a schema they are the
     parameters. `keyword_only` are those of them that are passed by name, `plain` those that hold no tensor; the
-    functions in `keysets` take dispatch keys first. `given` are those that are tensors in every call: `Tensor(a!)`
-    of a schema.
+    functions in `keysets` take dispatch keys first. `given` are those that are tensors in every call, `lists`
+    lists of such: `Tensor`, `Tensor[]` of a schema.
     """
 
     name: str  # "ns::op"; "<name>" with what is known where it is computed
@@ -71,3 +71,4 @@ class OpRegistration:
     keysets: tuple[HostFunction, ...] = ()
     given: tuple[str, ...] = ()
     fakes: tuple[Implementation, ...] = ()  # for tensors that hold nothing
+    lists: tuple[str, ...] = ()

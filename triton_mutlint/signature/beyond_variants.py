@@ -8,7 +8,7 @@ launch, and decide nothing then.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from triton_mutlint.kernel_source.evaluate import UNKNOWN
 from triton_mutlint.kernel_source.footprint import elements, footprint
@@ -36,9 +36,10 @@ _SHOWN = 3  # values that messages name
 _SMALL = 1 << 16  # below it a number is the same in all types of 32 bits, with a sign or without
 
 
-def beyond(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel], given: Given) -> Beyond:
-    """What a launch may store through, and whether it is that of a variant in `plan`."""
-    return _Launch(kernel, plan, gather(kernel, helpers), given).beyond()
+def beyond(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel], given: Given,
+           unsettled: Set[str] = frozenset()) -> Beyond:
+    """What a launch may store through, whatever is in names in `unsettled`; whether it is that of a variant in `plan`."""
+    return _Launch(kernel, plan, gather(kernel, helpers), given).beyond(unsettled)
 
 
 class _Launch:
@@ -51,13 +52,13 @@ class _Launch:
         configs = kernel.autotune.configs if kernel.autotune else ()
         self._tuned = {name for config in configs for name in config.kwargs}
 
-    def beyond(self) -> Beyond:
+    def beyond(self, unsettled: Set[str]) -> Beyond:
         fitting = {p.name: frozenset(n for n, v in enumerate(self._plan.variants) if self._fits(v.args[p.name], p))
                for p in self._kernel.parameters}
         shared = frozenset(range(len(self._plan.variants))).intersection(*fitting.values())
         told = not self._plan.inferred | self._plan.assumed and not self._evidence.learnt.typed
         held = {p.name: self._held(p) for p in self._kernel.parameters}
-        possible = footprint(self._kernel, self._evidence.program, held)
+        possible = footprint(self._kernel, self._evidence.program, held, unsettled)
         odd = [_shown(name, self._given[name]) for name, found in fitting.items() if not found and name in self._given]
         behind, values = self._behind(MEMORY in possible.lines("store")), ", ".join(odd[:_SHOWN])
         return Beyond(possible.stores - {NOWHERE}, behind, values, like_variant=bool(shared) and told)

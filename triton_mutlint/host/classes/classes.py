@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from triton_mutlint.host.classes.names import NameLookup
 from triton_mutlint.host.modules.module import Definition, External
-from triton_mutlint.host.state.state import State
+from triton_mutlint.host.state.state import State, state_scope
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.values import (
     UNSEEN,
@@ -38,10 +38,12 @@ class Classes(NameLookup):
     def class_member(self, owner: ClassValue, name: str) -> Value | None:
         """A method or class variable, of the class or of a first-party base; flags may have been set since."""
         for one in self.order(owner):
+            scope = state_scope(one)
+            given = join(self.state.get(scope, name) or Value(), self.module_state.get(scope, name) or Value())
             value = self._own_member(one, name)
-            if value is not None:
+            if value is not None or given != Value():
                 changed = self.world.modules.is_changed(one.module, frozenset([one.node.name]))
-                return join(value, UNSEEN) if changed else value
+                return join(value or Value(), given, UNSEEN if changed else Value())
         return None
 
     def _own_member(self, owner: ClassValue, name: str) -> Value | None:
@@ -79,6 +81,16 @@ class Classes(NameLookup):
         """Whether class variables are instances of the class."""
         return any(dotted(node)[-1:] and dotted(node)[-1].endswith(("Enum", "Flag"))
                    for one in self.order(owner) for node in one.node.bases)
+
+    def metaclass(self, owner: ClassValue) -> ClassValue | None:
+        """Its class, if that is of the project."""
+        for one in self.order(owner):
+            for keyword in one.node.keywords:
+                value = self.evaluate_in(keyword.value, State(), self.top(one.module))
+                found = [t for t in value.things if isinstance(t, ClassValue)]
+                if keyword.arg == "metaclass" and found:
+                    return found[0]
+        return None
 
     def bases(self, owner: ClassValue) -> list[ClassValue]:
         found: list[ClassValue] = []

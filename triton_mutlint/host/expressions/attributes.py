@@ -9,7 +9,7 @@ from triton_mutlint.host.classes.classes import role_of
 from triton_mutlint.host.expressions.iteration import Iteration
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.state.core import text_of
-from triton_mutlint.host.state.state import State
+from triton_mutlint.host.state.state import State, state_scope
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.table import applied
 from triton_mutlint.host.values.arguments import Arguments
@@ -60,11 +60,13 @@ class Elements(Iteration):
         if isinstance(owner, External):
             return thing(External(f"{owner.name}.{name}"))
         if isinstance(owner, HostModule):
-            return self.meaning(self.world.modules.members(owner, (name,)))
+            return self.member(owner, name)
         if isinstance(owner, ClassValue):
             member = self.class_member(owner, name)
             if member is None:
-                return thing(Attribute(thing(owner), name))
+                made_by = self.metaclass(owner)
+                of_it = self.class_member(made_by, name) if made_by is not None else None
+                return thing(Attribute(thing(owner), name)) if of_it is None else self.bound(thing(owner), of_it, node)
             if self.is_enum(owner) and not member.things:
                 return self.make(node, Cell({"value": member}, kind="object", owner=owner), name)
             return self.of_class(owner, member)
@@ -75,7 +77,7 @@ class Elements(Iteration):
                     return self.bound(owner.owner, member, node)
             return thing(Attribute(owner.owner, "<base init>" if name == "__init__" else name))
         if isinstance(owner, KernelValue) and name == "fn":
-            return thing(owner)
+            return thing(owner.below)
         if name == "__name__" and isinstance(owner, FunctionValue) and isinstance(owner.node, ast.FunctionDef) and all(
                 dotted(getattr(one, "func", one))[-1:] != ("wraps",) for one in owner.node.decorator_list):
             return constant(owner.node.name)
@@ -179,7 +181,7 @@ class Elements(Iteration):
     def _indexed(self, tensor: Value, node: ast.expr, index: Value) -> Value:
         """A tensor indexed: a view by numbers and slices, a copy by tensors and lists."""
         if is_plain(tensor) and not tensor.roots:
-            return PLAIN
+            return replace(PLAIN, wide=tensor.wide and isinstance(node, ast.Slice))
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
         values = [self.state.element(index, i) for i in range(len(parts))] if isinstance(node, ast.Tuple) else [index]
         view = replace(tensor, constant=None, wide=False, some=True)
@@ -210,6 +212,8 @@ class Elements(Iteration):
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Value) -> None:
         star = next((i for i, part in enumerate(target.elts) if isinstance(part, ast.Starred)), None)
+        if self.runs_code(value):
+            value = self.gathered(value, target)
         listed = self.state.listed(value)
         if star is not None and listed is not None:
             end = len(listed) - (len(target.elts) - star - 1)
@@ -217,9 +221,7 @@ class Elements(Iteration):
             for part, element in zip(target.elts, listed, strict=False):
                 self.assign(part.value if isinstance(part, ast.Starred) else part, element)
             return
-        lazy = any(content.source != Value() or (content.owner is not None and self.class_member(
-            content.owner, "__iter__")) for content in self.state.contents(value))
-        exact = value.cells and not value.roots and not lazy
+        exact = value.cells and not value.roots
         every = Value() if exact and star is None else self.iterate(value, target)
         for i, part in enumerate(target.elts):
             self.assign(part, self.state.element(value, i) if exact and (star is None or i < star) else every)
@@ -244,7 +246,12 @@ class Elements(Iteration):
                 self.escape(value, f"{text} shares it", node)
         elif name in _COPYING and (owner.kind == Sort.TENSOR or is_array(owner)):
             return
-        elif owner.things or owner.kind & (Sort.TENSOR | Sort.OTHER) or owner.roots or not owner.cells:
+        named = {t: state_scope(t) for t in owner.things if isinstance(t, (HostModule, ClassValue))}
+        for scope in named.values():
+            before = self.state.get(scope, name) if len(owner.things) > 1 else None
+            self.state.put(scope, name, value if before is None else join(before, value))
+        if owner.things - named.keys() or owner.kind & (Sort.TENSOR | Sort.OTHER) or owner.roots or not (
+                owner.cells or named):
             self.escape(value, f"{text} puts it where it is not followed", node)
 
     def _set_element(self, target: ast.Subscript, value: Value) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import partial
 
 from triton_mutlint.host.calls.calls import Calling
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments, bind, defaults, parameters
 from triton_mutlint.host.values.cells import Cell
-from triton_mutlint.host.values.values import NONE, UNSEEN, FunctionValue, KernelValue, Sort, Value, join
+from triton_mutlint.host.values.values import NONE, UNSEEN, FunctionValue, KernelValue, Sort, Tuner, Value, join
 from triton_mutlint.source.walking import dotted
 from triton_mutlint.types import (
     Access,
@@ -21,6 +22,7 @@ from triton_mutlint.types import (
     KernelReport,
     LaunchArgument,
     Mutation,
+    Origin,
     ParameterKind,
     ParameterReport,
     Status,
@@ -67,12 +69,21 @@ class Launching(Calling):
 
     def _launched(self, verdict: KernelReport, kernel: KernelValue, arguments: Arguments, node: ast.AST) -> None:
         names, keyword_only = parameters(kernel.node.args)
-        bound = bind(names, keyword_only, without_what_heuristics_set(kernel.node, arguments))
-        self._tuning(kernel, bound.values, node)
-        held = fixed(verdict, bound.values, lambda name: self.module_name(kernel.module, name, settled=True))
+        tuners = self._tuners(kernel)
+        overridden = {name for tuner in tuners if tuner.overrides for name, _ in tuner.values}
+        bound = bind(names, keyword_only, without(overridden, arguments))
+        tuned = {name: texts for tuner in tuners for name, texts in tuner.values}
+        given = self._with_defaults(kernel, {n: v for n, v in bound.values.items() if n not in tuned},
+                                    tuned.keys(), arguments.optional)
+        self._tuning(kernel, tuners, bound.values, node)
+        held = possible(verdict, given, tuned, lambda name: self.module_name(kernel.module, name, settled=True))
         off = {p.name for p in verdict.parameters if switched_off(p, held)}
+        inferred = verdict.origin is Origin.INFERRED
+        odd = [p.name for p in verdict.parameters if inferred and p.name in given and is_odd(p, given[p.name])]
         ruled_out = off
-        if bound.extra_rest is None and bound.spare_rest is None and fixes_a_branch(kernel.node, bound.values):
+        if odd:  # its variants hold for launches of what tunes it
+            ruled_out = {p.name for p in verdict.parameters if p.kind is not ParameterKind.CONSTEXPR}
+        elif bound.extra_rest is None and bound.spare_rest is None and fixes_a_branch(kernel.node, bound.values):
             ruled_out = {*ruled_out, *(p.name for p in verdict.parameters if p.mutation in _WRITTEN)}
         found = self._beyond(verdict, kernel, bound.values, ruled_out)
         written = set[str]()
@@ -86,7 +97,9 @@ class Launching(Calling):
                 self._passed(verdict, parameter, value, node)
                 written |= {parameter.name} if parameter.mutation in _WRITTEN else set()
             self._behind(verdict, parameter, value, node)
-        self._otherwise(verdict, bound.values, found, written, node)
+        told = bool(odd) and all(given[name].constant is not None for name in odd)
+        self._otherwise(verdict, bound.values, found, written, node, told)
+        self._otherwise_set(verdict, kernel, bound.values, written, node)
         if bound.extra_rest is not None or kernel.node.args.vararg is not None:
             spare = [v for v in (*bound.spare, bound.extra_rest) if v is not None]
             what = f"launch of `{kernel.node.name}`: which argument falls to which parameter is not known"
@@ -101,8 +114,8 @@ class Launching(Calling):
         return self.world.kernels.beyond(kernel.module, verdict, arguments, ruled_out)
 
     def _otherwise(self, verdict: KernelReport, given: Mapping[str, Value], found: Beyond | None, written: Set[str],
-                   node: ast.AST) -> None:
-        """Note what a launch may do that no analysed variant does."""
+                   node: ast.AST, told: bool) -> None:
+        """Note what a launch may do that no analysed variant does; `told` if the values that none has are known."""
         if found is None:
             text = f"launch of `{verdict.name}`: with which of the analysed variants it goes is not known"
             self.effects.gap(self.effect(text, node, verdict.name), self.state, given.values())
@@ -113,10 +126,44 @@ class Launching(Calling):
             if base in given:
                 text = f"`{verdict.name}` may write `{label}` {as_here}: no analysed variant has that"
                 value = self._part(given[base], fields) if fields else given[base]
-                self.effects.gap(self.effect(text, node, verdict.name), self.state, [value])
+                effect = self.effect(text, node, verdict.name)
+                if told:
+                    self.effects.write(value, effect)
+                else:
+                    self.effects.gap(effect, self.state, [value])
         if found.behind and not verdict.indirect_writes:
             text = f"`{verdict.name}` may write through addresses in memory {as_here}: no analysed variant has that"
             self.effects.lost(self.effect(text, node, verdict.name))
+
+    def _otherwise_set(self, verdict: KernelReport, kernel: KernelValue, given: Mapping[str, Value],
+                       written: Set[str], node: ast.AST) -> None:
+        """Note what a launch may do where names that the kernel reads have other values: of the machine, or set since."""
+        names = self._unsettled(kernel)
+        asked = {p.name for p in verdict.parameters if p.kind is not ParameterKind.CONSTEXPR} - written
+        if not names or not any(self.state.reach(given.values())):
+            return
+        arguments = {name: told(value, self.state) for name, value in given.items()}
+        found = self.world.kernels.beyond(kernel.module, verdict, arguments, asked, names)
+        for label in sorted(found.of(asked) - written if found is not None else ()):
+            base, *fields = label.split(".")
+            if base in given:
+                text = f"`{verdict.name}` may write `{label}` where {', '.join(sorted(names))} have other values"
+                self.effects.gap(self.effect(text, node, verdict.name), self.state, [self._part(given[base], fields)])
+
+    def _unsettled(self, kernel: KernelValue) -> frozenset[str]:
+        """The names outside that a kernel and its helpers read and that are not set to a value in the source."""
+        known = self.world.shared.unsettled
+        if id(kernel.node) not in known:
+            known[id(kernel.node)] = frozenset()
+            found = set[str]()
+            for name in {n.id for n in ast.walk(kernel.node) if isinstance(n, ast.Name)}:
+                value = self.module_name(kernel.module, name, settled=True) if name in kernel.module.bindings else NONE
+                for one in value.things:
+                    found |= self._unsettled(one) if isinstance(one, KernelValue) else frozenset()
+                plain = value.kind and not value.kind & Sort.TENSOR and not value.things and not value.cells
+                found |= {name} if plain and value.constant is None else set()
+            known[id(kernel.node)] = frozenset(found)
+        return known[id(kernel.node)]
 
     def _part(self, value: Value, fields: list[str]) -> Value:
         """The element of a tuple argument that a parameter such as `ptrs.0` stands for."""
@@ -169,55 +216,88 @@ class Launching(Calling):
 
     # ------------------------------------------------------------------ what tuning does
 
-    def _tuning(self, kernel: KernelValue, given: Mapping[str, Value], node: ast.AST) -> None:
+    def _tuning(self, kernel: KernelValue, tuners: Sequence[Tuner], given: Mapping[str, Value], node: ast.AST) -> None:
         """Autotuning zeroes what `reset_to_zero` names, and calls hooks with the kernel's arguments; so do heuristics.
 
         Of functions that are not first-party it is taken that they write nothing.
         """
+        for tuner in tuners:
+            for name in sorted(tuner.zeroed & given.keys()):
+                text = f"tuning `{kernel.node.name}` sets `{name}` to zero"
+                self.effects.write(given[name], self.effect(text, node, kernel.node.name))
+            hooks = join(tuner.hooks, tuner.config_hooks)
+            if hooks != Value():
+                arguments = self.make(node, Cell(dict(given), kind="dict"), "nargs")
+                self.call(hooks, Arguments((arguments, UNSEEN)), node)
+
+    def _tuners(self, kernel: KernelValue) -> list[Tuner]:
+        """What is around a kernel: of its decorators, and put there by calls."""
+        found: list[Tuner] = []
+        known = self.world.shared.tuners
         for decorator in kernel.node.decorator_list:
             if isinstance(decorator, ast.Call) and dotted(decorator.func)[-1:] in (("autotune",), ("heuristics",)):
-                for keyword in decorator.keywords:
-                    if keyword.arg == "reset_to_zero":
-                        self._reset(keyword.value, given, kernel.node.name, node)
-                hooks = self._hooks(decorator, kernel)
-                if hooks != Value():
-                    content = Cell(dict(given), kind="dict")
-                    arguments = self.make(node, content, "nargs")
-                    self.call(hooks, Arguments((arguments, UNSEEN)), node)
+                if id(decorator) not in known:
+                    made, _ = self.apart(partial(self.evaluate, decorator), self.top(kernel.module))
+                    known[id(decorator)] = next((t for t in made.things if isinstance(t, Tuner)), None)
+                found.append(known[id(decorator)] or Tuner(overrides=False))
+        return [*kernel.tuners[::-1], *found[kernel.taken :]]
 
-    def _reset(self, names: ast.expr, given: Mapping[str, Value], kernel: str, node: ast.AST) -> None:
-        listed = {n.value for n in ast.walk(names) if isinstance(n, ast.Constant)}
-        for name, value in given.items():
-            if name in listed:
-                text = f"tuning `{kernel}` sets `{name}` to zero"
-                self.effects.write(value, self.effect(text, node, kernel))
+    @staticmethod
+    def tuned(tuner: Tuner, arguments: Arguments) -> Value:
+        """`triton.autotune(...)(kernel)`."""
+        kernel = arguments.get(0) or UNSEEN
+        things = frozenset(replace(t, tuners=(*t.tuners, tuner)) if isinstance(t, KernelValue) else t
+                           for t in kernel.things)
+        return replace(kernel, things=things)
 
-    def _hooks(self, decorator: ast.Call, kernel: KernelValue) -> Value:
-        """The functions that autotuning calls: its own hooks, and those of its configs; and heuristics."""
-        known = self.world.shared.hooks
-        if id(decorator) not in known:
-            known[id(decorator)], _ = self.apart(lambda: join(*self.hooks_of(decorator)), self.top(kernel.module))
-        return known[id(decorator)]
+    def tuner(self, kind: str, arguments: Arguments, node: ast.AST) -> Tuner:
+        """What `triton.autotune(...)` and `triton.heuristics(...)` give."""
+        if kind == "heuristics":
+            values: list[tuple[str, frozenset[str] | None]] = []
+            functions = arguments.get(0, "values") or UNSEEN
+            for content in self.state.contents(functions):
+                for name, function in content.fields.items():
+                    own = replace(function, things=frozenset(t for t in function.things if _is_own(t)))
+                    got = self.call(own, Arguments((UNSEEN,)), node) if own.things else UNSEEN
+                    values.append((str(name), _texts([got])))
+            things = self.state.elements(functions).things
+            return Tuner(True, tuple(values), Value(things=frozenset(filter(_is_own, things))))
+        configs = arguments.get(0, "configs") or UNSEEN
+        listed = self.state.contents(self.iterate(configs, node) if configs.cells else configs)
+        pruned = "prune_configs_by" in arguments.named or self.state.listed(configs) is None
+        own = join(*(arguments.named.get(name, Value()) for name in ("pre_hook", "post_hook")))
+        of_configs = join(*(content.get("pre_hook") or Value() for content in listed))
+        zeroed = self.state.elements(arguments.get(2, "reset_to_zero") or Value())
+        named = self.state.contents(arguments.get(2, "reset_to_zero") or Value())
+        return Tuner(
+            False, tuple(self._of_configs(listed, pruned)),
+            _called(own), _called(of_configs),
+            frozenset(str(v.constant[1]) for c in named for v in c.fields.values() if v.constant is not None)
+            | frozenset(map(str, zeroed.texts)),
+        )
 
-    def hooks_of(self, decorator: ast.Call) -> tuple[Value, Value]:
-        """The functions that a decorator has called around a launch, and those that configs of it have."""
-        if dotted(decorator.func)[-1:] == ("heuristics",):
-            written = (*decorator.args, *(k.value for k in decorator.keywords))
-            things = self.state.elements(join(*map(self.evaluate, written))).things
-            return Value(things=frozenset(t for t in things if isinstance(t, FunctionValue))), Value()
-        given = {k.arg: self.evaluate(k.value) for k in decorator.keywords
-                 if k.arg in ("configs", "pre_hook", "post_hook")}
-        configs = self.evaluate(decorator.args[0]) if decorator.args else given.get("configs", Value())
-        made = self.state.contents(self.iterate(configs, decorator) if configs.cells else configs)
-        own = join(*(given.get(name, Value()) for name in ("pre_hook", "post_hook")))
-        return _called(own), _called(join(*(content.get("pre_hook") or Value() for content in made)))
+    def _of_configs(self, configs: Sequence[Cell],
+                    pruned: bool) -> Iterator[tuple[str, frozenset[str] | None]]:
+        """What configs give to parameters: any of their values, if it is known which configs there are."""
+        given = [held for config in configs for held in self.state.contents(config.get("kwargs") or Value())]
+        for name in dict.fromkeys(str(key) for held in given for key in held.fields):
+            values = [held.fields.get(name, held.rest) for held in given]
+            yield name, None if pruned else _texts(values)
+
+    def _with_defaults(self, kernel: KernelValue, given: Mapping[str, Value], others: Set[str],
+                       optional: Set[str]) -> dict[str, Value]:
+        """What parameters hold: what a launch passes, or leaves at its default."""
+        found = dict(given)
+        for name, default in defaults(kernel.node.args).items():
+            if name not in others and (name not in given or name in optional):
+                value = self.evaluate_in(default, self.module_state, self.top(kernel.module))
+                found[name] = join(value, given[name]) if name in given else value
+        return found
 
 
 def _called(hooks: Value) -> Value:
     """The functions among values that may be None."""
     return replace(hooks, kind=hooks.kind & ~(Sort.PLAIN | Sort.NONE), constant=None)
-
-
 
 
 def _reason(verdict: KernelReport) -> str:
@@ -230,16 +310,45 @@ def _warms_up(arguments: Arguments) -> bool:
     return flag is not None and flag.is_constant(True)
 
 
-def fixed(verdict: KernelReport, given: Mapping[str, Value], meaning: Callable[[str], Value]) -> dict[str, str]:
-    """The compile-time values that the launch itself fixes, as reports print them, where they were analysed.
+def possible(verdict: KernelReport, given: Mapping[str, Value], tuned: Mapping[str, frozenset[str] | None],
+             meaning: Callable[[str], Value]) -> dict[str, frozenset[str]]:
+    """Of the analysed values and types, those that a launch may have, for the parameters of which something is known.
 
     `meaning` says what a name stands for in the kernel's file.
     """
-    values = {p.name: p.type.split(" | ") for p in verdict.parameters if p.kind is ParameterKind.CONSTEXPR}
-    if any(", " in value for several in values.values() if len(several) > 1 for value in several):
+    analysed = {p.name: p.type.split(" | ") for p in verdict.parameters}
+    constexpr = {p.name for p in verdict.parameters if p.kind is ParameterKind.CONSTEXPR}
+    if any(", " in value for name in constexpr if len(analysed[name]) > 1 for value in analysed[name]):
         return {}  # conditions are not told apart then
-    texts = {name: _text(given[name], several, meaning) for name, several in values.items() if name in given}
-    return {name: text for name, text in texts.items() if text in values[name]}
+    found: dict[str, frozenset[str]] = {}
+    for name, several in analysed.items():
+        texts = tuned.get(name)
+        if name in tuned:
+            found[name] = frozenset(several) if texts is None else texts & frozenset(several)
+        elif name in given and name in constexpr:
+            found[name] = frozenset([_text(given[name], several, meaning)]) & frozenset(several)
+        elif name in given and given[name].is_constant(None):
+            found[name] = frozenset(["None"]) & frozenset(several)
+        elif name in given and given[name].some:
+            found[name] = frozenset(several) - {"None"}
+    return {name: texts for name, texts in found.items() if texts}
+
+
+def is_odd(parameter: ParameterReport, value: Value) -> bool:
+    """Whether a launch passes another value than those that were analysed, which are not guessed."""
+    if parameter.kind is not ParameterKind.CONSTEXPR or parameter.inferred or value.things:
+        return False
+    return value.constant is None or str(ConstexprValue(value.constant[1])) not in parameter.type.split(" | ")
+
+
+def _texts(values: Sequence[Value]) -> frozenset[str] | None:
+    """How reports print values, if all are known."""
+    known = [value.constant[1] for value in values if value.constant is not None]
+    return frozenset(str(ConstexprValue(one)) for one in known) if len(known) == len(values) else None
+
+
+def _is_own(item: object) -> bool:
+    return isinstance(item, FunctionValue)
 
 
 def _text(value: Value, several: Sequence[str], meaning: Callable[[str], Value]) -> str:
@@ -250,12 +359,12 @@ def _text(value: Value, several: Sequence[str], meaning: Callable[[str], Value])
     return next((text for text in several if is_function and meaning(text) == value), "")
 
 
-def switched_off(parameter: ParameterReport, fixed: Mapping[str, str]) -> bool:
-    """Whether no analysed variant with the values that the launch fixes writes the parameter."""
+def switched_off(parameter: ParameterReport, held: Mapping[str, frozenset[str]]) -> bool:
+    """Whether no analysed variant with the values that a launch may have writes the parameter."""
     if parameter.mutation is not Mutation.CONDITIONAL:
         return False
     conditions = [dict(part.split("=", 1) for part in when.split(", ") if "=" in part) for when in parameter.when]
-    return all(any(needed.get(name, text) != text for name, text in fixed.items()) for needed in conditions)
+    return all(any(name in held and text not in held[name] for name, text in needed.items()) for needed in conditions)
 
 
 def fixes_a_branch(kernel: ast.FunctionDef, given: Mapping[str, Value]) -> bool:
@@ -272,11 +381,8 @@ def fixes_a_branch(kernel: ast.FunctionDef, given: Mapping[str, Value]) -> bool:
         isinstance(name, ast.Name) and name.id in run_time for test in tests for name in ast.walk(test))
 
 
-def without_what_heuristics_set(kernel: ast.FunctionDef, arguments: Arguments) -> Arguments:
-    """The arguments of a launch without those by name that a heuristic gives another value."""
-    written = (e for d in kernel.decorator_list if isinstance(d, ast.Call) and dotted(d.func)[-1:] == ("heuristics",)
-               for e in (*d.args, *(k.value for k in d.keywords)) if isinstance(e, ast.Dict))
-    names = {key.value for values in written for key in values.keys if isinstance(key, ast.Constant)}
+def without(names: Set[str], arguments: Arguments) -> Arguments:
+    """The arguments of a launch without some of those by name."""
     return replace(arguments, named={n: v for n, v in arguments.named.items() if n not in names})
 
 

@@ -52,14 +52,18 @@ class Interpreter(Builtins, Launching):
         """Call something by its full dotted name."""
         top, _, rest = name.partition(".")
         last = name.rpartition(".")[2]
+        if top != "builtins" and f"{top}.{last}" not in _SAME:
+            arguments = self._drained(arguments, node)
         if last in _WRAPPERS and arguments.positional:
             return self._wrapped(arguments.positional[0])
         if top == "torch":
             return self.torch_function(name, arguments, node)
         if top == "builtins":
             return self.builtin(rest, arguments, node)
+        if last in ("autotune", "heuristics") and top == "triton":
+            return thing(self.tuner(last, arguments, node))
         if is_tuner(External(name)):
-            return self._tuned(last, arguments, _kernels(arguments))
+            return self._jitted(arguments)
         if top == "triton":
             return self._triton(name, arguments, node)
         if name in ("typing.cast", "typing_extensions.cast") and len(arguments.positional) == 2:
@@ -74,21 +78,27 @@ class Interpreter(Builtins, Launching):
             return UNSEEN
         return self.not_known(UNSEEN, arguments, node)
 
+    def _drained(self, arguments: Arguments, node: ast.AST) -> Arguments:
+        """What is not of the project runs a generator that it is given to its end."""
+        def drained(value: Value) -> Value:
+            return self.gathered(value, node) if any(map(self.is_generator, value.cells)) else value
+
+        if not any(self.is_generator(cell) for value in arguments for cell in value.cells):
+            return arguments
+        named = {name: drained(value) for name, value in arguments.named.items()}
+        return replace(arguments, positional=tuple(map(drained, arguments.positional)), named=named)
+
     @staticmethod
     def _wrapped(value: Value) -> Value:
         found = [replace(t, wrapped=True) if isinstance(t, KernelValue) else t for t in value.things]
         return replace(value, things=frozenset(found))
 
     @staticmethod
-    def _tuned(last: str, arguments: Arguments, kernels: list[KernelValue | FunctionValue]) -> Value:
-        """`triton.jit(f)`; `triton.autotune(...)` is what takes the kernel next."""
-        found = [
-            KernelValue(k.module, k.node) if isinstance(k, FunctionValue) and isinstance(k.node, ast.FunctionDef) else k
-            for k in kernels
-        ]
-        if found and (last == "jit" or isinstance(found[0], KernelValue)):
-            return Value(things=frozenset(found))
-        return thing(Attribute(PLAIN, "<tuner>"))
+    def _jitted(arguments: Arguments) -> Value:
+        """`triton.jit(f)`; `triton.jit(...)` is what takes the function next."""
+        found = [KernelValue(k.module, k.node) if isinstance(k, FunctionValue) and isinstance(k.node, ast.FunctionDef)
+                 else k for k in _kernels(arguments)]
+        return Value(things=frozenset(found)) if found else thing(External("triton.jit"))
 
     def _triton(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         last = name.rpartition(".")[2]
@@ -98,10 +108,12 @@ class Interpreter(Builtins, Launching):
         if last == "Config":
             hook = arguments.get(5, "pre_hook")
             fields = {"pre_hook": hook} if hook is not None else {}
-            return self.make(node, Cell(fields, kind="object"))
+            return self.make(node, Cell({**fields, "kwargs": arguments.get(0, "kwargs") or UNSEEN}, kind="object"))
         if last == "set_allocator" and arguments.positional:
             self.call(arguments.positional[0], Arguments((PLAIN, PLAIN, UNSEEN)), node)
             return NONE
+        if last == "constexpr" and arguments.positional:
+            return arguments.positional[0]
         if name.startswith("triton.language.") or last in ("cdiv", "next_power_of_2"):
             return PLAIN
         same, maybe = self.state.reach(arguments)
@@ -115,8 +127,6 @@ class Interpreter(Builtins, Launching):
         kernel = launched(attribute)
         if kernel is not None:
             return self.launch(kernel, name, arguments, node)
-        if name == "<tuner>":
-            return self._tuned("autotune", arguments, _kernels(arguments))
         classes = [t for t in owner.things if isinstance(t, ClassValue)]
         if name == "apply" and classes and self.is_autograd(classes[0]):
             return self.apply_autograd(classes[0], arguments, node)
@@ -124,6 +134,8 @@ class Interpreter(Builtins, Launching):
             if owner.cells and tuple(arguments):
                 self.state.change(owner, None, join(*arguments))
             return NONE
+        if name == "__call__" and classes:
+            return self.made(classes[0], arguments, node)
         if name == "__new__" and classes:
             return self.make(node, Cell(owner=classes[0], kind="object"), "new")
         if owner.cells:
@@ -171,6 +183,9 @@ class Interpreter(Builtins, Launching):
         special: Callable[..., Value] | None = getattr(self, f"_f_{name.replace('.', '_')}", None)
         if special is not None:
             return special(arguments, node)
+        followed = self._in_python(name, arguments, node)
+        if followed is not None:
+            return followed
         module, _, last = name.rpartition(".")
         first = arguments.positional[0] if arguments.positional else None
         if name in _SAME:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from triton_mutlint.source.walking import dotted, walk
 
@@ -64,6 +65,38 @@ def changed_paths(tree: ast.Module) -> Iterator[tuple[str, ...]]:
                 owner = owner.value
             if isinstance(owner, ast.Name):
                 yield (owner.id, *names)
+
+
+@dataclass(frozen=True)
+class Store:
+    """Code that gives a top-level name a new value: by `global` (no `owner`), by `m.NAME = v`, by `setattr(m, …, v)`.
+
+    It stands in `unit`, a function or a statement at the top level; `name` is "" where it is computed. `deep` says
+    that it is in a function in that function.
+    """
+
+    owner: tuple[str, ...]
+    name: str
+    unit: ast.stmt
+    deep: bool = False
+
+
+def stores(tree: ast.Module) -> Iterator[Store]:
+    pending: list[tuple[ast.AST, ast.stmt, int]] = [(node, node, 0) for node in tree.body]
+    while pending:
+        node, unit, depth = pending.pop()
+        is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not depth:
+            unit = node
+        if isinstance(node, ast.Global):
+            yield from (Store((), name, unit, depth > 1) for name in node.names)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and (owner := dotted(node.value)):
+            yield Store(owner, node.attr, unit, depth > 1)
+        elif isinstance(node, ast.Call) and dotted(node.func) == ("setattr",) and node.args:
+            key = node.args[1] if len(node.args) > 1 else None
+            name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
+            yield Store(dotted(node.args[0]), name, unit, depth > 1)
+        pending.extend((inner, unit, depth + is_function) for inner in ast.iter_child_nodes(node))
 
 
 def given_fields(node: ast.AST) -> Iterator[str]:

@@ -127,7 +127,7 @@ def _passed(function: HostFunction, given: Mapping[str, Value], state: State) ->
                 named.update({str(key): value for key, value in content.fields.items()})
             else:
                 ordered.extend(content.fields.values())
-    return Arguments(tuple(ordered), named, *rest)
+    return Arguments(tuple(ordered), named, star=rest[0], double_star=rest[1])
 
 
 def _all_parameters(function: HostFunction) -> list[str]:

@@ -206,12 +206,12 @@ class RealCalls(OneByOne):
             return PLAIN
         return constant((True in alike) is isinstance(node.ops[0], ast.In))
 
-    def _compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
+    def compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
         if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)) and _outside(left) and _outside(right):
             return constant((_outside(left) == _outside(right)) is isinstance(op, (ast.Is, ast.Eq)))
         if not isinstance(op, (ast.Is, ast.IsNot)):
             left, right = settled(left), settled(right)
-        return super()._compared(op, left, right)
+        return super().compared(op, left, right)
 
 
 def is_text(value: Value) -> bool:

@@ -135,7 +135,8 @@ def _with_schema(op: OpRegistration, arguments: Sequence[SchemaArgument]) -> OpR
     return replace(op, arguments=tuple(a.name for a in arguments),
                    keyword_only=tuple(a.name for a in arguments if a.kwarg_only),
                    plain=tuple(a.name for a in arguments if a.is_plain),
-                   given=tuple(a.name for a in arguments if a.mutated and a.type == "Tensor" and a.default is None))
+                   given=tuple(a.name for a in arguments if a.type == "Tensor" and a.default is None),
+                   lists=tuple(a.name for a in arguments if a.type == "Tensor[]" and a.default is None))
 
 
 def _place(event: OpEvent | ImplEvent, alone: bool) -> Location:

@@ -18,6 +18,7 @@ from triton_mutlint.host.torch.compiled_ops import CompiledOps
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import (
+    NONE,
     UNSEEN,
     Attribute,
     CellId,
@@ -25,13 +26,16 @@ from triton_mutlint.host.values.values import (
     FunctionValue,
     KernelValue,
     Partial,
+    Resumed,
     ScopeId,
     Thing,
+    Tuner,
     Value,
     join,
 )
 from triton_mutlint.types import Access, Beyond, Frame, HostEffect, KernelReport, LaunchArgument, Location
 
+Take = Callable[[Value], bool]  # does something with an element; whether there may be another
 STEPS = 20_000  # statements interpreted for one op, at most
 APART = 500  # of them for something that no op argument reaches
 
@@ -52,10 +56,11 @@ class Kernels(Protocol):
         """
 
     def beyond(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument],
-               ruled_out: Set[str]) -> Beyond | None:
+               ruled_out: Set[str], unsettled: Set[str] = frozenset()) -> Beyond | None:
         """What a launch may do that the verdict does not say, given its arguments; None where it cannot be told.
 
-        Of the parameters that its values seem to rule out, those are named that it may store through all the same.
+        Of the parameters that its values seem to rule out, those are named that it may store through all the same,
+        whatever is in the names in `unsettled`.
         """
 
 
@@ -72,7 +77,10 @@ class Shared:
     results: dict[object, tuple[Value, Effects]] = field(default_factory=dict)
     scopes: dict[ScopeId, ScopeId | None] = field(default_factory=dict)
     generators: dict[int, ast.FunctionDef] = field(default_factory=dict)  # by the node of the generator expression
-    hooks: dict[int, Value] = field(default_factory=dict)  # what tuning a kernel calls with its arguments
+    unsettled: dict[int, frozenset[str]] = field(default_factory=dict)  # by kernel, the names that it reads
+    tuners: dict[int, Tuner | None] = field(default_factory=dict)  # by their decorators
+    rebound: dict[tuple[ScopeId, str], Value] = field(default_factory=dict)  # what other code gives top-level names
+    asked: set[object] = field(default_factory=set)  # of these names, and of the code that gives them values
     loosened: set[tuple[CellId, bool]] = field(default_factory=set)  # containers of which less is known by now
     opened: set[ScopeId] = field(default_factory=set)  # scopes whose names were looked through for that
     registered: set[int] = field(default_factory=set)  # implementations of ops whose closures are known
@@ -130,11 +138,15 @@ class Activation:
     returned: Value | None = None
     left: list[State] = field(default_factory=list)  # the states at its returns
     yielded: Value | None = None
+    take: Take | None = None  # of a generator: what is done with each value, where it stands at `yield`
+    taker: Activation | None = None  # the call that does it
+    site: Location | None = None  # where it was called, if its own code is none of the project
+    stopped: bool = False  # whether it goes on no more after the statement that runs
     breaks: list[State] = field(default_factory=list)
     continues: list[State] = field(default_factory=list)
     entry: dict[str, Value] = field(default_factory=dict)
     recursive: bool = False
-    sent: Value = UNSEEN  # what a generator is sent
+    sent: Value = NONE  # what a generator is sent
     ended: State | None = None  # at its returns, for its recursive calls
     again: State | None = None  # at its recursive calls
     captured: bool = False  # a function was made in it, which may use its names later
@@ -167,6 +179,7 @@ class Core:
 
     # What the parts ask of each other; each is defined in one that comes later.
     evaluate: Callable[[ast.expr], Value]
+    iterate: Callable[[Value, ast.AST], Value]
     block: Callable[[Sequence[ast.stmt], State], State | None]
     call: Callable[[Value, Arguments, ast.AST], Value]
     not_known: Callable[[Value, Arguments, ast.AST], Value]
@@ -177,6 +190,10 @@ class Core:
     decorate: Callable[[ast.expr, Value], Value]
     scope_of: Callable[[str], ScopeId]
     extended: Callable[[Value, Value, ast.AST], None]
+    resume: Callable[[Resumed, ast.AST, Take], Value | None]
+    tuned: Callable[[Tuner, Arguments], Value]
+    is_generator: Callable[[CellId], bool]
+    stepped: Callable[..., Value]
 
     @contextmanager
     def at(self, state: State, here: Activation) -> Iterator[None]:
@@ -225,6 +242,8 @@ class Core:
             self.escaped.append((effect, value))
 
     def place(self, node: ast.AST) -> Location:
+        if self.here.site is not None:
+            return self.here.site
         return Location(self.here.module.display, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
 
     def effect(self, text: str, node: ast.AST, kernel: str = "", access: Access | None = None) -> HostEffect:
@@ -272,7 +291,7 @@ class Core:
                 fields = {key: join(replace(held, constant=None), UNSEEN) if isinstance(key, str) and given(key)
                           else replace(held, constant=None) for key, held in content.fields.items()}
                 content = replace(content, fields=fields, rest=replace(content.rest, constant=None))
-                state.store(cell, content.spread(UNSEEN) if altered else content)
+                state.store(cell, replace(content.spread(UNSEEN), size=None) if altered else content)
 
     def _around_it(self, item: Thing) -> Iterator[tuple[CellId, bool]]:
         """The containers that a function made in another holds by name; what names are given anew is not known."""

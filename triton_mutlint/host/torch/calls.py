@@ -12,7 +12,7 @@ from triton_mutlint.host.model import Implementation, OpRegistration
 from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.schema import Schema
-from triton_mutlint.host.torch.table import TorchEffect, applied
+from triton_mutlint.host.torch.table import Result, TorchEffect, applied
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.values import (
     NOTHING,
@@ -38,8 +38,6 @@ _TENSOR_ONLY = frozenset({
 
 # Methods of arrays that give another view of them, or only look.
 _ARRAYS = frozenset({"view", "reshape", "numpy", "item", "tolist", "size", "sum", "mean", "__getitem__"})
-# Functions that give a tensor, and never None.
-_MAKERS = ("torch.empty", "torch.zeros", "torch.ones", "torch.full", "torch.rand", "torch.arange", "torch.tensor")
 # With one of these, a class decides itself what torch's functions do to its objects.
 _OVERRIDES = ("__torch_function__", "__torch_dispatch__")
 
@@ -67,8 +65,7 @@ class TorchCalls(Calling):
             return self.not_known(UNSEEN, arguments, node)
         if name == "torch.einsum" and _is_contraction(arguments):
             effect = replace(effect, maybe=())
-        result = self.apply(effect, arguments, node)
-        return replace(result, some=name.startswith(_MAKERS))
+        return self.apply(effect, arguments, node)
 
     def _op(self, op: OpRegistration, arguments: Arguments, node: ast.AST) -> Value:
         """Another op of the run: what its implementation does counts, or else what it declares."""
@@ -145,7 +142,7 @@ class TorchCalls(Calling):
         self._exposed(effect, given)
         if self._overridden(arguments):
             return self.not_known(UNSEEN, arguments, node)
-        result = applied(effect, given)
+        result = replace(applied(effect, given), some=effect.result is Result.TENSOR)
         if any(value.roots for value in spare):  # a keyword that the table does not have
             result = join(result, self.not_known(UNSEEN, Arguments(tuple(spare)), node))
         result = self._written(effect, arguments, given, result, what, node)

@@ -163,9 +163,9 @@ def is_plain(value: Value) -> bool:
 
 def present(value: Value) -> Value:
     """The value where it is not None: code that takes an attribute or an element of None goes no further."""
-    if not value.kind & Sort.NONE or value.constant is not None:
+    if value.some or value.constant is not None or value == NO_VALUE:
         return value
-    return replace(value, kind=value.kind & ~Sort.NONE)
+    return replace(value, kind=value.kind & ~Sort.NONE, some=True)
 
 
 def truth(value: Value) -> bool | None:
@@ -201,17 +201,42 @@ class FunctionValue:
 
 @hashed_once
 @dataclass(frozen=True)
+class Tuner:
+    """What `triton.autotune(...)` or `triton.heuristics(...)` puts around a kernel.
+
+    `values` are the parameters that it gives values to, with these as reports print them, or None where they are
+    not known. `hooks` are called with the kernel's arguments, and so are those of configs; those in `zeroed`
+    are set to zero.
+    """
+
+    overrides: bool  # what a launch passes: as heuristics do
+    values: tuple[tuple[str, frozenset[str] | None], ...] = ()
+    hooks: Value = NO_VALUE
+    config_hooks: Value = NO_VALUE
+    zeroed: frozenset[str] = NOTHING
+
+
+@hashed_once
+@dataclass(frozen=True)
 class KernelValue:
     """A jit function; `wrapped` by `wrap_triton`.
 
     One `def` may make several, which do not do the same: a factory's products. `names` are those that
-    nothing but this one is bound to at the top level of `module`, where it is known.
+    nothing but this one is bound to at the top level of `module`, where it is known. `tuners` are what was put
+    around it by calls, from the inside out; of its decorators, `.fn` took the first `taken` off.
     """
 
     module: HostModule
     node: ast.FunctionDef
     wrapped: bool = False
     names: frozenset[str] = frozenset()
+    tuners: tuple[Tuner, ...] = ()
+    taken: int = 0
+
+    @property
+    def below(self) -> KernelValue:
+        """What `.fn` gives."""
+        return replace(self, tuners=self.tuners[:-1]) if self.tuners else replace(self, taken=self.taken + 1)
 
 
 @hashed_once
@@ -269,10 +294,11 @@ class Partial:
 @hashed_once
 @dataclass(frozen=True)
 class Resumed:
-    """A generator: its function, and what that was given. Whatever takes from it runs the function."""
+    """A generator: its function, what that was given, and where it was made. What takes from it runs the function."""
 
     function: FunctionValue
     given: tuple[tuple[str, Value], ...]
+    made: CellId = ()
 
 
 class Observed:
@@ -281,7 +307,7 @@ class Observed:
 
 # Union, not `|`: evaluated at run time.
 Thing = Union[  # noqa: UP007
-    FunctionValue, KernelValue, ClassValue, Super, Attribute, Partial, Resumed, External,
+    FunctionValue, KernelValue, Tuner, ClassValue, Super, Attribute, Partial, Resumed, External,
     HostModule, Observed
 ]
 

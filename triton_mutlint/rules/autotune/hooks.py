@@ -13,7 +13,7 @@ from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import Cell
-from triton_mutlint.host.values.values import UNSEEN, FunctionValue, Sort, Thing, Value, thing
+from triton_mutlint.host.values.values import UNSEEN, FunctionValue, Sort, Thing, Tuner, Value, thing
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.types import Autotune, Kernel, SourceFile
 
@@ -56,7 +56,8 @@ class _Hooks:
         return self._names - touched if seen else frozenset()
 
     def _look(self, decorator: ast.Call) -> None:
-        self._found = self._host.hooks_of(decorator)
+        made = self._host.evaluate(decorator)
+        self._found = next(((t.hooks, t.config_hooks) for t in made.things if isinstance(t, Tuner)), self._found)
 
     def _touched(self, hook: Thing) -> frozenset[str]:
         """The arguments that a hook may write."""

@@ -1,0 +1,145 @@
+"""Parts of Python's library, written in Python: the interpreter follows them as it follows the project's own code.
+
+A name has `_` where the library's has a dot. Nothing imports this file but its tests, which hold it against Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+# ruff: noqa: N801 - names and types are the library's
+
+
+def builtins_enumerate(iterable: Any, start: int = 0) -> Any:
+    for item in iterable:
+        yield start, item
+        start += 1
+
+
+def builtins_map(function: Any, *iterables: Any) -> Any:
+    for row in zip(*iterables, strict=False):
+        yield function(*row)
+
+
+def builtins_filter(function: Any, iterable: Any) -> Any:
+    for item in iterable:
+        if item if function is None else function(item):
+            yield item
+
+
+def builtins_backwards(sequence: Any) -> Any:
+    """`reversed` of what has no method for it."""
+    yield from list(sequence)[::-1]
+
+
+def builtins_sum(iterable: Any, start: Any = 0) -> Any:
+    for item in iterable:
+        start = start + item
+    return start
+
+
+def functools_reduce(function: Any, iterable: Any, *initial: Any) -> Any:
+    rest = iter(iterable)
+    for total in initial:
+        for item in rest:
+            total = function(total, item)
+        return total
+    total = next(rest)
+    for item in rest:
+        total = function(total, item)
+    return total
+
+
+def itertools_chain(*iterables: Any) -> Any:
+    for iterable in iterables:
+        yield from iterable
+
+
+def itertools_chain_from_iterable(iterables: Any) -> Any:
+    for iterable in iterables:
+        yield from iterable
+
+
+def itertools_starmap(function: Any, iterable: Any) -> Any:
+    for row in iterable:
+        yield function(*row)
+
+
+def itertools_repeat(item: Any, times: Any = None) -> Any:
+    while True:
+        yield item
+        if times is not None:
+            times -= 1
+            if times == 0:
+                return
+
+
+class contextvars_ContextVar:
+    def __init__(self, name: str, **default: Any) -> None:
+        self.name, self.held = name, [default["default"]] if default else []
+
+    def get(self, *default: Any) -> Any:
+        return self.held[0] if self.held else default[0]
+
+    def set(self, value: Any) -> Any:
+        token = _Token(self, self.held)
+        self.held = [value]
+        return token
+
+    def reset(self, token: Any) -> None:
+        self.held = token.before
+
+
+class _Token:
+    def __init__(self, var: Any, before: Any) -> None:
+        self.var, self.before = var, before
+
+
+class contextlib_nullcontext:
+    def __init__(self, enter_result: Any = None) -> None:
+        self.enter_result = enter_result
+
+    def __enter__(self) -> Any:
+        return self.enter_result
+
+    def __exit__(self, *raised: Any) -> None:
+        return None
+
+
+class contextlib_closing:
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
+
+    def __enter__(self) -> Any:
+        return self.thing
+
+    def __exit__(self, *raised: Any) -> None:
+        self.thing.close()
+
+
+class contextlib_ExitStack:
+    def __init__(self) -> None:
+        self.exits: list[Any] = []
+
+    def enter_context(self, manager: Any) -> Any:
+        entered = manager.__enter__()
+        self.exits.append(manager.__exit__)
+        return entered
+
+    def push(self, manager: Any) -> Any:
+        self.exits.append(manager.__exit__ if hasattr(manager, "__exit__") else manager)
+        return manager
+
+    def callback(self, function: Any, *given: Any, **named: Any) -> Any:
+        self.exits.append(lambda *raised: function(*given, **named) and None)
+        return function
+
+    def close(self) -> None:
+        self.__exit__(None, None, None)
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        for leave in reversed(self.exits):
+            leave(*raised)
