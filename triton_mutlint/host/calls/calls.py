@@ -61,13 +61,17 @@ class Calling(Invoking):
             return join(made, self.not_known(thing(owner), arguments, node))
         return made
 
+    def fields(self, owner: ClassValue) -> list[str]:
+        """The fields that a class declares, those of its bases first."""
+        declared = [s for c in reversed(self.order(owner)) for s in c.node.body if isinstance(s, ast.AnnAssign)]
+        return list(dict.fromkeys(s.target.id for s in declared if isinstance(s.target, ast.Name)))
+
     def _fields_of(self, made: Value, owner: ClassValue, arguments: Arguments, node: ast.AST) -> None:
         """What a dataclass or a NamedTuple does with its arguments."""
-        declared = [s for c in reversed(self.order(owner)) for s in c.node.body if isinstance(s, ast.AnnAssign)]
-        names = list(dict.fromkeys(s.target.id for s in declared if isinstance(s.target, ast.Name)))
+        names = self.fields(owner)
         bound = bind(names, [], arguments)
         for i, name in enumerate(names):
-            value = bound.values.get(name)
+            value = bound.values.get(name) or self.class_member(owner, name)
             if value is not None:
                 self.state.change(made, name, value)
                 self.state.change(made, i, value)

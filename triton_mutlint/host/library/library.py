@@ -7,6 +7,7 @@ import operator
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 
 from triton_mutlint.host.calls.calls import launched
 from triton_mutlint.host.classes.classes import MADE
@@ -57,7 +58,7 @@ class Interpreter(Builtins, Launching):
         if last in _WRAPPERS and arguments.positional:
             return self._wrapped(arguments.positional[0])
         if top == "torch":
-            return self.torch_function(name, arguments, node)
+            return self._in_python(name, arguments, node) or self.torch_function(name, arguments, node)
         if top == "builtins":
             return self.builtin(rest, arguments, node)
         if last in ("autotune", "heuristics") and top == "triton":
@@ -127,6 +128,9 @@ class Interpreter(Builtins, Launching):
         kernel = launched(attribute)
         if kernel is not None:
             return self.launch(kernel, name, arguments, node)
+        contents = self.state.contents(owner) if name == "_replace" else []
+        if contents and all(content.owner is not None for content in contents):  # named tuples
+            return self._f_dataclasses_replace(arguments.before(owner), node)
         classes = [t for t in owner.things if isinstance(t, ClassValue)]
         if name == "apply" and classes and self.is_autograd(classes[0]):
             return self.apply_autograd(classes[0], arguments, node)
@@ -280,15 +284,42 @@ class Interpreter(Builtins, Launching):
         content = contents[0]
         for rest in (arguments.star, arguments.double_star):
             content = content if rest is None else content.spread(rest)
-        made = self.make(node, replace(content, fields={**content.fields, **arguments.named}, many=False))
-        self.state.change(made, 0, self.state.elements(made))
+        names = self.fields(content.owner) if content.owner is not None else []
+        given = dict[object, Value](arguments.named.items())
+        given.update((i, arguments.named[name]) for i, name in enumerate(names) if name in arguments.named)
+        made = self.make(node, replace(content, fields={**content.fields, **given}, many=False))
         self.special(made, "__post_init__", (), node)
         return made
+
+    def _f_collections_namedtuple(self, arguments: Arguments, node: ast.AST) -> Value:
+        """A class with these fields; of defaults that are written out, each."""
+        listed = arguments.get(1, "field_names") or UNSEEN
+        names: list[object] = [v.constant[1] for v in self.in_order(listed, node) or [] if v.constant is not None]
+        if listed.constant is not None and isinstance(listed.constant[1], str):
+            names = [*listed.constant[1].replace(",", " ").split()]
+        if not names or not all(isinstance(name, str) for name in names) or not isinstance(node, ast.Call):
+            return self.not_known(UNSEEN, arguments, node)
+        return thing(ClassValue(self.here.module, _row_class(node, tuple(map(str, names)))))
 
     def _f_dataclasses_field(self, arguments: Arguments, node: ast.AST) -> Value:
         factory, default = arguments.named.get("default_factory"), arguments.named.get("default")
         made = self.call(factory, Arguments(), node) if factory is not None else Value()
         return join(UNSEEN, made, default or Value())
+
+
+@lru_cache(maxsize=1024)
+def _row_class(node: ast.Call, names: tuple[str, ...]) -> ast.ClassDef:
+    """The class that a call of `namedtuple` makes."""
+    written = next((k.value for k in node.keywords if k.arg == "defaults"), None)
+    last = written.elts if isinstance(written, (ast.Tuple, ast.List)) else []
+    values: list[ast.expr | None] = [*[None] * (len(names) - len(last)), *last]
+    body: list[ast.stmt] = [ast.AnnAssign(ast.Name(name, ast.Store()), ast.Name("object", ast.Load()), value, 1)
+                            for name, value in zip(names, values, strict=True)]
+    made = ast.ClassDef("namedtuple", [], [], body, [])
+    for inner in ast.walk(made):
+        if not hasattr(inner, "lineno"):
+            ast.copy_location(inner, node)
+    return made
 
 
 def _key(value: Value) -> object | None:

@@ -174,7 +174,9 @@ class TorchRegistering(RealCalls):
 
     def custom_op(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
         function = take(arguments, 1, "fn")
-        if function is not None and (function.cells or string(function) is not None):  # a list where it belongs
+        listed = function is not None and (string(function) is not None or any(
+            content.owner is None for content in self.state.contents(function)))
+        if function is not None and listed:  # a list where it belongs
             named = {"misplaced": function, **arguments.named}
             return pending(callee, replace(arguments, positional=arguments.positional[:1], named=named), "fn")
         if is_none(function):

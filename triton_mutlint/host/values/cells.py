@@ -76,6 +76,9 @@ class Cell:
 
     def listed(self) -> list[Value] | None:
         """The elements in order, where they are known."""
+        numbered = [key for key in self.fields if isinstance(key, int)]
+        if self.owner is not None and numbered and self.rest == NO_VALUE:  # a named tuple
+            return [self.fields[i] for i in range(len(numbered)) if i in self.fields]
         if self.size is None or self.kind not in ("list", "tuple"):
             return None
         return [self.fields.get(i, self.rest) for i in range(self.size)]
@@ -84,10 +87,7 @@ class Cell:
         """What a loop over it gives, where that is known: the elements, or a dict's keys."""
         if self.kind == "dict" and self.size == len(self.fields) and not self.many and KEYS not in self.fields:
             return [constant(key) for key in self.fields]
-        numbered = [key for key in self.fields if isinstance(key, int)]
-        if self.owner is not None and numbered and self.rest == NO_VALUE:  # a named tuple
-            return [self.fields[i] for i in range(len(numbered)) if i in self.fields]
-        return self.listed() if self.owner is None else None
+        return self.listed()
 
     def place(self, key: object) -> object | None:
         """The key that an element is stored under; None where a negative position means one that is not known."""
