@@ -73,11 +73,11 @@ class _Launch:
 
     def _fits(self, type_: ArgType, parameter: Parameter) -> bool:
         given = self._given.get(parameter.name)
-        if parameter.name in self._kernel.heuristics:  # whatever the launch passes
-            return False
         if given is not None:
             slot = self._evidence.dossiers[parameter.name].slot
             return _is_of(type_, given, self._evidence.program, bool(slot.none_test or slot.branch))
+        if parameter.name in self._kernel.heuristics:
+            return False
         if parameter.name in self._tuned:  # any of its values, then
             return self._has_all_configs(parameter.name)
         if not parameter.has_default:
@@ -95,7 +95,8 @@ class _Launch:
 
     def _held(self, parameter: Parameter) -> MayBe:
         name, given = parameter.name, self._given.get(parameter.name)
-        if name in self._kernel.heuristics or (given is None and (name in self._tuned or not parameter.has_default)):
+        open_ = name in self._tuned or name in self._kernel.heuristics or not parameter.has_default
+        if given is None and open_:
             return MayBe(is_open=True)
         if given is None:
             default = unwrap_constexpr(parameter.default)

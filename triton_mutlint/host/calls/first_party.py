@@ -30,6 +30,7 @@ from triton_mutlint.host.values.values import (
     thing,
 )
 from triton_mutlint.process.watchdog import TooLongError
+from triton_mutlint.source.walking import dotted
 from triton_mutlint.types import Frame
 
 DEPTH = 28  # calls in calls, at most
@@ -47,7 +48,8 @@ class Invoking(Statements):
             made = self.cell(node, "generator")
             source = thing(Resumed(function, tuple(sorted(given.items())), made))
             return self.state.make(made, Cell(kind="generator", source=source))
-        plain = all(map(_holds_nothing, given.values())) and function.scope is None and not self.state.kept
+        plain = all(map(_holds_nothing, given.values())) and function.scope is None and (
+            not self.state.kept or _is_cached(function.node))
         running = self._running(function, given)
         if running is not None:
             return self._again(running, given)
@@ -271,7 +273,8 @@ class Invoking(Statements):
             values[takes.vararg.arg] = self.make(node, content, "args")
         if takes.kwarg is not None:
             whole = bound.extra_rest is None and not arguments.optional & bound.extra.keys()
-            rest = Cell(dict(bound.extra), bound.extra_rest or Value(), len(bound.extra) if whole else None, kind="dict")
+            size = len(bound.extra) if whole else None
+            rest = Cell(dict(bound.extra), bound.extra_rest or Value(), size, kind="dict")
             values[takes.kwarg.arg] = self.make(node, rest, "kwargs")
         return values
 
@@ -299,6 +302,12 @@ def yields(function: HostFunction) -> bool:
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
             pending.extend(ast.iter_child_nodes(node))
     return False
+
+
+def _is_cached(function: HostFunction) -> bool:
+    """Whether it gives the very object that it gave before."""
+    return any(dotted(d.func if isinstance(d, ast.Call) else d)[-1:] in (("lru_cache",), ("cache",))
+               for d in getattr(function, "decorator_list", ()))
 
 
 def _holds_nothing(value: Value) -> bool:

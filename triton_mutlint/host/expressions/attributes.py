@@ -59,6 +59,8 @@ class Elements(Iteration):
             return thing(External(f"{owner.name}.{name}"))
         if isinstance(owner, HostModule):
             return self.member(owner, name)
+        if isinstance(owner, ClassValue) and name == "__dict__":
+            return thing(Attribute(thing(owner), name))
         if isinstance(owner, ClassValue):
             member = self.class_member(owner, name)
             if member is None:
@@ -140,6 +142,8 @@ class Elements(Iteration):
         return join(*found)
 
     def _keyed(self, owner: Value, index: Value) -> Value:
+        if owner.things and not owner.cells:  # `vars(module)[name]`
+            return self.attribute(owner, str(index.constant[1]), ast.Pass()) if index.constant is not None else UNSEEN
         if index.constant is not None:
             return self.state.element(owner, index.constant[1])
         by_name = all(content.kind == "dict" for content in self.state.contents(owner))
@@ -261,6 +265,8 @@ class Elements(Iteration):
         for item in owner.things:
             if isinstance(item, Attribute) and item.name == "__dict__":
                 self.state.change(item.owner, index.constant[1] if index.constant is not None else None, value)
+                if item.owner.things and index.constant is not None:
+                    self.put_attribute(item.owner, str(index.constant[1]), value, target)
         if not owner.cells and not owner.kind & Sort.TENSOR and not owner.roots:
             self.escape(value, f"{text} puts it where it is not followed", target)
 

@@ -72,7 +72,7 @@ class Launching(Calling):
         tuners = self._tuners(kernel)
         overridden = {name for tuner in tuners if tuner.overrides for name, _ in tuner.values}
         bound = bind(names, keyword_only, without(overridden, arguments))
-        tuned = {name: texts for tuner in tuners for name, texts in tuner.values}
+        tuned = {name: values for tuner in tuners for name, values in tuner.values}
         given = self._with_defaults(kernel, {n: v for n, v in bound.values.items() if n not in tuned},
                                     tuned.keys(), arguments.optional)
         self._tuning(kernel, tuners, bound.values, node)
@@ -85,7 +85,8 @@ class Launching(Calling):
             ruled_out = {p.name for p in verdict.parameters if p.kind is not ParameterKind.CONSTEXPR}
         elif bound.extra_rest is None and bound.spare_rest is None and fixes_a_branch(kernel.node, bound.values):
             ruled_out = {*ruled_out, *(p.name for p in verdict.parameters if p.mutation in _WRITTEN)}
-        found = self._beyond(verdict, kernel, bound.values, ruled_out)
+        passed = {**bound.values, **{n: v[0] for n, v in tuned.items() if v is not None and len(v) == 1}}
+        found = self._beyond(verdict, kernel, passed, ruled_out)
         written = set[str]()
         for parameter in verdict.parameters:
             base, *fields = parameter.name.split(".")
@@ -98,8 +99,8 @@ class Launching(Calling):
                 written |= {parameter.name} if parameter.mutation in _WRITTEN else set()
             self._behind(verdict, parameter, value, node)
         told = bool(odd) and all(given[name].constant is not None for name in odd)
-        self._otherwise(verdict, bound.values, found, written, node, told)
-        self._otherwise_set(verdict, kernel, bound.values, written, node)
+        self._otherwise(verdict, passed, found, written, node, told)
+        self._otherwise_set(verdict, kernel, passed, written, node)
         if bound.extra_rest is not None or kernel.node.args.vararg is not None:
             spare = [v for v in (*bound.spare, bound.extra_rest) if v is not None]
             what = f"launch of `{kernel.node.name}`: which argument falls to which parameter is not known"
@@ -252,13 +253,13 @@ class Launching(Calling):
     def tuner(self, kind: str, arguments: Arguments, node: ast.AST) -> Tuner:
         """What `triton.autotune(...)` and `triton.heuristics(...)` give."""
         if kind == "heuristics":
-            values: list[tuple[str, frozenset[str] | None]] = []
+            values: list[tuple[str, tuple[Value, ...] | None]] = []
             functions = arguments.get(0, "values") or UNSEEN
             for content in self.state.contents(functions):
                 for name, function in content.fields.items():
                     own = replace(function, things=frozenset(t for t in function.things if _is_own(t)))
                     got = self.call(own, Arguments((UNSEEN,)), node) if own.things else UNSEEN
-                    values.append((str(name), _texts([got])))
+                    values.append((str(name), _known([got])))
             things = self.state.elements(functions).things
             return Tuner(True, tuple(values), Value(things=frozenset(filter(_is_own, things))))
         configs = arguments.get(0, "configs") or UNSEEN
@@ -276,12 +277,12 @@ class Launching(Calling):
         )
 
     def _of_configs(self, configs: Sequence[Cell],
-                    pruned: bool) -> Iterator[tuple[str, frozenset[str] | None]]:
+                    pruned: bool) -> Iterator[tuple[str, tuple[Value, ...] | None]]:
         """What configs give to parameters: any of their values, if it is known which configs there are."""
         given = [held for config in configs for held in self.state.contents(config.get("kwargs") or Value())]
         for name in dict.fromkeys(str(key) for held in given for key in held.fields):
             values = [held.fields.get(name, held.rest) for held in given]
-            yield name, None if pruned else _texts(values)
+            yield name, None if pruned else _known(values)
 
     def _with_defaults(self, kernel: KernelValue, given: Mapping[str, Value], others: Set[str],
                        optional: Set[str]) -> dict[str, Value]:
@@ -304,7 +305,7 @@ def _warms_up(arguments: Arguments) -> bool:
     return flag is not None and flag.is_constant(True)
 
 
-def possible(verdict: KernelReport, given: Mapping[str, Value], tuned: Mapping[str, frozenset[str] | None],
+def possible(verdict: KernelReport, given: Mapping[str, Value], tuned: Mapping[str, tuple[Value, ...] | None],
              meaning: Callable[[str], Value]) -> dict[str, frozenset[str]]:
     """Of the analysed values and types, those that a launch may have, for the parameters of which something is known.
 
@@ -316,9 +317,11 @@ def possible(verdict: KernelReport, given: Mapping[str, Value], tuned: Mapping[s
         return {}  # conditions are not told apart then
     found: dict[str, frozenset[str]] = {}
     for name, several in analysed.items():
-        texts = tuned.get(name)
-        if name in tuned:
-            found[name] = frozenset(several) if texts is None else texts & frozenset(several)
+        values = tuned.get(name)
+        if values is not None:
+            found[name] = frozenset(_text(value, several, meaning) for value in values) & frozenset(several)
+        elif name in tuned:
+            continue
         elif name in given and name in constexpr:
             found[name] = frozenset([_text(given[name], several, meaning)]) & frozenset(several)
         elif name in given and given[name].is_constant(None):
@@ -335,10 +338,9 @@ def is_odd(parameter: ParameterReport, value: Value) -> bool:
     return value.constant is None or str(ConstexprValue(value.constant[1])) not in parameter.type.split(" | ")
 
 
-def _texts(values: Sequence[Value]) -> frozenset[str] | None:
-    """How reports print values, if all are known."""
-    known = [value.constant[1] for value in values if value.constant is not None]
-    return frozenset(str(ConstexprValue(one)) for one in known) if len(known) == len(values) else None
+def _known(values: Sequence[Value]) -> tuple[Value, ...] | None:
+    """The different ones of some values, if all are known."""
+    return tuple(dict.fromkeys(values)) if all(value.constant is not None for value in values) else None
 
 
 def _is_own(item: object) -> bool:

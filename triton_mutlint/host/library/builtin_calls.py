@@ -206,6 +206,13 @@ class Builtins(Containers):
 
     _b_anext = _b_next
 
+    def _b_vars(self, arguments: Arguments, node: ast.AST) -> Value:
+        owner = arguments.get(0)
+        return self._sees_all(arguments, node) if owner is None else self.attribute(owner, "__dict__", node)
+
+    def _b_globals(self, arguments: Arguments, node: ast.AST) -> Value:
+        return thing(Attribute(thing(self.here.module), "__dict__"))
+
     def _b_type(self, arguments: Arguments, node: ast.AST) -> Value:
         if len(arguments.positional) != 1:
             return self.not_known(UNSEEN, arguments, node)

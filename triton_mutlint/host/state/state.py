@@ -125,7 +125,7 @@ class State:
         self.names[scope] = {**self.names.get(scope, {}), name: value}
         self.taken.pop(scope, None)
         self.kept |= scope[0] in ("module", "class") or (outlives_call(scope) and not self.importing)
-        if self.bound is not None and scope[0] == "module":
+        if self.bound is not None and scope[0] in ("module", "class"):
             self.bound.append((scope, name, value))
 
     def restore(self, scope: ScopeId, saved: Mapping[str, Value | None]) -> None:

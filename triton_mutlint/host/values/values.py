@@ -204,12 +204,11 @@ class FunctionValue:
 class Tuner:
     """What `triton.autotune(...)` or `triton.heuristics(...)` puts around a kernel.
 
-    `values` are the parameters that it gives values to, with these as reports print them, or None where they are
-    not known. `hooks` are called with the kernel's arguments, those in `zeroed` are set to zero.
+    `values` are the parameters that it gives values to, with these, or None where they are not known. `hooks` are called with the kernel's arguments, those in `zeroed` are set to zero.
     """
 
     overrides: bool  # what a launch passes: as heuristics do
-    values: tuple[tuple[str, frozenset[str] | None], ...] = ()
+    values: tuple[tuple[str, tuple[Value, ...] | None], ...] = ()
     hooks: Value = NO_VALUE
     zeroed: frozenset[str] = NOTHING
 
