@@ -29,7 +29,8 @@ class OpRegistration:
     are the op's own names of its arguments, in order, where a schema gives them: the functions get
     positional ones by position and may call them otherwise. Without a schema they are the parameters.
     `keyword_only` are those of them that are passed by name, `plain` those that hold no tensor; the functions
-    in `keysets` take dispatch keys first. `given` are those that are tensors in every call, `lists` lists of such: `Tensor`, `Tensor[]` of a schema.
+    in `keysets` take dispatch keys first. `given` are those that are tensors in every call,
+    `lists` those that are lists of such: `Tensor`, `Tensor[]` of a schema.
     """
 
     name: str  # "ns::op"; "<name>" with what is known where it is computed

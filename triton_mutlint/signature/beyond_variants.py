@@ -38,7 +38,7 @@ _SMALL = 1 << 16  # below it a number is the same in all types of 32 bits, with 
 
 def beyond(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel], given: Given,
            unsettled: Set[str] = frozenset()) -> Beyond:
-    """What a launch may store through, whatever is in names in `unsettled`; whether it is that of a variant in `plan`."""
+    """What a launch may store through, whatever names in `unsettled` hold, and whether it is a variant of `plan`."""
     return _Launch(kernel, plan, gather(kernel, helpers), given).beyond(unsettled)
 
 

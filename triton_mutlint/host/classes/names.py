@@ -152,7 +152,8 @@ class NameLookup(Core):
                 self.evaluating.discard(key)
         value = self.globals[key]
         names = module.names_of(node)
-        if (names & module.rebound) - module.given_by_functions or (value.constant is not None and self.world.modules.is_rebound(names)):
+        set_elsewhere = value.constant is not None and self.world.modules.is_rebound(names)
+        if set_elsewhere or (names & module.rebound) - module.given_by_functions:
             value = join(value, UNSEEN)
         for position in index:
             value = self.module_state.element(value, position) if value.cells else UNSEEN

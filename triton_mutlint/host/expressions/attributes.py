@@ -9,7 +9,7 @@ from triton_mutlint.host.classes.classes import role_of
 from triton_mutlint.host.expressions.iteration import Iteration
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.state.core import text_of
-from triton_mutlint.host.state.state import State, state_scope
+from triton_mutlint.host.state.state import state_scope
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.table import applied
 from triton_mutlint.host.values.arguments import Arguments
@@ -187,7 +187,8 @@ class Elements(Iteration):
         copied = False
         for part, value in zip(parts, values, strict=True):
             mask = value.constant is not None and isinstance(value.constant[1], bool)
-            if isinstance(part, ast.List) or mask or value.wide or (value.cells and _listed(value, self.state)):
+            if isinstance(part, ast.List) or mask or value.wide or (
+                    value.cells and all(content.kind == "list" for content in self.state.contents(value))):
                 return replace(TENSOR, carried=tensor.carried)
             if isinstance(part, (ast.Slice, ast.Constant)) or is_plain(value):
                 continue
@@ -298,8 +299,3 @@ def is_array(value: Value) -> bool:
 
 def _is_property(member: Value) -> bool:
     return bool(member.cells) or any(role_of(item)[0] == "property" for item in member.things)
-
-
-def _listed(value: Value, state: State) -> bool:
-    """Whether an index is a list, which copies, and not a tuple."""
-    return all(content.kind == "list" for content in state.contents(value))

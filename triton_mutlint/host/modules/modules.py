@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from triton_mutlint.host.modules.module import Definition, External, HostModule, Import, Resolved, imports
 from triton_mutlint.host.modules.changes import Store
+from triton_mutlint.host.modules.module import Definition, External, HostModule, Import, Resolved, imports
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.finder import Finder, ModulePlace, is_real, is_stood_in
 from triton_mutlint.source.text import read_source
@@ -205,10 +205,8 @@ def _class_members(node: ast.ClassDef, name: str) -> Iterator[ast.FunctionDef | 
     for statement in node.body:
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and statement.name == name:
             yield statement
-        elif isinstance(statement, ast.AnnAssign) and statement.value is not None and (
-                isinstance(statement.target, ast.Name) and statement.target.id == name):
-            yield statement.value
-        elif isinstance(statement, ast.Assign) and any(
-            isinstance(target, ast.Name) and target.id == name for target in statement.targets
+        elif isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None and any(
+            isinstance(target, ast.Name) and target.id == name
+            for target in getattr(statement, "targets", None) or [getattr(statement, "target", None)]
         ):
             yield statement.value

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from triton_mutlint.host.expressions.operators import method_name
 from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.expressions.operators import method_name
 from triton_mutlint.host.statements.exits import Exits, either
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.values.cells import Cell

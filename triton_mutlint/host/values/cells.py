@@ -63,7 +63,7 @@ class Cell:
     def spread(self, value: Value) -> Cell:
         """With an element under a key that is not known, which any field may have."""
         fields = {key: join(old, value) for key, old in self.fields.items()}
-        return replace(self, fields=fields, rest=join(self.rest, value), 
+        return replace(self, fields=fields, rest=join(self.rest, value),
                        size=None if self.kind == "dict" else self.size)
 
     def mixed(self, value: Value = NO_VALUE) -> Cell:
