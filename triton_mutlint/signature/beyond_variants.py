@@ -38,7 +38,7 @@ _SMALL = 1 << 16  # below it a number is the same in all types of 32 bits, with 
 
 def beyond(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel], given: Given,
            unsettled: Set[str] = frozenset()) -> Beyond:
-    """What a launch may store through, whatever is in names in `unsettled`; whether it is that of a variant in `plan`."""
+    """What a launch may store through, whatever names in `unsettled` hold, and whether it is a variant of `plan`."""
     return _Launch(kernel, plan, gather(kernel, helpers), given).beyond(unsettled)
 
 
@@ -73,11 +73,11 @@ class _Launch:
 
     def _fits(self, type_: ArgType, parameter: Parameter) -> bool:
         given = self._given.get(parameter.name)
-        if parameter.name in self._kernel.heuristics:  # whatever the launch passes
-            return False
         if given is not None:
             slot = self._evidence.dossiers[parameter.name].slot
             return _is_of(type_, given, self._evidence.program, bool(slot.none_test or slot.branch))
+        if parameter.name in self._kernel.heuristics:
+            return False
         if parameter.name in self._tuned:  # any of its values, then
             return self._has_all_configs(parameter.name)
         if not parameter.has_default:
@@ -95,7 +95,8 @@ class _Launch:
 
     def _held(self, parameter: Parameter) -> MayBe:
         name, given = parameter.name, self._given.get(parameter.name)
-        if name in self._kernel.heuristics or (given is None and (name in self._tuned or not parameter.has_default)):
+        open_ = name in self._tuned or name in self._kernel.heuristics or not parameter.has_default
+        if given is None and open_:
             return MayBe(is_open=True)
         if given is None:
             default = unwrap_constexpr(parameter.default)

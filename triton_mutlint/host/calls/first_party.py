@@ -6,21 +6,18 @@ import ast
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 
+from triton_mutlint.host.calls.generators import DEPTH, Generators, yields
 from triton_mutlint.host.modules.following import FOLLOWED
 from triton_mutlint.host.modules.module import External, HostFunction
 from triton_mutlint.host.state.core import STEPS, Activation, Take, TooLargeError
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.statements.statements import Statements
 from triton_mutlint.host.values.arguments import Arguments, bind, defaults, parameters
 from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import (
     NONE,
-    PLAIN,
     UNSEEN,
-    CellId,
     ClassValue,
     FunctionValue,
     KernelValue,
@@ -30,14 +27,13 @@ from triton_mutlint.host.values.values import (
     thing,
 )
 from triton_mutlint.process.watchdog import TooLongError
+from triton_mutlint.source.walking import dotted
 from triton_mutlint.types import Frame
 
-DEPTH = 28  # calls in calls, at most
 _ROUNDS = 8  # of one recursive function
-_BEGUN = "<begun>"  # a field of generators that were asked for something
 
 
-class Invoking(Statements):
+class Invoking(Generators):
     """Calls host functions."""
 
     def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
@@ -47,7 +43,8 @@ class Invoking(Statements):
             made = self.cell(node, "generator")
             source = thing(Resumed(function, tuple(sorted(given.items())), made))
             return self.state.make(made, Cell(kind="generator", source=source))
-        plain = all(map(_holds_nothing, given.values())) and function.scope is None and not self.state.kept
+        plain = all(map(_holds_nothing, given.values())) and function.scope is None and (
+            not self.state.kept or _is_cached(function.node))
         running = self._running(function, given)
         if running is not None:
             return self._again(running, given)
@@ -77,76 +74,6 @@ class Invoking(Statements):
         self.effects.unwrapped.update(effects.unwrapped)
         self.effects.blind.update(effects.blind)
         return value
-
-    # ------------------------------------------------------------------ generators
-
-    def is_generator(self, cell: CellId) -> bool:
-        content = self.state.cell(cell)
-        return content is not None and any(isinstance(one, Resumed) for one in content.source.things)
-
-    def resume(self, generator: Resumed, node: ast.AST, take: Take, sent: Value = NONE) -> Value | None:
-        """Run a generator, and `take` on each value where its `yield` stands; what it returns, None if it never ends.
-
-        `take` runs in the call that asks for the values, which the generator is no part of.
-        """
-        outer, active, finished = self.here, self.active, [False]
-
-        def taken(value: Value) -> bool:
-            inner, running = self.here, self.active
-            self.here, self.active = outer, active
-            try:
-                return take(value)
-            finally:
-                self.here, self.active = inner, running
-
-        given = dict(generator.given)
-        if len(active) >= DEPTH or generator.function.node in self.world.shared.endless:
-            leaked = self.not_known(thing(generator.function), Arguments(tuple(given.values())), node)
-            self.repeated(lambda: take(leaked))
-            return leaked
-        running = self._running(generator.function, given)
-        if running is not None:  # it gives what the one that runs does
-            self._joined_to(running, given)
-            self.repeated(lambda: take(running.yielded) if running.yielded is not None else True)
-            return running.returned or NONE
-        self.active = list(active)
-        try:
-            returned = self._entered(generator.function, given, node, (generator, taken, sent, finished))
-        finally:
-            self.active = active
-        return returned if finished[0] else None
-
-    def stepped(self, cell: CellId, node: ast.AST, sent: Value = NONE) -> Value:
-        """What a generator gives next, and the state at that `yield`, or at its end.
-
-        One that nothing was asked of yet stops at its first `yield`. Of another it is not known where it stands:
-        it is run from its start, and may go on from any `yield` with the state that it finds now.
-        """
-        content = self.state.cell(cell)
-        assert content is not None, "the cell of a generator"
-        begun, found, states = _BEGUN in content.fields, [Value()], list[State]()
-        self.state.change(Value(cells=frozenset([cell])), _BEGUN, PLAIN)
-        start, state = self.state.copy(), self.state
-
-        def take(value: Value) -> bool:
-            found.append(value)
-            states.append(self.state.copy())
-            self.state.join(start)
-            return begun
-
-        for source in content.source.things:
-            if isinstance(source, Resumed):
-                self.state = start.copy()
-                if self.resume(source, node, take, sent) is not None and (begun or not states):
-                    states.append(self.state)
-        for other in states[1:]:
-            states[0].join(other)
-        self.state = state
-        if states:
-            state.become(states[0])
-        return join(*found)
-
-    # ------------------------------------------------------------------ calls
 
     def _entered(self, function: FunctionValue, given: dict[str, Value], node: ast.AST,
                  asked: tuple[Resumed, Take, Value, list[bool]] | None = None) -> Value:
@@ -271,7 +198,8 @@ class Invoking(Statements):
             values[takes.vararg.arg] = self.make(node, content, "args")
         if takes.kwarg is not None:
             whole = bound.extra_rest is None and not arguments.optional & bound.extra.keys()
-            rest = Cell(dict(bound.extra), bound.extra_rest or Value(), len(bound.extra) if whole else None, kind="dict")
+            size = len(bound.extra) if whole else None
+            rest = Cell(dict(bound.extra), bound.extra_rest or Value(), size, kind="dict")
             values[takes.kwarg.arg] = self.make(node, rest, "kwargs")
         return values
 
@@ -288,17 +216,10 @@ class Invoking(Statements):
         return result if result.things or result.cells else value
 
 
-@lru_cache(maxsize=4096)
-def yields(function: HostFunction) -> bool:
-    """Whether calling a function makes a generator."""
-    pending: list[ast.AST] = list(function.body) if isinstance(function.body, list) else [function.body]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, (ast.Yield, ast.YieldFrom)):
-            return True
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            pending.extend(ast.iter_child_nodes(node))
-    return False
+def _is_cached(function: HostFunction) -> bool:
+    """Whether it gives the very object that it gave before."""
+    return any(dotted(d.func if isinstance(d, ast.Call) else d)[-1:] in (("lru_cache",), ("cache",))
+               for d in getattr(function, "decorator_list", ()))
 
 
 def _holds_nothing(value: Value) -> bool:

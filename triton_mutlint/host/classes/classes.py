@@ -39,7 +39,8 @@ class Classes(NameLookup):
         """A method or class variable, of the class or of a first-party base; flags may have been set since."""
         for one in self.order(owner):
             scope = state_scope(one)
-            given = join(self.state.get(scope, name) or Value(), self.module_state.get(scope, name) or Value())
+            given = join(self.state.get(scope, name) or Value(), self.module_state.get(scope, name) or Value(),
+                         self.as_member(one, self.rebound(one, name)))
             value = self._own_member(one, name)
             if value is not None or given != Value():
                 changed = self.world.modules.is_changed(one.module, frozenset([one.node.name]))
@@ -52,10 +53,14 @@ class Classes(NameLookup):
             value = replace(self.meaning(found), constant=None)
             if any(isinstance(d, Definition) and _reads_members(d.node, owner.node) for d in found):
                 value = join(value, UNSEEN)
-            owned = [replace(t, owner=owner, scope=owner.scope or t.scope) if isinstance(t, FunctionValue) else t
-                     for t in value.things]
-            return replace(value, things=frozenset(owned))
+            return self.as_member(owner, value)
         return None
+
+    @staticmethod
+    def as_member(owner: ClassValue, value: Value) -> Value:
+        owned = [replace(t, owner=owner, scope=owner.scope or t.scope) if isinstance(t, FunctionValue) else t
+                 for t in value.things]
+        return replace(value, things=frozenset(owned))
 
     def order(self, owner: ClassValue, depth: int = 0) -> list[ClassValue]:
         """The class and its first-party bases, in the order in which members are looked up."""

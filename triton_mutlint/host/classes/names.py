@@ -9,9 +9,11 @@ from dataclasses import replace
 
 from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved
 from triton_mutlint.host.state.core import Activation, Core
+from triton_mutlint.host.state.state import state_scope
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.values import (
     UNSEEN,
+    Attribute,
     ClassValue,
     FunctionValue,
     KernelValue,
@@ -62,16 +64,19 @@ class NameLookup(Core):
 
     def member(self, module: HostModule, name: str) -> Value:
         """`module.name`."""
+        if name == "__dict__":
+            return thing(Attribute(thing(module), name))
         given = self.state.get(("module", module.display), name)
         return join(self.meaning(self.world.modules.members(module, (name,))), self.rebound(module, name),
                     given or Value())
 
-    def rebound(self, module: HostModule, name: str) -> Value:
-        """What code of the run gives a top-level name that is bound already: that code may have run before an op."""
-        shared, key = self.world.shared, (("module", module.display), name)
+    def rebound(self, of: HostModule | ClassValue, name: str) -> Value:
+        """What code of the run gives a top-level name, or an attribute of a class: it may have run before an op."""
+        shared, key = self.world.shared, (state_scope(of), name)
         if key not in shared.asked:
             shared.asked.add(key)
-            for other, store in self.world.modules.setters(module, name):
+            owner = of if isinstance(of, HostModule) else Definition(of.module, of.node)
+            for other, store in self.world.modules.setters(owner, name):
                 if store.deep:
                     shared.rebound[key] = join(shared.rebound.get(key, Value()), UNSEEN)
                 self._run(other, store.unit)
@@ -98,7 +103,7 @@ class NameLookup(Core):
 
         before = dict(self.module_state.names)
         self.apart(work, self.top(module))
-        for scope in [scope for scope in self.module_state.names if scope[0] == "module"]:
+        for scope in [scope for scope in self.module_state.names if scope[0] in ("module", "class")]:
             self.module_state.names[scope] = before.get(scope, {})
         for scope, name, value in bound:
             self.loosen(value, False)
@@ -109,7 +114,10 @@ class NameLookup(Core):
             return thing(resolved)
         node = resolved.node
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            return self._defined(resolved.module, node)
+            own = resolved.module.bindings.get(node.name, ())
+            is_top = any(isinstance(one, Definition) and one.node is node for one in own)
+            return join(self._defined(resolved.module, node),
+                        self.rebound(resolved.module, node.name) if is_top else Value())
         if isinstance(node, ast.ClassDef):
             return thing(ClassValue(resolved.module, node))
         return self._global(resolved.module, node, resolved.index)
@@ -144,7 +152,8 @@ class NameLookup(Core):
                 self.evaluating.discard(key)
         value = self.globals[key]
         names = module.names_of(node)
-        if (names & module.rebound) - module.given_by_functions or (value.constant is not None and self.world.modules.is_rebound(names)):
+        set_elsewhere = value.constant is not None and self.world.modules.is_rebound(names)
+        if set_elsewhere or (names & module.rebound) - module.given_by_functions:
             value = join(value, UNSEEN)
         for position in index:
             value = self.module_state.element(value, position) if value.cells else UNSEEN

@@ -9,7 +9,7 @@ from triton_mutlint.host.classes.classes import role_of
 from triton_mutlint.host.expressions.iteration import Iteration
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.state.core import text_of
-from triton_mutlint.host.state.state import State, state_scope
+from triton_mutlint.host.state.state import state_scope
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.table import applied
 from triton_mutlint.host.values.arguments import Arguments
@@ -61,6 +61,8 @@ class Elements(Iteration):
             return thing(External(f"{owner.name}.{name}"))
         if isinstance(owner, HostModule):
             return self.member(owner, name)
+        if isinstance(owner, ClassValue) and name == "__dict__":
+            return thing(Attribute(thing(owner), name))
         if isinstance(owner, ClassValue):
             member = self.class_member(owner, name)
             if member is None:
@@ -145,6 +147,8 @@ class Elements(Iteration):
         return join(*found)
 
     def _keyed(self, owner: Value, index: Value) -> Value:
+        if owner.things and not owner.cells:  # `vars(module)[name]`
+            return self.attribute(owner, str(index.constant[1]), ast.Pass()) if index.constant is not None else UNSEEN
         if index.constant is not None:
             return self.state.element(owner, index.constant[1])
         by_name = all(content.kind == "dict" for content in self.state.contents(owner))
@@ -188,7 +192,8 @@ class Elements(Iteration):
         copied = False
         for part, value in zip(parts, values, strict=True):
             mask = value.constant is not None and isinstance(value.constant[1], bool)
-            if isinstance(part, ast.List) or mask or value.wide or (value.cells and _listed(value, self.state)):
+            if isinstance(part, ast.List) or mask or value.wide or (
+                    value.cells and all(content.kind == "list" for content in self.state.contents(value))):
                 return replace(TENSOR, carried=tensor.carried)
             if isinstance(part, (ast.Slice, ast.Constant)) or is_plain(value):
                 continue
@@ -266,6 +271,8 @@ class Elements(Iteration):
         for item in owner.things:
             if isinstance(item, Attribute) and item.name == "__dict__":
                 self.state.change(item.owner, index.constant[1] if index.constant is not None else None, value)
+                if item.owner.things and index.constant is not None:
+                    self.put_attribute(item.owner, str(index.constant[1]), value, target)
         if not owner.cells and not owner.kind & Sort.TENSOR and not owner.roots:
             self.escape(value, f"{text} puts it where it is not followed", target)
 
@@ -297,8 +304,3 @@ def is_array(value: Value) -> bool:
 
 def _is_property(member: Value) -> bool:
     return bool(member.cells) or any(role_of(item)[0] == "property" for item in member.things)
-
-
-def _listed(value: Value, state: State) -> bool:
-    """Whether an index is a list, which copies, and not a tuple."""
-    return all(content.kind == "list" for content in state.contents(value))

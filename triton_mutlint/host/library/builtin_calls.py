@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Callable
 from dataclasses import replace
 
-from triton_mutlint.host.expressions.iteration import MOST
+from triton_mutlint.host.expressions.loops import MOST
 from triton_mutlint.host.library.containers import Containers
 from triton_mutlint.host.modules.following import in_python, in_python_module
 from triton_mutlint.host.modules.module import External
@@ -205,6 +205,13 @@ class Builtins(Containers):
         return join(*got, self.iterate(rest, node), *default) if rest.cells or not got else join(*got, *default)
 
     _b_anext = _b_next
+
+    def _b_vars(self, arguments: Arguments, node: ast.AST) -> Value:
+        owner = arguments.get(0)
+        return self._sees_all(arguments, node) if owner is None else self.attribute(owner, "__dict__", node)
+
+    def _b_globals(self, arguments: Arguments, node: ast.AST) -> Value:
+        return thing(Attribute(thing(self.here.module), "__dict__"))
 
     def _b_type(self, arguments: Arguments, node: ast.AST) -> Value:
         if len(arguments.positional) != 1:

@@ -74,6 +74,10 @@ def itertools_repeat(item: Any, times: Any = None) -> Any:
                 return
 
 
+def typing_cast(kind: Any, value: Any) -> Any:
+    return value
+
+
 class contextvars_ContextVar:
     def __init__(self, name: str, **default: Any) -> None:
         self.name, self.held = name, [default["default"]] if default else []

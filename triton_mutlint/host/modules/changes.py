@@ -96,7 +96,21 @@ def stores(tree: ast.Module) -> Iterator[Store]:
             key = node.args[1] if len(node.args) > 1 else None
             name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
             yield Store(dotted(node.args[0]), name, unit, depth > 1)
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and (names := _names_in(node.value)):
+            key = node.slice
+            name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
+            yield Store(() if names == ("globals",) else names, name, unit, depth > 1)
         pending.extend((inner, unit, depth + is_function) for inner in ast.iter_child_nodes(node))
+
+
+def _names_in(node: ast.expr) -> tuple[str, ...]:
+    """What `m.__dict__`, `vars(m)` and `globals()` are the names of: `m`, or this file."""
+    if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+        return dotted(node.value)
+    called = dotted(node.func) if isinstance(node, ast.Call) else ()
+    if called == ("vars",) and isinstance(node, ast.Call) and node.args:
+        return dotted(node.args[0])
+    return called if called == ("globals",) else ()
 
 
 def given_fields(node: ast.AST) -> Iterator[str]:

@@ -26,4 +26,5 @@ def in_python(name: str) -> ast.FunctionDef | ast.ClassDef | None:
 
 @lru_cache(maxsize=1)
 def _defined() -> dict[str, ast.FunctionDef | ast.ClassDef]:
-    return {node.name: node for node in in_python_module().tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    body = in_python_module().tree.body
+    return {node.name: node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}

@@ -22,9 +22,12 @@ _DEPTH = 12  # names that stand for names, at most
 _SET = re.compile(r"^[ \t]*(?!self\.|cls\.)\w+\.(\w+)[ \t]*[-+*/|&]?=(?!=)", re.MULTILINE)
 
 
+_COMPUTED = ("setattr(", "__dict__", "vars(")  # what may give a name a new value that is not written beside it
+
+
 def may_set(text: str) -> bool:
     """Whether code may give names of other modules new values."""
-    return "setattr(" in text or _SET.search(text) is not None
+    return any(sign in text for sign in _COMPUTED) or _SET.search(text) is not None
 
 
 class HostModules:
@@ -63,28 +66,32 @@ class HostModules:
         """Whether a file, of those linted or read, gives a variable of another module one of `names` a new value."""
         return not names.isdisjoint(self._set)
 
-    def setters(self, module: HostModule, name: str) -> Iterator[tuple[HostModule, Store]]:
-        """What gives a top-level name of `module` a new value, in any file of the run."""
-        yield from ((module, store) for store in module.stores if store.name == name and not store.owner)
+    def setters(self, of: HostModule | Definition, name: str) -> Iterator[tuple[HostModule, Store]]:
+        """What gives a top-level name of a file, or an attribute of a class, a new value, in any file of the run."""
+        module = of if isinstance(of, HostModule) else of.module
+        asked = {name, ""}
+        for store in module.stores:
+            if store.name in asked and (self._is_of(of, module, store) if store.owner else of is module):
+                yield module, store
         own = module.path.parent.name if module.place.is_package else module.path.stem
-        if name not in self._set and not any("setattr(" in source.text for source in self._setting):
-            return
         for source in self._setting:
-            told = own in source.text and ("setattr(" in source.text or f".{name}" in source.text)
+            text = source.text
+            told = own in text and (f".{name}" in text or any(sign in text for sign in _COMPUTED))
             other = self.module(source.path) if told else None
-            if other is not None:
-                yield from ((other, store) for store in other.stores if store.owner and store.name in (name, "")
-                            and self._is_of(module, other, store))
+            if other is not None and other is not module:
+                yield from ((other, store) for store in other.stores if store.owner and store.name in asked
+                            and self._is_of(of, other, store))
 
-    def _is_of(self, module: HostModule, other: HostModule, store: Store) -> bool:
-        """Whether what a name of is set in `other` is `module`."""
+    def _is_of(self, of: HostModule | Definition, other: HostModule, store: Store) -> bool:
+        """Whether what a name of is set in `other` is that file or class."""
         first, *rest = store.owner
         found = self.resolve(other, store.owner)
         for node in ast.walk(store.unit):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 found.extend(r for name, bound in self.imported(other, node) if name == first
                              for one in bound for r in self.members(one, tuple(rest)))
-        return any(one is module for one in found)
+        wanted = getattr(of, "node", of)
+        return any(getattr(one, "node", one) is wanted for one in found)
 
     def is_field_changed(self, name: str) -> bool:
         """Whether code of the files that were read changes in place what an attribute of that name holds."""
@@ -198,8 +205,8 @@ def _class_members(node: ast.ClassDef, name: str) -> Iterator[ast.FunctionDef | 
     for statement in node.body:
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and statement.name == name:
             yield statement
-        elif (isinstance(statement, ast.AnnAssign) and statement.value is not None and (
-                isinstance(statement.target, ast.Name) and statement.target.id == name)) or (isinstance(statement, ast.Assign) and any(
-            isinstance(target, ast.Name) and target.id == name for target in statement.targets
-        )):
+        elif isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None and any(
+            isinstance(target, ast.Name) and target.id == name
+            for target in getattr(statement, "targets", None) or [getattr(statement, "target", None)]
+        ):
             yield statement.value

@@ -11,6 +11,7 @@ from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import KEYS, Cell
+from triton_mutlint.host.values.hashing import hashed_once
 from triton_mutlint.host.values.texts import Spot, Written
 from triton_mutlint.host.values.values import (
     NO_VALUE,
@@ -23,7 +24,6 @@ from triton_mutlint.host.values.values import (
     Thing,
     Value,
     constant,
-    hashed_once,
     join,
     thing,
     told,

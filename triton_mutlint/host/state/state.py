@@ -30,7 +30,8 @@ _TAKEN = 7  # of the joined names of a scope that are remembered, but for the la
 
 def outlives_call(scope: ScopeId) -> bool:
     """Whether a scope's names keep what a call gives them: a module's, and those of calls at the top level of one."""
-    return scope[0] in ("module", "class") or (len(scope) == 4 and isinstance(scope[3], tuple) and scope[3][:1] == ("module",))
+    called = len(scope) == 4 and isinstance(scope[3], tuple) and scope[3][:1] == ("module",)
+    return called or scope[0] in ("module", "class")
 
 
 def state_scope(item: HostModule | ClassValue) -> ScopeId:
@@ -55,7 +56,7 @@ class State:
     kept: bool = False  # whether something was put into one of those, or given to a global name
     scopes: Mapping[ScopeId, ScopeId | None] = field(default_factory=dict, compare=False)
     importing: bool = field(default=False, compare=False)  # whether module-level code runs
-    bound: list[tuple[ScopeId, str, Value]] | None = field(default=None, compare=False)  # what top-level names are given
+    bound: list[tuple[ScopeId, str, Value]] | None = field(default=None, compare=False)  # to top-level names
     mark: object = field(default_factory=object, compare=False)
     covers: frozenset[object] = field(default=frozenset(), compare=False)
     taken: dict[ScopeId, tuple[dict[str, Value], ...]] = field(default_factory=dict, compare=False)
@@ -125,7 +126,7 @@ class State:
         self.names[scope] = {**self.names.get(scope, {}), name: value}
         self.taken.pop(scope, None)
         self.kept |= scope[0] in ("module", "class") or (outlives_call(scope) and not self.importing)
-        if self.bound is not None and scope[0] == "module":
+        if self.bound is not None and scope[0] in ("module", "class"):
             self.bound.append((scope, name, value))
 
     def restore(self, scope: ScopeId, saved: Mapping[str, Value | None]) -> None:

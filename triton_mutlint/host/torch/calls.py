@@ -9,6 +9,7 @@ from dataclasses import replace
 from triton_mutlint.host.calls.calls import Calling
 from triton_mutlint.host.expressions.attributes import is_array
 from triton_mutlint.host.model import Implementation, OpRegistration
+from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.schema import Schema
@@ -60,6 +61,9 @@ class TorchCalls(Calling):
                     return self._compiled(schemas, arguments, node)
         if name.startswith(("torch.library.", "torch._library.")):
             return arguments.positional[0] if len(arguments.positional) == 1 else UNSEEN
+        if name == "torch.is_tensor":
+            tensor = thing(External("torch.Tensor"))
+            return self.external("builtins.isinstance", Arguments((*arguments.positional, tensor)), node)
         effect = torch_table.function(name)
         if effect is None:
             return self.not_known(UNSEEN, arguments, node)

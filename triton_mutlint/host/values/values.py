@@ -8,36 +8,11 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 from enum import IntFlag
-from typing import Any, TypeVar, Union
+from typing import Union
 
 from triton_mutlint.host.modules.module import External, HostFunction, HostModule
+from triton_mutlint.host.values.hashing import hashed_once
 from triton_mutlint.host.values.texts import Written
-
-_T = TypeVar("_T")
-
-
-def hashed_once(cls: type[_T]) -> type[_T]:
-    """Values hold functions, which hold values: each is hashed once, and told from another by that where it differs."""
-    compute, same = cls.__hash__, cls.__eq__
-
-    def hashed(self: Any) -> int:
-        own: dict[str, int] = self.__dict__
-        known = own.get("_hash")
-        if known is None:
-            known = own["_hash"] = compute(self)
-        return known
-
-    def equal(self: Any, other: object) -> bool:
-        if self is other:
-            return True
-        if other.__class__ is not self.__class__ or hash(self) != hash(other):
-            return False
-        return same(self, other)
-
-    setattr(cls, "__hash__", hashed)  # noqa: B010
-    setattr(cls, "__eq__", equal)  # noqa: B010
-    return cls
-
 
 Names = frozenset[str]
 NOTHING: Names = frozenset()
@@ -204,13 +179,12 @@ class FunctionValue:
 class Tuner:
     """What `triton.autotune(...)` or `triton.heuristics(...)` puts around a kernel.
 
-    `values` are the parameters that it gives values to, with these as reports print them, or None where they are
-    not known. `hooks` are called with the kernel's arguments, and so are those of configs; those in `zeroed`
-    are set to zero.
+    `values` are the parameters that it gives values to, with these, or None where they are not known. `hooks` are
+    called with the kernel's arguments, and so are those of configs; those in `zeroed` are set to zero.
     """
 
     overrides: bool  # what a launch passes: as heuristics do
-    values: tuple[tuple[str, frozenset[str] | None], ...] = ()
+    values: tuple[tuple[str, tuple[Value, ...] | None], ...] = ()
     hooks: Value = NO_VALUE
     config_hooks: Value = NO_VALUE
     zeroed: frozenset[str] = NOTHING
