@@ -14,9 +14,11 @@ from triton_mutlint.host.values.values import (
     UNSEEN,
     ClassValue,
     FunctionValue,
+    KernelValue,
     Partial,
     Thing,
     Value,
+    attribute_of,
     constant,
     join,
     thing,
@@ -209,3 +211,18 @@ def _setter(item: Thing) -> Value | None:
     if role == "property" and isinstance(item, Partial):
         return (*item.positional[1:2], dict(item.keywords).get("fset", UNSEEN))[0]
     return function if role == "setter" else None
+
+
+def name_of(item: Thing) -> str:
+    """What a function calls itself, unless `functools.wraps` gave it another name; "" where that is not known."""
+    node = item.node if isinstance(item, FunctionValue) else None
+    wraps = any(dotted(getattr(one, "func", one))[-1:] == ("wraps",) for one in getattr(node, "decorator_list", ()))
+    return node.name if isinstance(node, ast.FunctionDef) and not wraps else ""
+
+
+def attribute_of_any(item: Thing, name: str) -> Value:
+    """An attribute of a function, a kernel or something of which less is known."""
+    if isinstance(item, KernelValue) and name == "fn":
+        return thing(item.below)
+    known = name_of(item) if name == "__name__" else ""
+    return constant(known) if known else thing(attribute_of(item, name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from triton_mutlint.host.classes.classes import role_of
+from triton_mutlint.host.classes.classes import attribute_of_any, role_of
 from triton_mutlint.host.expressions.iteration import Iteration
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.state.core import text_of
@@ -20,7 +20,6 @@ from triton_mutlint.host.values.values import (
     UNSEEN,
     Attribute,
     ClassValue,
-    FunctionValue,
     KernelValue,
     Sort,
     Super,
@@ -35,7 +34,6 @@ from triton_mutlint.host.values.values import (
     thing,
     weakened,
 )
-from triton_mutlint.source.walking import dotted
 
 _COPYING = frozenset({"real", "imag", "flat"})  # assignment copies into the tensor, or into the array
 
@@ -78,12 +76,7 @@ class Elements(Iteration):
                 if member is not None:
                     return self.bound(owner.owner, member, node)
             return thing(Attribute(owner.owner, "<base init>" if name == "__init__" else name))
-        if isinstance(owner, KernelValue) and name == "fn":
-            return thing(owner.below)
-        if name == "__name__" and isinstance(owner, FunctionValue) and isinstance(owner.node, ast.FunctionDef) and all(
-                dotted(getattr(one, "func", one))[-1:] != ("wraps",) for one in owner.node.decorator_list):
-            return constant(owner.node.name)
-        return thing(attribute_of(owner, name))
+        return attribute_of_any(owner, name)
 
     def _of_cell(self, one: Value, content: Cell, name: str, node: ast.AST) -> Value:
         if name in ("__dict__", "__class__"):

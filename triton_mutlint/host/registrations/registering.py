@@ -17,6 +17,7 @@ from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.registrations.may_register import is_followed, registers
 from triton_mutlint.host.registrations.registering_names import RegisteringNames
+from triton_mutlint.host.registrations.snapshots import snapshot
 from triton_mutlint.host.registrations.things import (
     PASSED,
     Event,
@@ -29,7 +30,6 @@ from triton_mutlint.host.registrations.things import (
     is_row,
     op_of,
     opaque,
-    snapshot,
     string,
     strings,
 )

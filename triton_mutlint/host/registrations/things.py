@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from triton_mutlint.host.model import Form
 from triton_mutlint.host.modules.module import External
@@ -16,10 +15,7 @@ from triton_mutlint.host.values.texts import Spot, Written
 from triton_mutlint.host.values.values import (
     NO_VALUE,
     ClassValue,
-    FunctionValue,
     Observed,
-    Partial,
-    ScopeId,
     Sort,
     Thing,
     Value,
@@ -139,46 +135,6 @@ def is_unknown(value: Value) -> bool:
 def is_none(value: Value | None) -> bool:
     """Whether it is None, or left out."""
     return value is None or value.is_constant(None)
-
-
-def snapshot(values: Iterable[Value | None], state: State, shared: State) -> State:
-    """What the containers in some values, and the closures of functions among them, hold now."""
-    found = State(scopes=state.scopes)
-    pending = [value for value in values if value is not None]
-    while pending:
-        value = pending.pop()
-        for cell in value.cells - found.heap.keys():
-            content = state.cell(cell) or Cell()
-            fields = {key: _as_op(held) for key, held in content.fields.items()}
-            content = found.heap[cell] = replace(content, fields=fields, rest=_as_op(content.rest))
-            pending.extend((content.rest, *content.fields.values()))
-        for one in value.things:
-            if isinstance(one, Partial):
-                pending.extend((one.function, *one.positional, *(given for _, given in one.keywords)))
-            elif isinstance(one, (FunctionValue, ClassValue)):
-                pending.extend(_around(one.scope, found, state, shared))
-    return found
-
-
-def _as_op(value: Value) -> Value:
-    """What registering an op gave is that op for the code that calls it later."""
-    if not any(isinstance(one, Registered) for one in value.things):
-        return value
-    return replace(value, things=frozenset(map(_op_itself, value.things)))
-
-
-def _op_itself(one: Thing) -> Thing:
-    name = string(one.event.name) if isinstance(one, Registered) else None
-    return one if name is None or has_hole(name) else External(f"torch.ops.{name.replace('::', '.')}")
-
-
-def _around(scope: ScopeId | None, found: State, state: State, shared: State) -> Iterator[Value]:
-    """Take over the names of a scope and of those around it; gives what they hold."""
-    while scope is not None and scope not in found.names:
-        held = {**shared.names.get(scope, {}), **state.names.get(scope, {})}
-        names = found.names[scope] = {name: _as_op(value) for name, value in held.items()}
-        yield from names.values()
-        scope = state.scopes.get(scope)
 
 
 def take(arguments: Arguments, index: int | None, name: str) -> Value | None:

@@ -11,6 +11,7 @@ from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.host.model import Form
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.registrations.real_calls import RealCalls
+from triton_mutlint.host.registrations.snapshots import snapshot
 from triton_mutlint.host.registrations.things import (
     AT_RUN_TIME,
     Event,
@@ -29,7 +30,6 @@ from triton_mutlint.host.registrations.things import (
     op_named,
     opaque,
     pending,
-    snapshot,
     string,
     strings,
     take,
