@@ -80,7 +80,8 @@ def typing_cast(kind: Any, value: Any) -> Any:
 
 class contextvars_ContextVar:
     def __init__(self, name: str, **default: Any) -> None:
-        self.name, self.default, self.held = name, default, []
+        self.name, self.default = name, default
+        self.held: list[Any] = []
 
     def get(self, *default: Any) -> Any:
         if self.held:
