@@ -59,9 +59,7 @@ class Elements(Iteration):
             return thing(External(f"{owner.name}.{name}"))
         if isinstance(owner, HostModule):
             return self.member(owner, name)
-        if isinstance(owner, ClassValue) and name == "__dict__":
-            return thing(Attribute(thing(owner), name))
-        if isinstance(owner, ClassValue):
+        if isinstance(owner, ClassValue) and name != "__dict__":
             member = self.class_member(owner, name)
             if member is None:
                 made_by = self.metaclass(owner)
@@ -247,7 +245,7 @@ class Elements(Iteration):
         named = {t: state_scope(t) for t in owner.things if isinstance(t, (HostModule, ClassValue))}
         for scope in named.values():
             before = self.state.get(scope, name) if len(owner.things) > 1 else None
-            self.state.put(scope, name, value if before is None else join(before, value))
+            self.state.put(scope, name, join(before or Value(), value))
         if owner.things - named.keys() or owner.kind & (Sort.TENSOR | Sort.OTHER) or owner.roots or not (
                 owner.cells or named):
             self.escape(value, f"{text} puts it where it is not followed", node)
@@ -264,8 +262,8 @@ class Elements(Iteration):
         for item in owner.things:
             if isinstance(item, Attribute) and item.name == "__dict__":
                 self.state.change(item.owner, index.constant[1] if index.constant is not None else None, value)
-                if item.owner.things and index.constant is not None:
-                    self.put_attribute(item.owner, str(index.constant[1]), value, target)
+                if item.owner.things:
+                    self.put_attribute(item.owner, str((index.constant or ("", ""))[1]), value, target)
         if not owner.cells and not owner.kind & Sort.TENSOR and not owner.roots:
             self.escape(value, f"{text} puts it where it is not followed", target)
 

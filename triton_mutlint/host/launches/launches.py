@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
 from triton_mutlint.host.launches.conditions import fixes_a_branch, is_odd, possible, switched_off, told
-from triton_mutlint.host.launches.tuners import Tuning
+from triton_mutlint.host.launches.tuners import FollowsTuners
 from triton_mutlint.host.values.arguments import Arguments, bind, parameters
 from triton_mutlint.host.values.values import NONE, UNSEEN, KernelValue, Sort, Value, join
 from triton_mutlint.types import (
@@ -30,7 +30,7 @@ _IDLE = frozenset({"warmup", "cache_clear", "preload", "add_pre_run_hook", "get_
                    "compile", "prepare", "arg_names", "cache", "device_caches", "repr"})  # fmt: skip
 
 
-class Launching(Tuning):
+class Launching(FollowsTuners):
     """Follows tensors into kernels."""
 
     def launch(self, kernel: KernelValue, name: str, arguments: Arguments, node: ast.AST) -> Value:

@@ -14,7 +14,7 @@ from triton_mutlint.host.values.values import UNSEEN, FunctionValue, KernelValue
 from triton_mutlint.source.walking import dotted
 
 
-class Tuning(Calling):
+class FollowsTuners(Calling):
     """Follows what tunes kernels."""
 
     def _tuning(self, kernel: KernelValue, tuners: Sequence[Tuner], given: Mapping[str, Value], node: ast.AST) -> None:

@@ -80,10 +80,13 @@ def typing_cast(kind: Any, value: Any) -> Any:
 
 class contextvars_ContextVar:
     def __init__(self, name: str, **default: Any) -> None:
-        self.name, self.held = name, [default["default"]] if default else []
+        self.name, self.default = name, default
+        self.held: list[Any] = []
 
     def get(self, *default: Any) -> Any:
-        return self.held[0] if self.held else default[0]
+        if self.held:
+            return self.held[0]
+        return default[0] if default else self.default["default"]
 
     def set(self, value: Any) -> Any:
         token = _Token(self, self.held)

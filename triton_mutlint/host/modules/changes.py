@@ -68,7 +68,7 @@ def changed_paths(tree: ast.Module) -> Iterator[tuple[str, ...]]:
 
 
 @dataclass(frozen=True)
-class Store:
+class Rebinding:
     """Code that gives a top-level name a new value: by `global` (no `owner`), by `m.NAME = v`, by `setattr(m, …, v)`.
 
     It stands in `unit`, a function or a statement at the top level; `name` is "" where it is computed. `deep` says
@@ -81,7 +81,7 @@ class Store:
     deep: bool = False
 
 
-def stores(tree: ast.Module) -> Iterator[Store]:
+def stores(tree: ast.Module) -> Iterator[Rebinding]:
     pending: list[tuple[ast.AST, ast.stmt, int]] = [(node, node, 0) for node in tree.body]
     while pending:
         node, unit, depth = pending.pop()
@@ -89,17 +89,17 @@ def stores(tree: ast.Module) -> Iterator[Store]:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not depth:
             unit = node
         if isinstance(node, ast.Global):
-            yield from (Store((), name, unit, depth > 1) for name in node.names)
+            yield from (Rebinding((), name, unit, depth > 1) for name in node.names)
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and (owner := dotted(node.value)):
-            yield Store(owner, node.attr, unit, depth > 1)
+            yield Rebinding(owner, node.attr, unit, depth > 1)
         elif isinstance(node, ast.Call) and dotted(node.func) == ("setattr",) and node.args:
             key = node.args[1] if len(node.args) > 1 else None
             name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
-            yield Store(dotted(node.args[0]), name, unit, depth > 1)
+            yield Rebinding(dotted(node.args[0]), name, unit, depth > 1)
         elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and (names := _names_in(node.value)):
             key = node.slice
             name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
-            yield Store(() if names == ("globals",) else names, name, unit, depth > 1)
+            yield Rebinding(() if names == ("globals",) else names, name, unit, depth > 1)
         pending.extend((inner, unit, depth + is_function) for inner in ast.iter_child_nodes(node))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from triton_mutlint.host.modules.changes import Store, changed, changed_paths, given_fields, otherwise, stores
+from triton_mutlint.host.modules.changes import Rebinding, changed, changed_paths, given_fields, otherwise, stores
 from triton_mutlint.source.finder import ModulePlace
 from triton_mutlint.source.names import may_be_jit
 
@@ -75,7 +75,7 @@ class HostModule:
         return frozenset(store.name for store in self.stores if not store.owner and store.name)
 
     @cached_property
-    def stores(self) -> tuple[Store, ...]:
+    def stores(self) -> tuple[Rebinding, ...]:
         """What gives top-level names of this file, or of others, a new value."""
         told = "global " in self.text or "setattr(" in self.text or "." in self.text
         return tuple(stores(self.tree)) if told else ()

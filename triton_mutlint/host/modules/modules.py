@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from triton_mutlint.host.modules.changes import Store
+from triton_mutlint.host.modules.changes import Rebinding
 from triton_mutlint.host.modules.module import Definition, External, HostModule, Import, Resolved, imports
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.finder import Finder, ModulePlace, is_real, is_stood_in
@@ -66,7 +66,7 @@ class HostModules:
         """Whether a file, of those linted or read, gives a variable of another module one of `names` a new value."""
         return not names.isdisjoint(self._set)
 
-    def setters(self, of: HostModule | Definition, name: str) -> Iterator[tuple[HostModule, Store]]:
+    def setters(self, of: HostModule | Definition, name: str) -> Iterator[tuple[HostModule, Rebinding]]:
         """What gives a top-level name of a file, or an attribute of a class, a new value, in any file of the run."""
         module = of if isinstance(of, HostModule) else of.module
         asked = {name, ""}
@@ -82,7 +82,7 @@ class HostModules:
                 yield from ((other, store) for store in other.stores if store.owner and store.name in asked
                             and self._is_of(of, other, store))
 
-    def _is_of(self, of: HostModule | Definition, other: HostModule, store: Store) -> bool:
+    def _is_of(self, of: HostModule | Definition, other: HostModule, store: Rebinding) -> bool:
         """Whether what a name of is set in `other` is that file or class."""
         first, *rest = store.owner
         found = self.resolve(other, store.owner)
