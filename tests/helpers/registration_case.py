@@ -45,7 +45,7 @@ def shown(ops: tuple[OpRegistration, ...]) -> list[tuple[str, str, tuple[str, ..
 
 
 def functions(op: OpRegistration) -> list[str]:
-    return [getattr(node, "name", "<lambda>") for _, node in op.functions]
+    return [getattr(one.node, "name", "<lambda>") for one in op.functions]
 
 
 def said(ops: tuple[OpRegistration, ...]) -> list[str]:

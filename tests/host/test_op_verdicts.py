@@ -24,7 +24,6 @@ TRUTH: dict[str, dict[str, Any]] = yaml.safe_load((OPS / "ops.yaml").read_text(e
 COARSER = {
     "boxes::list_argument_extended": "the length of a list argument is not known, so neither is its last element",
     "classes::tensor_attribute": "what is put on a tensor as an attribute is not followed",
-    "flow::loop_variable_after": "a loop's rounds are joined: its variable may be what any of them gave",
     "traps::numpy_function": "numpy's functions are not known",
     "traps::raw_memory": "ctypes is not known",
     "traps::same_memory_makers": "`as_tensor` copies where it converts",

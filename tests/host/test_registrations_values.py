@@ -142,8 +142,8 @@ def test_a_name_stands_for_what_it_is_bound_to_there(tmp_path: Path) -> None:
         def g(y): ...
         custom_op("a::second", g, mutates_args=())
     """, impl="def f(x): ...\n")
-    assert [op.functions[0][1].args.args[0].arg for op in ops] == ["x", "x", "y"]
-    assert ops[0].functions[0][0].display == "impl.py"
+    assert [op.functions[0].node.args.args[0].arg for op in ops] == ["x", "x", "y"]
+    assert ops[0].functions[0].module.display == "impl.py"
 
 
 def test_code_that_goes_round_in_circles_ends(tmp_path: Path) -> None:

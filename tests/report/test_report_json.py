@@ -10,7 +10,7 @@ import pytest
 
 from tests.helpers.report_samples import ADD_KERNEL, BROKEN_KERNEL, FULL, NORM_KERNEL, SAMPLES, SIMPLE, many
 from triton_mutlint.report import json as json_report
-from triton_mutlint.types import Declaration, Location, OpArgument, OpMutation, OpReport, Report
+from triton_mutlint.types import Declaration, HostEffect, Location, OpArgument, OpMutation, OpReport, Report
 
 SCHEMA = json.loads((Path(json_report.__file__).parent / "schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -125,7 +125,7 @@ OPS_PLACE = Location("ops.py", 3)
 
 OP = OpReport(
     "ns::op", "custom_op", OPS_PLACE, Declaration(("out",), OPS_PLACE),
-    (OpArgument("x", 0, OpMutation.MAYBE), OpArgument("out", 1, OpMutation.WRITTEN)), ("add_kernel",), complete=True,
+    (OpArgument("x", 0, OpMutation.MAYBE), OpArgument("out", 1, OpMutation.WRITTEN)), ("add_kernel",),
 )  # fmt: skip
 
 
@@ -134,9 +134,18 @@ def test_ops_follow_the_contract() -> None:
     assert document["ops"] == [
         {
             "name": "ns::op", "file": "ops.py", "line": 3, "declared": ["out"], "mutated": ["out"],
-            "unknown": ["x"], "kernels": ["add_kernel"], "complete": True,
+            "maybe": ["x"], "unknown": [], "kernels": ["add_kernel"], "complete": True, "incomplete": [],
         }
     ]  # fmt: skip
+
+
+def test_an_op_that_is_not_complete_says_what_was_not_followed() -> None:
+    gap = HostEffect(Location("ops.py", 7, 5), "`vendor.finish` is not known", call="vendor.finish")
+    (shown,) = rendered(replace(SIMPLE, ops=(replace(OP, gaps=(gap,)),)))["ops"]
+    assert not shown["complete"]
+    assert shown["incomplete"] == [
+        {"reason": "`vendor.finish` is not known", "call": "vendor.finish", "file": "ops.py", "line": 7},
+    ]
 
 
 def test_a_declaration_that_is_not_known_is_null() -> None:

@@ -56,6 +56,12 @@ SAFE = {
     "after a return": "if n > 3:\n    return\ntl.store(x + i, 1.0 * n)\nif n < 1:\n    return\n"
                       "tl.store(y + i, tl.load(x + (i ^ 1)))",
     "written, then added to": "tl.store(x + i, 1.0)\nif n > 3:\n    tl.atomic_add(x + i, 1.0)",
+    "all that is added to was written": "tl.store(x + i, 0.0, mask=i < n)\n"
+                                        "tl.atomic_add(x + i, 1.0, mask=(i < n) & (tl.load(m + i) > 0))",
+    "rows written in a loop, then added to": "for j in range(n):\n    tl.store(x + j * 64 + i, 0.0, mask=i < n)\n"
+                                             "for j in range(n):\n    tl.atomic_add(x + j * 64 + i, 1.0, mask=i < n)",
+    "written in a loop, then added to from behind": "for j in range(n):\n    tl.store(x + j, 1.0 * j)\n"
+                                                    "for j in range(n - 1, -1, -1):\n    tl.atomic_add(x + j, 1.0)",
     "helpers, the store first": "put(x, i, n)\nupdate(x, i, n)",
     # atomics
     "a maximum": "tl.atomic_max(m + i, n)",
@@ -93,6 +99,12 @@ ACCUMULATES = {
                            "c = tl.dot(tl.load(y + t), tl.load(y + t), tl.load(x + t))\ntl.store(x + t, c)",
     "the first one stores": "c = tl.load(y + i)\nif tl.load(m) != 0:\n    c += tl.load(x + i)\ntl.store(x + i, c)",
     "a maximum that is used": "tl.store(y + i, tl.atomic_max(m + i, n))",
+    "a part of it was written": "tl.store(x + i, 0.0, mask=(i < n) & (i > 3))\n"
+                                "tl.atomic_add(x + i, 1.0, mask=i < n)",
+    "others were written": "tl.store(x + i, 0.0, mask=i >= n)\ntl.atomic_add(x + i, 1.0, mask=i < n)",
+    "one was written": "tl.store(x, 0.0)\ntl.atomic_add(x + 1 + i, 1.0)",
+    "read, then written in another loop": "c = 0.0\nfor j in range(n):\n    c += tl.load(x + j)\n"
+                                          "for j in range(n):\n    tl.store(x + j, c)",
     "an exchange that is used": "tl.store(y + i, tl.atomic_xchg(x + i, 1.0))",
     "in a function of its own": "far(x)",
     "asm stores to it, too": "tl.atomic_add(x + i, 1.0)\ntl.inline_asm_elementwise(\n"
@@ -112,6 +124,7 @@ SIGNALS = {
 UPDATES = {
     "in place": "tl.store(x + i, tl.load(x + i) * 2)",
     "read, then written": "tl.store(y + i, tl.load(x + i))\ntl.store(x + i, 1.0)",
+    "a part was written, then read": "tl.store(x + i, 1.0, mask=i < n)\ntl.store(x + i, tl.load(x + i) * 2)",
     "a scaled sum": "c = tl.load(x + i)\nc += 1.0\nc *= 2.0\ntl.store(x + i, c)",
     "a factor of a product": "r = tl.arange(0, 16)\nt = r[:, None] * 16 + r[None, :]\n"
                              "tl.store(x + t, tl.dot(tl.load(x + t), tl.load(y + t)))",

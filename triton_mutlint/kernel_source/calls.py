@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -60,6 +60,8 @@ from triton_mutlint.types import Site
 
 class Callee(Protocol):
     """What knows the helpers, and what they do."""
+
+    unsettled: Set[str]  # names outside of functions that may have other values than they have now
 
     def call(self, helper: Helper, env: Env, caller: Calls) -> Done: ...
 

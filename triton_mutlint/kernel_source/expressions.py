@@ -42,6 +42,8 @@ class Expressions(Calls):
     def name(self, node: ast.Name) -> MayBe:
         if node.id in self.env:
             return self.env[node.id]
+        if node.id in self.stores.unsettled:
+            return MayBe(is_open=True)
         found = self.namespace.get(node.id, getattr(builtins, node.id, UNKNOWN))
         if found is UNKNOWN:
             # `tl` is known where a part of a file is looked at without its imports; this package imports no Triton.

@@ -7,7 +7,7 @@ stores through all of them. Both sides of a branch count, unless its test is a c
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Any
 
@@ -39,8 +39,8 @@ MAX_TRIPS = 24
 class Walk:
     """One walk over a kernel and the helpers that it calls."""
 
-    def __init__(self, program: Program) -> None:
-        self._program = program
+    def __init__(self, program: Program, unsettled: Set[str] = frozenset()) -> None:
+        self._program, self.unsettled = program, unsettled
         self._known: dict[tuple[Helper, tuple[tuple[str, MayBe], ...]], Done] = {}
         self._running: set[tuple[Helper, tuple[tuple[str, MayBe], ...]]] = set()
         self._calls = 0

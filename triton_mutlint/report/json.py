@@ -98,7 +98,8 @@ def _op(op: OpReport) -> dict[str, Any]:
         "name": op.name,
         **_fields(op.location, "file line"),
         "declared": _plain(op.declaration.names),
-        **_fields(op, "mutated unknown kernels complete"),
+        **_fields(op, "mutated maybe unknown kernels complete"),
+        "incomplete": [{"reason": gap.text, "call": gap.call, **_fields(gap.location, "file line")} for gap in op.gaps],
     }
 
 

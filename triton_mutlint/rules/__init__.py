@@ -8,6 +8,8 @@ from triton_mutlint.rules.ops.tml103_op_undeclared_mutation import RULE as TML10
 from triton_mutlint.rules.ops.tml104_op_stale_mutation import RULE as TML104
 from triton_mutlint.rules.ops.tml105_op_malformed_declaration import RULE as TML105
 from triton_mutlint.rules.ops.tml106_unwrapped_launch import RULE as TML106
+from triton_mutlint.rules.ops.tml108_op_returns_alias import RULE as TML108
+from triton_mutlint.rules.ops.tml109_fake_mismatch import RULE as TML109
 from triton_mutlint.rules.rule import Rule
 from triton_mutlint.rules.tml101_undeclared_mutation import RULE as TML101
 from triton_mutlint.rules.tml102_stale_mutation import RULE as TML102
@@ -26,7 +28,7 @@ from triton_mutlint.rules.tml905_unused_suppression import RULE as TML905
 __all__ = ["NAMES", "RULES", "Rule"]
 
 RULES: dict[str, Rule] = {rule.code: rule for rule in (
-    TML101, TML102, TML103, TML104, TML105, TML106, TML107, TML201, TML202, TML203, TML301, TML302, TML303, TML304,
-    TML901, TML902, TML903, TML904, TML905,
+    TML101, TML102, TML103, TML104, TML105, TML106, TML107, TML108, TML109, TML201, TML202, TML203, TML301, TML302,
+    TML303, TML304, TML901, TML902, TML903, TML904, TML905,
 )}
 NAMES: dict[str, str] = {code: rule.name for code, rule in RULES.items()}

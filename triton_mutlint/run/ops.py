@@ -14,6 +14,7 @@ from functools import cached_property
 
 from triton_mutlint.config.request import silent
 from triton_mutlint.host.modules.module import HostModule
+from triton_mutlint.host.modules.modules import may_set
 from triton_mutlint.host.op.run import OP_SECONDS, Followed, Following, OpsOf, OpStep, OpTask, Reading, Unread
 from triton_mutlint.process.capture import unnamed_file
 from triton_mutlint.process.confined import limit
@@ -22,6 +23,8 @@ from triton_mutlint.process.harmless import harmless
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.workers import bounds, lint_files
 from triton_mutlint.signature.beyond_variants import beyond
+from triton_mutlint.source.discover import Excluded, display_path, searched
+from triton_mutlint.source.python_text import read_source
 from triton_mutlint.source.slicing.closures import differ
 from triton_mutlint.types import (
     Beyond,
@@ -31,6 +34,7 @@ from triton_mutlint.types import (
     OpReport,
     Origin,
     SourceFile,
+    StageError,
 )
 from triton_mutlint.types.packing import pack, unpack
 
@@ -84,7 +88,7 @@ def follow(run: Run, sources: Sequence[SourceFile],
     What they register is read in the meantime: that needs no verdicts.
     """
     request, found, verdicts = run.request, FoundOps(holding), _Verdicts()
-    known = {source.path: source for source in sources}
+    known = {source.path: source for source in (*_setting(run, sources), *sources)}
     ops = OpsOf(holding, request.cwd, known, request.config.registrars, OpKernels(run, verdicts), request.timeout)
 
     def seconds(step: OpStep | None) -> float:
@@ -101,6 +105,16 @@ def follow(run: Run, sources: Sequence[SourceFile],
             return found
 
         yield finished
+
+
+def _setting(run: Run, sources: Sequence[SourceFile]) -> Iterator[SourceFile]:
+    """The other files of the run that may give names of modules new values: what ops call may be one of these."""
+    request, have = run.request, {source.path for source in sources}
+    excluded = Excluded(request.config.exclude, request.config.root or request.cwd, request.config.force_exclude)
+    for path in searched([a for a in request.arguments if a != "-"], request.cwd, excluded):
+        with suppress(StageError):
+            if path not in have and may_set(text := read_source(path, display_path(path, request.cwd))):
+                yield SourceFile(path, display_path(path, request.cwd), text)
 
 
 class _Verdicts:
@@ -181,7 +195,7 @@ class OpKernels:
         return _untold(here)
 
     def beyond(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument],
-               ruled_out: Set[str]) -> Beyond | None:
+               ruled_out: Set[str], unsettled: Set[str] = frozenset()) -> Beyond | None:
         """What a launch may do that the verdict does not say: a spec does not give its values.
 
         What was guessed is no matter: verdicts hold whatever it is, but for the length of a tuple. Of the parameters
@@ -191,17 +205,17 @@ class OpKernels:
         asked = {*ruled_out, *_of_other_lengths(verdict, given)}
         if verdict.origin is Origin.INFERRED and not asked:
             return Beyond()
-        key = (verdict.location, verdict.name, frozenset(ruled_out), *given.items())
+        key = (verdict.location, verdict.name, frozenset(ruled_out), frozenset(unsettled), *given.items())
         if key not in self._beyond:
             self._beyond[key] = self._reached(SourceFile(module.path, module.display, module.text), verdict, given,
-                                              ruled_out)
+                                              ruled_out, unsettled)
         found = self._beyond[key]
         if found is None or verdict.origin is not Origin.INFERRED:
             return found
         return replace(found, stores=found.of(asked), behind=False)
 
     def _reached(self, source: SourceFile, verdict: KernelReport, given: Mapping[str, LaunchArgument],
-                 asked: Set[str]) -> Beyond | None:
+                 asked: Set[str], unsettled: Set[str]) -> Beyond | None:
         """What a launch may do that no variant in the kernel's plan does, and to the parameters that are asked for.
 
         The kernel is loaded for it, in a process of its own.
@@ -211,7 +225,8 @@ class OpKernels:
             kernel = next(k for k in file.kernels if (k.location.line, k.name) == (verdict.location.line, verdict.name))
             with harmless():
                 plan = self.run.plan(file, kernel, self.run.specs.entry(kernel))
-            yield beyond(kernel, plan, {k.name: k for k in file.functions}, given)
+            yield beyond(kernel, plan, {k.name: k for k in file.functions}, given,
+                         unsettled)
 
         answers: list[Beyond] = []
         request = self.run.request

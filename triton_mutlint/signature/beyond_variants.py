@@ -8,7 +8,7 @@ launch, and decide nothing then.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from triton_mutlint.kernel_source.evaluate import UNKNOWN
 from triton_mutlint.kernel_source.footprint import elements, footprint
@@ -36,9 +36,10 @@ _SHOWN = 3  # values that messages name
 _SMALL = 1 << 16  # below it a number is the same in all types of 32 bits, with a sign or without
 
 
-def beyond(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel], given: Given) -> Beyond:
-    """What a launch may store through, and whether it is that of a variant in `plan`."""
-    return _Launch(kernel, plan, gather(kernel, helpers), given).beyond()
+def beyond(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel], given: Given,
+           unsettled: Set[str] = frozenset()) -> Beyond:
+    """What a launch may store through, whatever names in `unsettled` hold, and whether it is a variant of `plan`."""
+    return _Launch(kernel, plan, gather(kernel, helpers), given).beyond(unsettled)
 
 
 class _Launch:
@@ -51,13 +52,13 @@ class _Launch:
         configs = kernel.autotune.configs if kernel.autotune else ()
         self._tuned = {name for config in configs for name in config.kwargs}
 
-    def beyond(self) -> Beyond:
+    def beyond(self, unsettled: Set[str]) -> Beyond:
         fitting = {p.name: frozenset(n for n, v in enumerate(self._plan.variants) if self._fits(v.args[p.name], p))
                for p in self._kernel.parameters}
         shared = frozenset(range(len(self._plan.variants))).intersection(*fitting.values())
         told = not self._plan.inferred | self._plan.assumed and not self._evidence.learnt.typed
         held = {p.name: self._held(p) for p in self._kernel.parameters}
-        possible = footprint(self._kernel, self._evidence.program, held)
+        possible = footprint(self._kernel, self._evidence.program, held, unsettled)
         odd = [_shown(name, self._given[name]) for name, found in fitting.items() if not found and name in self._given]
         behind, values = self._behind(MEMORY in possible.lines("store")), ", ".join(odd[:_SHOWN])
         return Beyond(possible.stores - {NOWHERE}, behind, values, like_variant=bool(shared) and told)
@@ -72,11 +73,11 @@ class _Launch:
 
     def _fits(self, type_: ArgType, parameter: Parameter) -> bool:
         given = self._given.get(parameter.name)
-        if parameter.name in self._kernel.heuristics:  # whatever the launch passes
-            return False
         if given is not None:
             slot = self._evidence.dossiers[parameter.name].slot
             return _is_of(type_, given, self._evidence.program, bool(slot.none_test or slot.branch))
+        if parameter.name in self._kernel.heuristics:
+            return False
         if parameter.name in self._tuned:  # any of its values, then
             return self._has_all_configs(parameter.name)
         if not parameter.has_default:
@@ -94,7 +95,8 @@ class _Launch:
 
     def _held(self, parameter: Parameter) -> MayBe:
         name, given = parameter.name, self._given.get(parameter.name)
-        if name in self._kernel.heuristics or (given is None and (name in self._tuned or not parameter.has_default)):
+        open_ = name in self._tuned or name in self._kernel.heuristics or not parameter.has_default
+        if given is None and open_:
             return MayBe(is_open=True)
         if given is None:
             default = unwrap_constexpr(parameter.default)

@@ -15,9 +15,9 @@ from triton_mutlint.types import Failure, Location, Stage, StageError
 
 _JIT = re.compile(r"(?<![A-Za-z])jit\b")  # also `triton_jit`, not `numba_njit`
 _LANGUAGE = re.compile(r"\bfrom triton import [^\n]*\blanguage\b")
-# Every way to register a torch op holds one of these, but for a project's own function of another name.
+# Every way to register an op holds one of these, but for a project's own function of another name.
 _REGISTERING = ("custom_op", "triton_op", "mutates_args", ".define(", ".impl(", "torch.library", "torch_library_impl",
-                "infer_schema", "register_kernel")  # fmt: skip
+                "infer_schema", "register_kernel", "triton_call")  # fmt: skip
 _REGISTRAR = re.compile(r"register_\w*ops?\b")
 _COMPILED = frozenset({".ttir", ".ttgir", ".gluonir", ".llir", ".mlir", ".ptx", ".amdgcn", ".cubin", ".hsaco"})
 _ENCODING = "save the file as UTF-8, or declare its encoding in the first line (PEP 263)"

@@ -22,11 +22,12 @@ class Problem:
 class Declaration:
     """What an op says it mutates.
 
-    `names` are the arguments it declares, in the order written, or None where that is not known:
-    computed at run time, or `"unknown"`, which declares that any may be (`any_may`). `stated` is false
-    where the declaration was left out and a default holds. `place` is that of the list, the schema
-    or, where it was left out, the registration. `span` is the list's (line, column, end line, end
-    column) in its file as `ast` counts, None where there is no literal list to edit.
+    `names` are the arguments it declares, in the order written, or None where that is not known: computed at run
+    time, or `"unknown"`, which declares that any may be (`any_may`). `stated` is false where the declaration was
+    left out and a default holds. `place` is that of the list, the schema or, where it was left out, the
+    registration. `may_return` are the arguments that it says to return (None: not known), `must_return` those that
+    it has to. `span` is the list's (line, column, end line, end column) in its file as `ast` counts, None where
+    there is no literal list to edit.
     """
 
     names: tuple[str, ...] | None
@@ -36,6 +37,8 @@ class Declaration:
     span: tuple[int, int, int, int] | None = None
     problems: tuple[Problem, ...] = ()
     reason: str = ""  # why `names` is None
+    may_return: tuple[str, ...] | None = ()
+    must_return: tuple[str, ...] = ()
     of_torch: bool = False  # the op is torch's own, and so is its schema: `place` is where it gets another body
 
 
@@ -50,8 +53,8 @@ class OpMutation(str, Enum):
 class HostEffect:
     """One place at which an op's argument is written, or may be for want of knowledge.
 
-    `text` says what happens there ("`add_kernel` writes `out_ptr`", "`x.copy_`"). `path` are the host
-    calls from the op's function to `location`; `kernel` and `access` tell of the kernel launched there.
+    `text` says what happens there ("`add_kernel` writes `out_ptr`", "`x.copy_`"), in the code `call`. `path` are the
+    host calls from the op's function to `location`; `kernel` and `access` tell of the kernel launched there.
     """
 
     location: Location
@@ -59,6 +62,7 @@ class HostEffect:
     path: tuple[Frame, ...] = ()
     kernel: str = ""
     access: Access | None = field(default=None, compare=False)
+    call: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -70,16 +74,17 @@ class OpArgument:
     mutation: OpMutation
     effects: tuple[HostEffect, ...] = ()
     returned: bool = False  # a result of the op is the argument or a view of it
+    maybe_returned: bool = False  # a result is that unless it was copied on the way
 
 
 @dataclass(frozen=True)
 class OpReport:
     """The verdict on one torch op, the union over its implementations.
 
-    `form` is how it is registered ("custom_op", "triton_op", "define", "registrar"). `complete` says
-    that everything its code does with the arguments was understood; `gaps` are what was not.
-    `unwrapped` are launches of a triton_op that do without `wrap_triton`, by kernel. `unmarked` are the
-    inputs that an `autograd.Function` writes without `mark_dirty`.
+    `form` is how it is registered ("custom_op", "triton_op", "define", "registrar", "jax"). `gaps` are what its code
+    does with the arguments that was not understood. `unwrapped` are launches of a triton_op that do without
+    `wrap_triton`, by kernel. `unmarked` are the inputs that an `autograd.Function` writes without `mark_dirty`;
+    `fake_problems` say where the fake function surely gives something else.
     """
 
     name: str
@@ -88,10 +93,10 @@ class OpReport:
     declaration: Declaration
     arguments: tuple[OpArgument, ...] = ()
     kernels: tuple[str, ...] = ()
-    complete: bool = False
     gaps: tuple[HostEffect, ...] = ()
     unwrapped: tuple[tuple[str, Location], ...] = ()
     unmarked: tuple[tuple[str, Location], ...] = ()
+    fake_problems: tuple[Problem, ...] = ()
 
     @property
     def mutated(self) -> tuple[str, ...]:
@@ -99,7 +104,16 @@ class OpReport:
         return tuple(a.name for a in self.arguments if a.mutation is OpMutation.WRITTEN)
 
     @property
+    def maybe(self) -> tuple[str, ...]:
+        """Arguments written through what may be a copy of them."""
+        return tuple(a.name for a in self.arguments if a.mutation is OpMutation.MAYBE)
+
+    @property
     def unknown(self) -> tuple[str, ...]:
-        """Arguments that may be written: through what may be a copy, or by code that is not known."""
-        wanted = (OpMutation.MAYBE, OpMutation.UNKNOWN)
-        return tuple(a.name for a in self.arguments if a.mutation in wanted)
+        """Arguments that code whose effect is not known may write."""
+        return tuple(a.name for a in self.arguments if a.mutation is OpMutation.UNKNOWN)
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that its code does with the arguments was understood."""
+        return not self.gaps

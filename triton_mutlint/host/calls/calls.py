@@ -12,7 +12,7 @@ from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments, bind, parameters
-from triton_mutlint.host.values.cells import Cell
+from triton_mutlint.host.values.cells import Cell, sequence
 from triton_mutlint.host.values.values import (
     UNSEEN,
     Attribute,
@@ -20,12 +20,14 @@ from triton_mutlint.host.values.values import (
     ClassValue,
     FunctionValue,
     KernelValue,
+    Observed,
     Partial,
     Resumed,
     ScopeId,
     Sort,
     Super,
     Thing,
+    Tuner,
     Value,
     join,
     thing,
@@ -37,7 +39,15 @@ class Calling(Invoking):
     """Makes objects of first-party classes."""
 
     def instance(self, owner: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
-        """An object of a first-party class, after `__init__`."""
+        """An object of a first-party class, after `__init__`, or what its own class makes of the call."""
+        made_by = self.metaclass(owner)
+        called = self.class_member(made_by, "__call__") if made_by is not None else None
+        if called is not None:
+            return self.call(self.bound(thing(owner), called, node), arguments, node)
+        return self.made(owner, arguments, node)
+
+    def made(self, owner: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
+        """What `type.__call__` gives."""
         made = self.make(node, Cell(owner=owner, kind="object"), "object")
         init = self.class_member(owner, "__init__")
         new = self.class_member(owner, "__new__")
@@ -47,17 +57,21 @@ class Calling(Invoking):
             self.call(self._bind_all(made, init), arguments, node)
         elif new is None:
             self._fields_of(made, owner, arguments, node)
-        if owner.node.keywords:  # a metaclass, or what `__init_subclass__` takes
+        if owner.node.keywords and self.metaclass(owner) is None:  # or what `__init_subclass__` takes
             return join(made, self.not_known(thing(owner), arguments, node))
         return made
 
+    def fields(self, owner: ClassValue) -> list[str]:
+        """The fields that a class declares, those of its bases first."""
+        declared = [s for c in reversed(self.order(owner)) for s in c.node.body if isinstance(s, ast.AnnAssign)]
+        return list(dict.fromkeys(s.target.id for s in declared if isinstance(s.target, ast.Name)))
+
     def _fields_of(self, made: Value, owner: ClassValue, arguments: Arguments, node: ast.AST) -> None:
         """What a dataclass or a NamedTuple does with its arguments."""
-        declared = [s for c in reversed(self.order(owner)) for s in c.node.body if isinstance(s, ast.AnnAssign)]
-        names = list(dict.fromkeys(s.target.id for s in declared if isinstance(s.target, ast.Name)))
+        names = self.fields(owner)
         bound = bind(names, [], arguments)
         for i, name in enumerate(names):
-            value = bound.values.get(name)
+            value = bound.values.get(name) or self.class_member(owner, name)
             if value is not None:
                 self.state.change(made, name, value)
                 self.state.change(made, i, value)
@@ -76,12 +90,17 @@ class Calling(Invoking):
         forward = self.class_member(owner, "forward")
         if forward is None:
             return self.not_known(UNSEEN, arguments, node)
-        has_setup = self.class_member(owner, "setup_context") is not None
-        if has_setup:
-            return self.call(forward, arguments, node)
+        setup = self.class_member(owner, "setup_context")
         context = self.make(node, Cell(kind="context"), "context")
         before = set(self.effects.written)
-        result = self.call(forward, arguments.before(context), node)
+        if setup is None:
+            result = self.call(forward, arguments.before(context), node)
+        else:
+            result = self.call(forward, arguments, node)
+            content = sequence(arguments.positional)
+            others = join(*(v for v in arguments if v not in arguments.positional))
+            content = content if others == Value() else replace(content, rest=others, size=None)
+            self.call(setup, Arguments((context, self.make(node, content, "inputs"), result)), node)
         dirty = self.state.element(context, "<dirty>")
         inputs = frozenset[str]().union(*(value.same for value in arguments))
         for name in sorted((self.effects.written.keys() - before) & inputs - dirty.same):
@@ -132,13 +151,11 @@ class Calling(Invoking):
         star: Value | None = None
         for part in node.args:
             if isinstance(part, ast.Starred):
-                given = self.evaluate(part.value)
-                listed = self.state.listed(given)
+                listed, every = self.spread(self.evaluate(part.value), part)
                 if star is None and listed is not None:
                     positional.extend(listed)
-                    continue
-                every = self.iterate(given, part)
-                star = every if star is None else join(star, every)
+                else:
+                    star = every if star is None else join(star, every)
                 continue
             value = self.evaluate(part)
             if star is None:
@@ -147,19 +164,23 @@ class Calling(Invoking):
                 star = join(star, value)
         named: dict[str, Value] = {}
         double_star: Value | None = None
+        optional = set[str]()
         for keyword in node.keywords:
             value = self.evaluate(keyword.value)
             if keyword.arg is not None:
                 named[keyword.arg] = value
                 continue
             rest = value if not value.cells else replace(value, cells=frozenset())
-            for content in self.state.contents(value):
+            contents = self.state.contents(value)
+            for content in contents:
                 for key, item in content.fields.items():
                     named[str(key)] = join(named[str(key)], item) if str(key) in named else item
+                    if not all(other.has(key) for other in contents):
+                        optional.add(str(key))
                 rest = join(rest, content.rest)
             if rest != Value():
                 double_star = rest if double_star is None else join(double_star, rest)
-        return Arguments(tuple(positional), named, star, double_star)
+        return Arguments(tuple(positional), named, star, double_star, frozenset(optional))
 
     def call(self, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
         """The result of calling whatever `callee` may be."""
@@ -211,12 +232,14 @@ class Calling(Invoking):
             full = replace(arguments, positional=positional, named=named, star=star)
             return self.call(thing.function, full, node)
         if isinstance(thing, Resumed):
-            return self.resumed(thing, join(UNSEEN, *arguments), node)
+            return UNSEEN
+        if isinstance(thing, Tuner):
+            return self.tuned(thing, arguments)
         if isinstance(thing, External):
             return self.external(thing.name, arguments, node)
         if isinstance(thing, Attribute):
             return self.method(thing, arguments, node)
-        if isinstance(thing, (KernelValue, HostModule, Super)):
+        if isinstance(thing, (KernelValue, HostModule, Super, Observed)):
             return self.not_known(UNSEEN, arguments, node)
         raise AssertionError(thing)
 

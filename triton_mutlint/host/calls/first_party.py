@@ -7,11 +7,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 
-from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.state.core import STEPS, Activation, TooLargeError
+from triton_mutlint.host.calls.generators import DEPTH, Generators, yields
+from triton_mutlint.host.modules.following import FOLLOWED
+from triton_mutlint.host.modules.module import External, HostFunction
+from triton_mutlint.host.state.core import STEPS, Activation, Take, TooLargeError
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.statements.statements import Statements
 from triton_mutlint.host.values.arguments import Arguments, bind, defaults, parameters
 from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import (
@@ -26,23 +27,28 @@ from triton_mutlint.host.values.values import (
     thing,
 )
 from triton_mutlint.process.watchdog import TooLongError
+from triton_mutlint.source.walking import dotted
 from triton_mutlint.types import Frame
 
-DEPTH = 28  # calls in calls, at most
 _ROUNDS = 8  # of one recursive function
 
 
-class Invoking(Statements):
+class Invoking(Generators):
     """Calls host functions."""
 
     def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
         """The result of calling a first-party function; what it does is noted."""
         given = self._given_to(function, arguments, node)
-        plain = all(map(_holds_nothing, given.values())) and function.scope is None and not self.state.kept
+        if yields(function.node):  # nothing of it runs yet
+            made = self.cell(node, "generator")
+            source = thing(Resumed(function, tuple(sorted(given.items())), made))
+            return self.state.make(made, Cell(kind="generator", source=source))
+        plain = all(map(_holds_nothing, given.values())) and function.scope is None and (
+            not self.state.kept or _is_cached(function.node))
         running = self._running(function, given)
         if running is not None:
-            return self._again(running, given, node)
-        if plain and self.active:
+            return self._again(running, given)
+        if plain and self.active and self.state.bound is None:
             return self._unreached(function, given, node)
         return self._entered(function, given, node)
 
@@ -69,28 +75,30 @@ class Invoking(Statements):
         self.effects.blind.update(effects.blind)
         return value
 
-    def resumed(self, generator: Resumed, sent: Value, node: ast.AST) -> Value:
-        """Run a generator again, in the state that it finds now; gives another such generator."""
-        if any(a.node is generator.function.node and a.outer == generator.function.scope for a in self.active):
-            return UNSEEN
-        return self._entered(generator.function, dict(generator.given), node, sent)
-
-    def _entered(self, function: FunctionValue, given: dict[str, Value], node: ast.AST, sent: Value = UNSEEN) -> Value:
+    def _entered(self, function: FunctionValue, given: dict[str, Value], node: ast.AST,
+                 asked: tuple[Resumed, Take, Value, list[bool]] | None = None) -> Value:
         if len(self.active) >= DEPTH or function.node in self.world.shared.endless:
             return self.not_known(thing(function), Arguments(tuple(given.values())), node)
         frame = Frame(self.here.name, self.here.module.display, getattr(node, "lineno", 1))
         place = (function.module.display, function.node.lineno, function.node.col_offset)
         call = (self.here.module.display, getattr(node, "lineno", 0), getattr(node, "col_offset", 0), *self.rounds)
-        chain = (*self.here.chain, call)
+        chain = (*self.here.chain, call) if asked is None else ("generator", asked[0].made)
+        library = function.module.display == FOLLOWED
         name = "<lambda>" if isinstance(function.node, ast.Lambda) else function.node.name
         inner = Activation(function.module, name, (*place, chain), function.scope, function.node,
-                           self.here.path if name == "<genexpr>" else (*self.here.path, frame), chain, function.owner,
-                           entry=dict(given), sent=sent)
+                           self.here.path if name == "<genexpr>" or library else (*self.here.path, frame), chain,
+                           function.owner, entry=dict(given), site=self.place(node) if library else None)
+        if asked is not None:
+            _, inner.take, inner.sent, _ = asked
+            inner.taker, inner.captured = self.here, True  # its names last until it ends
         self.scopes[inner.scope] = function.scope
         self.active.append(inner)
         steps, outer, self.here = self.steps, self.here, inner
         try:
-            return self._result(inner, function, given, self.run(inner))
+            returned = self.run(inner)
+            if asked is not None:
+                asked[3][0] = bool(inner.left)
+            return returned
         except TooLargeError:
             if self.steps - steps > STEPS // 2:  # another op would spend as much on it
                 self.world.shared.endless.add(function.node)
@@ -152,19 +160,12 @@ class Invoking(Statements):
             inner.returned = NONE if inner.returned is None else join(inner.returned, NONE)
             inner.left.append(ended)
 
-    def _result(self, inner: Activation, function: FunctionValue, given: Mapping[str, Value], returned: Value) -> Value:
-        """What a call gives: what it returns, or for a function with `yield` a generator."""
-        if inner.yielded is None:
-            return returned
-        if returned != NONE and inner.node is not None:  # `yield from` gives it, and StopIteration carries it
-            self.escape(returned, "StopIteration carries it", inner.node)
-        source = thing(Resumed(function, tuple(sorted(given.items()))))
-        assert inner.node is not None
-        content = Cell(rest=join(inner.yielded, returned), kind="generator", source=source)
-        return self.make(inner.node, content, "generator")
-
-    def _again(self, running: Activation, given: Mapping[str, Value], node: ast.AST) -> Value:
+    def _again(self, running: Activation, given: Mapping[str, Value]) -> Value:
         """A recursive call: its arguments join those of the call that is running, which is then run again."""
+        self._joined_to(running, given)
+        return running.returned if running.returned is not None else Value()
+
+    def _joined_to(self, running: Activation, given: Mapping[str, Value]) -> None:
         running.recursive = True
         for name, value in given.items():
             old = running.entry.get(name)
@@ -174,11 +175,6 @@ class Invoking(Statements):
         else:
             running.again.join(self.state)
         self.state.join(running.ended)
-        returned = running.returned if running.returned is not None else Value()
-        if running.yielded is not None:
-            content = Cell(rest=join(running.yielded, returned), kind="generator")
-            return self.make(node, content, "generator")
-        return returned
 
     # ------------------------------------------------------------------ parameters
 
@@ -191,7 +187,7 @@ class Invoking(Statements):
         for name, default in defaults(takes).items():
             if name not in values:
                 values[name] = known[name] if name in known else self._default(function, default)
-            elif values[name] in (bound.spare_rest, bound.extra_rest):
+            elif values[name] in (bound.spare_rest, bound.extra_rest) or name in arguments.optional:
                 given = known[name] if name in known else self._default(function, default)
                 values[name] = join(values[name], given)
         for name in (*names, *keyword_only):
@@ -201,7 +197,9 @@ class Invoking(Statements):
                            len(bound.spare) if bound.spare_rest is None else None, kind="tuple")
             values[takes.vararg.arg] = self.make(node, content, "args")
         if takes.kwarg is not None:
-            rest = Cell(dict(bound.extra), bound.extra_rest or Value(), kind="dict")
+            whole = bound.extra_rest is None and not arguments.optional & bound.extra.keys()
+            size = len(bound.extra) if whole else None
+            rest = Cell(dict(bound.extra), bound.extra_rest or Value(), size, kind="dict")
             values[takes.kwarg.arg] = self.make(node, rest, "kwargs")
         return values
 
@@ -216,6 +214,12 @@ class Invoking(Statements):
         maker = self.evaluate(decorator)
         result = self.call(maker, Arguments((value,)), decorator)
         return result if result.things or result.cells else value
+
+
+def _is_cached(function: HostFunction) -> bool:
+    """Whether it gives the very object that it gave before."""
+    return any(dotted(d.func if isinstance(d, ast.Call) else d)[-1:] in (("lru_cache",), ("cache",))
+               for d in getattr(function, "decorator_list", ()))
 
 
 def _holds_nothing(value: Value) -> bool:

@@ -8,15 +8,17 @@ from dataclasses import replace
 
 from triton_mutlint.host.classes.names import NameLookup
 from triton_mutlint.host.modules.module import Definition, External
-from triton_mutlint.host.state.state import State
+from triton_mutlint.host.state.state import State, state_scope
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.values import (
     UNSEEN,
     ClassValue,
     FunctionValue,
+    KernelValue,
     Partial,
     Thing,
     Value,
+    attribute_of,
     constant,
     join,
     thing,
@@ -38,10 +40,13 @@ class Classes(NameLookup):
     def class_member(self, owner: ClassValue, name: str) -> Value | None:
         """A method or class variable, of the class or of a first-party base; flags may have been set since."""
         for one in self.order(owner):
+            scope = state_scope(one)
+            given = join(self.state.get(scope, name) or Value(), self.module_state.get(scope, name) or Value(),
+                         self.as_member(one, self.rebound(one, name)))
             value = self._own_member(one, name)
-            if value is not None:
+            if value is not None or given != Value():
                 changed = self.world.modules.is_changed(one.module, frozenset([one.node.name]))
-                return join(value, UNSEEN) if changed else value
+                return join(value or Value(), given, UNSEEN if changed else Value())
         return None
 
     def _own_member(self, owner: ClassValue, name: str) -> Value | None:
@@ -50,10 +55,14 @@ class Classes(NameLookup):
             value = replace(self.meaning(found), constant=None)
             if any(isinstance(d, Definition) and _reads_members(d.node, owner.node) for d in found):
                 value = join(value, UNSEEN)
-            owned = [replace(t, owner=owner, scope=owner.scope or t.scope) if isinstance(t, FunctionValue) else t
-                     for t in value.things]
-            return replace(value, things=frozenset(owned))
+            return self.as_member(owner, value)
         return None
+
+    @staticmethod
+    def as_member(owner: ClassValue, value: Value) -> Value:
+        owned = [replace(t, owner=owner, scope=owner.scope or t.scope) if isinstance(t, FunctionValue) else t
+                 for t in value.things]
+        return replace(value, things=frozenset(owned))
 
     def order(self, owner: ClassValue, depth: int = 0) -> list[ClassValue]:
         """The class and its first-party bases, in the order in which members are looked up."""
@@ -79,6 +88,16 @@ class Classes(NameLookup):
         """Whether class variables are instances of the class."""
         return any(dotted(node)[-1:] and dotted(node)[-1].endswith(("Enum", "Flag"))
                    for one in self.order(owner) for node in one.node.bases)
+
+    def metaclass(self, owner: ClassValue) -> ClassValue | None:
+        """Its class, if that is of the project."""
+        for one in self.order(owner):
+            for keyword in one.node.keywords:
+                value = self.evaluate_in(keyword.value, State(), self.top(one.module))
+                found = [t for t in value.things if isinstance(t, ClassValue)]
+                if keyword.arg == "metaclass" and found:
+                    return found[0]
+        return None
 
     def bases(self, owner: ClassValue) -> list[ClassValue]:
         found: list[ClassValue] = []
@@ -192,3 +211,18 @@ def _setter(item: Thing) -> Value | None:
     if role == "property" and isinstance(item, Partial):
         return (*item.positional[1:2], dict(item.keywords).get("fset", UNSEEN))[0]
     return function if role == "setter" else None
+
+
+def name_of(item: Thing) -> str:
+    """What a function calls itself, unless `functools.wraps` gave it another name; "" where that is not known."""
+    node = item.node if isinstance(item, FunctionValue) else None
+    wraps = any(dotted(getattr(one, "func", one))[-1:] == ("wraps",) for one in getattr(node, "decorator_list", ()))
+    return node.name if isinstance(node, ast.FunctionDef) and not wraps else ""
+
+
+def attribute_of_any(item: Thing, name: str) -> Value:
+    """An attribute of a function, a kernel or something of which less is known."""
+    if isinstance(item, KernelValue) and name == "fn":
+        return thing(item.below)
+    known = name_of(item) if name == "__name__" else ""
+    return constant(known) if known else thing(attribute_of(item, name))

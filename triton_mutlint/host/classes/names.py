@@ -9,8 +9,11 @@ from dataclasses import replace
 
 from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved
 from triton_mutlint.host.state.core import Activation, Core
+from triton_mutlint.host.state.state import state_scope
+from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.values import (
     UNSEEN,
+    Attribute,
     ClassValue,
     FunctionValue,
     KernelValue,
@@ -22,9 +25,10 @@ from triton_mutlint.host.values.values import (
     thing,
 )
 from triton_mutlint.source.function_text import may_be_jit
-from triton_mutlint.source.walking import dotted
+from triton_mutlint.source.walking import dotted, walk
 
 _BUILTINS = frozenset(vars(builtins))
+_RUN = (ast.Expr, ast.For, ast.With, ast.If, ast.Try, ast.Assign)
 _KNOWN = {"True": True, "False": False, "None": None, "__debug__": True}
 
 class NameLookup(Core):
@@ -47,7 +51,7 @@ class NameLookup(Core):
         """What a name means at the top level of a module; `settled` after its import."""
         found = self.world.modules.resolve(module, (name,), settled=settled)
         if found:
-            return self.meaning(found)
+            return join(self.meaning(found), self.rebound(module, name))
         if name in _KNOWN:
             return constant(_KNOWN[name])
         return thing(External(f"builtins.{name}")) if name in _BUILTINS else UNSEEN
@@ -58,12 +62,62 @@ class NameLookup(Core):
         values = [self._resolved(r) for r in real or resolved]  # what stands in for Triton where there is none
         return join(*values) if values else UNSEEN
 
+    def member(self, module: HostModule, name: str) -> Value:
+        """`module.name`."""
+        if name == "__dict__":
+            return thing(Attribute(thing(module), name))
+        given = self.state.get(("module", module.display), name)
+        return join(self.meaning(self.world.modules.members(module, (name,))), self.rebound(module, name),
+                    given or Value())
+
+    def rebound(self, of: HostModule | ClassValue, name: str) -> Value:
+        """What code of the run gives a top-level name, or an attribute of a class: it may have run before an op."""
+        shared, key = self.world.shared, (state_scope(of), name)
+        if key not in shared.asked:
+            shared.asked.add(key)
+            owner = of if isinstance(of, HostModule) else Definition(of.module, of.node)
+            for other, store in self.world.modules.setters(owner, name):
+                if store.deep:
+                    shared.rebound[key] = join(shared.rebound.get(key, Value()), UNSEEN)
+                self._run(other, store.unit)
+        return shared.rebound.get(key, Value())
+
+    def _run(self, module: HostModule, unit: ast.stmt) -> None:
+        """Run code that gives top-level names values: with any arguments, and as its file calls it."""
+        shared, bound = self.world.shared, list[tuple[ScopeId, str, Value]]()
+        if unit in shared.asked:
+            return
+        shared.asked.add(unit)
+
+        def work() -> Value:
+            self.state.bound = bound
+            if not isinstance(unit, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                self.block([unit], self.state)
+                return Value()
+            given = Arguments(star=UNSEEN, double_star=UNSEEN)
+            self.iterate(self.call(thing(FunctionValue(module, unit)), given, unit), unit)
+            for node in module.tree.body:
+                if isinstance(node, _RUN) and any(isinstance(n, ast.Name) and n.id == unit.name for n in walk(node)):
+                    self.state = self.block([node], self.state) or self.state
+            return Value()
+
+        before = dict(self.module_state.names)
+        self.apart(work, self.top(module))
+        for scope in [scope for scope in self.module_state.names if scope[0] in ("module", "class")]:
+            self.module_state.names[scope] = before.get(scope, {})
+        for scope, name, value in bound:
+            self.loosen(value, False)
+            shared.rebound[scope, name] = join(shared.rebound.get((scope, name), Value()), value)
+
     def _resolved(self, resolved: Resolved) -> Value:
         if not isinstance(resolved, Definition):
             return thing(resolved)
         node = resolved.node
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            return self._defined(resolved.module, node)
+            own = resolved.module.bindings.get(node.name, ())
+            is_top = any(isinstance(one, Definition) and one.node is node for one in own)
+            return join(self._defined(resolved.module, node),
+                        self.rebound(resolved.module, node.name) if is_top else Value())
         if isinstance(node, ast.ClassDef):
             return thing(ClassValue(resolved.module, node))
         return self._global(resolved.module, node, resolved.index)
@@ -98,7 +152,8 @@ class NameLookup(Core):
                 self.evaluating.discard(key)
         value = self.globals[key]
         names = module.names_of(node)
-        if names & module.rebound or (value.constant is not None and self.world.modules.is_rebound(names)):
+        set_elsewhere = value.constant is not None and self.world.modules.is_rebound(names)
+        if set_elsewhere or (names & module.rebound) - module.given_by_functions:
             value = join(value, UNSEEN)
         for position in index:
             value = self.module_state.element(value, position) if value.cells else UNSEEN

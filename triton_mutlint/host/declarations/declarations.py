@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from triton_mutlint.config.settings import nearest
-from triton_mutlint.host.declarations.functions import Found, is_plain_scalar, parameters, takes_more
+from triton_mutlint.host.declarations.functions import is_plain_scalar, parameters, takes_more
+from triton_mutlint.host.declarations.inferred import inferred_arguments, returned_by
 from triton_mutlint.host.declarations.mismatches import mismatches
+from triton_mutlint.host.model import Implementation
 from triton_mutlint.host.registrations.things import (
     AT_RUN_TIME,
     Opaque,
@@ -27,7 +29,7 @@ from triton_mutlint.types import Declaration, Location, Problem
 ANY = "unknown"  # what `mutates_args` says where any argument may be written
 
 
-def declaration_of(event: OpEvent, functions: Sequence[Found], positional: Sequence[Found]
+def declaration_of(event: OpEvent, functions: Sequence[Implementation], positional: Sequence[Implementation]
                    ) -> tuple[Declaration, tuple[SchemaArgument, ...]]:
     """The declaration of an op and, where a schema names them, its arguments in order.
 
@@ -36,7 +38,9 @@ def declaration_of(event: OpEvent, functions: Sequence[Found], positional: Seque
     """
     schema, place, problems = _schema_of(event)
     if schema is not None:
-        declared = Declaration(schema.mutated, place)
+        shared = frozenset(name for result in schema.returns for name in result.alias)
+        declared = Declaration(schema.mutated, place, may_return=tuple(
+            argument.name for argument in schema.arguments if argument.alias & shared))
         problems = [*problems, *mismatches(schema, place, positional)]
         if event.mutates is not None:
             listed, wrong = _listed(event, (), place)
@@ -47,7 +51,9 @@ def declaration_of(event: OpEvent, functions: Sequence[Found], positional: Seque
         reason = "its schema is malformed" if problems else _reason(event.schema)
         return Declaration(None, place, problems=tuple(problems), reason=reason), ()
     listed, wrong = _listed(event, functions, event.step.site.location)
-    return replace(listed, problems=(*problems, *wrong)), ()
+    may, must = returned_by(event, listed, functions)
+    listed = replace(listed, problems=(*problems, *wrong), may_return=may, must_return=must)
+    return listed, inferred_arguments(event, functions, positional)
 
 
 # --------------------------------------------------------------------------- schemas
@@ -103,7 +109,8 @@ class _Written:
         return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
 
-def _listed(event: OpEvent, functions: Sequence[Found], default_place: Location) -> tuple[Declaration, list[Problem]]:
+def _listed(event: OpEvent, functions: Sequence[Implementation], default_place: Location
+            ) -> tuple[Declaration, list[Problem]]:
     """What `mutates_args` says, checked against the functions' signatures."""
     value = event.mutates
     if value is None:
@@ -180,7 +187,7 @@ def _left_out(event: OpEvent, place: Location) -> tuple[Declaration, list[Proble
     return Declaration(event.default, place, stated=False, reason=reason), problems
 
 
-def _from_string(value: Value, base: Declaration, functions: Sequence[Found], event: OpEvent
+def _from_string(value: Value, base: Declaration, functions: Sequence[Implementation], event: OpEvent
                  ) -> tuple[Declaration, list[Problem]]:
     text = string(value)
     if text is None:
@@ -193,7 +200,7 @@ def _from_string(value: Value, base: Declaration, functions: Sequence[Found], ev
     return replace(base, names=(str(text),)), [problem, *more]
 
 
-def _names(items: Sequence[Value], functions: Sequence[Found], event: OpEvent, at: _Written
+def _names(items: Sequence[Value], functions: Sequence[Implementation], event: OpEvent, at: _Written
            ) -> tuple[tuple[str, ...] | None, list[Problem]]:
     """The names in a list, None where one is not known; and what is wrong with them."""
     names: dict[str, None] = {}
@@ -222,10 +229,10 @@ def _item_place(item: Value, index: int, event: OpEvent, at: _Written) -> Locati
     return at.place
 
 
-def _no_name(item: Value, functions: Sequence[Found], at: Location) -> Iterator[Problem]:
+def _no_name(item: Value, functions: Sequence[Implementation], at: Location) -> Iterator[Problem]:
     if item.constant is None or not _is_constant(item):
         return
-    order = [p.arg for p in parameters(functions[0][1])] if functions else []
+    order = [p.arg for p in parameters(functions[0].node)] if functions else []
     index = item.constant[1]
     if isinstance(index, int) and not isinstance(index, bool) and 0 <= index < len(order):
         hint = f'write "{order[index]}" if that argument is meant'
@@ -238,10 +245,10 @@ def _is_constant(value: Value) -> bool:
     return value.constant is not None and not has_hole(value.constant[1])
 
 
-def _misnamed(name: str, functions: Sequence[Found], event: OpEvent, at: Location) -> Iterator[Problem]:
-    if not functions or any(takes_more(node) for _, node in functions):
+def _misnamed(name: str, functions: Sequence[Implementation], event: OpEvent, at: Location) -> Iterator[Problem]:
+    if not functions or any(takes_more(function.node) for function in functions):
         return
-    holders = [{p.arg: (module, p) for p in parameters(node)} for module, node in functions]
+    holders = [{p.arg: (one.module, p) for p in parameters(one.node)} for one in functions]
     if not any(name in held for held in holders):
         order = list(holders[0])
         close = nearest(name, order).strip(" ()").removesuffix("?")

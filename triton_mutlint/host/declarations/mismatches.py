@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from triton_mutlint.host.declarations.functions import Found, is_plain_scalar, parameters
+from triton_mutlint.host.declarations.functions import is_plain_scalar, parameters
+from triton_mutlint.host.model import Implementation
 from triton_mutlint.host.modules.module import HostFunction, HostModule
 from triton_mutlint.host.torch.schema import Schema
 from triton_mutlint.types import Location, Problem
 
 
-def mismatches(schema: Schema, place: Location, functions: Sequence[Found]) -> Iterator[Problem]:
+def mismatches(schema: Schema, place: Location, functions: Sequence[Implementation]) -> Iterator[Problem]:
     """What is wrong with `schema`, by itself and against each of `functions`."""
     seen: set[str] = set()
     for argument in schema.arguments:
@@ -24,8 +25,8 @@ def mismatches(schema: Schema, place: Location, functions: Sequence[Found]) -> I
         if argument.mutated and not argument.is_tensor:
             yield Problem(f"the schema marks `{argument.name}` as mutated, which holds no tensor (`{argument.type}`)",
                           place, "only tensors and lists of tensors can be mutated")
-    for module, function in functions:
-        yield from _against(schema, place, module, function)
+    for function in functions:
+        yield from _against(schema, place, function.module, function.node)
 
 
 def _against(schema: Schema, place: Location, module: HostModule, function: HostFunction) -> Iterator[Problem]:

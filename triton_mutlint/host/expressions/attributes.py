@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from triton_mutlint.host.classes.classes import role_of
+from triton_mutlint.host.classes.classes import attribute_of_any, role_of
 from triton_mutlint.host.expressions.iteration import Iteration
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.state.core import text_of
-from triton_mutlint.host.state.state import State
+from triton_mutlint.host.state.state import state_scope
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.table import applied
 from triton_mutlint.host.values.arguments import Arguments
@@ -58,11 +58,13 @@ class Elements(Iteration):
         if isinstance(owner, External):
             return thing(External(f"{owner.name}.{name}"))
         if isinstance(owner, HostModule):
-            return self.meaning(self.world.modules.members(owner, (name,)))
-        if isinstance(owner, ClassValue):
+            return self.member(owner, name)
+        if isinstance(owner, ClassValue) and name != "__dict__":
             member = self.class_member(owner, name)
             if member is None:
-                return thing(Attribute(thing(owner), name))
+                made_by = self.metaclass(owner)
+                of_it = self.class_member(made_by, name) if made_by is not None else None
+                return thing(Attribute(thing(owner), name)) if of_it is None else self.bound(thing(owner), of_it, node)
             if self.is_enum(owner) and not member.things:
                 return self.make(node, Cell({"value": member}, kind="object", owner=owner), name)
             return self.of_class(owner, member)
@@ -72,9 +74,7 @@ class Elements(Iteration):
                 if member is not None:
                     return self.bound(owner.owner, member, node)
             return thing(Attribute(owner.owner, "<base init>" if name == "__init__" else name))
-        if isinstance(owner, KernelValue) and name == "fn":
-            return thing(owner)
-        return thing(attribute_of(owner, name))
+        return attribute_of_any(owner, name)
 
     def _of_cell(self, one: Value, content: Cell, name: str, node: ast.AST) -> Value:
         if name in ("__dict__", "__class__"):
@@ -138,6 +138,8 @@ class Elements(Iteration):
         return join(*found)
 
     def _keyed(self, owner: Value, index: Value) -> Value:
+        if owner.things and not owner.cells:  # `vars(module)[name]`
+            return self.attribute(owner, str(index.constant[1]), ast.Pass()) if index.constant is not None else UNSEEN
         if index.constant is not None:
             return self.state.element(owner, index.constant[1])
         by_name = all(content.kind == "dict" for content in self.state.contents(owner))
@@ -174,14 +176,15 @@ class Elements(Iteration):
     def _indexed(self, tensor: Value, node: ast.expr, index: Value) -> Value:
         """A tensor indexed: a view by numbers and slices, a copy by tensors and lists."""
         if is_plain(tensor) and not tensor.roots:
-            return PLAIN
+            return replace(PLAIN, wide=tensor.wide and isinstance(node, ast.Slice))
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
         values = [self.state.element(index, i) for i in range(len(parts))] if isinstance(node, ast.Tuple) else [index]
         view = replace(tensor, constant=None, wide=False, some=True)
         copied = False
         for part, value in zip(parts, values, strict=True):
             mask = value.constant is not None and isinstance(value.constant[1], bool)
-            if isinstance(part, ast.List) or mask or value.wide or (value.cells and _listed(value, self.state)):
+            if isinstance(part, ast.List) or mask or value.wide or (
+                    value.cells and all(content.kind == "list" for content in self.state.contents(value))):
                 return replace(TENSOR, carried=tensor.carried)
             if isinstance(part, (ast.Slice, ast.Constant)) or is_plain(value):
                 continue
@@ -205,6 +208,8 @@ class Elements(Iteration):
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Value) -> None:
         star = next((i for i, part in enumerate(target.elts) if isinstance(part, ast.Starred)), None)
+        if self.runs_code(value):
+            value = self.gathered(value, target)
         listed = self.state.listed(value)
         if star is not None and listed is not None:
             end = len(listed) - (len(target.elts) - star - 1)
@@ -212,9 +217,7 @@ class Elements(Iteration):
             for part, element in zip(target.elts, listed, strict=False):
                 self.assign(part.value if isinstance(part, ast.Starred) else part, element)
             return
-        lazy = any(content.source != Value() or (content.owner is not None and self.class_member(
-            content.owner, "__iter__")) for content in self.state.contents(value))
-        exact = value.cells and not value.roots and not lazy
+        exact = value.cells and not value.roots
         every = Value() if exact and star is None else self.iterate(value, target)
         for i, part in enumerate(target.elts):
             self.assign(part, self.state.element(value, i) if exact and (star is None or i < star) else every)
@@ -239,7 +242,12 @@ class Elements(Iteration):
                 self.escape(value, f"{text} shares it", node)
         elif name in _COPYING and (owner.kind == Sort.TENSOR or is_array(owner)):
             return
-        elif owner.things or owner.kind & (Sort.TENSOR | Sort.OTHER) or owner.roots or not owner.cells:
+        named = {t: state_scope(t) for t in owner.things if isinstance(t, (HostModule, ClassValue))}
+        for scope in named.values():
+            before = self.state.get(scope, name) if len(owner.things) > 1 else None
+            self.state.put(scope, name, join(before or Value(), value))
+        if owner.things - named.keys() or owner.kind & (Sort.TENSOR | Sort.OTHER) or owner.roots or not (
+                owner.cells or named):
             self.escape(value, f"{text} puts it where it is not followed", node)
 
     def _set_element(self, target: ast.Subscript, value: Value) -> None:
@@ -254,6 +262,8 @@ class Elements(Iteration):
         for item in owner.things:
             if isinstance(item, Attribute) and item.name == "__dict__":
                 self.state.change(item.owner, index.constant[1] if index.constant is not None else None, value)
+                if item.owner.things:
+                    self.put_attribute(item.owner, str((index.constant or ("", ""))[1]), value, target)
         if not owner.cells and not owner.kind & Sort.TENSOR and not owner.roots:
             self.escape(value, f"{text} puts it where it is not followed", target)
 
@@ -285,8 +295,3 @@ def is_array(value: Value) -> bool:
 
 def _is_property(member: Value) -> bool:
     return bool(member.cells) or any(role_of(item)[0] == "property" for item in member.things)
-
-
-def _listed(value: Value, state: State) -> bool:
-    """Whether an index is a list, which copies, and not a tuple."""
-    return all(content.kind == "list" for content in state.contents(value))

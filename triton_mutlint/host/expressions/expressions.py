@@ -11,11 +11,12 @@ from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import defaults
 from triton_mutlint.host.values.cells import KEYS, Cell, sequence
 from triton_mutlint.host.values.values import (
+    NONE,
     NOTHING,
     PLAIN,
     UNSEEN,
-    CellId,
     FunctionValue,
+    Resumed,
     Value,
     constant,
     join,
@@ -61,14 +62,27 @@ class Evaluating(Operators):
         return self.iterate(self.evaluate(node.value), node)
 
     def _yield(self, node: ast.Yield) -> Value:
-        value = self.evaluate(node.value) if node.value else PLAIN
-        self.here.yielded = value if self.here.yielded is None else join(self.here.yielded, value)
+        self._hand_over(self.evaluate(node.value) if node.value else NONE)
         return self.here.sent
 
     def _yieldfrom(self, node: ast.YieldFrom) -> Value:
-        value = self.iterate(self.evaluate(node.value), node)
-        self.here.yielded = value if self.here.yielded is None else join(self.here.yielded, value)
-        return join(value, UNSEEN)
+        source = self.evaluate(node.value)
+        sources = {item for content in self.state.contents(source) for item in content.source.things}
+        if len(sources) == 1 == len(source.cells) and isinstance(one := sources.pop(), Resumed):
+            returned = self.resume(one, node, self._hand_over)
+            self.here.stopped |= returned is None
+            return returned or NONE
+        if not self.loop_over(source, node, self._hand_over):
+            self.here.stopped = True
+        return UNSEEN
+
+    def _hand_over(self, value: Value) -> bool:
+        """Run what takes a generator's value; whether it may ask for another."""
+        here = self.here
+        here.yielded = value if here.yielded is None else join(here.yielded, value)
+        if here.take is not None and not here.take(value):
+            here.stopped = True
+        return not here.stopped
 
     def _namedexpr(self, node: ast.NamedExpr) -> Value:
         value = self.evaluate(node.value)
@@ -160,13 +174,11 @@ class Evaluating(Operators):
         rest: Value | None = None
         for element in node.elts:
             if isinstance(element, ast.Starred):
-                value = self.evaluate(element.value)
-                listed = self.state.listed(value)
+                listed, every = self.spread(self.evaluate(element.value), element)
                 if rest is None and listed is not None:
                     parts.extend(listed)
-                    continue
-                every = self.iterate(value, element)
-                rest = every if rest is None else join(rest, every)
+                else:
+                    rest = join(rest or Value(), every)
             elif rest is None:
                 parts.append(self.evaluate(element))
             else:
@@ -184,11 +196,13 @@ class Evaluating(Operators):
 
     def _dict(self, node: ast.Dict) -> Value:
         fields: dict[Any, Value] = {}
-        rest = Value()
+        rest, known = Value(), True
         for key, item in zip(node.keys, node.values, strict=True):
             value = self.evaluate(item)
             if key is None:
-                for content in self.state.contents(value):
+                contents = self.state.contents(value)
+                known = known and len(contents) == 1 and all(contents[0].has(key) for key in contents[0].fields)
+                for content in contents:
                     fields.update(content.fields)
                     rest = join(rest, content.rest)
                 if not value.cells:
@@ -204,41 +218,41 @@ class Evaluating(Operators):
             else:
                 rest = join(rest, value)
                 fields = {k: join(v, rest) for k, v in fields.items()}
-        return self.make(node, Cell(fields, rest, kind="dict"))
+        size = len(fields) if known and rest == Value() and KEYS not in fields else None
+        return self.make(node, Cell(fields, rest, size, kind="dict"))
 
     def _subscript(self, node: ast.Subscript) -> Value:
         return self.subscript(self.evaluate(node.value), node)
 
     # ------------------------------------------------------------------ comprehensions
 
-    def _listcomp(self, node: ast.ListComp | ast.SetComp) -> Value:
-        value = self._comprehended(node, [node.elt])[0]
-        return self.make(node, Cell(rest=value))
+    def _listcomp(self, node: ast.ListComp) -> Value:
+        return self.gathered(self.generator(node), node)
 
-    _setcomp = _listcomp
+    def _setcomp(self, node: ast.SetComp) -> Value:
+        return self.make(node, Cell(rest=self.iterate(self.generator(node), node)))
 
     def _generatorexp(self, node: ast.GeneratorExp) -> Value:
         return self.generator(node)
 
     def _dictcomp(self, node: ast.DictComp) -> Value:
-        key, value = self._comprehended(node, [node.key, node.value])
-        made = self.make(node, Cell(rest=value, kind="dict"))
-        self.key(made, key)
+        made = self.make(node, Cell(kind="dict", size=0))
+        self.filled(made, self.generator(node), node)
         return made
 
-    def _comprehended(self, node: ast.ListComp | ast.SetComp | ast.DictComp, results: list[ast.expr]) -> list[Value]:
-        """The results of any round; its variables are its own, and what is made in it is made in each."""
-        own = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
-        saved = {name: self.state.get(self.here.scope, name) for name in own}
-        before: set[CellId] | None = None
-        for generator in node.generators:
-            source = self.evaluate(generator.iter)
-            before = set(self.state.heap) if before is None else before
-            self.assign(generator.target, self.iterate(source, generator.iter))
-            for condition in generator.ifs:
-                self.condition(condition)
-        values = [self.evaluate(result) for result in results]
-        for cell in self.state.heap.keys() - (before or set()):
-            self.state.store(cell, replace(self.state.heap[cell], many=True))
-        self.state.restore(self.here.scope, saved)
-        return values
+    def filled(self, made: Value, pairs: Value, node: ast.AST) -> None:
+        """Put pairs of keys and values into a dict."""
+        def take(pair: Value) -> bool:
+            key, value = self.item_of(pair, 0, node), self.item_of(pair, 1, node)
+            self.state.change(made, key.constant[1] if key.constant is not None else None, value)
+            self.key(made, key)
+            return True
+
+        self.loop_over(pairs, node, take)
+
+    def item_of(self, value: Value, index: int, node: ast.AST) -> Value:
+        """The element of a pair at `index`."""
+        found = [self.state.element(value, index)] if value.cells else []
+        if value.roots or value.kind or not found:
+            found.append(self.iterate(replace(value, cells=frozenset()), node))
+        return join(*found)

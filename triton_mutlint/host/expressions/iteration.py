@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from triton_mutlint.host.classes.classes import Classes
+from triton_mutlint.host.expressions.loops import Loops
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import KEYS, Cell
 from triton_mutlint.host.values.values import (
-    PLAIN,
-    UNSEEN,
-    CellId,
     ClassValue,
     FunctionValue,
-    Sort,
     Thing,
     Value,
-    given_tensor,
     join,
     picked,
     thing,
@@ -32,9 +26,10 @@ from triton_mutlint.host.values.values import (
 # By the kind of a container, the classes that it may be of.
 _CLASSES = {"tuple": (tuple,), "dict": (dict,), "list": (list, set, frozenset, deque)}
 _NO_CONTAINERS = ("torch.", "numpy.")  # no container that Python made is of one of their classes
+Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp
 
 
-class Iteration(Classes):
+class Iteration(Loops):
     """Takes elements one by one."""
 
     def condition(self, test: ast.expr) -> bool | None:
@@ -57,54 +52,6 @@ class Iteration(Classes):
             self.special(value, ("__bool__", "__len__"), (), node)
         return truth(value)
 
-    def iterate(self, value: Value, node: ast.AST) -> Value:
-        """Any of what a loop over `value` gives."""
-        found: list[Value] = []
-        for cell in value.cells:
-            content = self.state.cell(cell)
-            if content is None:
-                continue
-            if content.kind == "dict" and content.owner is None:
-                found.append(join(PLAIN, content.get(KEYS) or Value()))
-            else:
-                found.append(content.every())
-            if cell not in self.resuming:
-                found.append(self._given_by(cell, content, node))
-        if value.roots or value.kind & Sort.TENSOR:
-            kept = Value(value.same, value.maybe, value.unsure, value.carried, kind=value.kind)
-            found.append(kept)
-        elif value.kind & Sort.OTHER:
-            found.append(UNSEEN)
-        elif value.kind:
-            found.append(PLAIN)
-        return join(*found) if found else UNSEEN
-
-    def _given_by(self, cell: CellId, content: Cell, node: ast.AST) -> Value:
-        """What an iterator gives that is run only now.
-
-        Its rows are made where it was made itself, not where they are taken: an iterator over another one makes its
-        own rows there.
-        """
-        self.resuming.add(cell)
-        try:
-            found = [Value()]
-            if content.source != Value():
-                again = copy.copy(node)
-                again.maker = cell  # type: ignore[attr-defined]  # read by `Core.cell`
-                found.append(self.state.elements(self.call(content.source, Arguments(), again)))
-            if content.owner is not None:
-                one = Value(cells=frozenset([cell]))
-                iterator = self.special(one, ("__iter__", "__aiter__"), (), node)
-                if iterator is not None:
-                    found.append(self.iterate(iterator, node))
-                got = self.special(one, ("__next__", "__anext__"), (), node)
-                if got is None and iterator is None:
-                    got = self.special(one, "__getitem__", (PLAIN,), node)
-                found.append(got or Value())
-            return join(*found)
-        finally:
-            self.resuming.discard(cell)
-
     def within(self, value: Value) -> Value:
         """Whatever `value` is or holds, at any depth."""
         found, seen = [value], set(value.cells)
@@ -124,10 +71,10 @@ class Iteration(Classes):
         objects = frozenset(c for c in every.cells if (content := self.state.cell(c)) is not None and content.owner)
         return picked(replace(every, cells=objects))
 
-    # ------------------------------------------------------------------ generator expressions
+    # ------------------------------------------------------------------ comprehensions
 
-    def generator(self, node: ast.GeneratorExp) -> Value:
-        """A generator expression is a generator function that is called with its first iterable."""
+    def generator(self, node: Comprehension) -> Value:
+        """A comprehension is a generator function that is called with its first iterable."""
         first = self.evaluate(node.generators[0].iter)
         self.here.captured = True
         made = self.world.shared.generators
@@ -137,20 +84,16 @@ class Iteration(Classes):
                                  None if self.here.name == "<module>" else self.here.scope)
         return self.call(thing(function), Arguments((first,)), node)
 
-    def is_given(self, value: Value) -> bool:
-        """Whether it is an argument that is a tensor in every call."""
-        return any(value == given_tensor(name) for name in value.same & self.given)
-
     def never(self, value: Value, classes: Value) -> bool:
         """Whether `isinstance(value, classes)` is certainly false."""
-        names = self._listed_classes(classes)
+        names = self.listed_classes(classes)
         if names is None or not value.cells or value.roots or value.kind or value.things:
             return False
         return all(_is_instance(content, names) is False for content in self.state.contents(value))
 
     def narrowed(self, value: Value, classes: Value, holds: bool) -> Value:
         """The value where `isinstance(value, classes)` is true, or is not."""
-        names = self._listed_classes(classes)
+        names = self.listed_classes(classes)
         if names is None or not value.cells:
             return value
         kept = set(value.cells)
@@ -160,7 +103,7 @@ class Iteration(Classes):
                 kept.discard(cell)
         return replace(value, cells=frozenset(kept))
 
-    def _listed_classes(self, classes: Value) -> list[str] | None:
+    def listed_classes(self, classes: Value) -> list[str] | None:
         """The classes by name, where all are known; first-party ones are ""."""
         found = list(self._names(classes))
         return None if None in found or not found else [name for name in found if name is not None]
@@ -182,8 +125,9 @@ class Iteration(Classes):
                 and len(test.args) == 2 and isinstance(test.args[0], ast.Name))
 
 
-def _generator_function(node: ast.GeneratorExp) -> ast.FunctionDef:
-    body: ast.stmt = ast.Expr(ast.Yield(node.elt))
+def _generator_function(node: Comprehension) -> ast.FunctionDef:
+    element = ast.Tuple([node.key, node.value], ast.Load()) if isinstance(node, ast.DictComp) else node.elt
+    body: ast.stmt = ast.Expr(ast.Yield(element))
     for i, part in reversed(list(enumerate(node.generators))):
         for condition in reversed(part.ifs):
             body = ast.If(condition, [body], [])

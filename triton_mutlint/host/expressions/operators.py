@@ -9,6 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from triton_mutlint.host.expressions.attributes import Elements
+from triton_mutlint.host.torch import table as torch_table
+from triton_mutlint.host.torch.table import applied
 from triton_mutlint.host.values.cells import Cell, sequence
 from triton_mutlint.host.values.values import (
     PLAIN,
@@ -45,7 +47,7 @@ class Operators(Elements):
         if len(values) == 2:
             if isinstance(node.ops[0], (ast.In, ast.NotIn)) and self._holds(values[1], values[0]):
                 return constant(isinstance(node.ops[0], ast.In))
-            folded = self._compared(node.ops[0], values[0], values[1])
+            folded = self.compared(node.ops[0], values[0], values[1])
             if folded is not None:
                 return folded
         found = [got for op, one, other in zip(node.ops, values, values[1:], strict=False)
@@ -72,7 +74,7 @@ class Operators(Elements):
             return False
         return all(key.constant[1] in content.certain for content in self.state.contents(container))
 
-    def _compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
+    def compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
         if isinstance(op, (ast.Is, ast.IsNot)) and right.is_constant(None):
             if left.constant is not None:
                 return constant((left.constant[1] is None) is isinstance(op, ast.Is))
@@ -135,7 +137,12 @@ class Operators(Elements):
             return PLAIN if certain is None else constant(not certain)
         if value.constant is not None and isinstance(value.constant[1], _NUMBERS) and isinstance(node.op, ast.USub):
             return constant(-value.constant[1])
-        got = self.special(value, f"__{method_name(node.op)}__", (), node)
+        if isinstance(node.op, ast.UAdd) and value.constant is not None:
+            return value
+        name = f"__{method_name(node.op)}__"
+        got, effect = self.special(value, name, (), node), torch_table.method(name)
+        if effect is not None and (value.same or value.maybe or value.unsure):  # `+x` is x
+            got = join(replace(applied(effect, [value]), carried=value.carried), got or Value())
         return got if got is not None else replace(_result([value]), carried=value.carried, wide=value.wide)
 
 

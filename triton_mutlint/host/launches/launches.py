@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
-from triton_mutlint.host.calls.calls import Calling
-from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.arguments import Arguments, bind, defaults, parameters
-from triton_mutlint.host.values.cells import Cell
-from triton_mutlint.host.values.values import NONE, UNSEEN, FunctionValue, KernelValue, Sort, Value, join
-from triton_mutlint.source.walking import dotted
+from triton_mutlint.host.launches.conditions import fixes_a_branch, is_odd, possible, switched_off, told
+from triton_mutlint.host.launches.tuners import FollowsTuners
+from triton_mutlint.host.values.arguments import Arguments, bind, parameters
+from triton_mutlint.host.values.values import NONE, UNSEEN, KernelValue, Sort, Value, join
 from triton_mutlint.types import (
     Access,
     AccessKind,
     Beyond,
-    ConstexprValue,
     HostEffect,
     KernelReport,
-    LaunchArgument,
     Mutation,
+    Origin,
     ParameterKind,
     ParameterReport,
     Status,
@@ -33,7 +30,7 @@ _IDLE = frozenset({"warmup", "cache_clear", "preload", "add_pre_run_hook", "get_
                    "compile", "prepare", "arg_names", "cache", "device_caches", "repr"})  # fmt: skip
 
 
-class Launching(Calling):
+class Launching(FollowsTuners):
     """Follows tensors into kernels."""
 
     def launch(self, kernel: KernelValue, name: str, arguments: Arguments, node: ast.AST) -> Value:
@@ -67,14 +64,25 @@ class Launching(Calling):
 
     def _launched(self, verdict: KernelReport, kernel: KernelValue, arguments: Arguments, node: ast.AST) -> None:
         names, keyword_only = parameters(kernel.node.args)
-        bound = bind(names, keyword_only, without_what_heuristics_set(kernel.node, arguments))
-        self._tuning(kernel, bound.values, node)
-        held = fixed(verdict, bound.values, lambda name: self.module_name(kernel.module, name, settled=True))
+        tuners = self._tuners(kernel)
+        overridden = {name for tuner in tuners if tuner.overrides for name, _ in tuner.values}
+        bound = bind(names, keyword_only, replace(arguments, named={
+            name: value for name, value in arguments.named.items() if name not in overridden}))
+        tuned = {name: values for tuner in tuners for name, values in tuner.values}
+        given = self._with_defaults(kernel, {n: v for n, v in bound.values.items() if n not in tuned},
+                                    tuned.keys(), arguments.optional)
+        self._tuning(kernel, tuners, bound.values, node)
+        held = possible(verdict, given, tuned, lambda name: self.module_name(kernel.module, name, settled=True))
         off = {p.name for p in verdict.parameters if switched_off(p, held)}
+        inferred = verdict.origin is Origin.INFERRED
+        odd = [p.name for p in verdict.parameters if inferred and p.name in given and is_odd(p, given[p.name])]
         ruled_out = off
-        if bound.extra_rest is None and bound.spare_rest is None and fixes_a_branch(kernel.node, bound.values):
+        if odd:  # its variants hold for launches of what tunes it
+            ruled_out = {p.name for p in verdict.parameters if p.kind is not ParameterKind.CONSTEXPR}
+        elif bound.extra_rest is None and bound.spare_rest is None and fixes_a_branch(kernel.node, bound.values):
             ruled_out = {*ruled_out, *(p.name for p in verdict.parameters if p.mutation in _WRITTEN)}
-        found = self._beyond(verdict, kernel, bound.values, ruled_out)
+        passed = {**bound.values, **{n: v[0] for n, v in tuned.items() if v is not None and len(v) == 1}}
+        found = self._beyond(verdict, kernel, passed, ruled_out)
         written = set[str]()
         for parameter in verdict.parameters:
             base, *fields = parameter.name.split(".")
@@ -86,7 +94,9 @@ class Launching(Calling):
                 self._passed(verdict, parameter, value, node)
                 written |= {parameter.name} if parameter.mutation in _WRITTEN else set()
             self._behind(verdict, parameter, value, node)
-        self._otherwise(verdict, bound.values, found, written, node)
+        told = bool(odd) and all(given[name].constant is not None for name in odd)
+        self._otherwise(verdict, passed, found, written, node, told)
+        self._otherwise_set(verdict, kernel, passed, written, node)
         if bound.extra_rest is not None or kernel.node.args.vararg is not None:
             spare = [v for v in (*bound.spare, bound.extra_rest) if v is not None]
             what = f"launch of `{kernel.node.name}`: which argument falls to which parameter is not known"
@@ -101,8 +111,8 @@ class Launching(Calling):
         return self.world.kernels.beyond(kernel.module, verdict, arguments, ruled_out)
 
     def _otherwise(self, verdict: KernelReport, given: Mapping[str, Value], found: Beyond | None, written: Set[str],
-                   node: ast.AST) -> None:
-        """Note what a launch may do that no analysed variant does."""
+                   node: ast.AST, told: bool) -> None:
+        """Note what a launch may do that no analysed variant does; `told` if the values that none has are known."""
         if found is None:
             text = f"launch of `{verdict.name}`: with which of the analysed variants it goes is not known"
             self.effects.gap(self.effect(text, node, verdict.name), self.state, given.values())
@@ -113,10 +123,44 @@ class Launching(Calling):
             if base in given:
                 text = f"`{verdict.name}` may write `{label}` {as_here}: no analysed variant has that"
                 value = self._part(given[base], fields) if fields else given[base]
-                self.effects.gap(self.effect(text, node, verdict.name), self.state, [value])
+                effect = self.effect(text, node, verdict.name)
+                if told:
+                    self.effects.write(value, effect)
+                else:
+                    self.effects.gap(effect, self.state, [value])
         if found.behind and not verdict.indirect_writes:
             text = f"`{verdict.name}` may write through addresses in memory {as_here}: no analysed variant has that"
             self.effects.lost(self.effect(text, node, verdict.name))
+
+    def _otherwise_set(self, verdict: KernelReport, kernel: KernelValue, given: Mapping[str, Value],
+                       written: Set[str], node: ast.AST) -> None:
+        """Note what a launch may do where names that the kernel reads have other values, as on another machine."""
+        names = self._unsettled(kernel)
+        asked = {p.name for p in verdict.parameters if p.kind is not ParameterKind.CONSTEXPR} - written
+        if not names or not any(self.state.reach(given.values())):
+            return
+        arguments = {name: told(value, self.state) for name, value in given.items()}
+        found = self.world.kernels.beyond(kernel.module, verdict, arguments, asked, names)
+        for label in sorted(found.of(asked) - written if found is not None else ()):
+            base, *fields = label.split(".")
+            if base in given:
+                text = f"`{verdict.name}` may write `{label}` where {', '.join(sorted(names))} have other values"
+                self.effects.gap(self.effect(text, node, verdict.name), self.state, [self._part(given[base], fields)])
+
+    def _unsettled(self, kernel: KernelValue) -> frozenset[str]:
+        """The names outside that a kernel and its helpers read and that are not set to a value in the source."""
+        known = self.world.shared.unsettled
+        if id(kernel.node) not in known:
+            known[id(kernel.node)] = frozenset()
+            found = set[str]()
+            for name in {n.id for n in ast.walk(kernel.node) if isinstance(n, ast.Name)}:
+                value = self.module_name(kernel.module, name, settled=True) if name in kernel.module.bindings else NONE
+                for one in value.things:
+                    found |= self._unsettled(one) if isinstance(one, KernelValue) else frozenset()
+                plain = value.kind and not value.kind & Sort.TENSOR and not value.things and not value.cells
+                found |= {name} if plain and value.constant is None else set()
+            known[id(kernel.node)] = frozenset(found)
+        return known[id(kernel.node)]
 
     def _part(self, value: Value, fields: list[str]) -> Value:
         """The element of a tuple argument that a parameter such as `ptrs.0` stands for."""
@@ -167,54 +211,6 @@ class Launching(Calling):
         elif value.kind and not value.kind & ~numbers and value.constant is None and not value.roots:
             self.effects.lost(effect)
 
-    # ------------------------------------------------------------------ what tuning does
-
-    def _tuning(self, kernel: KernelValue, given: Mapping[str, Value], node: ast.AST) -> None:
-        """Autotuning zeroes what `reset_to_zero` names, and calls hooks with the kernel's arguments; so do heuristics.
-
-        Of functions that are not first-party it is taken that they write nothing.
-        """
-        for decorator in kernel.node.decorator_list:
-            if isinstance(decorator, ast.Call) and dotted(decorator.func)[-1:] in (("autotune",), ("heuristics",)):
-                for keyword in decorator.keywords:
-                    if keyword.arg == "reset_to_zero":
-                        self._reset(keyword.value, given, kernel.node.name, node)
-                hooks = self._hooks(decorator, kernel)
-                if hooks != Value():
-                    content = Cell(dict(given), kind="dict")
-                    arguments = self.make(node, content, "nargs")
-                    self.call(hooks, Arguments((arguments, UNSEEN)), node)
-
-    def _reset(self, names: ast.expr, given: Mapping[str, Value], kernel: str, node: ast.AST) -> None:
-        listed = {n.value for n in ast.walk(names) if isinstance(n, ast.Constant)}
-        for name, value in given.items():
-            if name in listed:
-                text = f"tuning `{kernel}` sets `{name}` to zero"
-                self.effects.write(value, self.effect(text, node, kernel))
-
-    def _hooks(self, decorator: ast.Call, kernel: KernelValue) -> Value:
-        """The functions that autotuning calls: its own hooks, and those of its configs; and heuristics."""
-        known = self.world.shared.hooks
-        if id(decorator) not in known:
-            known[id(decorator)], _ = self.apart(lambda: self._found_hooks(decorator), self.top(kernel.module))
-        return known[id(decorator)]
-
-    def _found_hooks(self, decorator: ast.Call) -> Value:
-        if dotted(decorator.func)[-1:] == ("heuristics",):
-            written = (*decorator.args, *(k.value for k in decorator.keywords))
-            things = self.state.elements(join(*map(self.evaluate, written))).things
-            return Value(things=frozenset(t for t in things if isinstance(t, FunctionValue)))
-        given = {k.arg: self.evaluate(k.value) for k in decorator.keywords
-                 if k.arg in ("configs", "pre_hook", "post_hook")}
-        configs = self.evaluate(decorator.args[0]) if decorator.args else given.get("configs", Value())
-        found = [given.get("pre_hook", Value()), given.get("post_hook", Value())]
-        for content in self.state.contents(self.iterate(configs, decorator) if configs.cells else configs):
-            found.append(content.get("pre_hook") or Value())
-        called = join(*found)
-        return replace(called, kind=called.kind & ~(Sort.PLAIN | Sort.NONE), constant=None)
-
-
-
 
 def _reason(verdict: KernelReport) -> str:
     message = verdict.failure.message.splitlines()[0] if verdict.failure is not None else "no reason is known"
@@ -224,74 +220,3 @@ def _reason(verdict: KernelReport) -> str:
 def _warms_up(arguments: Arguments) -> bool:
     flag = arguments.named.get("warmup")
     return flag is not None and flag.is_constant(True)
-
-
-def fixed(verdict: KernelReport, given: Mapping[str, Value], meaning: Callable[[str], Value]) -> dict[str, str]:
-    """The compile-time values that the launch itself fixes, as reports print them, where they were analysed.
-
-    `meaning` says what a name stands for in the kernel's file.
-    """
-    values = {p.name: p.type.split(" | ") for p in verdict.parameters if p.kind is ParameterKind.CONSTEXPR}
-    if any(", " in value for several in values.values() if len(several) > 1 for value in several):
-        return {}  # conditions are not told apart then
-    texts = {name: _text(given[name], several, meaning) for name, several in values.items() if name in given}
-    return {name: text for name, text in texts.items() if text in values[name]}
-
-
-def _text(value: Value, several: Sequence[str], meaning: Callable[[str], Value]) -> str:
-    """How reports print a value, if it is one of several: a jit function by a name of it."""
-    if value.constant is not None:
-        return str(ConstexprValue(value.constant[1]))
-    is_function = len(value.things) == 1 and all(isinstance(t, KernelValue) for t in value.things)
-    return next((text for text in several if is_function and meaning(text) == value), "")
-
-
-def switched_off(parameter: ParameterReport, fixed: Mapping[str, str]) -> bool:
-    """Whether no analysed variant with the values that the launch fixes writes the parameter."""
-    if parameter.mutation is not Mutation.CONDITIONAL:
-        return False
-    conditions = [dict(part.split("=", 1) for part in when.split(", ") if "=" in part) for when in parameter.when]
-    return all(any(needed.get(name, text) != text for name, text in fixed.items()) for needed in conditions)
-
-
-def fixes_a_branch(kernel: ast.FunctionDef, given: Mapping[str, Value]) -> bool:
-    """Whether a launch passes, or leaves at its default, a flag or number that the kernel tests."""
-    left = {name: default.value for name, default in defaults(kernel.args).items()
-            if name not in given and isinstance(default, ast.Constant)}
-    passed = {name: value.constant[1] for name, value in given.items() if value.constant is not None}
-    known = {name for name, value in {**left, **passed}.items() if isinstance(value, (bool, int))}
-    constexpr = {a.arg for a in ast.walk(kernel.args) if isinstance(a, ast.arg) and a.annotation is not None
-                 and "constexpr" in ast.unparse(a.annotation)}
-    run_time = known - constexpr
-    tests = (node.test for node in ast.walk(kernel) if isinstance(node, (ast.If, ast.IfExp)))
-    return bool(run_time) and any(
-        isinstance(name, ast.Name) and name.id in run_time for test in tests for name in ast.walk(test))
-
-
-def without_what_heuristics_set(kernel: ast.FunctionDef, arguments: Arguments) -> Arguments:
-    """The arguments of a launch without those by name that a heuristic gives another value."""
-    written = (e for d in kernel.decorator_list if isinstance(d, ast.Call) and dotted(d.func)[-1:] == ("heuristics",)
-               for e in (*d.args, *(k.value for k in d.keywords)) if isinstance(e, ast.Dict))
-    names = {key.value for values in written for key in values.keys if isinstance(key, ast.Constant)}
-    return replace(arguments, named={n: v for n, v in arguments.named.items() if n not in names})
-
-
-def told(value: Value, state: State) -> LaunchArgument:
-    """What is known of an argument."""
-    if value.constant is not None:
-        return LaunchArgument(constant=value.constant)
-    alone = not value.kind and not value.roots
-    if alone and not value.cells and len(value.things) == 1:
-        (one,) = value.things
-        if isinstance(one, KernelValue) and one.node in one.module.tree.body:  # a factory's products share a `def`
-            return LaunchArgument(function=(str(one.module.path), one.node.name, one.node.lineno))
-    contents = state.contents(value)
-    if alone and not value.things and len(value.cells) == len(contents) == 1 and contents[0].kind == "tuple":
-        listed = contents[0].listed() if contents[0].owner is None else None
-        if listed is not None:
-            return LaunchArgument(items=tuple(told(element, state) for element in listed))
-    simple = not value.things and not value.cells
-    return LaunchArgument(
-        is_tensor=simple and value.kind == Sort.TENSOR, is_present=simple and value.some,
-        is_number=simple and value.kind == Sort.PLAIN and not value.roots,
-    )

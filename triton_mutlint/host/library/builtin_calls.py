@@ -7,10 +7,12 @@ import builtins
 from collections.abc import Callable
 from dataclasses import replace
 
+from triton_mutlint.host.expressions.loops import MOST
 from triton_mutlint.host.library.containers import Containers
+from triton_mutlint.host.modules.following import in_python, in_python_module
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import Cell
+from triton_mutlint.host.values.cells import Cell, sequence
 from triton_mutlint.host.values.values import (
     NONE,
     NOTHING,
@@ -18,6 +20,7 @@ from triton_mutlint.host.values.values import (
     UNSEEN,
     Attribute,
     ClassValue,
+    FunctionValue,
     Partial,
     ScopeId,
     Sort,
@@ -25,15 +28,12 @@ from triton_mutlint.host.values.values import (
     constant,
     is_plain,
     join,
-    picked,
     thing,
 )
 
 # What gives one of what it is given, or a container of it.
-_ELEMENTS = frozenset({"list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "aiter"})
-_EITHER = frozenset({"min", "max", "next", "anext"})
-# What is made when it is iterated, not when it is called.
-_LAZY = frozenset({"map", "filter", "zip", "enumerate", "reversed", "iter"})
+_ELEMENTS = frozenset({"list", "tuple", "set", "frozenset", "sorted", "aiter"})
+_EITHER = frozenset({"min", "max"})
 # What can reach every name of the function that it is called in.
 _SEES_ALL = frozenset({"exec", "eval", "vars", "locals", "globals", "__import__", "compile"})
 _SHARES = frozenset({"memoryview", "bytearray", "super", "type"})  # and what gives something of another kind
@@ -41,12 +41,6 @@ _SHARES = frozenset({"memoryview", "bytearray", "super", "type"})  # and what gi
 
 class Builtins(Containers):
     """Calls of builtins."""
-
-    def builtin(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
-        made = self._builtin(name, arguments, node)
-        if name in _LAZY and made.cells:
-            self.lazily(made, f"builtins.{name}", arguments)
-        return made
 
     def lazily(self, made: Value, name: str, arguments: Arguments) -> None:
         """What iterates `made` calls the function again: what it was given may have changed."""
@@ -59,10 +53,25 @@ class Builtins(Containers):
             if content is not None:
                 self.state.store(cell, replace(content, source=join(content.source, source)))
 
+    def builtin(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
+        return self._builtin(name, arguments, node)
+
+    def _in_python(self, name: str, arguments: Arguments, node: ast.AST) -> Value | None:
+        """What a part of the library gives that is followed as code of the project is."""
+        found = in_python(name)
+        if found is None:
+            return None
+        module = in_python_module()
+        made = ClassValue(module, found) if isinstance(found, ast.ClassDef) else FunctionValue(module, found)
+        return self.call(thing(made), arguments, node)
+
     def _builtin(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         special: Callable[..., Value] | None = getattr(self, f"_b_{name.replace('.', '_')}", None)
         if special is not None:
             return special(arguments, node)
+        followed = self._in_python(f"builtins.{name}", arguments, node)
+        if followed is not None:
+            return followed
         self._special_methods(name, arguments, node)
         first = arguments.get(0)
         owner, _, method = name.partition(".")
@@ -111,16 +120,14 @@ class Builtins(Containers):
             content = contents[0]
             if content.kind in ("list", "tuple") and content.owner is None and content.source == Value():
                 return self.make(node, replace(content, kind=name))
-        if name == "iter" and len(arguments.positional) == 2:
-            element = self.call(first, Arguments(), node)
-        else:
-            element = self.iterate(first, node)
+            return self.gathered(first, node, name)
+        element = self.iterate(first, node)
         self._keyed_by(arguments, element, node)
         return self.make(node, Cell(rest=element, kind=kind))
 
     def _either(self, name: str, first: Value, arguments: Arguments, node: ast.AST) -> Value:
-        if name in ("next", "anext") or (len(arguments.positional) == 1 and arguments.star is None):
-            element = join(self.iterate(first, node), *arguments.positional[1:])
+        if len(arguments.positional) == 1 and arguments.star is None:
+            element = self.iterate(first, node)
         else:
             element = join(*arguments.positional, arguments.star or Value())
         self._keyed_by(arguments, element, node)
@@ -134,6 +141,16 @@ class Builtins(Containers):
     # ------------------------------------------------------------------ one by one
 
     def _b_dict(self, arguments: Arguments, node: ast.AST) -> Value:
+        if not arguments.positional and arguments.double_star is None:
+            return self.make(node, Cell(dict(arguments.named), size=len(arguments.named), kind="dict"))
+        if len(arguments.positional) == 1 and self.runs_code(arguments.positional[0]):
+            made = self.make(node, Cell(kind="dict", size=0))
+            self.filled(made, arguments.positional[0], node)
+            for name, value in arguments.named.items():
+                self.state.change(made, name, value)
+            if arguments.double_star is not None:
+                self.state.change(made, None, arguments.double_star)
+            return made
         content = Cell(kind="dict")
         for value in arguments.positional:
             for other in self.state.contents(value):
@@ -148,39 +165,53 @@ class Builtins(Containers):
         return self.make(node, content)
 
     def _b_zip(self, arguments: Arguments, node: ast.AST) -> Value:
-        parts = [self.iterate(value, node) for value in arguments.positional]
-        rest = self.iterate(arguments.star, node) if arguments.star is not None else Value()
-        size = len(parts) if arguments.star is None else None
-        row = self.make(node, Cell(dict(enumerate(parts)), rest, size, kind="tuple"), "row")
-        return self.make(node, Cell(rest=row))
+        source = Partial(thing(External("builtins.zip")), arguments.positional, (), arguments.star)
+        return self.make(node, Cell(kind="generator", source=thing(source)), "zip")
 
-    def _b_enumerate(self, arguments: Arguments, node: ast.AST) -> Value:
-        source = arguments.get(0, "iterable")
-        element = self.iterate(source, node) if source is not None else UNSEEN
-        return self.make(node, Cell(rest=self.make(node, Cell({0: PLAIN, 1: element}, size=2, kind="tuple"), "row")))
+    def _b_reversed(self, arguments: Arguments, node: ast.AST) -> Value:
+        given = arguments.get(0) or UNSEEN
+        got = self.special(given, "__reversed__", (), node)
+        return got if got is not None else self._in_python("builtins.backwards", arguments, node) or UNSEEN
 
-    def _b_map(self, arguments: Arguments, node: ast.AST) -> Value:
-        function, *sources = arguments.positional or (UNSEEN,)
-        given = tuple(self.iterate(source, node) for source in sources)
-        given = given if len(given) == 1 else tuple(map(picked, given))  # which go together is not known
-        star = self.iterate(arguments.star, node) if arguments.star is not None else None
-        return self.make(node, Cell(rest=self.call(function, Arguments(given, {}, star), node)), "map")
+    def _b_range(self, arguments: Arguments, node: ast.AST) -> Value:
+        known = [value.constant[1] for value in arguments.positional if value.constant is not None]
+        bounds = [bound for bound in known if isinstance(bound, int)]
+        if arguments.star is None and len(bounds) == len(arguments.positional) and bounds and 0 not in bounds[2:]:
+            numbers = range(*bounds)
+            if len(numbers) <= MOST:
+                return self.make(node, sequence(map(constant, numbers)))
+        return self.make(node, Cell(rest=PLAIN, kind="tuple"))
 
-    def _b_filter(self, arguments: Arguments, node: ast.AST) -> Value:
-        function, source = (*arguments.positional, UNSEEN, UNSEEN)[:2]
-        element = self.iterate(source, node)
-        if function.things or function.cells:
-            self.call(function, Arguments((element,)), node)
-        return self.make(node, Cell(rest=element))
+    def _b_iter(self, arguments: Arguments, node: ast.AST) -> Value:
+        """An iterator that `next` takes from: what it has given already is not known of it."""
+        source = arguments.get(0) or UNSEEN
+        if len(arguments.positional) == 2:
+            return self.make(node, Cell(rest=self.call(source, Arguments(), node)))
+        iterator = self.special(source, ("__iter__", "__aiter__"), (), node)
+        if iterator is not None and len(source.cells) == 1:
+            return iterator
+        if source.cells and all(self.is_generator(cell) for cell in source.cells):
+            return source
+        return self.make(node, Cell(rest=self.iterate(source, node)), "iter")
 
-    def _b_sum(self, arguments: Arguments, node: ast.AST) -> Value:
-        self._special_methods("sum", arguments, node)
-        start = arguments.get(1, "start") or Value()
-        element = self.iterate(arguments.get(0) or UNSEEN, node)
-        if element.cells or start.cells:  # of lists: their elements in one
-            return self.make(node, Cell(rest=join(*(self.iterate(v, node) for v in (element, start) if v.cells))))
-        tensor = bool(element.roots or element.kind & Sort.TENSOR)
-        return replace(PLAIN, carried=element.carried, kind=Sort.PLAIN | (Sort.TENSOR if tensor else Sort.PLAIN))
+    def _b_next(self, arguments: Arguments, node: ast.AST) -> Value:
+        source, *default = arguments.positional or (UNSEEN,)
+        generators = [cell for cell in sorted(source.cells, key=repr) if self.is_generator(cell)]
+        got = [self.stepped(cell, node) for cell in generators]
+        rest = replace(source, cells=source.cells - frozenset(generators))
+        stepped = self.special(rest, ("__next__", "__anext__"), (), node)
+        if stepped is not None:
+            return join(*got, stepped, *default)
+        return join(*got, self.iterate(rest, node), *default) if rest.cells or not got else join(*got, *default)
+
+    _b_anext = _b_next
+
+    def _b_vars(self, arguments: Arguments, node: ast.AST) -> Value:
+        owner = arguments.get(0)
+        return self._sees_all(arguments, node) if owner is None else self.attribute(owner, "__dict__", node)
+
+    def _b_globals(self, arguments: Arguments, node: ast.AST) -> Value:
+        return thing(Attribute(thing(self.here.module), "__dict__"))
 
     def _b_type(self, arguments: Arguments, node: ast.AST) -> Value:
         if len(arguments.positional) != 1:
@@ -193,8 +224,12 @@ class Builtins(Containers):
     def _b_isinstance(self, arguments: Arguments, node: ast.AST) -> Value:
         self._special_methods("isinstance", arguments, node)
         value, classes = (*arguments.positional, UNSEEN, UNSEEN)[:2]
-        if self.is_given(value) and classes.things == {External("torch.Tensor")}:
-            return constant(True)
+        if value.some and value.kind == Sort.TENSOR and not value.cells and not value.things:
+            names = self.listed_classes(classes)
+            if names is not None and all(name.startswith("builtins.") for name in names):
+                return constant(False)
+            if classes.things == {External("torch.Tensor")} and not classes.cells:
+                return constant(True)
         return constant(False) if self.never(value, classes) else PLAIN
 
     def _b_object(self, arguments: Arguments, node: ast.AST) -> Value:

@@ -37,7 +37,7 @@ class Containers(TorchCalls):
         if "generator" in kinds:
             return self._generator_method(owner, name, arguments, node)
         if name in ("append", "add") and arguments.positional:
-            self._appended(owner, arguments.positional[-1])
+            self.appended(owner, arguments.positional[-1])
             return NONE
         if name in _EXTENDS:
             self._updated(owner, arguments, node)
@@ -86,24 +86,14 @@ class Containers(TorchCalls):
         return self.make(node, Cell(rest=element, source=again))
 
     def _generator_method(self, owner: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
-        """`send`, `throw`, `close` and `__next__` run the generator on."""
+        """`send`, `throw`, `close`, `__next__`, `__enter__` and `__exit__` run a generator on."""
         if name == "throw":
             self.escape(join(*arguments), "it is raised", node)
-        found = [self.state.elements(owner)]
-        for content in self.state.contents(owner):
-            if content.source != Value():
-                found.append(self.state.elements(self.call(content.source, arguments, node)))
-        return join(*found)
-
-    def _appended(self, owner: Value, value: Value) -> None:
-        contents = self.state.contents(owner)
-        if len(contents) == 1 and contents[0].size is not None and not contents[0].many:
-            content = contents[0]
-            (cell,) = owner.cells
-            self.state.kept |= cell in self.state.base
-            self.state.store(cell, replace(content.put(content.size, value), size=(content.size or 0) + 1))
-        else:
-            self.state.grow(owner, value)
+        if name in ("__iter__", "__aiter__"):
+            return owner
+        sent = arguments.positional[0] if name in ("send", "asend") and arguments.positional else NONE
+        return join(*(self.stepped(cell, node, sent) for cell in sorted(owner.cells, key=repr)
+                      if self.is_generator(cell)))
 
     def _updated(self, owner: Value, arguments: Arguments, node: ast.AST) -> None:
         for value in arguments.positional:
@@ -121,7 +111,7 @@ class Containers(TorchCalls):
         listed = self.state.listed(value)
         if plain and listed is not None:
             for element in listed:
-                self._appended(owner, element)
+                self.appended(owner, element)
             return
         into_dict = any(content.kind == "dict" for content in self.state.contents(owner))
         for content in contents:

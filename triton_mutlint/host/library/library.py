@@ -12,7 +12,9 @@ from triton_mutlint.host.calls.calls import launched
 from triton_mutlint.host.classes.classes import MADE
 from triton_mutlint.host.classes.names import is_tuner
 from triton_mutlint.host.launches.launches import Launching
-from triton_mutlint.host.library.builtin_calls import Builtins
+from triton_mutlint.host.library.rows import Rows
+from triton_mutlint.host.library.standard import LOOKS, MAKES, NOT_UNDERSTOOD, PLAIN_MODULES, SAME
+from triton_mutlint.host.modules.following import in_python
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import Cell
@@ -45,25 +47,25 @@ _HARMLESS = frozenset({
 })  # fmt: skip
 
 
-class Interpreter(Builtins, Launching):
+class Interpreter(Rows, Launching):
     """Interprets host functions abstractly; `effects` holds what they were seen to do."""
 
     def external(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         """Call something by its full dotted name."""
         top, _, rest = name.partition(".")
         last = name.rpartition(".")[2]
+        if top != "builtins" and name not in SAME and in_python(name) is None:
+            arguments = self._drained(arguments, node)
         if last in _WRAPPERS and arguments.positional:
             return self._wrapped(arguments.positional[0])
         if top == "torch":
-            return self.torch_function(name, arguments, node)
+            return self._in_python(name, arguments, node) or self.torch_function(name, arguments, node)
         if top == "builtins":
             return self.builtin(rest, arguments, node)
-        if is_tuner(External(name)):
-            return self._tuned(last, arguments, _kernels(arguments))
         if top == "triton":
             return self._triton(name, arguments, node)
-        if name in ("typing.cast", "typing_extensions.cast") and len(arguments.positional) == 2:
-            return arguments.positional[1]
+        if top == "typing_extensions":
+            return self.external(f"typing.{rest}", arguments, node)
         if name in MADE:
             return thing(Partial(thing(External(name)), arguments.positional, tuple(sorted(arguments.named.items()))))
         if name in _REARRANGE and arguments.positional:
@@ -74,34 +76,44 @@ class Interpreter(Builtins, Launching):
             return UNSEEN
         return self.not_known(UNSEEN, arguments, node)
 
+    def _drained(self, arguments: Arguments, node: ast.AST) -> Arguments:
+        """What is not of the project runs a generator that it is given to its end."""
+        def drained(value: Value) -> Value:
+            return self.gathered(value, node) if any(map(self.is_generator, value.cells)) else value
+
+        if not any(self.is_generator(cell) for value in arguments for cell in value.cells):
+            return arguments
+        named = {name: drained(value) for name, value in arguments.named.items()}
+        return replace(arguments, positional=tuple(map(drained, arguments.positional)), named=named)
+
     @staticmethod
     def _wrapped(value: Value) -> Value:
         found = [replace(t, wrapped=True) if isinstance(t, KernelValue) else t for t in value.things]
         return replace(value, things=frozenset(found))
 
     @staticmethod
-    def _tuned(last: str, arguments: Arguments, kernels: list[KernelValue | FunctionValue]) -> Value:
-        """`triton.jit(f)`; `triton.autotune(...)` is what takes the kernel next."""
-        found = [
-            KernelValue(k.module, k.node) if isinstance(k, FunctionValue) and isinstance(k.node, ast.FunctionDef) else k
-            for k in kernels
-        ]
-        if found and (last == "jit" or isinstance(found[0], KernelValue)):
-            return Value(things=frozenset(found))
-        return thing(Attribute(PLAIN, "<tuner>"))
+    def _jitted(arguments: Arguments) -> Value:
+        """`triton.jit(f)`; `triton.jit(...)` is what takes the function next."""
+        found = [KernelValue(k.module, k.node) if isinstance(k, FunctionValue) and isinstance(k.node, ast.FunctionDef)
+                 else k for k in _kernels(arguments)]
+        return Value(things=frozenset(found)) if found else thing(External("triton.jit"))
 
     def _triton(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         last = name.rpartition(".")[2]
+        if is_tuner(External(name)):
+            return self._jitted(arguments) if last == "jit" else thing(self.tuner(last, arguments, node))
         if last in ("TensorDescriptor", "from_tensor", "TensorWrapper", "reinterpret"):
             tensor = next((v for k in ("base", "tensor") if (v := arguments.get(0, k)) is not None), UNSEEN)
             return replace(tensor, kind=Sort.TENSOR, constant=None)
         if last == "Config":
             hook = arguments.get(5, "pre_hook")
             fields = {"pre_hook": hook} if hook is not None else {}
-            return self.make(node, Cell(fields, kind="object"))
+            return self.make(node, Cell({**fields, "kwargs": arguments.get(0, "kwargs") or UNSEEN}, kind="object"))
         if last == "set_allocator" and arguments.positional:
             self.call(arguments.positional[0], Arguments((PLAIN, PLAIN, UNSEEN)), node)
             return NONE
+        if last == "constexpr" and arguments.positional:
+            return arguments.positional[0]
         if name.startswith("triton.language.") or last in ("cdiv", "next_power_of_2"):
             return PLAIN
         same, maybe = self.state.reach(arguments)
@@ -115,8 +127,9 @@ class Interpreter(Builtins, Launching):
         kernel = launched(attribute)
         if kernel is not None:
             return self.launch(kernel, name, arguments, node)
-        if name == "<tuner>":
-            return self._tuned("autotune", arguments, _kernels(arguments))
+        contents = self.state.contents(owner) if name == "_replace" else []
+        if contents and all(content.owner is not None for content in contents):  # named tuples
+            return self._f_dataclasses_replace(arguments.before(owner), node)
         classes = [t for t in owner.things if isinstance(t, ClassValue)]
         if name == "apply" and classes and self.is_autograd(classes[0]):
             return self.apply_autograd(classes[0], arguments, node)
@@ -124,6 +137,8 @@ class Interpreter(Builtins, Launching):
             if owner.cells and tuple(arguments):
                 self.state.change(owner, None, join(*arguments))
             return NONE
+        if name == "__call__" and classes:
+            return self.made(classes[0], arguments, node)
         if name == "__new__" and classes:
             return self.make(node, Cell(owner=classes[0], kind="object"), "new")
         if owner.cells:
@@ -171,9 +186,12 @@ class Interpreter(Builtins, Launching):
         special: Callable[..., Value] | None = getattr(self, f"_f_{name.replace('.', '_')}", None)
         if special is not None:
             return special(arguments, node)
+        followed = self._in_python(name, arguments, node)
+        if followed is not None:
+            return followed
         module, _, last = name.rpartition(".")
         first = arguments.positional[0] if arguments.positional else None
-        if name in _SAME:
+        if name in SAME:
             if first is None or last == "wraps" or not (first.things or first.cells or first.roots):
                 return thing(External("functools.update_wrapper"))
             return first
@@ -181,32 +199,26 @@ class Interpreter(Builtins, Launching):
             method = self.attribute(first, f"__{last}__", node)
             return self.call(method, replace(arguments, positional=arguments.positional[1:]), node)
         given = [v for v in arguments if v.roots or v.cells or v.things]
-        if name.startswith(_NOT_UNDERSTOOD):
+        if name.startswith(NOT_UNDERSTOOD):
             return self.not_known(UNSEEN, arguments, node)
-        if name.startswith(_PLAIN_MODULES):
+        if name.startswith(PLAIN_MODULES):
             return PLAIN
         if not given:
             return UNSEEN
-        return self._handed_on(given, node) if name.startswith(_LOOKS) else self._may_call(name, arguments, given, node)
+        return self._handed_on(given, node) if name.startswith(LOOKS) else self._may_call(name, arguments, given, node)
 
     def _may_call(self, name: str, arguments: Arguments, given: list[Value], node: ast.AST) -> Value:
         """A function of which nothing is known but that it does nothing to tensors itself."""
         others = [v for v in given if not v.things]
         every = join(UNSEEN, self.one_of([*others, *(self.iterate(v, node) for v in others)]))
         results = [self.call(v, Arguments((), {}, every), node) for v in given if v.things]
-        if name.startswith(_MAKES):
+        if name.startswith(MAKES):
             made = self.make(node, Cell(rest=picked(join(every, *results)), kind="given"), "given")
             self.lazily(made, name, arguments)
             return join(made, *results)
         for value in others:  # `heapq.heappush(heap, x)`, `random.shuffle(items)`
             self.state.mix(value, join(*(v for v in (*others, *results) if v is not value), Value()))
         return join(self._handed_on(given, node), *results)
-
-    def _handed_on(self, given: list[Value], node: ast.AST) -> Value:
-        """What may be any of `given`, or a container of it, or a copy."""
-        every = self.one_of(given)
-        copied = self.make(node, Cell(rest=every, kind="given"), "given")  # an element, or a container
-        return weakened(picked(join(*given, copied, UNSEEN)))
 
     # ------------------------------------------------------------------ single functions
 
@@ -256,25 +268,6 @@ class Interpreter(Builtins, Launching):
         fresh = replace(every, same=frozenset(), maybe=frozenset(), cells=frozenset(), constant=None)
         return join(fresh, self.make(node, Cell(rest=fresh, kind="given")))
 
-    def _f_dataclasses_replace(self, arguments: Arguments, node: ast.AST) -> Value:
-        """A new object of the class, with some fields replaced."""
-        owner = arguments.positional[0] if arguments.positional else UNSEEN
-        contents = self.state.contents(owner)
-        if len(contents) != 1 or owner.roots:
-            return self._handed_on(list(arguments), node)
-        content = contents[0]
-        for rest in (arguments.star, arguments.double_star):
-            content = content if rest is None else content.spread(rest)
-        made = self.make(node, replace(content, fields={**content.fields, **arguments.named}, many=False))
-        self.state.change(made, 0, self.state.elements(made))
-        self.special(made, "__post_init__", (), node)
-        return made
-
-    def _f_dataclasses_field(self, arguments: Arguments, node: ast.AST) -> Value:
-        factory, default = arguments.named.get("default_factory"), arguments.named.get("default")
-        made = self.call(factory, Arguments(), node) if factory is not None else Value()
-        return join(UNSEEN, made, default or Value())
-
 
 def _key(value: Value) -> object | None:
     return value.constant[1] if value.constant is not None else None
@@ -283,18 +276,3 @@ def _key(value: Value) -> object | None:
 def _kernels(arguments: Arguments) -> list[KernelValue | FunctionValue]:
     """The kernels and functions among the first argument."""
     return [t for v in arguments.positional[:1] for t in v.things if isinstance(t, (KernelValue, FunctionValue))]
-
-
-_NOT_UNDERSTOOD = ("ctypes.", "_ctypes.", "mmap.", "multiprocessing.", "pickle.", "gc.", "sys.", "builtins.")
-# Modules whose functions give numbers, strings and the like, and keep nothing.
-_PLAIN_MODULES = ("math.", "os.", "warnings.", "time.", "logging.", "re.", "string.", "json.", "pprint.")
-# Those that neither call nor change what they are given, and those that call it and make something new.
-_LOOKS = ("inspect.", "typing.", "types.", "abc.", "dataclasses.", "copy.", "enum.", "weakref.", "contextlib.",
-          "numbers.")
-_MAKES = ("itertools.", "functools.")
-# Decorators that leave a function what it is.
-_SAME = frozenset({
-    "functools.lru_cache", "functools.cache", "functools.wraps", "functools.update_wrapper",
-    "functools.total_ordering", "contextlib.contextmanager", "contextlib.asynccontextmanager",
-    "abc.abstractmethod", "typing.final", "typing.no_type_check", "dataclasses.dataclass",
-})  # fmt: skip

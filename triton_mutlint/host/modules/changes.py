@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from triton_mutlint.source.walking import walk
+from triton_mutlint.source.walking import dotted, walk
 
 _CHANGES = frozenset({
     "append", "extend", "insert", "update", "setdefault", "pop", "popitem", "clear", "remove", "add", "discard", "sort",
     "reverse", "appendleft", "extendleft", "__setitem__", "register",
 })  # fmt: skip
+
+
+_REGISTERING = (("impl",), ("custom_op",), ("triton_op",), ("register_kernel",), ("register_fake",))
 
 
 def otherwise(body: list[ast.stmt]) -> Iterator[str]:
@@ -35,7 +39,8 @@ def otherwise(body: list[ast.stmt]) -> Iterator[str]:
 def changed(tree: ast.Module) -> Iterator[str]:
     yield from (path[0] for path in changed_paths(tree))
     for statement in tree.body:  # `fill(TABLE)`
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) \
+                and dotted(statement.value.func)[-1:] not in _REGISTERING:
             given = (*statement.value.args, *(k.value for k in statement.value.keywords))
             yield from (value.id for value in given if isinstance(value, ast.Name))
 
@@ -60,6 +65,52 @@ def changed_paths(tree: ast.Module) -> Iterator[tuple[str, ...]]:
                 owner = owner.value
             if isinstance(owner, ast.Name):
                 yield (owner.id, *names)
+
+
+@dataclass(frozen=True)
+class Rebinding:
+    """Code that gives a top-level name a new value: by `global` (no `owner`), by `m.NAME = v`, by `setattr(m, …, v)`.
+
+    It stands in `unit`, a function or a statement at the top level; `name` is "" where it is computed. `deep` says
+    that it is in a function in that function.
+    """
+
+    owner: tuple[str, ...]
+    name: str
+    unit: ast.stmt
+    deep: bool = False
+
+
+def stores(tree: ast.Module) -> Iterator[Rebinding]:
+    pending: list[tuple[ast.AST, ast.stmt, int]] = [(node, node, 0) for node in tree.body]
+    while pending:
+        node, unit, depth = pending.pop()
+        is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not depth:
+            unit = node
+        if isinstance(node, ast.Global):
+            yield from (Rebinding((), name, unit, depth > 1) for name in node.names)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and (owner := dotted(node.value)):
+            yield Rebinding(owner, node.attr, unit, depth > 1)
+        elif isinstance(node, ast.Call) and dotted(node.func) == ("setattr",) and node.args:
+            key = node.args[1] if len(node.args) > 1 else None
+            name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
+            yield Rebinding(dotted(node.args[0]), name, unit, depth > 1)
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and (names := _names_in(node.value)):
+            key = node.slice
+            name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
+            yield Rebinding(() if names == ("globals",) else names, name, unit, depth > 1)
+        pending.extend((inner, unit, depth + is_function) for inner in ast.iter_child_nodes(node))
+
+
+def _names_in(node: ast.expr) -> tuple[str, ...]:
+    """What `m.__dict__`, `vars(m)` and `globals()` are the names of: `m`, or this file."""
+    if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+        return dotted(node.value)
+    called = dotted(node.func) if isinstance(node, ast.Call) else ()
+    if called == ("vars",) and isinstance(node, ast.Call) and node.args:
+        return dotted(node.args[0])
+    return called if called == ("globals",) else ()
 
 
 def given_fields(node: ast.AST) -> Iterator[str]:

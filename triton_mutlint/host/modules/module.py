@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from triton_mutlint.host.modules.changes import changed, changed_paths, given_fields, otherwise
+from triton_mutlint.host.modules.changes import Rebinding, changed, changed_paths, given_fields, otherwise, stores
 from triton_mutlint.source.finder import ModulePlace
 from triton_mutlint.source.function_text import may_be_jit
 
@@ -67,8 +67,18 @@ class HostModule:
     @cached_property
     def rebound(self) -> frozenset[str]:
         """Names bound otherwise than by plain assignment: in a function by `global`, by `+=`, by a loop, ..."""
-        nodes = (node for node in ast.walk(self.tree) if isinstance(node, ast.Global)) if "global " in self.text else ()
-        return frozenset(name for node in nodes for name in node.names) | frozenset(otherwise(self.tree.body))
+        return self.given_by_functions | frozenset(otherwise(self.tree.body))
+
+    @cached_property
+    def given_by_functions(self) -> frozenset[str]:
+        """Names that a function gives a new value by `global`."""
+        return frozenset(store.name for store in self.stores if not store.owner and store.name)
+
+    @cached_property
+    def stores(self) -> tuple[Rebinding, ...]:
+        """What gives top-level names of this file, or of others, a new value."""
+        told = "global " in self.text or "setattr(" in self.text or "." in self.text
+        return tuple(stores(self.tree)) if told else ()
 
     def is_decorated_kernel(self, node: ast.FunctionDef) -> bool:
         """Whether a `def` at the top level of the file makes a jit function by its own decorator."""

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from triton_mutlint.host.modules.changes import Rebinding
 from triton_mutlint.host.modules.module import Definition, External, HostModule, Import, Resolved, imports
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.finder import Finder, ModulePlace, is_real, is_stood_in
@@ -21,6 +22,14 @@ _DEPTH = 12  # names that stand for names, at most
 _SET = re.compile(r"^[ \t]*(?!self\.|cls\.)\w+\.(\w+)[ \t]*[-+*/|&]?=(?!=)", re.MULTILINE)
 
 
+_COMPUTED = ("setattr(", "__dict__", "vars(")  # what may give a name a new value that is not written beside it
+
+
+def may_set(text: str) -> bool:
+    """Whether code may give names of other modules new values."""
+    return any(sign in text for sign in _COMPUTED) or _SET.search(text) is not None
+
+
 class HostModules:
     """The first-party files of one run; each is read and parsed once."""
 
@@ -30,6 +39,7 @@ class HostModules:
         self._finder = Finder()
         self._modules: dict[Path, HostModule | None] = {}
         self._set = {name for source in self._known.values() for name in _SET.findall(source.text)}
+        self._setting = [source for source in self._known.values() if may_set(source.text)]
 
     def module(self, path: Path) -> HostModule | None:
         """The file at `path`; None where it cannot be read or parsed."""
@@ -55,6 +65,33 @@ class HostModules:
     def is_rebound(self, names: frozenset[str]) -> bool:
         """Whether a file, of those linted or read, gives a variable of another module one of `names` a new value."""
         return not names.isdisjoint(self._set)
+
+    def setters(self, of: HostModule | Definition, name: str) -> Iterator[tuple[HostModule, Rebinding]]:
+        """What gives a top-level name of a file, or an attribute of a class, a new value, in any file of the run."""
+        module = of if isinstance(of, HostModule) else of.module
+        asked = {name, ""}
+        for store in module.stores:
+            if store.name in asked and (self._is_of(of, module, store) if store.owner else of is module):
+                yield module, store
+        own = module.path.parent.name if module.place.is_package else module.path.stem
+        for source in self._setting:
+            text = source.text
+            told = own in text and (f".{name}" in text or any(sign in text for sign in _COMPUTED))
+            other = self.module(source.path) if told else None
+            if other is not None and other is not module:
+                yield from ((other, store) for store in other.stores if store.owner and store.name in asked
+                            and self._is_of(of, other, store))
+
+    def _is_of(self, of: HostModule | Definition, other: HostModule, store: Rebinding) -> bool:
+        """Whether what a name of is set in `other` is that file or class."""
+        first, *rest = store.owner
+        found = self.resolve(other, store.owner)
+        for node in ast.walk(store.unit):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                found.extend(r for name, bound in self.imported(other, node) if name == first
+                             for one in bound for r in self.members(one, tuple(rest)))
+        wanted = getattr(of, "node", of)
+        return any(getattr(one, "node", one) is wanted for one in found)
 
     def is_field_changed(self, name: str) -> bool:
         """Whether code of the files that were read changes in place what an attribute of that name holds."""
@@ -130,7 +167,7 @@ class HostModules:
     def _aliased(self, bound: Definition, depth: int) -> list[Resolved]:
         """`k = other` and `k = mod.other` stand for what the right side does."""
         chain = dotted(bound.node) if isinstance(bound.node, ast.expr) and not bound.index else ()
-        if not chain:
+        if not chain or not bound.module.names_of(bound.node).isdisjoint(bound.module.given_by_functions):
             return [bound]
         return self.resolve(bound.module, chain, depth) or [bound]
 
@@ -168,7 +205,8 @@ def _class_members(node: ast.ClassDef, name: str) -> Iterator[ast.FunctionDef | 
     for statement in node.body:
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and statement.name == name:
             yield statement
-        elif isinstance(statement, ast.Assign) and any(
-            isinstance(target, ast.Name) and target.id == name for target in statement.targets
+        elif isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None and any(
+            isinstance(target, ast.Name) and target.id == name
+            for target in getattr(statement, "targets", None) or [getattr(statement, "target", None)]
         ):
             yield statement.value

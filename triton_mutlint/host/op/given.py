@@ -20,6 +20,8 @@ _PLAIN_TYPES = frozenset({
     "Literal", "ScalarType", "constexpr", "Generator", "number",
 })  # fmt: skip
 _CONTAINERS = frozenset({"List", "list", "Tuple", "tuple", "Sequence", "Iterable", "TensorList", "Collection"})
+_LISTS = _CONTAINERS - {"Tuple", "tuple"}
+_NONE = frozenset({"None", "Optional"})
 _AROUND = _CONTAINERS | {"Optional", "Union"}
 _READS = frozenset({"get", "items", "keys", "values", "copy"})  # of a dict
 
@@ -38,7 +40,7 @@ def entry(op: OpRegistration, function: HostFunction, scope: tuple[object, ...],
         given[ordered.pop(0).arg] = PLAIN
     by_position = [name for name in op.arguments if name not in op.keyword_only]
     for parameter, name in zip(ordered, by_position or [a.arg for a in ordered], strict=False):
-        given[parameter.arg] = _root_of(op, name, parameter.annotation, scope, state)
+        given[parameter.arg] = _root_of(op, name, parameter, scope, state, _is_none(defaults(takes).get(parameter.arg)))
     left_out = defaults(takes) if op.arguments else {}
     for parameter in (*ordered, *takes.kwonlyargs):
         default = left_out.get(parameter.arg)
@@ -47,7 +49,7 @@ def entry(op: OpRegistration, function: HostFunction, scope: tuple[object, ...],
         if isinstance(default, ast.Constant) and parameter.arg not in op.arguments:  # nothing else is ever passed
             given[parameter.arg] = constant(default.value)
         else:
-            given[parameter.arg] = _root_of(op, parameter.arg, parameter.annotation, scope, state)
+            given[parameter.arg] = _root_of(op, parameter.arg, parameter, scope, state, _is_none(default))
     more = by_position[len(ordered) :]
     by_name = [name for name in op.keyword_only if name not in given]
     for variadic, kind, names in ((takes.vararg, "tuple", more), (takes.kwarg, "dict", by_name)):
@@ -55,7 +57,7 @@ def entry(op: OpRegistration, function: HostFunction, scope: tuple[object, ...],
             continue
         keys = enumerate(names) if kind == "tuple" else zip(names, names, strict=True)
         fields: dict[object, Value] = {key: _root_of(op, name, None, scope, state) for key, name in keys}
-        rest = Value() if op.arguments else _root(variadic.arg, None, scope, state)
+        rest = Value() if op.arguments else _root(variadic.arg, None, scope, state, False)
         size = len(names) if op.arguments and kind == "tuple" else None
         passed = kind == "dict" and _only_read(function, variadic.arg)  # those without a default
         certain = frozenset[object](n for n in names if n in op.given) if passed else frozenset[object]()
@@ -63,14 +65,22 @@ def entry(op: OpRegistration, function: HostFunction, scope: tuple[object, ...],
     return given
 
 
-def _root_of(op: OpRegistration, name: str, annotation: ast.expr | None, scope: tuple[object, ...],
-             state: State) -> Value:
+def _is_none(default: ast.expr | None) -> bool:
+    return isinstance(default, ast.Constant) and default.value is None
+
+
+def _root_of(op: OpRegistration, name: str, parameter: ast.arg | None, scope: tuple[object, ...],
+             state: State, left_out: bool = False) -> Value:
+    """An argument; `left_out` if it may be None because that is its default."""
     if name in op.given:
         return given_tensor(name)
-    return PLAIN if name in op.plain else _root(name, annotation, scope, state)
+    if name in op.lists:
+        return state.make((*scope, name), Cell(rest=given_tensor(name)))
+    return PLAIN if name in op.plain else _root(
+        name, parameter.annotation if parameter is not None else None, scope, state, left_out)
 
 
-def _root(name: str, annotation: ast.expr | None, scope: tuple[object, ...], state: State) -> Value:
+def _root(name: str, annotation: ast.expr | None, scope: tuple[object, ...], state: State, left_out: bool) -> Value:
     """What an op argument is at first: itself."""
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         try:
@@ -82,7 +92,9 @@ def _root(name: str, annotation: ast.expr | None, scope: tuple[object, ...], sta
         return tensor
     words = set(_words(annotation))
     if words - _AROUND and words - _AROUND <= _PLAIN_TYPES:
-        return PLAIN
+        return replace(PLAIN, wide=all(_word_set(choice) & _LISTS for choice in _choices(annotation)))
+    if not words & _NONE and not left_out and all("Tensor" in word for word in words - _AROUND):
+        tensor = given_tensor(name)
     if not any("Tensor" in word for word in words):
         tensor = replace(tensor, kind=Sort.TENSOR | Sort.OTHER)
     if words & _CONTAINERS:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from triton_mutlint.host.declarations.fakes import fake_problems
 from triton_mutlint.host.library.library import Interpreter
-from triton_mutlint.host.model import Form, OpRegistration
-from triton_mutlint.host.modules.module import HostFunction, HostModule
+from triton_mutlint.host.model import Form, Implementation, OpRegistration
+from triton_mutlint.host.modules.module import HostFunction
 from triton_mutlint.host.op.given import entry, positional
-from triton_mutlint.host.registrations.may_register import REGISTERS, last_name
 from triton_mutlint.host.state.core import Activation, TooLargeError, World
 from triton_mutlint.host.state.effects import ByArgument, Effects
 from triton_mutlint.host.state.state import State, outlives_call
@@ -37,23 +37,23 @@ def analyze_op(op: OpRegistration, world: World | None) -> OpReport:
     `world` is not asked where there are none.
     """
     names = list(op.arguments or _names(op))
-    merged, returned = Effects(), set[str]()
+    merged = Effects()
     if op.functions:
         assert world is not None, "an implementation is interpreted in a world"
-        for module, function in op.functions:
+        for one in op.functions:
             interpreter = Interpreter(world)
             interpreter.effects, interpreter.given = merged, frozenset(op.given)
-            returned |= _run(op, module, function, names, interpreter)
+            _run(op, one, names, interpreter)
     else:
-        merged.gaps[HostEffect(op.location, op.missing or "its implementation was not found")] = None
+        merged.gaps[HostEffect(op.location, op.missing or "its implementation was not found", call=op.name)] = None
         for name in names:
             merged.unknown.setdefault(name, {}).update(merged.gaps)
     merged.settle()
-    found = [_argument(name, i, merged, returned) for i, name in enumerate(names)]
+    found = [_argument(name, i, merged) for i, name in enumerate(names)]
     return OpReport(
-        op.name, op.form.value, op.location, op.declaration, tuple(found), tuple(merged.kernels), not merged.gaps,
+        op.name, op.form.value, op.location, op.declaration, tuple(found), tuple(merged.kernels),
         tuple(sorted(merged.gaps)), tuple(merged.unwrapped) if op.form is Form.TRITON_OP else (),
-        tuple(merged.unmarked),
+        tuple(merged.unmarked), tuple(fake_problems(op.functions, op.fakes)),
     )
 
 
@@ -63,20 +63,19 @@ def unfinished(op: OpRegistration, reason: str) -> OpReport:
 
 
 def _names(op: OpRegistration) -> tuple[str, ...]:
-    return tuple(_all_parameters(op.functions[0][1])) if op.functions else ()
+    return tuple(_all_parameters(op.functions[0].node)) if op.functions else ()
 
 
-def _run(op: OpRegistration, module: HostModule, function: HostFunction, names: Sequence[str],
-         interpreter: Interpreter) -> set[str]:
-    """Interpret one implementation; the arguments that its results may be."""
+def _run(op: OpRegistration, one: Implementation, names: Sequence[str], interpreter: Interpreter) -> None:
+    """Interpret one implementation."""
+    module, function = one.module, one.node
     scope = ("op", module.display, function.lineno, function.col_offset)
     interpreter.scopes[scope] = None
-    returned: set[str] = set()
     start = State(base=interpreter.module_state.heap, scopes=interpreter.scopes)
     try:
         for _ in range(_CALLS):
             state = start.copy()
-            returned |= _call(op, module, function, interpreter, state, scope)
+            _call(op, one, interpreter, state, scope)
             if not state.kept or not unforeseen(state, interpreter.module_state):
                 break
             again = left_behind(state, interpreter.module_state)
@@ -84,46 +83,51 @@ def _run(op: OpRegistration, module: HostModule, function: HostFunction, names: 
                 break
             start = again
     except (TooLargeError, RecursionError):
-        effect = HostEffect(Location(module.display, function.lineno), "its code is too large to be followed")
+        effect = HostEffect(Location(module.display, function.lineno), "its code is too large to be followed",
+                            call=getattr(function, "name", "<lambda>"))
         interpreter.effects.gaps[effect] = None
         for name in names:
             interpreter.effects.unknown.setdefault(name, {})[effect] = None
-        return set()
-    return returned
 
 
-def _call(op: OpRegistration, module: HostModule, function: HostFunction, interpreter: Interpreter, state: State,
-          scope: tuple[object, ...]) -> set[str]:
-    """Interpret one call of it; the arguments that it returns for certain."""
+def _call(op: OpRegistration, one: Implementation, interpreter: Interpreter, state: State,
+          scope: tuple[object, ...]) -> None:
+    """Interpret one call of it."""
+    module, function = one.module, one.node
     here = Activation(module, getattr(function, "name", "<lambda>"), scope, None, function, chain=scope)
     interpreter.steps = 0
     interpreter.active[:] = [here]
     interpreter.state, interpreter.here = state, here
     here.entry.update(entry(op, function, scope, state))
-    with interpreter.at(interpreter.module_state, interpreter.top(module)):
-        decorated = _decorated(module, function, interpreter)
-    if decorated == thing(FunctionValue(module, function)):
+    called = interpreter.registered(one)
+    if called == thing(FunctionValue(module, function)):
         result = interpreter.run(here)
     else:
-        named = {a.arg: here.entry[a.arg] for a in function.args.kwonlyargs}
-        given = tuple(here.entry[a.arg] for a in positional(function))
         interpreter.here = replace(interpreter.top(module), chain=scope)
         interpreter.active.clear()
-        result = interpreter.call(decorated, Arguments(given, named), function)
+        result = interpreter.call(called, _passed(function, here.entry, state), function)
     for effect, value in interpreter.escaped:
         interpreter.effects.gap(effect, state, [value])
     interpreter.escaped.clear()
-    same, _ = state.reach([result])
-    return set(same)
+    same, maybe = state.reach([result])
+    interpreter.effects.returned.update(dict.fromkeys(same))
+    interpreter.effects.maybe_returned.update(dict.fromkeys(maybe))
 
 
-def _decorated(module: HostModule, function: HostFunction, interpreter: Interpreter) -> Value:
-    """The function that is registered: as its own decorators leave it, those aside that register it."""
-    value = thing(FunctionValue(module, function))
-    for decorator in reversed(getattr(function, "decorator_list", [])):
-        if not REGISTERS.search(last_name(decorator)):
-            value = interpreter.decorated(decorator, value)
-    return value
+def _passed(function: HostFunction, given: Mapping[str, Value], state: State) -> Arguments:
+    """How an op's arguments are passed to what implements it, given what the parameters of `function` hold."""
+    takes = function.args
+    ordered = [given[a.arg] for a in positional(function)]
+    named = {a.arg: given[a.arg] for a in takes.kwonlyargs}
+    rest: list[Value | None] = [None, None]
+    for i, variadic in enumerate((takes.vararg, takes.kwarg)):
+        for content in state.contents(given[variadic.arg]) if variadic is not None else ():
+            rest[i] = content.rest if content.rest != Value() else None
+            if i:
+                named.update({str(key): value for key, value in content.fields.items()})
+            else:
+                ordered.extend(content.fields.values())
+    return Arguments(tuple(ordered), named, star=rest[0], double_star=rest[1])
 
 
 def _all_parameters(function: HostFunction) -> list[str]:
@@ -132,14 +136,14 @@ def _all_parameters(function: HostFunction) -> list[str]:
     return [*positional, *keyword_only, *variadic]
 
 
-def _argument(name: str, index: int, effects: Effects, returned: set[str]) -> OpArgument:
+def _argument(name: str, index: int, effects: Effects) -> OpArgument:
     ranked: tuple[tuple[OpMutation, ByArgument], ...] = (
         (OpMutation.WRITTEN, effects.written), (OpMutation.MAYBE, effects.maybe), (OpMutation.UNKNOWN, effects.unknown),
     )  # fmt: skip
-    for mutation, found in ranked:
-        if name in found:
-            return OpArgument(name, index, mutation, tuple(sorted(found[name])), name in returned)
-    return OpArgument(name, index, OpMutation.UNWRITTEN, (), name in returned)
+    mutation, found = next(((m, held) for m, held in ranked if name in held), (OpMutation.UNWRITTEN, {}))
+    return OpArgument(name, index, mutation, tuple(sorted(found.get(name, ()))), name in effects.returned,
+                      name in effects.maybe_returned)
+
 
 
 def left_behind(state: State, shared: State) -> State:

@@ -75,7 +75,7 @@ class OneByOne(Interpreter):
         content = sequence(values, kind)
         return self.make(node, content if whole else replace(content, size=None))
 
-    def _appended(self, owner: Value, value: Value) -> None:
+    def appended(self, owner: Value, value: Value) -> None:
         """Each element keeps a place of its own, also where some before it may not be there."""
         contents = self.state.contents(owner)
         if len(contents) != 1 or contents[0].many or contents[0].kind != "list":
@@ -103,6 +103,8 @@ class OneByOne(Interpreter):
     def _s_for(self, node: ast.For | ast.AsyncFor) -> State | None:
         source = self.evaluate(node.iter)
         items = self.each(source)
+        if items is None and self.runs_code(source):
+            return super()._s_for(node)
         if items is not None and len(items) <= MOST:
             return self._rounds(node, items, None)
         return self._rounds(node, [opaque("it is computed in a loop")], self.state.copy())

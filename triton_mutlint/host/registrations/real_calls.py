@@ -7,12 +7,24 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.registrations.one_by_one import OneByOne
 from triton_mutlint.host.registrations.real import BUILTINS, Element, NotKnownError, Real
-from triton_mutlint.host.registrations.things import AT_RUN_TIME, as_text, has_hole, hole, opaque, strings, written
-from triton_mutlint.host.values.arguments import Arguments
+from triton_mutlint.host.registrations.things import (
+    AT_RUN_TIME,
+    as_text,
+    has_hole,
+    hole,
+    is_partial,
+    opaque,
+    strings,
+    written,
+)
+from triton_mutlint.host.values.arguments import Arguments, defaults
 from triton_mutlint.host.values.cells import Cell, sequence
-from triton_mutlint.host.values.values import NO_VALUE, PLAIN, Attribute, Value, constant, join
+from triton_mutlint.host.values.values import NO_VALUE, PLAIN, Attribute, FunctionValue, Value, constant, join, thing
+
+_EMPTY = thing(External("inspect.Parameter.empty"))
 
 
 class RealCalls(OneByOne):
@@ -81,6 +93,29 @@ class RealCalls(OneByOne):
         if None in rows:
             return opaque(AT_RUN_TIME)
         return self.listed(made, node, all(self.is_whole(source) for source in sources))
+
+    def _f_inspect_signature(self, arguments: Arguments, node: ast.AST) -> Value:
+        """The names and annotations of one function, by which registrars make schemas."""
+        things = list(arguments.positional[0].things) if arguments.positional else []
+        one = things[0] if len(things) == 1 else None
+        if not isinstance(one, FunctionValue) or one.owner is not None:
+            return opaque(AT_RUN_TIME)
+
+        def meant(annotation: ast.expr | None) -> Value:
+            known = annotation is not None and not (
+                isinstance(annotation, ast.Constant) and isinstance(annotation.value, str))
+            return self.evaluate_in(annotation, self.state, self.top(one.module)) if annotation is not None and known \
+                else _EMPTY if annotation is None else opaque(AT_RUN_TIME)
+
+        a, held = one.node.args, dict[object, Value]()
+        given = defaults(a)
+        for p in (*a.posonlyargs, *a.args, *a.kwonlyargs):
+            fields = {"name": written(p.arg), "annotation": meant(p.annotation),
+                      "default": opaque(AT_RUN_TIME) if p.arg in given else _EMPTY}
+            held[p.arg] = self.make(node, Cell(fields, kind="object"), f"parameter {p.arg}")
+        listed = self.make(node, Cell(held, kind="dict"), "parameters")
+        gives = meant(getattr(one.node, "returns", None))
+        return self.make(node, Cell({"parameters": listed, "return_annotation": gives}, kind="object"), "signature")
 
     def _b_filter(self, arguments: Arguments, node: ast.AST) -> Value:
         items = self.each(arguments.positional[-1]) if arguments.positional else None
@@ -153,7 +188,7 @@ class RealCalls(OneByOne):
             bounds = [self.literal_bound(part) for part in (node.lower, node.upper, node.step)]
             at = slice(*(value for _, value in bounds)) if all(known for known, _ in bounds) else None
         if at is None or has_hole(text):
-            return written(hole("…"))
+            return written(_cut(text, at) if isinstance(at, slice) else hole("…"))
         try:
             return written(text[at])  # type: ignore[index]
         except (TypeError, IndexError):
@@ -166,15 +201,17 @@ class RealCalls(OneByOne):
         if len(node.ops) != 1 or not isinstance(node.ops[0], (ast.In, ast.NotIn)):
             return super()._compare(node)
         one, several = self.evaluate(node.left), self.evaluate(node.comparators[0])
-        held = [item.constant for item in self.each(several) or [NO_VALUE]]
-        if settled(one).constant is None or None in held or not self.is_whole(several):
+        alike = [_alike(one, item) for item in self.each(several) or [NO_VALUE]]
+        if None in alike or not self.is_whole(several):
             return PLAIN
-        return constant((one.constant in held) is isinstance(node.ops[0], ast.In))
+        return constant((True in alike) is isinstance(node.ops[0], ast.In))
 
-    def _compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
+    def compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
+        if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)) and _outside(left) and _outside(right):
+            return constant((_outside(left) == _outside(right)) is isinstance(op, (ast.Is, ast.Eq)))
         if not isinstance(op, (ast.Is, ast.IsNot)):
             left, right = settled(left), settled(right)
-        return super()._compared(op, left, right)
+        return super().compared(op, left, right)
 
 
 def is_text(value: Value) -> bool:
@@ -184,6 +221,25 @@ def is_text(value: Value) -> bool:
 def settled(value: Value) -> Value:
     """The value, which is not known where it is a string with a hole."""
     return PLAIN if value.constant is not None and has_hole(value.constant[1]) else value
+
+
+def _outside(value: Value) -> str:
+    """The full name of something outside the project, if it is that for certain: `torch.Tensor`."""
+    names = [one.name if isinstance(one, External) else "" for one in value.things]
+    return names[0] if len(names) == 1 and not value.cells and not value.kind and value.constant is None else ""
+
+
+def _alike(one: Value, other: Value) -> bool | None:
+    """Whether two values are equal; None where that is not known."""
+    held = [settled(value).constant or _outside(value) for value in (one, other)]
+    return held[0] == held[1] if all(held) else None
+
+
+def _cut(text: str, at: slice) -> str:
+    """A part of a text with holes: known where what is cut away has none, so that it may be counted."""
+    start, stop = at.start or 0, len(text) if at.stop is None else at.stop
+    ends = text[:start] if start >= 0 else text[start:], text[:stop] if 0 <= stop < len(text) else text[stop:]
+    return hole("…") if at.step not in (None, 1) or any(map(is_partial, ends)) else text[at]
 
 
 def _percent(text: str, values: Any) -> str:

@@ -17,6 +17,7 @@ from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.registrations.may_register import is_followed, registers
 from triton_mutlint.host.registrations.registering_names import RegisteringNames
+from triton_mutlint.host.registrations.snapshots import snapshot
 from triton_mutlint.host.registrations.things import (
     PASSED,
     Event,
@@ -29,7 +30,6 @@ from triton_mutlint.host.registrations.things import (
     is_row,
     op_of,
     opaque,
-    snapshot,
     string,
     strings,
 )
@@ -230,7 +230,8 @@ class Registering(RegisteringNames):
         told = passed(registrar, arguments, registrar.mutates)
         for event in found:
             if isinstance(event, OpEvent):
-                held = State(heap={**event.state.heap, **snapshot([told], self.state).heap})
+                more = snapshot([told], self.state, self.module_state)
+                held = replace(event.state, heap={**event.state.heap, **more.heap})
                 event = replace(event, mutates=told, default=registrar.default, schema=None, required=False, state=held)
             self.events.append(event)
         return value

@@ -21,7 +21,7 @@ from triton_mutlint.host.registrations.things import (
     written,
 )
 from triton_mutlint.host.registrations.torch_registering import TorchRegistering
-from triton_mutlint.host.state.core import Kernels, World
+from triton_mutlint.host.state.core import NO_KERNELS, World
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import Cell
@@ -31,6 +31,7 @@ from triton_mutlint.host.values.values import (
     ScopeId,
     Thing,
     Value,
+    join,
     thing,
 )
 
@@ -39,7 +40,7 @@ class RegisteringNames(TorchRegistering):
     """The names of one file, in the order of its statements, and of those that it imports from."""
 
     def __init__(self, module: HostModule, modules: HostModules, registrars: Mapping[str, Registrar]) -> None:
-        super().__init__(World(modules, _NO_KERNELS, {}))
+        super().__init__(World(modules, NO_KERNELS, {}))
         self.root, self._registrars = module, registrars
         self.events: list[Event] = []
         self.stack: list[ast.AST] = []
@@ -58,7 +59,7 @@ class RegisteringNames(TorchRegistering):
             if value is not None:
                 return value
             scope = self.scopes.get(scope)
-        own = self.state.get(("module", self.here.module.display), name) if self.here.module is self.root else None
+        own = self.state.get(("module", self.here.module.display), name)  # by `global`, in another file
         return own if own is not None else self.module_name(self.here.module, name)
 
     def bind_import(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -128,8 +129,18 @@ class RegisteringNames(TorchRegistering):
     def _s_classdef(self, node: ast.ClassDef) -> State:
         self.here.captured = True
         self._classes[id(node)] = self._class_body(node)
-        scope = None if self.here.name == "<module>" else self.here.scope
-        self.state.put(self.scope_of(node.name), node.name, thing(ClassValue(self.here.module, node, scope)))
+        made = ClassValue(self.here.module, node, None if self.here.name == "<module>" else self.here.scope)
+        self.state.put(self.scope_of(node.name), node.name, thing(made))
+        for base in self.order(made)[1:]:
+            hook = self._own_member(base, "__init_subclass__")
+            if hook is not None:  # a class method, with or without its decorator
+                given = {k.arg: self.evaluate(k.value) for k in node.keywords if k.arg not in (None, "metaclass")}
+                self.call(hook, Arguments((thing(made),), {str(name): value for name, value in given.items()}), node)
+                break
+        value = thing(made)
+        for decorator in reversed(node.decorator_list):
+            value = self.decorated(decorator, value)
+        self.state.put(self.scope_of(node.name), node.name, value)
         return self.state
 
     def _class_body(self, node: ast.ClassDef) -> dict[str, Value]:
@@ -189,6 +200,14 @@ class RegisteringNames(TorchRegistering):
         held = content.get(name) if content.kind == "object" else None
         return held if held is not None else super()._of_cell(one, content, name, node)
 
+    def put_attribute(self, owner: Value, name: str, value: Value, node: ast.AST) -> None:
+        """A class keeps what is put into it: a library that is opened when it is first asked for."""
+        for one in owner.things:
+            if isinstance(one, ClassValue):
+                members = self._classes.setdefault(id(one.node), dict(self.members(one)))
+                members[name] = join(members.get(name, Value()), value)
+        super().put_attribute(owner, name, value, node)
+
     def _b_property(self, arguments: Arguments, node: ast.AST) -> Value:
         return opaque("it is a property")
 
@@ -226,19 +245,3 @@ def _unbound(module: HostModule, name: str) -> Value:
     """A name that nothing binds: one of `from torch.library import *`, or a built-in."""
     starred = any(star.module == "torch.library" and not star.level for star in module.stars)
     return thing(External(f"torch.library.{name}" if starred else f"builtins.{name}"))
-
-
-class _Never:
-    """No kernel is launched while files are imported."""
-
-    def wait(self) -> None:
-        return None
-
-    def verdicts(self, *_: object) -> str:
-        return "it is not launched"
-
-    def beyond(self, *_: object) -> None:
-        return None
-
-
-_NO_KERNELS: Kernels = _Never()

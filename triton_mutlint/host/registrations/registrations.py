@@ -13,6 +13,7 @@ from triton_mutlint.host.declarations.functions import functions_of
 from triton_mutlint.host.model import Form, OpRegistration
 from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.modules.modules import HostModules
+from triton_mutlint.host.registrations.jax import jax_calls, jax_op
 from triton_mutlint.host.registrations.registering import Registering
 from triton_mutlint.host.registrations.things import ImplEvent, OpEvent, each_in, has_hole, shown, string, strings
 from triton_mutlint.host.state.state import State
@@ -31,6 +32,9 @@ _NO_KERNELS = ("meta", "fake", "autograd", "autocast", "adinplace", "functional"
                "zerotensor", "conjugate", "negative", "backendselect", "named")  # fmt: skip
 
 
+_FAKE = {"meta", "fake"}
+
+
 def registrations(module: HostModule, modules: HostModules, registrars: Mapping[str, Registrar]
                   ) -> tuple[OpRegistration, ...]:
     """The ops that `module` registers, in line order.
@@ -42,6 +46,10 @@ def registrations(module: HostModule, modules: HostModules, registrars: Mapping[
     events = list(Registering(module, modules, registrars).found())
     defined = _distinct([e for e in events if isinstance(e, OpEvent)])
     implemented = [e for e in events if isinstance(e, ImplEvent) and _does_work(e)]
+    fakes: dict[str, list[ImplEvent]] = {}
+    for one in events:
+        if isinstance(one, ImplEvent) and one.keys is not None and {k.lower() for k in strings(one.keys)} <= _FAKE:
+            fakes.setdefault(_name(one.name), []).append(one)
     found = []
     used: set[int] = set()
     sites: dict[str, list[OpEvent]] = {}
@@ -57,7 +65,8 @@ def registrations(module: HostModule, modules: HostModules, registrars: Mapping[
         mine = _implementations(event, sites[name], by_name.get(name, ()))
         used.update(map(id, mine))
         alone = len(names[id(event.step.site.node)]) == 1
-        found.append(_registration(event, mine, module, _place(event, alone)))
+        one_op = _registration(event, mine, module, _place(event, alone))
+        found.append(replace(one_op, fakes=functions_of(_functions(fakes.get(name, ())))[0]))
     orphans: dict[str, list[ImplEvent]] = {}
     for impl in implemented:
         if id(impl) not in used and impl.sure:
@@ -67,6 +76,7 @@ def registrations(module: HostModule, modules: HostModules, registrars: Mapping[
         place = _place(several[0], at[id(several[0].step.site.node)] == 1)
         other = _elsewhere(name, several, module, place)
         found.extend([other] if other is not None else [])
+    found.extend(map(jax_op, jax_calls(module, modules)))
     return tuple(sorted(found, key=lambda r: (r.location, r.name)))
 
 
@@ -82,7 +92,7 @@ def joined(found: Iterable[OpRegistration]) -> tuple[OpRegistration, ...]:
     for one in several:
         others = elsewhere.get(one.name, []) if one.declaration.reason != ELSEWHERE and one.form is Form.DEFINE else []
         used.update(map(id, others))
-        functions = tuple(dict.fromkeys(f for r in (one, *others) for f in r.functions))
+        functions = tuple({id(f.node): f for r in (one, *others) for f in r.functions}.values())
         missing = "" if functions and one.missing == UNIMPLEMENTED else one.missing
         missing = next((o.missing for o in others if o.missing), missing)
         keysets = (*one.keysets, *(node for o in others for node in o.keysets))
@@ -98,8 +108,9 @@ def _registration(event: OpEvent, impls: Sequence[ImplEvent], module: HostModule
     values = _functions(impls)
     if event.form is not Form.DEFINE or not values:  # the function whose annotations gave a schema is not called
         values = [*own, *values]
-    functions, missing = functions_of(values)
-    named = functions_of(own)[0] if own else functions
+    path = [node for one in (event, *impls) for node in one.step.path]
+    functions, missing = functions_of(values, path)
+    named = functions_of(own, path)[0] if own else functions
     keyed = [i.function for i in impls if i.keyset]
     positional = functions_of([v for v in values if not any(function is v[0] for function in keyed)])[0]
     declaration, arguments = declaration_of(event, named, positional)
@@ -113,7 +124,7 @@ def _registration(event: OpEvent, impls: Sequence[ImplEvent], module: HostModule
         missing = UNIMPLEMENTED
     keysets = functions_of(_functions([i for i in impls if i.keyset]))[0]
     return _with_schema(OpRegistration(name, form, place, module, declaration, functions, missing,
-                                       keysets=tuple(node for _, node in keysets)), arguments)
+                                       keysets=tuple(one.node for one in keysets)), arguments)
 
 
 def _functions(events: Sequence[OpEvent | ImplEvent]) -> list[tuple[Value, State]]:
@@ -124,7 +135,8 @@ def _with_schema(op: OpRegistration, arguments: Sequence[SchemaArgument]) -> OpR
     return replace(op, arguments=tuple(a.name for a in arguments),
                    keyword_only=tuple(a.name for a in arguments if a.kwarg_only),
                    plain=tuple(a.name for a in arguments if a.is_plain),
-                   given=tuple(a.name for a in arguments if a.mutated and a.type == "Tensor" and a.default is None))
+                   given=tuple(a.name for a in arguments if a.type == "Tensor" and a.default is None),
+                   lists=tuple(a.name for a in arguments if a.type == "Tensor[]" and a.default is None))
 
 
 def _place(event: OpEvent | ImplEvent, alone: bool) -> Location:
@@ -147,16 +159,17 @@ def _with_name_checked(declaration: Declaration, event: OpEvent, name: str) -> D
 def _elsewhere(name: str, impls: Sequence[ImplEvent], module: HostModule, first: Location
                ) -> OpRegistration | None:
     """An op that another file defines, or torch itself."""
-    functions, missing = functions_of(_functions(impls))
+    functions, missing = functions_of(_functions(impls), [node for i in impls for node in i.step.path])
     if not functions and name.startswith("<"):
         return None
-    keysets = tuple(node for _, node in functions_of(_functions([i for i in impls if i.keyset]))[0])
+    keysets = tuple(one.node for one in functions_of(_functions([i for i in impls if i.keyset]))[0])
     schema = torch_schema(name)
     if schema is None:
         problems = sought_in_vain(name, first) if all(i.sure for i in impls) else ()
-        declaration = Declaration(None, first, stated=False, reason=ELSEWHERE, problems=problems)
+        declaration = Declaration(None, first, stated=False, reason=ELSEWHERE, problems=problems,
+                                  may_return=None)
         return OpRegistration(name, Form.DEFINE, first, module, declaration, functions, missing, keysets=keysets)
-    declaration = Declaration(written_by(name, schema), first, of_torch=True)
+    declaration = Declaration(written_by(name, schema), first, of_torch=True, may_return=None)
     return _with_schema(OpRegistration(name, Form.DEFINE, first, module, declaration, functions, missing,
                                        keysets=keysets), schema.arguments)
 
@@ -185,7 +198,7 @@ def _distinct(events: Sequence[OpEvent]) -> list[OpEvent]:
     found: dict[tuple[object, ...], OpEvent] = {}
     for event in events:
         held = functions_of(_functions([event]))[0]
-        key = (id(event.step.site.node), _name(event.name), tuple(id(node) for _, node in held))
+        key = (id(event.step.site.node), _name(event.name), tuple(id(one.node) for one in held))
         found.setdefault(key, event)
     return list(found.values())
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from triton_mutlint.host.model import Form
@@ -11,18 +10,16 @@ from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import KEYS, Cell
+from triton_mutlint.host.values.hashing import hashed_once
 from triton_mutlint.host.values.texts import Spot, Written
 from triton_mutlint.host.values.values import (
     NO_VALUE,
-    CellId,
     ClassValue,
     Observed,
-    Partial,
     Sort,
     Thing,
     Value,
     constant,
-    hashed_once,
     join,
     thing,
     told,
@@ -61,7 +58,8 @@ class OpEvent(_Event):
 
     `mutates` is what was passed (None: left out, so that `default` holds), `schema` a schema string,
     with the name or without. `api` is the function called, `required` that it insists on the list;
-    `open` that arguments were passed which cannot be seen.
+    `open` that arguments were passed which cannot be seen. `before` are arguments that a schema has before those
+    that are inferred from the function.
     """
 
     form: Form
@@ -72,6 +70,8 @@ class OpEvent(_Event):
     default: tuple[str, ...] | None = ()
     required: bool = False
     open: bool = False
+    before: tuple[str, ...] = ()
+    tags: Value | None = None
     misplaced: Value | None = None  # a list where the function belongs
 
 
@@ -137,21 +137,6 @@ def is_none(value: Value | None) -> bool:
     return value is None or value.is_constant(None)
 
 
-def snapshot(values: Iterable[Value | None], state: State) -> State:
-    """What the containers in some values hold now."""
-    held: dict[CellId, Cell] = {}
-    pending = [value for value in values if value is not None]
-    while pending:
-        value = pending.pop()
-        for cell in value.cells - held.keys():
-            content = held[cell] = state.cell(cell) or Cell()
-            pending.extend((content.rest, *content.fields.values()))
-        for one in value.things:
-            if isinstance(one, Partial):
-                pending.extend((one.function, *one.positional, *(given for _, given in one.keywords)))
-    return State(heap=held)
-
-
 def take(arguments: Arguments, index: int | None, name: str) -> Value | None:
     """The argument called `name`, or at `index`; not what a `*` or `**` may give."""
     if name in arguments.named:
@@ -213,6 +198,11 @@ def hole(name: str) -> str:
 
 def has_hole(text: object) -> bool:
     return isinstance(text, str) and _OPEN in text
+
+
+def is_partial(text: str) -> bool:
+    """Whether a piece of a string holds a hole, or a part of one."""
+    return _OPEN in text or _CLOSE in text
 
 
 def shown(text: str) -> str:

@@ -11,6 +11,7 @@ from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.host.model import Form
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.registrations.real_calls import RealCalls
+from triton_mutlint.host.registrations.snapshots import snapshot
 from triton_mutlint.host.registrations.things import (
     AT_RUN_TIME,
     Event,
@@ -29,7 +30,6 @@ from triton_mutlint.host.registrations.things import (
     op_named,
     opaque,
     pending,
-    snapshot,
     string,
     strings,
     take,
@@ -47,6 +47,7 @@ from triton_mutlint.host.values.values import (
     Sort,
     Thing,
     Value,
+    constant,
     thing,
 )
 
@@ -54,7 +55,7 @@ _TORCH = re.compile(r"torch\.(_?library|_custom_op)\b")
 _INFERRED = re.compile(hole(r"schema (\d+)"))
 _SAME_FUNCTION = re.compile(
     r"torch\.(compile|jit\.\w+|no_grad|inference_mode|enable_grad|compiler\.\w+|_dynamo\.\w+|_disable_dynamo)"
-    r"|functools\.(lru_cache|cache)|builtins\.(staticmethod|classmethod)|typing\.\w+|contextlib\.contextmanager"
+    r"|functools\.(lru_cache|cache)|typing\.\w+|contextlib\.contextmanager"
 )
 UNKNOWN = Value(kind=Sort.OTHER)
 
@@ -104,14 +105,25 @@ class TorchRegistering(RealCalls):
             for event in ops:
                 self._implemented(event.name, function, node, take(arguments, 0, "device_types"))
             return function or NO_VALUE
+        if ops and attribute.name == "register_fake":
+            function = take(arguments, 0, "fn")
+            for event in ops if function is not None else ():
+                self._implemented(event.name, function, node, written("fake"))
+            return function or pending(attribute, arguments, "fn")
         return super().method(attribute, arguments, node)
+
+    def _b_hasattr(self, arguments: Arguments, node: ast.AST) -> Value:
+        """Torch has the functions that are known here."""
+        owner, name = (*arguments.positional, UNKNOWN, UNKNOWN)[:2]
+        found = any(isinstance(one, External) and _TORCH.match(one.name) for one in owner.things)
+        return constant(True) if found and string(name) in _LIBRARY else UNKNOWN
 
     def _of_library(self, attribute: Attribute, library: Library | None, arguments: Arguments,
                     node: ast.AST) -> Value | None:
         if attribute.name == "define":
             schema = take(arguments, 0, "schema")
             if schema is not None and (library is not None or is_schema(schema)):
-                self.define(library, schema, node)
+                self.define(library, schema, node, take(arguments, None, "tags"))
                 return NONE
         return self._impl_of(attribute, library, arguments, node) if attribute.name == "impl" else None
 
@@ -132,34 +144,39 @@ class TorchRegistering(RealCalls):
     def _implemented(self, name: Value, function: Value | None, node: ast.AST, keys: Value | None = None,
                      keyset: bool = False, sure: bool = True) -> None:
         function = function or NO_VALUE
-        held = snapshot([function, keys], self.state)
+        held = snapshot([function, keys], self.state, self.module_state)
         self.note(ImplEvent(name, self.site(node), held, function, keys, keyset, sure), self.state)
 
     def _defines(self, form: Form, api: str, name: Value, node: ast.AST, function: Value | None = None,
                  mutates: Value | None = None, schema: Value | None = None, **more: object) -> OpEvent:
-        held = snapshot([function, mutates, schema, *(v for v in more.values() if isinstance(v, Value))], self.state)
+        held = snapshot([function, mutates, schema, *(v for v in more.values() if isinstance(v, Value))],
+                        self.state, self.module_state)
         event = OpEvent(name, self.site(node), held, form, api, function, mutates, schema,
                         **more)  # type: ignore[arg-type]
         self.note(event, self.state)
         return event
 
-    def define(self, library: Library | None, schema: Value, node: ast.AST) -> None:
+    def define(self, library: Library | None, schema: Value, node: ast.AST, tags: Value | None = None) -> None:
         """Note `library.define(schema)`."""
         for one in map(written, strings(schema)) if strings(schema) else [schema]:
-            self.defined_as("Library.define", op_name(library, _named_by(one)), one, node)
+            self.defined_as("Library.define", op_name(library, _named_by(one)), one, node, tags)
 
-    def defined_as(self, api: str, name: Value, schema: Value, node: ast.AST) -> None:
+    def defined_as(self, api: str, name: Value, schema: Value, node: ast.AST, tags: Value | None = None) -> None:
         inferred = next((found for text in strings(schema) if (found := _INFERRED.search(text))), None)
         if inferred is None:
-            self._defines(Form.DEFINE, api, name, node, schema=schema)
+            self._defines(Form.DEFINE, api, name, node, schema=schema, tags=tags)
         else:
-            self._defines(Form.DEFINE, api, name, node, *self.inferred[int(inferred[1])])
+            before = inferred.string[: inferred.start()].partition("(")[2]
+            self._defines(Form.DEFINE, api, name, node, *self.inferred[int(inferred[1])],
+                          before=tuple(part.split()[-1] for part in before.split(",") if part.strip()), tags=tags)
 
     # ------------------------------------------------------------------ torch.library
 
     def custom_op(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
         function = take(arguments, 1, "fn")
-        if function is not None and (function.cells or string(function) is not None):  # a list where it belongs
+        listed = function is not None and (string(function) is not None or any(
+            content.owner is None for content in self.state.contents(function)))
+        if function is not None and listed:  # a list where it belongs
             named = {"misplaced": function, **arguments.named}
             return pending(callee, replace(arguments, positional=arguments.positional[:1], named=named), "fn")
         if is_none(function):
@@ -170,7 +187,7 @@ class TorchRegistering(RealCalls):
             Form.TRITON_OP if last == "triton_op" else Form.CUSTOM_OP, f"torch.library.{last}",
             take(arguments, 0, "name") or opaque("it is missing"), node, function,
             take(arguments, None, "mutates_args"), None if is_none(schema) else schema, required=True,
-            open=is_open(arguments), misplaced=take(arguments, None, "misplaced"),
+            open=is_open(arguments), tags=take(arguments, None, "tags"), misplaced=take(arguments, None, "misplaced"),
         )
         return thing(Registered(event))
 
@@ -182,12 +199,12 @@ class TorchRegistering(RealCalls):
         schema = take(arguments, 1, "schema") or UNKNOWN
         library = next((one for one in first.things if isinstance(one, Library)), None)
         if library is None:
-            self.defined_as("torch.library.define", first, schema, node)
+            self.defined_as("torch.library.define", first, schema, node, take(arguments, None, "tags"))
             return NONE
         function = take(arguments, None, "f")  # `@torch.library.define(lib, "op(Tensor x) -> Tensor")`
         if function is None:
             return pending(callee, arguments, "f")
-        self.define(library, schema, node)
+        self.define(library, schema, node, take(arguments, None, "tags"))
         self._implemented(op_name(library, _named_by(schema)), function, node)
         return function
 
@@ -214,12 +231,22 @@ class TorchRegistering(RealCalls):
             self._implemented(name, function, node, take(arguments, 1, "device_types"))
         return function or NO_VALUE
 
+    def register_fake(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
+        function = take(arguments, 1, "func")
+        if is_none(function):
+            return pending(callee, arguments, "func")
+        op = take(arguments, 0, "op") or UNKNOWN
+        names = [one.event.name for one in op.things if isinstance(one, Registered)] or [op_named(op)]
+        for name in names:
+            self._implemented(name, function, node, written("fake"))
+        return function or NO_VALUE
+
     def infer_schema(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
-        """The schema is a string with a hole, which stands for what is inferred."""
+        """The schema is a string with holes, which stand for the arguments and the results that are inferred."""
         prefix, function = take(arguments, None, "op_name"), take(arguments, 0, "prototype_function") or UNKNOWN
         self.inferred.append((function, take(arguments, 1, "mutates_args")))
         name = "" if is_none(prefix) else as_text(prefix, "op_name")
-        return written(name + hole(f"schema {len(self.inferred) - 1}"))
+        return written(f"{name}({hole(f'schema {len(self.inferred) - 1}')}) -> {hole('results')}")
 
     # ------------------------------------------------------------------ registrars
 
@@ -241,7 +268,7 @@ class TorchRegistering(RealCalls):
         mutates = passed(registrar, arguments, registrar.mutates)
         event = self._defines(
             Form.REGISTRAR, name, written(text, spot), node, function, None if is_none(mutates) else mutates,
-            default=registrar.default, open=is_open(arguments))
+            default=registrar.default, open=is_open(arguments), tags=take(arguments, None, "tags"))
         return thing(Registered(event))
 
 
@@ -265,5 +292,6 @@ _LIBRARY: Mapping[str, Callable[[TorchRegistering, External, Arguments, ast.AST]
     "custom_op": TorchRegistering.custom_op, "triton_op": TorchRegistering.custom_op,
     "Library": TorchRegistering.library, "_scoped_library": TorchRegistering.library,
     "define": TorchRegistering.define_call, "impl": TorchRegistering.impl,
-    "register_kernel": TorchRegistering.register_kernel, "infer_schema": TorchRegistering.infer_schema,
+    "register_kernel": TorchRegistering.register_kernel, "register_fake": TorchRegistering.register_fake,
+    "impl_abstract": TorchRegistering.register_fake, "infer_schema": TorchRegistering.infer_schema,
 }  # fmt: skip

@@ -6,32 +6,33 @@ import ast
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from triton_mutlint.host.model import OpRegistration
 from triton_mutlint.host.modules.module import HostFunction, HostModule
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.state.effects import Effects
+from triton_mutlint.host.state.loosening import Loosening
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.torch.compiled_ops import CompiledOps
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import (
+    NONE,
     UNSEEN,
     Attribute,
     CellId,
     ClassValue,
-    FunctionValue,
     KernelValue,
-    Partial,
+    Resumed,
     ScopeId,
-    Thing,
+    Tuner,
     Value,
-    join,
 )
 from triton_mutlint.types import Access, Beyond, Frame, HostEffect, KernelReport, LaunchArgument, Location
 
+Take = Callable[[Value], bool]  # does something with an element; whether there may be another
 STEPS = 20_000  # statements interpreted for one op, at most
 APART = 500  # of them for something that no op argument reaches
 
@@ -52,10 +53,11 @@ class Kernels(Protocol):
         """
 
     def beyond(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument],
-               ruled_out: Set[str]) -> Beyond | None:
+               ruled_out: Set[str], unsettled: Set[str] = frozenset()) -> Beyond | None:
         """What a launch may do that the verdict does not say, given its arguments; None where it cannot be told.
 
-        Of the parameters that its values seem to rule out, those are named that it may store through all the same.
+        Of the parameters that its values seem to rule out, those are named that it may store through all the same,
+        whatever is in the names in `unsettled`.
         """
 
 
@@ -72,14 +74,34 @@ class Shared:
     results: dict[object, tuple[Value, Effects]] = field(default_factory=dict)
     scopes: dict[ScopeId, ScopeId | None] = field(default_factory=dict)
     generators: dict[int, ast.FunctionDef] = field(default_factory=dict)  # by the node of the generator expression
-    hooks: dict[int, Value] = field(default_factory=dict)  # what tuning a kernel calls with its arguments
+    unsettled: dict[int, frozenset[str]] = field(default_factory=dict)  # by kernel, the names that it reads
+    tuners: dict[int, Tuner | None] = field(default_factory=dict)  # by their decorators
+    rebound: dict[tuple[ScopeId, str], Value] = field(default_factory=dict)  # what other code gives top-level names
+    asked: set[object] = field(default_factory=set)  # of these names, and of the code that gives them values
     loosened: set[tuple[CellId, bool]] = field(default_factory=set)  # containers of which less is known by now
     opened: set[ScopeId] = field(default_factory=set)  # scopes whose names were looked through for that
+    registered: set[int] = field(default_factory=set)  # implementations of ops whose closures are known
     endless: set[ast.AST] = field(default_factory=set)  # functions that one op spent most of its steps on in vain
     state: State = field(default_factory=lambda: State(importing=True))
 
     def __post_init__(self) -> None:
         self.state.base = self.state.heap
+
+
+class _NoKernels:
+    """For code that launches none: what is run while files are imported, or while kernels are tuned."""
+
+    def wait(self) -> None:
+        return None
+
+    def verdicts(self, *_: object) -> str:
+        return "it is not launched"
+
+    def beyond(self, *_: object) -> None:
+        return None
+
+
+NO_KERNELS: Kernels = _NoKernels()
 
 
 @dataclass(frozen=True)
@@ -113,18 +135,22 @@ class Activation:
     returned: Value | None = None
     left: list[State] = field(default_factory=list)  # the states at its returns
     yielded: Value | None = None
+    take: Take | None = None  # of a generator: what is done with each value, where it stands at `yield`
+    taker: Activation | None = None  # the call that does it
+    site: Location | None = None  # where it was called, if its own code is none of the project
+    stopped: bool = False  # whether it goes on no more after the statement that runs
     breaks: list[State] = field(default_factory=list)
     continues: list[State] = field(default_factory=list)
     entry: dict[str, Value] = field(default_factory=dict)
     recursive: bool = False
-    sent: Value = UNSEEN  # what a generator is sent
+    sent: Value = NONE  # what a generator is sent
     ended: State | None = None  # at its returns, for its recursive calls
     again: State | None = None  # at its recursive calls
     captured: bool = False  # a function was made in it, which may use its names later
     started: float = field(default_factory=time.monotonic)
 
 
-class Core:
+class Core(Loosening):
     """The interpreter's state that no part owns alone.
 
     Expressions are evaluated in `state`, which they change in place, and in the call `here`.
@@ -150,6 +176,7 @@ class Core:
 
     # What the parts ask of each other; each is defined in one that comes later.
     evaluate: Callable[[ast.expr], Value]
+    iterate: Callable[[Value, ast.AST], Value]
     block: Callable[[Sequence[ast.stmt], State], State | None]
     call: Callable[[Value, Arguments, ast.AST], Value]
     not_known: Callable[[Value, Arguments, ast.AST], Value]
@@ -160,6 +187,10 @@ class Core:
     decorate: Callable[[ast.expr, Value], Value]
     scope_of: Callable[[str], ScopeId]
     extended: Callable[[Value, Value, ast.AST], None]
+    resume: Callable[[Resumed, ast.AST, Take], Value | None]
+    tuned: Callable[[Tuner, Arguments], Value]
+    is_generator: Callable[[CellId], bool]
+    stepped: Callable[..., Value]
 
     @contextmanager
     def at(self, state: State, here: Activation) -> Iterator[None]:
@@ -208,10 +239,13 @@ class Core:
             self.escaped.append((effect, value))
 
     def place(self, node: ast.AST) -> Location:
+        if self.here.site is not None:
+            return self.here.site
         return Location(self.here.module.display, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
 
     def effect(self, text: str, node: ast.AST, kernel: str = "", access: Access | None = None) -> HostEffect:
-        return HostEffect(self.place(node), text, self.here.path, kernel, access)
+        called = ast.unparse(node.func if isinstance(node, ast.Call) else node) if isinstance(node, ast.expr) else ""
+        return HostEffect(self.place(node), text, self.here.path, kernel, access, " ".join(called.split()))
 
     def cell(self, node: ast.AST, what: str = "") -> CellId:
         """The name of the container made at `node` in this call, or of one that an iterator makes when it is run."""
@@ -224,65 +258,8 @@ class Core:
     def make(self, node: ast.AST, content: Cell, what: str = "") -> Value:
         return self.state.make(self.cell(node, what), content)
 
-    def loosen(self, value: Value, changed: bool) -> None:
-        """Loosen what a module-level name holds, at any depth; `changed` if code changes it by that name.
-
-        Constants in containers and objects are taken for unknown. If any code changes what a field of that
-        name holds, or a name of a function around, so is everything in it.
-        """
-        state, seen = self.module_state, self.world.shared.loosened
-        pending = [(cell, changed) for cell in state.holds(value)]
-        things = list(value.things)
-        while pending or things:
-            if not pending:
-                pending.extend(self._around_it(things.pop()))
-                continue
-            cell, altered = pending.pop()
-            content = state.cell(cell)
-            if content is None or (cell, altered) in seen or (cell, True) in seen:
-                continue
-            seen.add((cell, altered))
-            for key, held in content.fields.items():
-                named = isinstance(key, str) and content.kind == "object" and self.world.modules.is_field_changed(key)
-                pending.extend((inner, altered or named) for inner in state.holds(held))
-                things.extend(held.things)
-            for held in (content.rest, content.source):
-                pending.extend((inner, altered) for inner in state.holds(held))
-                things.extend(held.things)
-            if content.kind != "tuple":
-                given = self.world.modules.is_field_given if content.kind == "object" else _never
-                fields = {key: join(replace(held, constant=None), UNSEEN) if isinstance(key, str) and given(key)
-                          else replace(held, constant=None) for key, held in content.fields.items()}
-                content = replace(content, fields=fields, rest=replace(content.rest, constant=None))
-                state.store(cell, content.spread(UNSEEN) if altered else content)
-
-    def _around_it(self, item: Thing) -> Iterator[tuple[CellId, bool]]:
-        """The containers that a function made in another holds by name; what names are given anew is not known."""
-        if isinstance(item, Partial):
-            for held in (item.function, *item.positional, *(value for _, value in item.keywords)):
-                for inner in held.things:
-                    yield from self._around_it(inner)
-        scope = item.scope if isinstance(item, FunctionValue) else None
-        state = self.module_state
-        while isinstance(item, FunctionValue) and scope is not None and scope not in self.world.shared.opened:
-            self.world.shared.opened.add(scope)
-            names = state.names.get(scope, {})
-            for name, value in names.items():
-                altered = name in item.module.changed
-                yield from ((cell, altered) for cell in state.holds(value))
-                for inner in value.things:
-                    yield from self._around_it(inner)
-            again = {name: join(value, UNSEEN) for name, value in names.items() if name in item.module.nonlocals}
-            if again:
-                state.names[scope] = {**names, **again}
-            scope = self.scopes.get(scope)
-
 
 def text_of(node: ast.AST, limit: int = 48) -> str:
     """The source of an expression for a message, shortened."""
     text = " ".join(ast.unparse(node).split())
     return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
-def _never(name: str) -> bool:
-    return False

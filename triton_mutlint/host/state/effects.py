@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.values import Value
@@ -23,6 +23,8 @@ class Effects:
     kernels: dict[str, None] = field(default_factory=dict)
     unwrapped: dict[tuple[str, Location], None] = field(default_factory=dict)
     unmarked: dict[tuple[str, Location], None] = field(default_factory=dict)
+    returned: dict[str, None] = field(default_factory=dict)  # arguments that a result is, or is a view of
+    maybe_returned: dict[str, None] = field(default_factory=dict)  # unless it was copied on the way
     exposed: dict[str, None] = field(default_factory=dict)  # arguments whose addresses were taken
     blind: dict[HostEffect, None] = field(default_factory=dict)  # writes through addresses of which nothing is known
 
@@ -33,7 +35,8 @@ class Effects:
         for name in value.maybe - value.same:
             self.maybe.setdefault(name, {})[effect] = None
         for name in value.unsure - value.same - value.maybe:
-            self.unknown.setdefault(name, {})[effect] = None
+            doubt = replace(effect, text=f"{effect.text}, which may be `{name}`")
+            self.unknown.setdefault(name, {})[doubt] = None
 
     def write_behind(self, value: Value, effect: HostEffect) -> None:
         """A write through the addresses that `value` holds."""
@@ -54,8 +57,14 @@ class Effects:
             self.unknown.setdefault(name, {})[effect] = None
 
     def settle(self) -> None:
-        """A write through an address that was lost sight of may be one to any argument whose address was taken."""
+        """Put together what was found.
+
+        A write through an address that was lost sight of may be one to any argument whose address was taken; whatever
+        leaves an argument unknown is a gap.
+        """
         for effect in self.blind:
             self.gaps[effect] = None
             for name in self.exposed:
                 self.unknown.setdefault(name, {})[effect] = None
+        for name in self.unknown.keys() - self.written.keys() - self.maybe.keys():
+            self.gaps.update(self.unknown[name])

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.values.cells import Cell, merged
 from triton_mutlint.host.values.values import (
     NO_VALUE,
@@ -29,7 +30,15 @@ _TAKEN = 7  # of the joined names of a scope that are remembered, but for the la
 
 def outlives_call(scope: ScopeId) -> bool:
     """Whether a scope's names keep what a call gives them: a module's, and those of calls at the top level of one."""
-    return scope[0] == "module" or (len(scope) == 4 and isinstance(scope[3], tuple) and scope[3][:1] == ("module",))
+    called = len(scope) == 4 and isinstance(scope[3], tuple) and scope[3][:1] == ("module",)
+    return called or scope[0] in ("module", "class")
+
+
+def state_scope(item: HostModule | ClassValue) -> ScopeId:
+    """Where what code gives the attributes of a module or a class is kept."""
+    if isinstance(item, HostModule):
+        return ("module", item.display)
+    return ("class", item.module.display, item.node.lineno, item.node.col_offset)
 
 
 @dataclass
@@ -47,13 +56,14 @@ class State:
     kept: bool = False  # whether something was put into one of those, or given to a global name
     scopes: Mapping[ScopeId, ScopeId | None] = field(default_factory=dict, compare=False)
     importing: bool = field(default=False, compare=False)  # whether module-level code runs
+    bound: list[tuple[ScopeId, str, Value]] | None = field(default=None, compare=False)  # to top-level names
     mark: object = field(default_factory=object, compare=False)
     covers: frozenset[object] = field(default=frozenset(), compare=False)
     taken: dict[ScopeId, tuple[dict[str, Value], ...]] = field(default_factory=dict, compare=False)
 
     def copy(self) -> State:
-        return State(dict(self.names), dict(self.heap), self.base, self.kept, self.scopes, self.importing, self.mark,
-                     self.covers, dict(self.taken))
+        return State(dict(self.names), dict(self.heap), self.base, self.kept, self.scopes, self.importing,
+                     self.bound, self.mark, self.covers, dict(self.taken))
 
     def store(self, cell: CellId, content: Cell) -> None:
         """Replace what a container holds."""
@@ -115,7 +125,9 @@ class State:
     def put(self, scope: ScopeId, name: str, value: Value) -> None:
         self.names[scope] = {**self.names.get(scope, {}), name: value}
         self.taken.pop(scope, None)
-        self.kept |= scope[0] == "module" or (outlives_call(scope) and not self.importing)
+        self.kept |= scope[0] in ("module", "class") or (outlives_call(scope) and not self.importing)
+        if self.bound is not None and scope[0] in ("module", "class"):
+            self.bound.append((scope, name, value))
 
     def restore(self, scope: ScopeId, saved: Mapping[str, Value | None]) -> None:
         """Give names the values that they had, or none."""
@@ -149,7 +161,8 @@ class State:
                 self.store(cell, content.spread(new))
             else:
                 old = content.fields.get(place, content.rest)
-                self.store(cell, content.put(place, new if certain else join(old, new)))
+                held = content.put(place, new if certain else join(old, new))
+                self.store(cell, held if certain or held.kind != "dict" else replace(held, size=None))
 
     def grow(self, value: Value, new: Value) -> None:
         """Add an element to every container that `value` may be, after those that are there."""
@@ -161,7 +174,7 @@ class State:
         """Forget the positions in every container that `value` may be, which takes `new` in; a dict has none."""
         for cell in value.cells:
             content = self.cell(cell)
-            if content is not None and not (content.kind == "dict" and new == NO_VALUE):
+            if content is not None:
                 self.kept |= cell in self.base
                 self.store(cell, content.mixed(new))
 
@@ -251,6 +264,6 @@ class State:
     def _kept(self) -> Iterator[Value]:
         """What this op's code left in module-level names and containers."""
         for scope, names in self.names.items():
-            if scope[0] == "module":
+            if scope[0] in ("module", "class"):
                 yield from names.values()
         yield Value(cells=frozenset(cell for cell in self.heap if cell in self.base))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from triton_mutlint.host.expressions.expressions import Evaluating
 from triton_mutlint.host.modules.module import External
+from triton_mutlint.host.state.core import Activation
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.values import UNSEEN, Sort, Value, join
+from triton_mutlint.host.values.values import UNSEEN, Resumed, Sort, Value, join
 from triton_mutlint.source.walking import dotted
 
 _UNTRACED = (("_disable_current_modes",), ("unset_fake_temporarily",), ("no_dispatch",))  # of torch
@@ -34,7 +34,7 @@ class Exits(Evaluating):
 
     def leaving(self, work: _Work, leave: _Leave) -> tuple[State | None, State | None]:
         """Run `work`, and `leave` on each way out; the states where it ends, and where an exception leaves it."""
-        lists = (self.here.left, self.here.breaks, self.here.continues)
+        lists = [states for here in self._takers() for states in (here.left, here.breaks, here.continues)]
         marks = [len(states) for states in lists]
         ended, anywhere = self.watched(work)
         for states, mark in zip(lists, marks, strict=True):
@@ -42,6 +42,13 @@ class Exits(Evaluating):
             states.extend(after for before in going if (after := leave(before)) is not None)
         raised = leave(anywhere)
         return (leave(ended) if ended is not None else None), raised
+
+    def _takers(self) -> Iterator[Activation]:
+        """The call that runs, and those that it gives values to, which may leave it at its `yield`."""
+        here: Activation | None = self.here
+        while here is not None:
+            yield here
+            here = here.taker
 
     # ------------------------------------------------------------------ try
 
@@ -88,6 +95,9 @@ class Exits(Evaluating):
     def _managed(self, item: ast.withitem, others: Sequence[ast.withitem],
                  node: ast.With | ast.AsyncWith) -> State | None:
         manager = self.evaluate(item.context_expr)
+        lent = self._lent(manager)
+        if lent is not None:
+            return self._lend(lent, item, others, node)
         entered = self.entered(manager, item.context_expr)
         if item.optional_vars is not None:
             self.assign(item.optional_vars, entered)
@@ -102,9 +112,47 @@ class Exits(Evaluating):
         ended, raised = self.leaving(lambda: self._within_items(others, node), leave)
         return either(ended, raised) if _may_swallow(manager, item.context_expr) else ended
 
+    def _lent(self, manager: Value) -> Resumed | None:
+        """The generator that a context manager is made of, if it is one for certain."""
+        contents = self.state.contents(manager)
+        if len(manager.cells) != 1 or len(contents) != 1 or manager.kind or manager.roots or manager.things:
+            return None
+        (one, *more) = contents[0].source.things or (None,)
+        return one if isinstance(one, Resumed) and not more else None
+
+    def _lend(self, lent: Resumed, item: ast.withitem, others: Sequence[ast.withitem],
+              node: ast.With | ast.AsyncWith) -> State | None:
+        """Run a generator with the block where its `yield` stands: its rest runs whichever way the block is left."""
+        here, falls, left = self.here, False, set[int]()
+        self.state = self.state.copy()
+
+        def take(value: Value) -> bool:
+            nonlocal falls
+            lists = (here.left, here.breaks, here.continues)
+            marks = [len(states) for states in lists]
+            if item.optional_vars is not None:
+                self.assign(item.optional_vars, value)
+            ended = self._within_items(others, node)
+            falls |= ended is not None
+            for i, (states, mark) in enumerate(zip(lists, marks, strict=True)):
+                left.update({i} if states[mark:] else ())
+                for other in states[mark:]:
+                    ended = either(ended, other)
+                del states[mark:]
+            if ended is not None:
+                self.state = ended
+            return ended is not None
+
+        if self.resume(lent, item.context_expr, take) is None:
+            return None
+        for i in left:
+            (here.left, here.breaks, here.continues)[i].append(self.state.copy())
+        caught = any(isinstance(inner, (ast.ExceptHandler, ast.With)) for inner in ast.walk(lent.function.node))
+        return self.state if falls or caught else None
+
     def entered(self, manager: Value, node: ast.expr) -> Value:
         """What `with manager as name` binds."""
-        found = [content.rest for content in self.state.contents(manager) if content.kind == "generator"]
+        found = [self.stepped(cell, node) for cell in sorted(manager.cells, key=repr) if self.is_generator(cell)]
         got = self.special(manager, ("__enter__", "__aenter__"), (), node)
         if got is not None:
             found.append(got)
@@ -113,9 +161,9 @@ class Exits(Evaluating):
     def exited(self, manager: Value, node: ast.expr) -> None:
         """The end of `with manager`."""
         self.special(manager, ("__exit__", "__aexit__"), (UNSEEN, UNSEEN, UNSEEN), node)
-        for content in self.state.contents(manager):
-            if content.kind == "generator":
-                self.call(content.source, Arguments(), node)
+        for cell in sorted(manager.cells, key=repr):
+            if self.is_generator(cell):
+                self.stepped(cell, node)
 
 
 def _stops_tracing(node: ast.expr) -> bool:

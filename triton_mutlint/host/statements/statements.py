@@ -6,13 +6,25 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from triton_mutlint.host.state.core import TooLargeError, text_of
+from triton_mutlint.host.expressions.operators import method_name
+from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.statements.exits import Exits, either
+from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.values.cells import Cell
-from triton_mutlint.host.values.values import ClassValue, Sort, Value, is_plain, join, picked, thing
-
-_ROUNDS = 12  # of one loop: what names may hold grows by what few arguments there are, and stops
+from triton_mutlint.host.values.values import (
+    PLAIN,
+    TENSOR,
+    ClassValue,
+    Sort,
+    Value,
+    constant,
+    is_plain,
+    join,
+    picked,
+    thing,
+    truth,
+)
 
 
 class Statements(Exits):
@@ -35,6 +47,8 @@ class Statements(Exits):
         if run is None:
             return before  # pass, global, nonlocal
         after = run(node)
+        if self.here.stopped:  # at a `yield` in it
+            self.here.stopped, after = False, None
         if self.watch:
             self.watch[-1].join(before if after is None else after)
         return after
@@ -97,7 +111,9 @@ class Statements(Exits):
         if isinstance(target, ast.Subscript):  # also where the element is a copy: it is assigned back
             owner = self.evaluate(target.value)
             self.effects.write(owner, self.effect(f"`{text_of(node)}`", node))
-        if old.roots:
+        if old.roots and torch_table.method(f"__i{method_name(node.op)}__") is None:
+            new = join(replace(TENSOR, carried=old.carried), got or Value())
+        elif old.roots:
             self.effects.write(old, self.effect(f"`{text_of(node)}`", node))
             if isinstance(target, ast.Subscript):
                 return self.state  # the element is the storage that was written
@@ -169,28 +185,46 @@ class Statements(Exits):
         for name in {name for pattern in patterns for name in getattr(pattern, "kwd_attrs", ())}:
             part = picked(join(part, self.attribute(join(whole, part), name, node)))
         part = join(part, self.make(node, Cell(rest=part)))
-        state = self.state
-        after: State | None = state.copy()
+        falls, after = self.state, None
         for case in node.cases:
-            self.state = state.copy()
+            certain = self._matches(case.pattern, whole)
+            if certain is False:
+                continue
+            self.state = falls.copy()
             for pattern in ast.walk(case.pattern):
                 bound = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
                 if isinstance(bound, str):
                     self.state.put(self.scope_of(bound), bound, whole if pattern is case.pattern else part)
             if case.guard is not None:
-                self.condition(case.guard)
+                certain = self.condition(case.guard) and certain
             after = either(after, self.block(case.body, self.state))
-        return after
+            if certain:
+                return after
+        return either(after, falls)
+
+    def _matches(self, pattern: ast.pattern, value: Value) -> bool | None:
+        """Whether a value has a pattern, where that is certain."""
+        if isinstance(pattern, ast.MatchAs):
+            return True if pattern.pattern is None else self._matches(pattern.pattern, value)
+        if isinstance(pattern, ast.MatchOr):
+            answers = {self._matches(one, value) for one in pattern.patterns}
+            return True if True in answers else None if None in answers else False
+        if isinstance(pattern, ast.MatchSingleton):
+            return truth(self.compared(ast.Is(), value, constant(pattern.value)) or PLAIN)
+        if isinstance(pattern, ast.MatchValue):
+            return truth(self.compared(ast.Eq(), value, self.evaluate(pattern.value)) or PLAIN)
+        return None
 
     # ------------------------------------------------------------------ loops
 
     def _s_for(self, node: ast.For | ast.AsyncFor) -> State | None:
         source = self.evaluate(node.iter)
 
-        def begin() -> None:
-            self.assign(node.target, self.iterate(source, node.iter))
+        def take(value: Value) -> bool:
+            self.assign(node.target, value)
+            return self._round(node)
 
-        return self._loop(node, begin)
+        return self._loop(node, lambda: self.loop_over(source, node.iter, take))
 
     _s_asyncfor = _s_for
 
@@ -198,38 +232,31 @@ class Statements(Exits):
         certain = self.condition(node.test)
         if certain is False:
             return self.block(node.orelse, self.state)
-
-        def begin() -> None:
-            self.condition(node.test)
-
-        ended = self._loop(node, begin)
         endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
-        return None if endless and not self._broke else ended
 
-    _broke = False
+        def again() -> bool:
+            self.condition(node.test)
+            return self._round(node)
 
-    def _loop(self, node: ast.For | ast.AsyncFor | ast.While, begin: Callable[[], None]) -> State | None:
-        """The state after a loop: as before it, or as after any number of rounds."""
-        outer = self.here.breaks, self.here.continues
-        self.here.breaks, self.here.continues = [], []
-        entry = self.state
-        for _ in range(_ROUNDS):
-            self.state = entry.copy()
-            self.here.continues = []
-            begin()
-            again = self.block(node.body, self.state)
-            after = entry.copy()
-            for ended in (again, *self.here.continues):
-                after.join(ended)
-            if after == entry:
-                break
-            entry = after
-        else:
-            raise TooLargeError
-        breaks = self.here.breaks
-        self.here.breaks, self.here.continues = outer
-        ended = self.block(node.orelse, entry)
+        return self._loop(node, lambda: self.repeated(again) and not endless)
+
+    def _round(self, node: ast.For | ast.AsyncFor | ast.While) -> bool:
+        """Run the body of a loop once; whether there may be another round."""
+        outer, self.here.continues = self.here.continues, []
+        ended = self.block(node.body, self.state)
+        for other in self.here.continues:
+            ended = either(ended, other)
+        self.here.continues = outer
+        if ended is not None:
+            self.state = ended
+        return ended is not None
+
+    def _loop(self, node: ast.For | ast.AsyncFor | ast.While, rounds: Callable[[], bool]) -> State | None:
+        """The state after a loop, whose rounds may come to an end or be left by `break`."""
+        outer, self.here.breaks = self.here.breaks, []
+        self.state = self.state.copy()
+        ended = self.block(node.orelse, self.state) if rounds() else None
+        breaks, self.here.breaks = self.here.breaks, outer
         for broken in breaks:
             ended = either(ended, broken)
-        self._broke = bool(breaks)
         return ended

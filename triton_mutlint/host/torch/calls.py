@@ -8,11 +8,12 @@ from dataclasses import replace
 
 from triton_mutlint.host.calls.calls import Calling
 from triton_mutlint.host.expressions.attributes import is_array
-from triton_mutlint.host.model import OpRegistration
+from triton_mutlint.host.model import Implementation, OpRegistration
+from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.schema import Schema
-from triton_mutlint.host.torch.table import TorchEffect, applied
+from triton_mutlint.host.torch.table import Result, TorchEffect, applied
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.values import (
     NOTHING,
@@ -22,6 +23,7 @@ from triton_mutlint.host.values.values import (
     Sort,
     Value,
     join,
+    thing,
     truth,
     weakened,
 )
@@ -37,8 +39,6 @@ _TENSOR_ONLY = frozenset({
 
 # Methods of arrays that give another view of them, or only look.
 _ARRAYS = frozenset({"view", "reshape", "numpy", "item", "tolist", "size", "sum", "mean", "__getitem__"})
-# Functions that give a tensor, and never None.
-_MAKERS = ("torch.empty", "torch.zeros", "torch.ones", "torch.full", "torch.rand", "torch.arange", "torch.tensor")
 # With one of these, a class decides itself what torch's functions do to its objects.
 _OVERRIDES = ("__torch_function__", "__torch_dispatch__")
 
@@ -61,25 +61,42 @@ class TorchCalls(Calling):
                     return self._compiled(schemas, arguments, node)
         if name.startswith(("torch.library.", "torch._library.")):
             return arguments.positional[0] if len(arguments.positional) == 1 else UNSEEN
+        if name == "torch.is_tensor":
+            tensor = thing(External("torch.Tensor"))
+            return self.external("builtins.isinstance", Arguments((*arguments.positional, tensor)), node)
         effect = torch_table.function(name)
         if effect is None:
             return self.not_known(UNSEEN, arguments, node)
         if name == "torch.einsum" and _is_contraction(arguments):
             effect = replace(effect, maybe=())
-        result = self.apply(effect, arguments, node)
-        return replace(result, some=name.startswith(_MAKERS))
+        return self.apply(effect, arguments, node)
 
     def _op(self, op: OpRegistration, arguments: Arguments, node: ast.AST) -> Value:
         """Another op of the run: what its implementation does counts, or else what it declares."""
         if op.functions:
-            results = [self.invoke(FunctionValue(module, function), arguments, node)
-                       for module, function in op.functions]
-            return join(*results)
+            return join(*(self.call(self.registered(one), arguments, node) for one in op.functions))
         if op.declaration.names is None or not op.arguments:
             return self.not_known(UNSEEN, arguments, node)
         positions = [name for name in op.arguments if name not in op.keyword_only]
         told = [(op.name, positions, op.declaration.names)]
         return self._declared(told, arguments, node)
+
+    def registered(self, one: Implementation) -> Value:
+        """What an op was registered with, where its closures and containers hold what they did then."""
+        if one.is_plain:
+            value, top = thing(FunctionValue(one.module, one.node)), self.top(one.module)
+            for decorator in reversed(one.applied):
+                with self.at(self.module_state, top):
+                    value = self.decorated(decorator, value)
+            return value
+        if id(one) not in self.world.shared.registered:
+            self.world.shared.registered.add(id(one))
+            self.scopes.update({scope: one.state.scopes.get(scope) for scope in one.state.names})
+            self.module_state.heap.update(one.state.heap)
+            for scope, names in one.state.names.items():
+                self.module_state.names[scope] = {**names, **self.module_state.names.get(scope, {})}
+            self.loosen(one.value, False)
+        return one.value
 
     def _compiled(self, schemas: Sequence[Schema], arguments: Arguments, node: ast.AST) -> Value:
         """An op in C++; where its overloads differ, any of them.
@@ -129,7 +146,7 @@ class TorchCalls(Calling):
         self._exposed(effect, given)
         if self._overridden(arguments):
             return self.not_known(UNSEEN, arguments, node)
-        result = applied(effect, given)
+        result = replace(applied(effect, given), some=effect.result is Result.TENSOR)
         if any(value.roots for value in spare):  # a keyword that the table does not have
             result = join(result, self.not_known(UNSEEN, Arguments(tuple(spare)), node))
         result = self._written(effect, arguments, given, result, what, node)

@@ -17,6 +17,7 @@ class Arguments:
     named: Mapping[str, Value] = field(default_factory=dict)
     star: Value | None = None
     double_star: Value | None = None
+    optional: frozenset[str] = frozenset()  # names of which it is not certain that they are given
 
     def __iter__(self) -> Iterator[Value]:
         yield from self.positional

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from triton_mutlint.host.values.values import NO_VALUE, ClassValue, Value, join, picked
+from triton_mutlint.host.values.values import NO_VALUE, ClassValue, Value, constant, join, picked
 from triton_mutlint.types import EMPTY
 
 KEYS = "<keys>"  # a dict's field for keys that are no constants: they may be arguments
@@ -42,6 +42,10 @@ class Cell:
         """The element under a known key, None where there may be none."""
         return self.fields.get(key)
 
+    def has(self, key: object) -> bool:
+        """Whether there is an element under a key for certain."""
+        return key in self.certain or (key in self.fields and (self.kind != "dict" or self.size == len(self.fields)))
+
     def every(self) -> Value:
         """Any element."""
         return join(self.rest, *(value for key, value in self.fields.items() if key != KEYS))
@@ -49,7 +53,8 @@ class Cell:
     def put(self, key: object, value: Value) -> Cell:
         old = self.fields.get(key)
         new = join(old, value) if self.many and old is not None else value
-        return replace(self, fields={**self.fields, key: new})
+        grown = self.kind == "dict" and self.size is not None and old is None
+        return replace(self, fields={**self.fields, key: new}, size=(self.size or 0) + 1 if grown else self.size)
 
     def add(self, value: Value) -> Cell:
         """With an element under a key that no field has."""
@@ -58,19 +63,31 @@ class Cell:
     def spread(self, value: Value) -> Cell:
         """With an element under a key that is not known, which any field may have."""
         fields = {key: join(old, value) for key, old in self.fields.items()}
-        return replace(self, fields=fields, rest=join(self.rest, value))
+        return replace(self, fields=fields, rest=join(self.rest, value),
+                       size=None if self.kind == "dict" else self.size)
 
     def mixed(self, value: Value = NO_VALUE) -> Cell:
         """With the same elements and `value`, of whose positions nothing is known."""
         if not self.fields and value == NO_VALUE:
             return replace(self, size=None)
+        if self.kind == "dict" and value == NO_VALUE:
+            return replace(self, size=None)
         return replace(self, fields={}, rest=picked(join(self.every(), value)), size=None)
 
     def listed(self) -> list[Value] | None:
         """The elements in order, where they are known."""
+        numbered = [key for key in self.fields if isinstance(key, int)]
+        if self.owner is not None and numbered and self.rest == NO_VALUE:  # a named tuple
+            return [self.fields[i] for i in range(len(numbered)) if i in self.fields]
         if self.size is None or self.kind not in ("list", "tuple"):
             return None
         return [self.fields.get(i, self.rest) for i in range(self.size)]
+
+    def in_order(self) -> list[Value] | None:
+        """What a loop over it gives, where that is known: the elements, or a dict's keys."""
+        if self.kind == "dict" and self.size == len(self.fields) and not self.many and KEYS not in self.fields:
+            return [constant(key) for key in self.fields]
+        return self.listed()
 
     def place(self, key: object) -> object | None:
         """The key that an element is stored under; None where a negative position means one that is not known."""

@@ -8,36 +8,11 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 from enum import IntFlag
-from typing import Any, TypeVar, Union
+from typing import Union
 
 from triton_mutlint.host.modules.module import External, HostFunction, HostModule
+from triton_mutlint.host.values.hashing import hashed_once
 from triton_mutlint.host.values.texts import Written
-
-_T = TypeVar("_T")
-
-
-def hashed_once(cls: type[_T]) -> type[_T]:
-    """Values hold functions, which hold values: each is hashed once, and told from another by that where it differs."""
-    compute, same = cls.__hash__, cls.__eq__
-
-    def hashed(self: Any) -> int:
-        own: dict[str, int] = self.__dict__
-        known = own.get("_hash")
-        if known is None:
-            known = own["_hash"] = compute(self)
-        return known
-
-    def equal(self: Any, other: object) -> bool:
-        if self is other:
-            return True
-        if other.__class__ is not self.__class__ or hash(self) != hash(other):
-            return False
-        return same(self, other)
-
-    setattr(cls, "__hash__", hashed)  # noqa: B010
-    setattr(cls, "__eq__", equal)  # noqa: B010
-    return cls
-
 
 Names = frozenset[str]
 NOTHING: Names = frozenset()
@@ -163,9 +138,9 @@ def is_plain(value: Value) -> bool:
 
 def present(value: Value) -> Value:
     """The value where it is not None: code that takes an attribute or an element of None goes no further."""
-    if not value.kind & Sort.NONE or value.constant is not None:
+    if value.some or value.constant is not None or value == NO_VALUE:
         return value
-    return replace(value, kind=value.kind & ~Sort.NONE)
+    return replace(value, kind=value.kind & ~Sort.NONE, some=True)
 
 
 def truth(value: Value) -> bool | None:
@@ -201,17 +176,41 @@ class FunctionValue:
 
 @hashed_once
 @dataclass(frozen=True)
+class Tuner:
+    """What `triton.autotune(...)` or `triton.heuristics(...)` puts around a kernel.
+
+    `values` are the parameters that it gives values to, with these, or None where they are not known. `hooks` are
+    called with the kernel's arguments, and so are those of configs; those in `zeroed` are set to zero.
+    """
+
+    overrides: bool  # what a launch passes: as heuristics do
+    values: tuple[tuple[str, tuple[Value, ...] | None], ...] = ()
+    hooks: Value = NO_VALUE
+    config_hooks: Value = NO_VALUE
+    zeroed: frozenset[str] = NOTHING
+
+
+@hashed_once
+@dataclass(frozen=True)
 class KernelValue:
     """A jit function; `wrapped` by `wrap_triton`.
 
     One `def` may make several, which do not do the same: a factory's products. `names` are those that
-    nothing but this one is bound to at the top level of `module`, where it is known.
+    nothing but this one is bound to at the top level of `module`, where it is known. `tuners` are what was put
+    around it by calls, from the inside out; of its decorators, `.fn` took the first `taken` off.
     """
 
     module: HostModule
     node: ast.FunctionDef
     wrapped: bool = False
     names: frozenset[str] = frozenset()
+    tuners: tuple[Tuner, ...] = ()
+    taken: int = 0
+
+    @property
+    def below(self) -> KernelValue:
+        """What `.fn` gives."""
+        return replace(self, tuners=self.tuners[:-1]) if self.tuners else replace(self, taken=self.taken + 1)
 
 
 @hashed_once
@@ -269,10 +268,11 @@ class Partial:
 @hashed_once
 @dataclass(frozen=True)
 class Resumed:
-    """A generator: its function, and what that was given. Whatever takes from it runs the function."""
+    """A generator: its function, what that was given, and where it was made. What takes from it runs the function."""
 
     function: FunctionValue
     given: tuple[tuple[str, Value], ...]
+    made: CellId = ()
 
 
 class Observed:
@@ -281,7 +281,7 @@ class Observed:
 
 # Union, not `|`: evaluated at run time.
 Thing = Union[  # noqa: UP007
-    FunctionValue, KernelValue, ClassValue, Super, Attribute, Partial, Resumed, External,
+    FunctionValue, KernelValue, Tuner, ClassValue, Super, Attribute, Partial, Resumed, External,
     HostModule, Observed
 ]
 

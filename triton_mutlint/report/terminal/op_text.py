@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 from rich.text import Text
 
+from triton_mutlint.basics import plural
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.terminal.source import where
 from triton_mutlint.report.terminal.style import (
@@ -27,6 +31,7 @@ _VERBS = {
     OpMutation.MAYBE: "may write",
     OpMutation.UNKNOWN: "is not understood for",
 }
+_REASONS = 10  # in the summary of a run
 _SHOWN = 3  # effects of one argument, and things that were not understood
 
 
@@ -37,12 +42,12 @@ def op_lines(op: OpReport, options: RenderOptions) -> Lines:
     launched = f" · launches {', '.join(op.kernels)}" if op.kernels else ""
     lines = titled(title, op_words(op), options.width)
     lines += prose(f"{op.form} · {_declared(op)}{launched}", options.width, style=DIM)
-    for argument in op.arguments:
-        declared = op.declaration.names is not None and argument.name in op.declaration.names
-        if argument.effects and (options.verbose or not declared):
-            lines.append(Text.assemble("  ", (clean(argument.name), _STYLES[argument.mutation])))
-            lines += _effects(argument.effects, options)
-    shown = {effect for argument in op.arguments for effect in argument.effects}
+    told = [argument for argument in op.arguments if argument.effects
+            and (options.verbose or argument.name not in (op.declaration.names or ()))]
+    for argument in told:
+        lines.append(Text.assemble("  ", (clean(argument.name), _STYLES[argument.mutation])))
+        lines += _effects(argument.effects, options)
+    shown = {effect for argument in told for effect in argument.effects}
     gaps = tuple(gap for gap in op.gaps if gap not in shown)
     return [*lines, Text("  not understood", _UNKNOWN), *_effects(gaps, options)] if gaps else lines
 
@@ -53,6 +58,18 @@ def op_words(op: OpReport, limit: int = 0) -> list[Text]:
               [a.name for a in op.arguments if a.mutation is mutation], _STYLES[mutation])
              for mutation, verb in _VERBS.items())
     return clauses(found, limit) or words("writes nothing" if op.complete else "is not understood")
+
+
+def stopped(ops: Iterable[OpReport], options: RenderOptions) -> Lines:
+    """What was not understood in the ops of a run: each reason with the number of ops, the most common first."""
+    incomplete = [op for op in ops if not op.complete]
+    reasons = Counter(reason for op in incomplete for reason in dict.fromkeys(gap.text for gap in op.gaps))
+    shown = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    lines = prose(f"{plural(len(incomplete), 'op')} not completely understood:", options.width) if incomplete else []
+    for reason, count in shown if options.verbose else shown[:_REASONS]:
+        lines += prose(reason, options.width, Text(f"  {count:>4}  ", DIM), 8)
+    left = 0 if options.verbose else len(shown[_REASONS:])
+    return [*lines, Text(f"        and {left} other reasons (--verbose)", DIM)] if left else lines
 
 
 def _declared(op: OpReport) -> str:

@@ -13,7 +13,7 @@ from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.terminal.findings_text import group_lines, grouped
 from triton_mutlint.report.terminal.kernel_text import kernel_lines
-from triton_mutlint.report.terminal.op_text import op_lines
+from triton_mutlint.report.terminal.op_text import op_lines, stopped
 from triton_mutlint.report.terminal.overview import overview
 from triton_mutlint.report.terminal.style import DIM, FAILED, SEVERITY, STRONG, Lines, flow, noted, prose, to_ascii
 from triton_mutlint.report.terminal.summary import advice, sentence
@@ -64,7 +64,8 @@ def _tail(report: Report, options: RenderOptions) -> Lines:
     notes = [line for note in (*report.notes, *_assumed(report)) for line in noted("note", note, options.width)]
     fixable = sum(finding in options.fixes for finding in report.findings)
     rest = [line for text in advice(report, fixable) for line in prose(text, options.width, "", 4)]
-    return [*notes, *_summary_lines(report, options.width), *rest]
+    reasons = stopped(report.ops, options) if options.brief else []
+    return [*notes, *_summary_lines(report, options.width), *reasons, *rest]
 
 
 def _assumed(report: Report) -> list[str]:

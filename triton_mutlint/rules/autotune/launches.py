@@ -9,8 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from triton_mutlint.contracts.spans import tree_of
+from triton_mutlint.host.modules.modules import HostModules
+from triton_mutlint.host.registrations.jax import NAME, jax_calls
 from triton_mutlint.rules.rule import KernelSubject
 from triton_mutlint.signature.launch_sites import Function, Launch, LaunchIndex, assignments, bound, index
 from triton_mutlint.types import Kernel, Location, ParameterReport, SourceFile
@@ -47,6 +50,18 @@ def absence(subject: KernelSubject, parameter: str) -> Absence | None:
         if left_out or (passed is not None and _is_none(passed, launch, file)):
             return Absence(place, left_out)
     return None
+
+
+def kept_by_jax(subject: KernelSubject, kernel: Kernel) -> frozenset[str] | None:
+    """The parameters that jax-triton puts back or clears when it tunes, if it alone is seen to launch the kernel."""
+    if not any(NAME in source.text for source in subject.sources) or any(_launches(kernel, subject)):
+        return None
+    modules = HostModules(Path(), {source.path: source for source in subject.sources})
+    found = [module for source in subject.sources if (module := modules.module(source.path)) is not None]
+    calls = [call for module in found for call in jax_calls(module, modules)
+             if (call.of.module.path, call.of.node.lineno) == (kernel.path, kernel.node.lineno)]
+    kept = [call.cleared.union(call.inputs if call.aliased is None else call.aliased) for call in calls]
+    return kept[0].intersection(*kept[1:]) if kept else None
 
 
 def _launches(kernel: Kernel, subject: KernelSubject) -> Iterator[tuple[LaunchIndex, Location, Launch]]:

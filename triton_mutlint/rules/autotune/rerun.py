@@ -30,6 +30,8 @@ _CASTS = {*SAME_VALUE, "arith.extf", "arith.truncf", "arith.extsi", "arith.extui
 _CHOOSING = {*_CASTS, "arith.select", "arith.maximumf", "arith.maxnumf", "arith.minimumf", "arith.minnumf",
              "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui", "tt.clampf"}
 _ADDING = {*_CASTS, "arith.addf", "arith.addi", "arith.subf", "arith.subi", "arith.select", "tt.dot"}
+_MASKS = {"tt.load": 1, "tt.store": 2, "tt.atomic_rmw": 2}  # where the operand stands that masks, if there is one
+_CONJUNCTIONS = ("arith.andi", "tt.splat", "tt.broadcast", "tt.expand_dims")  # true where all operands are
 _ADDED_TO = {"tt.dot": 2, "arith.subf": 0, "arith.subi": 0}  # the operand to which the others are added
 
 Access = tuple[OpSite, Place]
@@ -110,8 +112,26 @@ class _Memory:
         return Rerun.ACCUMULATES if all(self._stores_from(*pair, self._added) for pair in pairs) else Rerun.UPDATES
 
     def _is_first(self, look: Access) -> bool:
-        """Whether what stood there before may be looked at: the kernel itself stored nothing before."""
-        return not any(store.precedes(look[0]) for store, _ in self._stores)
+        """Whether what stood there before may be looked at: the kernel itself has not stored to all of it before.
+
+        What a loop of its own has stored to is taken to be enough, unless it is the same place under another mask.
+        """
+        site, place = look
+        return not any(
+            self._mask(store.op) <= self._mask(site.op) if other == place else self._sites.is_swept(store, other, site)
+            for store, other in self._stores if store.precedes(site))
+
+    def _mask(self, op: Op) -> frozenset[int]:
+        """The conditions under which an element is accessed, of which all must hold."""
+        at = _MASKS.get(op.name, len(op.operands))
+        pending, found = list(op.operands[at : at + 1]), set[int]()
+        while pending:
+            made = self._sites.producers.get(value := pending.pop())
+            if made is not None and made.name in _CONJUNCTIONS:
+                pending.extend(made.operands)
+            elif constant_behind(value, self._sites.producers.get) in (None, 0):
+                found.add(self._sites.alike(value))
+        return frozenset(found)
 
     def _is_set_back(self) -> bool:
         """A lock that is always freed, or a counter that the kernel itself sets back to zero."""

@@ -52,7 +52,7 @@ class OpSites:
         return not self._used.isdisjoint(op.results)
 
     def alike(self, value: int) -> int:
-        """The first value that is computed by the same ops from the same values."""
+        """The first value that the same ops compute from the same values; of loops with equal bounds, one counter."""
         return self._alike.get(value, value)
 
     def reached(self, value: int, parts: Callable[[int], Iterable[int]]) -> set[int]:
@@ -69,6 +69,13 @@ class OpSites:
     def is_polled(self, site: OpSite, place: Place) -> bool:
         """Whether a load waits for somebody else: a loop reads one place until it ends by what is there."""
         return site.op.name == "tt.atomic_poll" or any(self._polls(loop, site.op, place) for loop in site.loops)
+
+    def is_swept(self, site: OpSite, place: Place, other: OpSite) -> bool:
+        """Whether the place at which an op works moves with a loop around it that is not around `other` too."""
+        around = {id(region) for region, _, _ in other.path}
+        counters = {arg for region, _, _ in site.path if id(region) not in around
+                    for block in region.blocks for arg in block.args}
+        return any(not self.reached(value, self._parts).isdisjoint(counters) for value in place)
 
     def _polls(self, loop: Op, load: Op, place: Place) -> bool:
         ends = {op.operands[0] for block in loop.regions[0].blocks for op in block.ops[-1:]}
@@ -91,6 +98,10 @@ class OpSites:
                     self._link(successor.operands, region.blocks[successor.block].args)
                 self._carry(op)
                 self._number(op)
+                if op.name == "scf.for":
+                    bounds = ("scf.for", *map(self.alike, op.operands[:3]))
+                    counter = op.regions[0].blocks[0].args[0]
+                    self._alike[counter] = self._first.setdefault(bounds, counter)
                 around = (*loops, op) if op.name == "scf.while" else loops
                 for branch, inner in enumerate(op.regions):
                     chosen = {(op.operands[0], branch)} if op.name == "scf.if" else set()

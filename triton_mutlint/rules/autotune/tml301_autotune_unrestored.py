@@ -11,13 +11,18 @@ Looks at kernels with more than one autotune config and reports
   `restore_value` or `reset_to_zero`, so that these do nothing;
 * a name in those lists that is no parameter, or one that Triton cannot clone.
 
-It does not report what runs as well a second time: memory that the kernel writes before it reads it, a
-lock that is always freed, a counter that the kernel itself sets back to zero, an atomic maximum or minimum whose
-result is not used, and a store of what was there, limited or replaced by a value from elsewhere.
+It does not report what runs as well a second time: memory that the kernel writes before it reads it (at the
+same address and under a mask that lets through as much, or in a loop over it), a lock that is always freed, a
+counter that the kernel itself sets back to zero, an atomic maximum or minimum whose result is not used, and a
+store of what was there, limited or replaced by a value from elsewhere.
 
-It also reports nothing where it cannot know: where reads and writes go to addresses that are computed in different
-ways, where hooks are given (also by a config), as they may restore what the kernel changed, and where a list could
-not be evaluated.
+It also reports nothing where it cannot know: where reads and writes go to addresses that are computed in
+different ways, where hooks (also those of configs) may write the parameter or are not understood, and where a
+list could not be evaluated. Hooks are followed like the code of a torch op: one that only looks at a
+parameter does not protect it, nor does one that some configs lack.
+
+A kernel that only jax-triton's `triton_call` launches is protected by what each such call says: inputs in
+`input_output_aliases` are put back, outputs in `zeroed_outputs` are cleared.
 
 ## Why
 
@@ -64,7 +69,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from triton_mutlint.rules.autotune.launches import NOT_TAKEN, may_be_none
+from triton_mutlint.rules.autotune.hooks import untouched
+from triton_mutlint.rules.autotune.launches import NOT_TAKEN, kept_by_jax, may_be_none
 from triton_mutlint.rules.rule import KernelSubject, Rule, condition, misnamed, places
 from triton_mutlint.types import (
     Autotune,
@@ -103,7 +109,8 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
             yield _replaced(subject, autotune, argument, names, place)
     for parameter in subject.report.parameters if len(autotune.configs) > 1 else ():
         base = parameter.name.partition(".")[0]
-        if parameter.rerun is not Rerun.SAFE and not _is_protected(kernel, autotune, base, parameter.rerun):
+        if parameter.rerun is not Rerun.SAFE and not _is_protected(subject, kernel, autotune, base, parameter.rerun) \
+                and base not in (kept_by_jax(subject, kernel) or ()):
             yield _unrestored(subject, kernel, autotune, parameter, place)
 
 
@@ -160,8 +167,8 @@ def _replaced(subject: KernelSubject, autotune: Autotune, argument: str, names: 
         unfixed="hooks are not edited", subject=place)
 
 
-def _is_protected(kernel: Kernel, autotune: Autotune, name: str, rerun: Rerun) -> bool:
-    """Whether tuning leaves no trace in `name`, or nobody can tell: what a hook does and what was not evaluated may do.
+def _is_protected(subject: KernelSubject, kernel: Kernel, autotune: Autotune, name: str, rerun: Rerun) -> bool:
+    """Whether tuning leaves no trace in `name`, or nobody can tell: hooks may write it, or a list is not known.
 
     A name in both lists is zeroed first, and the zeros are what is kept and put back: also a hook cannot undo that.
     """
@@ -169,17 +176,25 @@ def _is_protected(kernel: Kernel, autotune: Autotune, name: str, rerun: Rerun) -
         return True  # which is a fault of its own
     if name in autotune.reset_to_zero:
         return rerun is not Rerun.UPDATES
-    return name in autotune.restore_value or _is_hooked(kernel, autotune) or "restore_value" in autotune.undecided or \
-        ("reset_to_zero" in autotune.undecided and rerun is not Rerun.UPDATES)
+    if name in autotune.restore_value or "restore_value" in autotune.undecided or \
+            ("reset_to_zero" in autotune.undecided and rerun is not Rerun.UPDATES):
+        return True
+    return _is_hooked(kernel, autotune) and (_is_pruned(kernel) or
+                                             name not in untouched(kernel, autotune, subject.sources))
 
 
 def _is_hooked(kernel: Kernel, autotune: Autotune) -> bool:
     """Whether hooks run while tuning: the decorator's, those of configs, or of configs that a pruner makes."""
     if autotune.has_pre_hook or autotune.has_post_hook or any(c.has_pre_hook for c in autotune.configs):
         return True
-    given = {node.arg for d in kernel.node.decorator_list for node in ast.walk(d) if isinstance(node, ast.keyword)}
-    return "prune_configs_by" in given and any(
+    return _is_pruned(kernel) and any(
         isinstance(node, ast.keyword) and node.arg == "pre_hook" for node in ast.walk(kernel.tree))
+
+
+def _is_pruned(kernel: Kernel) -> bool:
+    """Whether code of the project may make configs while tuning."""
+    given = {node.arg for d in kernel.node.decorator_list for node in ast.walk(d) if isinstance(node, ast.keyword)}
+    return "prune_configs_by" in given
 
 
 def _unrestored(subject: KernelSubject, kernel: Kernel, autotune: Autotune, parameter: ParameterReport,
@@ -193,7 +208,14 @@ def _unrestored(subject: KernelSubject, kernel: Kernel, autotune: Autotune, para
     order = tuple(p.name for p in subject.report.parameters)
     changes = [Change(ListKind.RESTORE_VALUE, name, True, place, order)]  # right whatever callers pass
     remedy = f"name `{name}` in `restore_value`"
-    if parameter.kind is ParameterKind.DESCRIPTOR:
+    if _is_hooked(kernel, autotune):
+        outcome += ", which no hook sets back for every config"
+    if autotune.has_pre_hook or autotune.has_post_hook:
+        remedy = f"copy and put back `{name}` in the hooks of `@triton.autotune`: they replace `restore_value`"
+        changes = []
+    elif kept_by_jax(subject, kernel) is not None:
+        remedy, changes = f"alias `{name}` with an output in each `triton_call`, or clear it by `zeroed_outputs`", []
+    elif parameter.kind is ParameterKind.DESCRIPTOR:
         remedy, changes = "`restore_value` cannot hold a tensor descriptor: copy and put back `desc.base` in hooks", []
     elif "." in name:
         remedy = "`restore_value` cannot hold an element of a tuple: pass the pointer by itself, or use hooks"

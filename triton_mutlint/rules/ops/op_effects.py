@@ -28,11 +28,11 @@ def steps(effect: HostEffect) -> Iterator[Related]:
 
 def unfixed(op: OpReport) -> str:
     """Why no fix edits the op's declaration; empty where one does."""
-    return "schemas are not edited" if op.form == "define" else ""
+    return {"define": "schemas are not edited", "jax": "aliases are not edited"}.get(op.form, "")
 
 
 def declares(op: OpReport) -> str:
     """Where the names are written, as the user calls it."""
     if op.declaration.of_torch:
         return "torch's schema"
-    return "the schema" if op.form == "define" else "`mutates_args`"
+    return {"define": "the schema", "jax": "`input_output_aliases`"}.get(op.form, "`mutates_args`")

@@ -8,6 +8,9 @@ declares. For an implementation of one of torch's own ops (`Library("aten", "IMP
 schema. It is an error where the written value is the argument's own storage, and a warning where
 it is only unless something on the way copied it (`contiguous`, `reshape`, `to`).
 
+A call of jax-triton's `triton_call` is held to its `input_output_aliases`: XLA takes an input that is aliased with
+no output to be unchanged.
+
 As a note it reports an `autograd.Function` that writes an input without `ctx.mark_dirty`.
 
 ## Why

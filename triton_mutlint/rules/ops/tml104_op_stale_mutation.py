@@ -4,7 +4,8 @@
 
 Reports a name in `mutates_args`, or a `Tensor(a!)` in a schema, that no path through the op's code
 writes. It is reported only where the whole code was understood: every function that a tensor reaches,
-and every kernel that it launches.
+and every kernel that it launches. As a note it reports `mutates_args="unknown"` of an op whose code was
+understood, with what it should say.
 
 ## Why
 
@@ -50,11 +51,25 @@ from triton_mutlint.types import Change, Finding, ListKind, Location, OpMutation
 
 def check_run(run: RunSubject) -> Iterator[Finding]:
     for op in run.ops:
-        if op.complete and op.declaration.names is not None and not op.declaration.problems:
+        if op.complete and op.declaration.any_may and not op.declaration.problems:
+            yield _everything(op)
+        elif op.complete and op.declaration.names is not None and not op.declaration.problems:
             untouched = {a.name for a in op.arguments if a.mutation is OpMutation.UNWRITTEN}
             for name in dict.fromkeys(op.declaration.names):
                 if name in untouched:
                     yield _stale(op, name, op.declaration.place)
+
+
+def _everything(op: OpReport) -> Finding:
+    """That an op need not say that it may write anything."""
+    written = (*op.mutated, *op.maybe)
+    listed = ", ".join(f'"{name}"' for name in written)
+    return RULE.finding(
+        f"`mutates_args` of `{op.name}` is \"unknown\", but its code is understood: it writes "
+        f"{', '.join(f'`{name}`' for name in written) or 'nothing'}",
+        op.declaration.place, op=op, severity=Severity.INFO,
+        help=f"write `mutates_args=({listed}{',' if len(written) == 1 else ''})`", subject=op.declaration.place,
+        unfixed="a list that says less is a person's decision")
 
 
 def _stale(op: OpReport, name: str, place: Location) -> Finding:

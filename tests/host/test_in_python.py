@@ -1,0 +1,69 @@
+"""Parts of Python's library that are written out in Python do what the library does."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import contextvars
+import functools
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from triton_mutlint.host.library import in_python as ours
+
+ITEMS = [3, 0, 2]
+
+
+@pytest.mark.parametrize(("own", "real", "given"), [
+    (ours.builtins_enumerate, enumerate, (ITEMS, 1)),
+    (ours.builtins_map, map, (lambda a, b: a - b, ITEMS, [1, 2])),
+    (ours.builtins_filter, filter, (None, ITEMS)),
+    (ours.builtins_filter, filter, (lambda a: a > 1, ITEMS)),
+    (ours.builtins_backwards, reversed, (ITEMS,)),
+    (ours.itertools_chain, itertools.chain, (ITEMS, "ab")),
+    (ours.itertools_chain_from_iterable, itertools.chain.from_iterable, ([ITEMS, "ab"],)),
+    (ours.itertools_starmap, itertools.starmap, (pow, [(2, 3), (3, 2)])),
+    (ours.itertools_repeat, itertools.repeat, ("a", 2)),
+])
+def test_iterators(own: Callable[..., Any], real: Callable[..., Any], given: tuple[Any, ...]) -> None:
+    assert list(own(*given)) == list(real(*given))
+
+
+@pytest.mark.parametrize(("own", "real", "given"), [
+    (ours.builtins_sum, builtins.sum, (ITEMS,)),
+    (ours.builtins_sum, builtins.sum, ([[1], [2]], [0])),
+    (ours.functools_reduce, functools.reduce, (lambda a, b: a - b, ITEMS)),
+    (ours.functools_reduce, functools.reduce, (lambda a, b: a - b, ITEMS, 9)),
+    (ours.functools_reduce, functools.reduce, (lambda a, b: a - b, [], 9)),
+])
+def test_results(own: Callable[..., Any], real: Callable[..., Any], given: tuple[Any, ...]) -> None:
+    assert own(*given) == real(*given)
+
+
+@pytest.mark.parametrize("make", [contextvars.ContextVar, ours.contextvars_ContextVar])
+def test_a_context_variable_is_what_was_set_last(make: Any) -> None:
+    var = make("var", default=1)
+    token = var.set(2)
+    seen = [var.get()]
+    var.reset(token)
+    seen.append(var.get())
+    assert [*seen, var.get(5), make("other").get(5)] == [2, 1, 5, 5]
+
+
+@pytest.mark.parametrize("make", [contextlib.ExitStack, ours.contextlib_ExitStack])
+def test_an_exit_stack_leaves_the_last_first(make: Any) -> None:
+    seen: list[str] = []
+
+    @contextlib.contextmanager
+    def named(name: str) -> Any:
+        seen.append(name)
+        yield name
+        seen.append(f"-{name}")
+
+    with make() as stack:
+        assert stack.enter_context(named("a")) == "a"
+        stack.callback(seen.append, "called")
+    assert seen == ["a", "called", "-a"]

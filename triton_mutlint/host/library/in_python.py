@@ -1,0 +1,221 @@
+"""Parts of Python's library, written in Python: the interpreter follows them as it follows the project's own code.
+
+A name has `_` where the library's has a dot. Nothing imports this file but its tests, which hold it against Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+# ruff: noqa: N801 - names and types are the library's
+
+
+def builtins_enumerate(iterable: Any, start: int = 0) -> Any:
+    for item in iterable:
+        yield start, item
+        start += 1
+
+
+def builtins_map(function: Any, *iterables: Any) -> Any:
+    for row in zip(*iterables, strict=False):
+        yield function(*row)
+
+
+def builtins_filter(function: Any, iterable: Any) -> Any:
+    for item in iterable:
+        if item if function is None else function(item):
+            yield item
+
+
+def builtins_backwards(sequence: Any) -> Any:
+    """`reversed` of what has no method for it."""
+    yield from list(sequence)[::-1]
+
+
+def builtins_sum(iterable: Any, start: Any = 0) -> Any:
+    for item in iterable:
+        start = start + item
+    return start
+
+
+def functools_reduce(function: Any, iterable: Any, *initial: Any) -> Any:
+    rest = iter(iterable)
+    for total in initial:
+        for item in rest:
+            total = function(total, item)
+        return total
+    total = next(rest)
+    for item in rest:
+        total = function(total, item)
+    return total
+
+
+def itertools_chain(*iterables: Any) -> Any:
+    for iterable in iterables:
+        yield from iterable
+
+
+def itertools_chain_from_iterable(iterables: Any) -> Any:
+    for iterable in iterables:
+        yield from iterable
+
+
+def itertools_starmap(function: Any, iterable: Any) -> Any:
+    for row in iterable:
+        yield function(*row)
+
+
+def itertools_repeat(item: Any, times: Any = None) -> Any:
+    while True:
+        yield item
+        if times is not None:
+            times -= 1
+            if times == 0:
+                return
+
+
+def typing_cast(kind: Any, value: Any) -> Any:
+    return value
+
+
+class contextvars_ContextVar:
+    def __init__(self, name: str, **default: Any) -> None:
+        self.name, self.default = name, default
+        self.held: list[Any] = []
+
+    def get(self, *default: Any) -> Any:
+        if self.held:
+            return self.held[0]
+        return default[0] if default else self.default["default"]
+
+    def set(self, value: Any) -> Any:
+        token = _Token(self, self.held)
+        self.held = [value]
+        return token
+
+    def reset(self, token: Any) -> None:
+        self.held = token.before
+
+
+class _Token:
+    def __init__(self, var: Any, before: Any) -> None:
+        self.var, self.before = var, before
+
+
+class contextlib_nullcontext:
+    def __init__(self, enter_result: Any = None) -> None:
+        self.enter_result = enter_result
+
+    def __enter__(self) -> Any:
+        return self.enter_result
+
+    def __exit__(self, *raised: Any) -> None:
+        return None
+
+
+class contextlib_closing:
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
+
+    def __enter__(self) -> Any:
+        return self.thing
+
+    def __exit__(self, *raised: Any) -> None:
+        self.thing.close()
+
+
+class contextlib_ExitStack:
+    def __init__(self) -> None:
+        self.exits: list[Any] = []
+
+    def enter_context(self, manager: Any) -> Any:
+        entered = manager.__enter__()
+        self.exits.append(manager.__exit__)
+        return entered
+
+    def push(self, manager: Any) -> Any:
+        self.exits.append(manager.__exit__ if hasattr(manager, "__exit__") else manager)
+        return manager
+
+    def callback(self, function: Any, *given: Any, **named: Any) -> Any:
+        self.exits.append(lambda *raised: function(*given, **named) and None)
+        return function
+
+    def close(self) -> None:
+        self.__exit__(None, None, None)
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        for leave in reversed(self.exits):
+            leave(*raised)
+
+
+def torch_utils__pytree_tree_flatten(tree: Any, is_leaf: Any = None) -> Any:
+    leaves: list[Any] = []
+    torch_utils__pytree_tree_map(leaves.append, tree, is_leaf=is_leaf)
+    return leaves, _Tree(tree)
+
+
+def torch_utils__pytree_tree_leaves(tree: Any, is_leaf: Any = None) -> Any:
+    leaves: list[Any] = []
+    torch_utils__pytree_tree_map(leaves.append, tree, is_leaf=is_leaf)
+    return leaves
+
+
+class _Tree:
+    def __init__(self, tree: Any) -> None:
+        self.tree = tree
+
+
+def torch_utils__pytree_tree_unflatten(leaves: Any, treespec: Any) -> Any:
+    rest = iter(leaves)
+    return torch_utils__pytree_tree_map(lambda leaf: next(rest), treespec.tree)
+
+
+# Trees of three levels are followed; a function that calls itself would mix the trees with their leaves.
+
+
+def torch_utils__pytree_tree_map(function: Any, tree: Any, *rests: Any, is_leaf: Any = None) -> Any:
+    if is_leaf is not None and is_leaf(tree):
+        return function(tree, *rests)
+    if isinstance(tree, dict):
+        return {key: _branch(function, tree[key], *[rest[key] for rest in rests], is_leaf=is_leaf) for key in tree}
+    if isinstance(tree, (list, tuple)):
+        return [_branch(function, part, *[rest[i] for rest in rests], is_leaf=is_leaf) for i, part in enumerate(tree)]
+    return function(tree, *rests)
+
+
+def _branch(function: Any, tree: Any, *rests: Any, is_leaf: Any = None) -> Any:
+    if is_leaf is not None and is_leaf(tree):
+        return function(tree, *rests)
+    if isinstance(tree, dict):
+        return {key: _twig(function, tree[key], *[rest[key] for rest in rests], is_leaf=is_leaf) for key in tree}
+    if isinstance(tree, (list, tuple)):
+        return [_twig(function, part, *[rest[i] for rest in rests], is_leaf=is_leaf) for i, part in enumerate(tree)]
+    return function(tree, *rests)
+
+
+def _twig(function: Any, tree: Any, *rests: Any, is_leaf: Any = None) -> Any:
+    if is_leaf is not None and is_leaf(tree):
+        return function(tree, *rests)
+    if isinstance(tree, dict):
+        return {key: _leaf(function, tree[key], *[rest[key] for rest in rests], is_leaf=is_leaf) for key in tree}
+    if isinstance(tree, (list, tuple)):
+        return [_leaf(function, part, *[rest[i] for rest in rests], is_leaf=is_leaf) for i, part in enumerate(tree)]
+    return function(tree, *rests)
+
+
+def _leaf(function: Any, tree: Any, *rests: Any, is_leaf: Any = None) -> Any:
+    return function(tree, *rests)
+
+
+def torch_utils__pytree_tree_map_(function: Any, tree: Any, *rests: Any, is_leaf: Any = None) -> Any:
+    torch_utils__pytree_tree_map(function, tree, *rests, is_leaf=is_leaf)
+    return tree
+
+
+def torch_utils__pytree_tree_map_only(types: Any, function: Any, tree: Any, is_leaf: Any = None) -> Any:
+    return torch_utils__pytree_tree_map(lambda leaf: function(leaf) if isinstance(leaf, types) else leaf, tree,
+                                        is_leaf=is_leaf)

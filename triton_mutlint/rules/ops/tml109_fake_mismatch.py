@@ -1,0 +1,70 @@
+'''The fake function of a torch op gives other results than the op.
+
+## What it does
+
+Compares the function that `register_fake` (or a `Meta` kernel) gives an op with the op's implementations: the number of
+results, and the dtypes of those that both make on the spot (`torch.empty(..., dtype=torch.float16)`). It reports only
+what both plainly say. The rule is off by default.
+
+## Why
+
+`torch.compile` and `torch.export` run the fake function in place of the op, to learn what it returns. They plan memory
+and generate code for that: what the op then returns is read as something else.
+
+## Bad
+
+```python
+import torch
+
+
+@torch.library.custom_op("lib::halved", mutates_args=())
+def halved(x: torch.Tensor) -> torch.Tensor:
+    out = torch.empty(x.shape, dtype=torch.float16)
+    out.copy_(x)
+    return out
+
+
+@halved.register_fake
+def _(x):
+    return torch.empty(x.shape, dtype=torch.float32)
+```
+
+## Good
+
+```python
+import torch
+
+
+@torch.library.custom_op("lib::halved", mutates_args=())
+def halved(x: torch.Tensor) -> torch.Tensor:
+    out = torch.empty(x.shape, dtype=torch.float16)
+    out.copy_(x)
+    return out
+
+
+@halved.register_fake
+def _(x):
+    return torch.empty(x.shape, dtype=torch.float16)
+```
+
+## How to fix
+
+Let the fake function return as many tensors as the op, of the same dtypes and shapes.
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from triton_mutlint.rules.rule import Rule, RunSubject
+from triton_mutlint.types import Finding, Related, Severity
+
+
+def check_run(run: RunSubject) -> Iterator[Finding]:
+    for op in run.ops:
+        for problem in op.fake_problems:
+            yield RULE.finding(f"`{op.name}`: {problem.message}", problem.location, op=op, help=problem.help,
+                               related=[Related("the op", op.location)])
+
+
+RULE = Rule("TML109", "fake-mismatch", Severity.OFF, __doc__ or "", check_run=check_run)
