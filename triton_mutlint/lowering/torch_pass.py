@@ -1,7 +1,7 @@
 """torch's own pass over a kernel: what torch.compile takes for written where code that it compiles launches the kernel.
 
-Newer versions have `identify_accessed_tensors` (2.13), which also says whether an epilogue may be fused into the kernel;
-older ones `identify_mutated_tensors` (2.11), which names what is written. What the module has is asked, not its version.
+Newer versions (2.13) have `identify_accessed_tensors`, which also says whether an epilogue may be fused into a kernel;
+older ones (2.11) `identify_mutated_tensors`, which names what is written. It is asked what the module has.
 """
 
 from __future__ import annotations

@@ -206,6 +206,32 @@ class Backend:
         manager.run(*((module, "mutlint") if version() >= (3, 6) else (module,)))
 
 
+    def compile(self, module: Any, options: Any, last: str) -> Any:
+        """What Triton's own stages make of a module of `make_ir`, up to the stage `last`: a module, or text.
+
+        Raises UsageError for a stage that this target does not have; whatever Triton raises passes through.
+        """
+        stages: dict[str, Any] = {}
+        given = (stages, options, _language())
+        self._backend.add_stages(*given[:len(inspect.signature(self._backend.add_stages).parameters)])
+        if last not in stages:
+            raise UsageError(f"this target has no stage {last!r}: source, {', '.join(stages)}")
+        metadata = {"target": self._gpu, **vars(options)}
+        for name, stage in stages.items():
+            module = stage(module, metadata)
+            if name == last:
+                break
+        return module
+
+
+def _language() -> Any:
+    """What Triton from 3.5 on calls the language of its own kernels."""
+    try:
+        return importlib.import_module("triton.backends.compiler").Language.TRITON
+    except AttributeError:
+        return None
+
+
 def compilation_error() -> type[Exception]:
     triton()
     from triton.compiler.errors import CompilationError

@@ -3,8 +3,8 @@
 ## What it does
 
 Reports each parameter that torch's own pass over a kernel takes for written, and that no analysed variant writes. The
-pass takes all tensors for written where it gives up; the finding then says why. Only with `check --compare torch`, which
-needs torch.
+pass takes all tensors for written where it gives up; the finding then says why. Only with `check --compare torch`, for
+which torch must be installed.
 
 ## Why
 

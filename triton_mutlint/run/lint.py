@@ -76,7 +76,7 @@ class Run:
         preload()
         if self.request.torch:
             torch_pass.preload()
-        self._tools.lowerer.prepare(self._default_targets)
+        self.tools.lowerer.prepare(self._default_targets)
 
     def check(self, sources: Sequence[SourceFile]) -> None:
         """A wrong spec ends the run before any work, and so does a target that cannot be used."""
@@ -128,7 +128,7 @@ class Run:
         """
         targets = self._targets(entry)
         stage, comparison = Stage.SIGNATURE, Comparison() if self.request.torch else None
-        tools = replace(self._tools, may_try=not is_delicate)
+        tools = replace(self.tools, may_try=not is_delicate)
         try:
             with watched(self.request.timeout), harmless():
                 plan = self.plan(file, kernel, entry)
@@ -147,7 +147,7 @@ class Run:
             return failed(kernel, unexpected(stage, error, kernel.location), targets)
 
     @cached_property
-    def _tools(self) -> Tools:
+    def tools(self) -> Tools:
         """Made for the first kernel: it asks the installed Triton how it prints locations."""
         sources = {str(s.path): s for s in self._sources}
         places = SourcePlaces(self.request.cwd, sources, column_base(), locates_calls())
