@@ -164,7 +164,7 @@ def _sequence(slot: Slot, namespace: Mapping[str, Any]) -> Inferred:
     """A tuple of sizes or ones: of the class in the kernel's module that has the fields used, if there are some."""
     names = [k for k in slot.children if isinstance(k, str) and k != "*"]
     if names:
-        cls = class_with(names, namespace)
+        cls = class_with(names, namespace, slot.name)
         return Inferred(_values((cls(*(1 for _ in cls._fields)),)), f"used as a tuple with {', '.join(names)}")
     numbers = [k for k in slot.children if isinstance(k, int)]
     length = max((k + 1 for k in numbers), default=2)

@@ -135,7 +135,7 @@ def tuple_type(slot: Slot, namespace: Any) -> TupleType:
     """A tuple with the elements or fields that the body uses."""
     names = [k for k in slot.children if isinstance(k, str) and k != "*"]
     if names:
-        cls = class_with(names, namespace)
+        cls = class_with(names, namespace, slot.name)
         fields: tuple[str, ...] = tuple(cls._fields)
         return TupleType(tuple(_element(slot.child(f)) for f in fields), fields, cls)
     numbers = [k for k in slot.children if isinstance(k, int)]
@@ -155,10 +155,10 @@ def _element(slot: Slot) -> ArgType:
     return ScalarType("fp32" if slot.floating else "i32")
 
 
-def class_with(names: list[str], namespace: Mapping[str, Any]) -> Any:
-    """The namedtuple class among the globals of a kernel that has these fields; else a new one."""
+def class_with(names: list[str], namespace: Mapping[str, Any], name: str) -> Any:
+    """The namedtuple class among the globals of a kernel that has these fields; else a new one, of this name."""
     for value in namespace.values():
         fields = vars(value).get("_fields") if isinstance(value, type) else None
         if fields and set(names) <= set(fields):
             return value
-    return namedtuple("Fields", names)
+    return namedtuple(name, names)
