@@ -148,3 +148,18 @@ def test_many_branches(tmp_path: Path) -> None:
     found = report(tmp_path, text)
     assert found.failure is None
     assert "y" in found.mutated
+
+
+def test_a_value_that_was_made_a_constant_to_get_it_lowered_leaves_doubt(tmp_path: Path) -> None:
+    """With n = 1 the branch is not compiled; with another one, which Triton refuses here, it would store."""
+    found = report(tmp_path, """
+        @triton.jit
+        def k(a_ptr, b_ptr, n):
+            p = a_ptr + 0
+            if n > 1:
+                p = None
+                tl.store(b_ptr, 1.0)
+            tl.load(a_ptr)
+    """)
+    assert found.failure is None
+    assert found.unknown == ("b_ptr",)
