@@ -79,8 +79,8 @@ def analyze_kernel(kernel: Kernel, plan: Plan, targets: Sequence[Target], tools:
     complete = len(plan.variants) == plan.total and not work.stopped
     judged = judge(work.analyzed, plan.inferred | plan.assumed, plan.reasons, positions, complete)
     behind = {w.through for e in effects for w in e.indirect_writes}
-    parameters, undecided = doubted(judged, plan.doubts, bool(work.failures or work.stopped or work.is_fixed), work.addresses,
-                                    behind, kernel)
+    hidden = bool(work.failures or work.stopped or work.is_fixed)
+    parameters, undecided = doubted(judged, plan.doubts, hidden, work.addresses, behind, kernel)
     return merged(replace(base, status=Status.ANALYZED), effects, parameters, undecided)
 
 
