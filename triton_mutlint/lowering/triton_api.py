@@ -21,6 +21,7 @@ SUPPORTED = ((3, 3), (3, 10))  # [first, end)
 _RECURSION_LIMIT = 2500  # a call of a helper nests some fifty Python frames
 _PARSED = 1024  # texts of functions kept
 _trees: dict[str, Any] = {}  # by text
+_GLUON = "triton.experimental.gluon._runtime"
 _NO_LINE_INFO = "TRITON_DISABLE_LINE_INFO"
 _USED = ("triton.compiler.code_generator", "triton.language.semantic")  # by every process that lowers
 
@@ -179,7 +180,9 @@ class Backend:
         """The MLIR module of `jit`; whatever Triton raises passes through."""
         from triton.compiler import ASTSource
 
-        source = ASTSource(jit, signature, constants, attributes)
+        is_gluon = getattr(jit, "is_gluon", bool)()
+        make: Any = importlib.import_module(_GLUON).GluonASTSource if is_gluon else ASTSource
+        source = make(jit, signature, constants, attributes)
         codegen = self._backend.get_codegen_implementation(options)
         with warnings.catch_warnings(), _line_info(), _parsing_once(), deep_calls():
             warnings.simplefilter("ignore")

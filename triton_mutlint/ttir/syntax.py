@@ -30,6 +30,7 @@ _LEADING: dict[str, tuple[str, ...]] = {
     "tt.get_program_id": ("axis",),
     "tt.get_num_programs": ("axis",),
     "ttg.barrier": ("addrSpace",),
+    "amdg.buffer_atomic_rmw": ("rmw_op", "sem", "scope"),
 }
 # The attribute that a bare string literal stands for.
 _LITERAL = {

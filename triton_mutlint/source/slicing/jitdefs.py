@@ -21,7 +21,7 @@ _ANNOTATIONS = __future__.annotations.compiler_flag
 
 
 class NotJitError(Exception):
-    """The decorators do not make a Triton kernel: another library's `jit`, or gluon's."""
+    """The decorators do not make a Triton kernel: another library's `jit`."""
 
 
 class PlaceholderError(Exception):
@@ -41,7 +41,6 @@ class JitDefinition:
     made: Any = None
     outer: list[ast.expr] = field(default_factory=list)
     error: BaseException | None = None
-    gluon: bool = False
 
 
 def define(namespace: Space, node: ast.FunctionDef) -> JitDefinition:
@@ -67,7 +66,6 @@ def define(namespace: Space, node: ast.FunctionDef) -> JitDefinition:
         if not isinstance(error, (NotJitError, PlaceholderError)) and not _is_of_triton(namespace, node):
             error = NotJitError(ast.unparse(decorators[0]))
         definition.error = error
-        definition.gluon = isinstance(error, NotJitError) and str(error) == "gluon"
         if definition.bound is not None:  # it may be called as the plain function it is
             with contextlib.suppress(Exception, UndecidedError):
                 definition.bound = plain_function(namespace, node)
@@ -163,13 +161,9 @@ def _maker(namespace: Space, decorator: ast.expr, node: ast.FunctionDef) -> Any:
     try:
         maker = namespace.evaluate(target)
     except (Exception, UndecidedError) as error:
-        if "gluon" in dotted(target):
-            raise NotJitError("gluon") from error
         if dotted(target)[:1] == ("triton",) or speaks_triton(namespace, node):
             raise
         raise NotJitError(ast.unparse(target)) from error
-    if is_gluon_jit(maker) or (isinstance(maker, Missing) and "gluon" in dotted(target)):
-        raise NotJitError("gluon")
     if isinstance(maker, Missing):
         if not speaks_triton(namespace, node):
             raise NotJitError(maker.mutlint_path)
@@ -239,10 +233,6 @@ def is_tuning(decorator: ast.expr) -> bool:
     target = decorator.func if isinstance(decorator, ast.Call) else decorator
     chain = dotted(target)
     return bool(chain) and ("autotune" in chain[-1] or "heuristics" in chain[-1] or "tuner" in chain[-1])
-
-
-def is_gluon_jit(value: Any) -> bool:
-    return getattr(value, "__name__", "") == "jit" and "gluon" in str(getattr(value, "__module__", ""))
 
 
 def unwrap(value: Any) -> Any:
