@@ -13,14 +13,15 @@ from triton_mutlint.kernel_source.helpers import Helper, bound_arguments
 from triton_mutlint.kernel_source.objects import (
     fields_given,
     fields_of,
-    first_parameter,
     makes_objects,
     may_store,
     member,
     named_and_home,
+    parameter_names,
 )
 from triton_mutlint.kernel_source.observer import Observer
 from triton_mutlint.kernel_source.operations import (
+    ALLOCATES,
     ANSWERING,
     ANY,
     ASM,
@@ -28,6 +29,7 @@ from triton_mutlint.kernel_source.operations import (
     CHECKS,
     COMBINING,
     FACTS,
+    GLUON,
     LOADS,
     METHODS,
     NUMBERS,
@@ -36,6 +38,7 @@ from triton_mutlint.kernel_source.operations import (
     WHOLE,
     loaded,
     masked_off,
+    may_act,
     of_asm,
     reads,
     stores,
@@ -216,6 +219,8 @@ class Calls(Accesses):
         is_known = home.partition(".")[0] in QUIET or type(target).__name__ == "ConstexprFunction"
         if value.items is not None or (isinstance(target, type) and not is_known):
             return value
+        if home.startswith((f"{GLUON}language.nvidia", f"{GLUON}language.amd")) and ANY not in named:
+            args, named = [], {**dict(zip(parameter_names(target), args, strict=False)), **named}
         return self.show(self.node).called(name if is_known else "", args, named, value)
 
     def foreign(self, target: Any, args: list[MayBe], named: Mapping[str, MayBe], method: str) -> MayBe:
@@ -238,10 +243,7 @@ class Calls(Accesses):
         if name in ANSWERING and home == "builtins":
             return NOTHING
         if stores(name):
-            if not masked_off(name, args, named):
-                first = args[0] if args else named.get(first_parameter(target))
-                self.write(given if first is None or ANY in named else first.everything())
-            self.keep(given)
+            self.stored(target, name, args, named, given)
             return LOADED
         read = of_asm(args, named) if name == ASM_CALL else None
         if read is not None:
@@ -250,8 +252,11 @@ class Calls(Accesses):
             self.done("asm", NO_ROOTS)
             self.keep(given - read[0] if read[0] else frozenset())
             return read[1]
-        if name in ASM or home.startswith("triton.experimental"):
+        if name in ASM or may_act(name, home):
             self.write(given)
+        if name in ALLOCATES:  # shared memory, which may be filled at once
+            self.keep(given)
+            return NOTHING
         if name in CHECKS and args:
             self.checked(args[0])
         self.combined(name, args, named, given)

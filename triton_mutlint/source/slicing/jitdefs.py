@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from triton_mutlint.basics import error_text
-from triton_mutlint.source.function_text import TRITON, returns_value
+from triton_mutlint.source.function_text import LANGUAGES, TRITON, returns_value
 from triton_mutlint.source.slicing.spaces import Space
 from triton_mutlint.source.slicing.stubs import Missing, UndecidedError
 from triton_mutlint.source.walking import dotted, walk
@@ -209,7 +209,7 @@ def is_of_triton(namespace: Space, name: str) -> bool:
     if isinstance(value, Missing):
         return value.mutlint_root.partition(".")[0] in TRITON - {"triton"}
     module = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
-    return str(module).startswith("triton.language") or type(value).__module__.startswith("triton.runtime")
+    return str(module).startswith(LANGUAGES) or type(value).__module__.startswith("triton.runtime")
 
 
 def _decorated(definition: JitDefinition) -> Any:
