@@ -35,6 +35,7 @@ from triton_mutlint.kernel_source.operations import (
     NUMBERS,
     QUIET,
     SIZES,
+    SPECIALIZE,
     WHOLE,
     loaded,
     masked_off,
@@ -151,10 +152,25 @@ class Calls(Accesses):
             self.spelled_out(node, args, named)
         self.at, self.node = self.place(node), node
         self.show(node)
+        if any(named_and_home(f.it)[0] == SPECIALIZE for f in function.functions):
+            parts = self.partitions(node)
+            if parts:
+                return parts[0]
         found = [self.applied(f.it, args, named, method) for f in function.functions]
         if function.is_open or not found:
             found.append(self.unknown(method, owner, args, named, function).converted())
         return either(*found)
+
+    def partitions(self, node: ast.Call) -> list[MayBe]:
+        """Warps that run a function each, with its arguments: what these give; none, where that is not listed."""
+        listed = self.listed(node.args[0]) if node.args else None
+        found = []
+        for part in listed.items or () if listed is not None else ():
+            function, given = part.items if part.items is not None and len(part.items) == 2 else (NOTHING, NOTHING)
+            if len(function.functions) != 1 or function.is_open or given.items is None:
+                return []
+            found.append(self.applied(function.functions[0].it, [*given.items], {}))
+        return found
 
     def spelled_out(self, node: ast.Call, args: list[MayBe], named: dict[str, MayBe]) -> None:
         """Tell the operands of an inline asm apart, where the call itself lists them: nothing else has that list."""
@@ -220,7 +236,10 @@ class Calls(Accesses):
         if value.items is not None or (isinstance(target, type) and not is_known):
             return value
         if home.startswith((f"{GLUON}language.nvidia", f"{GLUON}language.amd")) and ANY not in named:
-            args, named = [], {**dict(zip(parameter_names(target), args, strict=False)), **named}
+            names = parameter_names(target)
+            is_mover = home.endswith(".tdm") and names[0] in ("src", "dest")
+            names = ("desc", *names[1:]) if is_mover else names
+            args, named = [], {**dict(zip(names, args, strict=False)), **named}
         return self.show(self.node).called(name if is_known else "", args, named, value)
 
     def foreign(self, target: Any, args: list[MayBe], named: Mapping[str, MayBe], method: str) -> MayBe:
@@ -231,7 +250,7 @@ class Calls(Accesses):
             return found
         everything = mixed((*args, *named.values()))
         if name in WHOLE and home.partition(".")[0] in QUIET:
-            return mixed(value.number() for value in (*args, *named.values()))
+            return replace(mixed(value.number() for value in (*args, *named.values())), kinds=())
         if isinstance(target, type):
             return self.made(target, args, named)
         given = everything.roots

@@ -20,6 +20,7 @@ _ACTING = re.compile("store|scatter|atomic|global|asm|specialize")
 ALLOCATES = frozenset({"allocate_shared_memory", "allocate_tensor_memory"})
 QUIET = frozenset({"triton", "builtins", "math", "operator"})  # modules whose other functions store nothing
 ASM_CALL = "inline_asm_elementwise"
+SPECIALIZE = "warp_specialize"
 ASM = frozenset({ASM_CALL, "extern_elementwise"})
 COMBINING = {"reduce": ("combine_fn", 2), "associative_scan": ("combine_fn", 2), "map_elementwise": ("scalar_fn", 0)}
 _RANGES = frozenset({"range", "static_range"})
@@ -39,7 +40,8 @@ METHODS = frozenset({"to", "cast", "view", "reshape", "expand_dims", "broadcast_
                      "floor", "exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "sqrt_rn", "rsqrt", "erf", "sigmoid",
                      "softmax", "xor_sum", "reduce_or", "cdiv", "logical_and", "logical_or", "is_ptr", "is_floating",
                      "is_int", "is_block", "startswith", "endswith", "lower", "upper", "format", "get", "index",
-                     "count", "is_fp8", "is_fp16", "is_bf16", "is_fp32", "is_fp64", "slice", "reinterpret", "_reinterpret"})
+                     "count", "is_fp8", "is_fp16", "is_bf16", "is_fp32", "is_fp64", "slice", "reinterpret",
+                     "_reinterpret"})
 
 
 def loaded(*others: MayBe) -> MayBe:

@@ -205,6 +205,7 @@ class Learning(Observer):
             return replace(value, trace=own)
         self.typed |= own.is_dtype
         if name in _SIZES:
+            note(own.base if name in ("block_shape", "block_type") else NONE, "descriptor", self.place.line)
             return replace(value, trace=Trace(dtype="int"))
         if owner.items is not None or value.functions:
             return value
