@@ -14,7 +14,8 @@ MADE = ("arith.constant", "tt.make_range", "tt.get_program_id", "tt.get_num_prog
 OWN_RULES = ("arith.addi", "arith.subi", "arith.andi", "arith.remui", "arith.remsi", "tt.split", "tt.addptr",
              "arith.select", "tt.gather", "tt.int_to_ptr")  # fmt: skip
 FIRST_ONLY = ("tt.gather", "tt.make_tensor_ptr", "tt.advance", "tt.make_tensor_descriptor",
-              "tt.reinterpret_tensor_descriptor", "ttng.reinterpret_tensor_descriptor", "amdg.update_tensor_descriptor")  # fmt: skip
+              "tt.reinterpret_tensor_descriptor", "ttng.reinterpret_tensor_descriptor",
+              "amdg.update_tensor_descriptor")  # fmt: skip
 PASSING = sorted(r.name for r in rows() if r.flow is Flow.ALL and r.name not in (*OWN_RULES, *MADE))
 # What each op does through its operands, said again by hand: r read, w write, a atomic.
 MEMORY = {

@@ -58,7 +58,8 @@ def _lowers(case: dict[str, Any]) -> bool:
 
 def spec_of(book: str) -> dict[str, Any]:
     """The spec that gives every kernel of a book its arguments."""
-    kernels = {f"{c['file']}::{c['kernel']}": {"args": {a["name"]: value_in_spec(a) for a in c["args"]}} for c in raw(book)}
+    kernels = {f"{c['file']}::{c['kernel']}": {"args": {a["name"]: value_in_spec(a) for a in c["args"]}}
+               for c in raw(book)}
     return {"version": 1, "kernels": kernels}
 
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from triton_mutlint.kernel_source.accesses import Accesses, Done
 from triton_mutlint.kernel_source.folding import folded, function_of
 from triton_mutlint.kernel_source.helpers import Helper, bound_arguments
+from triton_mutlint.kernel_source.listed import by_parameter, partitions, spell_out
 from triton_mutlint.kernel_source.objects import (
     fields_given,
     fields_of,
@@ -17,7 +18,6 @@ from triton_mutlint.kernel_source.objects import (
     may_store,
     member,
     named_and_home,
-    parameter_names,
 )
 from triton_mutlint.kernel_source.observer import Observer
 from triton_mutlint.kernel_source.operations import (
@@ -29,13 +29,13 @@ from triton_mutlint.kernel_source.operations import (
     CHECKS,
     COMBINING,
     FACTS,
-    GLUON,
     LOADS,
     METHODS,
     NUMBERS,
     QUIET,
     SIZES,
     SPECIALIZE,
+    VENDORS,
     WHOLE,
     loaded,
     masked_off,
@@ -149,42 +149,17 @@ class Calls(Accesses):
         else:
             method, owner, function = "", NOTHING, self.eval(node.func)
         if any(named_and_home(f.it)[0] == ASM_CALL for f in function.functions):
-            self.spelled_out(node, args, named)
+            spell_out(node, args, named, self.eval)
         self.at, self.node = self.place(node), node
         self.show(node)
         if any(named_and_home(f.it)[0] == SPECIALIZE for f in function.functions):
-            parts = self.partitions(node)
+            parts = [self.applied(target, given, {}) for target, given in partitions(node, self.eval)]
             if parts:
                 return parts[0]
         found = [self.applied(f.it, args, named, method) for f in function.functions]
         if function.is_open or not found:
             found.append(self.unknown(method, owner, args, named, function).converted())
         return either(*found)
-
-    def partitions(self, node: ast.Call) -> list[MayBe]:
-        """Warps that run a function each, with its arguments: what these give; none, where that is not listed."""
-        listed = self.listed(node.args[0]) if node.args else None
-        found = []
-        for part in listed.items or () if listed is not None else ():
-            function, given = part.items if part.items is not None and len(part.items) == 2 else (NOTHING, NOTHING)
-            if len(function.functions) != 1 or function.is_open or given.items is None:
-                return []
-            found.append(self.applied(function.functions[0].it, [*given.items], {}))
-        return found
-
-    def spelled_out(self, node: ast.Call, args: list[MayBe], named: dict[str, MayBe]) -> None:
-        """Tell the operands of an inline asm apart, where the call itself lists them: nothing else has that list."""
-        for keyword in node.keywords:
-            if keyword.arg == "args":
-                named["args"] = self.listed(keyword.value) or named["args"]
-        if len(node.args) > 2 and not any(isinstance(a, ast.Starred) for a in node.args):
-            args[2] = self.listed(node.args[2]) or args[2]
-
-    def listed(self, node: ast.expr) -> MayBe | None:
-        """The elements of a list that is written out."""
-        if not isinstance(node, ast.List | ast.Tuple) or any(isinstance(e, ast.Starred) for e in node.elts):
-            return None
-        return MayBe(items=tuple(self.eval(e) for e in node.elts))
 
     def unknown(self, method: str, owner: MayBe, args: list[MayBe], named: Mapping[str, MayBe],
                 function: MayBe) -> MayBe:
@@ -235,11 +210,8 @@ class Calls(Accesses):
         is_known = home.partition(".")[0] in QUIET or type(target).__name__ == "ConstexprFunction"
         if value.items is not None or (isinstance(target, type) and not is_known):
             return value
-        if home.startswith((f"{GLUON}language.nvidia", f"{GLUON}language.amd")) and ANY not in named:
-            names = parameter_names(target)
-            is_mover = home.endswith(".tdm") and names[0] in ("src", "dest")
-            names = ("desc", *names[1:]) if is_mover else names
-            args, named = [], {**dict(zip(names, args, strict=False)), **named}
+        if home.startswith(VENDORS) and ANY not in named:
+            args, named = [], by_parameter(target, args, named)
         return self.show(self.node).called(name if is_known else "", args, named, value)
 
     def foreign(self, target: Any, args: list[MayBe], named: Mapping[str, MayBe], method: str) -> MayBe:
@@ -306,15 +278,14 @@ class Calls(Accesses):
 
     def combined(self, name: str, args: Sequence[MayBe], named: Mapping[str, MayBe], given: frozenset[str]) -> None:
         """Triton calls the functions among the arguments, to reduce or map the others."""
-        if not any(value.functions or value.is_open for value in (*args, *named.values())):
+        every = (*args, *named.values())
+        if not any(value.functions or value.is_open for value in every):
             return
-        given_trace = merged(made(v for v in (*args, *named.values()) if not v.has_objects()))
-        parts = MayBe(given, is_open=True, trace=given_trace)
+        parts = MayBe(given, is_open=True, trace=merged(made(value for value in every if not value.has_objects())))
         node, self.node = self.node, None
-        for value in (*args, *named.values()):
+        for value in every:
             for function in value.functions:
-                helper = self.stores.helper(function.it)
-                if helper is not None:
+                if (helper := self.stores.helper(function.it)) is not None:
                     self.applied(helper, [parts] * len(helper.node.args.args), {})
         self.node = node
         if name in COMBINING:

@@ -16,6 +16,7 @@ _STORING = ("store", "scatter", "atomic_", "_experimental_descriptor_store", "_e
             "async_store", "async_scatter", "async_atomic", "async_copy_shared", "shared_to_global", "buffer_store",
             "buffer_atomic")
 GLUON = "triton.experimental.gluon."
+VENDORS = (f"{GLUON}language.nvidia", f"{GLUON}language.amd")
 _ACTING = re.compile("store|scatter|atomic|global|asm|specialize")
 ALLOCATES = frozenset({"allocate_shared_memory", "allocate_tensor_memory"})
 QUIET = frozenset({"triton", "builtins", "math", "operator"})  # modules whose other functions store nothing
