@@ -99,7 +99,11 @@ def _index(namespace: Space, node: ast.FunctionDef, decorators: list[ast.expr]) 
 def _is_of_triton(namespace: Space, node: ast.FunctionDef) -> bool:
     """Whether it would be a jit function of Triton's if all went well."""
     jit = [d for d in node.decorator_list if namespace.module.outline.names.leads_to_jit(d)]
-    return speaks_triton(namespace, node) or (bool(jit) and "triton" in ast.unparse(jit[-1]).lower())
+    if not jit or speaks_triton(namespace, node):
+        return speaks_triton(namespace, node)
+    target = jit[-1].func if isinstance(jit[-1], ast.Call) else jit[-1]
+    whole = f"{ast.unparse(jit[-1])} {namespace.module.outline.names.full(dotted(target) or ('',))}"
+    return "triton" in whole.lower()
 
 
 def plain_function(namespace: Space, node: ast.FunctionDef, hollow: bool = False) -> Any:
@@ -165,6 +169,8 @@ def _maker(namespace: Space, decorator: ast.expr, node: ast.FunctionDef) -> Any:
             raise
         raise NotJitError(ast.unparse(target)) from error
     if isinstance(maker, Missing):
+        if maker.mutlint_path.startswith("triton."):
+            raise ImportError(f"`{maker.mutlint_path}` {maker.mutlint_reason}")
         if not speaks_triton(namespace, node):
             raise NotJitError(maker.mutlint_path)
         import triton
