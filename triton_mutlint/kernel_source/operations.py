@@ -17,7 +17,7 @@ _STORING = ("store", "scatter", "atomic_", "_experimental_descriptor_store", "_e
             "buffer_atomic")
 GLUON = "triton.experimental.gluon."
 VENDORS = (f"{GLUON}language.nvidia", f"{GLUON}language.amd")
-_ACTING = re.compile("store|scatter|atomic|global|asm|specialize")
+_ACTING = re.compile("store|scatter|atomic|to_global|asm|specialize")
 ALLOCATES = frozenset({"allocate_shared_memory", "allocate_tensor_memory"})
 QUIET = frozenset({"triton", "builtins", "math", "operator"})  # modules whose other functions store nothing
 ASM_CALL = "inline_asm_elementwise"
