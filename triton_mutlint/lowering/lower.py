@@ -62,7 +62,7 @@ class Lowerer:
         options = {"ptx_version": PTX, **variant.options} if lowered.target.backend == "cuda" else variant.options
         with captured() as printed:
             try:
-                return str(backend.compile(lowered.handle, backend.options(options), stage))
+                return str(backend.compile(kernel.jit, lowered.handle, backend.options(options), stage))
             except (RuntimeError, ValueError, AssertionError, KeyError, OSError) as error:
                 raised = error
         raise StageError(errors.failure(raised, kernel, printed.text, variant.args)) from raised
