@@ -41,7 +41,7 @@ _HAS_DESCRIPTORS, _FIRST_WITH_DESCRIPTORS = "has_triton_tensor_descriptor_host_t
 
 
 @dataclass(frozen=True)
-class Seen:
+class TorchAnswer:
     """What the pass says of one variant: what it takes for written, and why it gave up and took all, or "".
 
     `fuses_epilogue` is None where this torch does not say.
@@ -94,7 +94,7 @@ def _value(arg: ArgType) -> Any:
     return 1.5 if arg.name.startswith(("fp", "bf")) else _WIDE.get(arg.name, 32) + (arg.divisibility == 1)
 
 
-def ask(kernel: Kernel, variant: Variant, target: Target) -> Seen | None:
+def ask(kernel: Kernel, variant: Variant, target: Target) -> TorchAnswer | None:
     """What the pass says of one variant; None where it cannot be asked about such arguments."""
     given = arguments_for(variant)
     if given is None:
@@ -108,7 +108,7 @@ def ask(kernel: Kernel, variant: Variant, target: Target) -> Seen | None:
         found = identify(kernel.jit, *given)
     reads_writes = getattr(found, "read_writes", found)  # of an older one: names
     written = frozenset(getattr(dep, "name", dep) for dep in getattr(reads_writes, "writes", reads_writes))
-    return Seen(written, _cause(failures[0]) if failures else "", getattr(found, "can_fuse_epilogue", None))
+    return TorchAnswer(written, _cause(failures[0]) if failures else "", getattr(found, "can_fuse_epilogue", None))
 
 
 def identify(jit: Any, arguments: Mapping[str, Any], descriptors: Mapping[str, Any]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from triton_mutlint.analysis import VariantEffects
-from triton_mutlint.lowering.torch_pass import Seen, ask
+from triton_mutlint.lowering.torch_pass import TorchAnswer, ask
 from triton_mutlint.types import Kernel, KernelReport, Target, TorchReport, Variant
 
 
@@ -13,7 +13,7 @@ class Comparison:
     """Asks torch's pass about each variant of one kernel, as it was analysed."""
 
     def __init__(self) -> None:
-        self._answers: list[tuple[Seen, set[str]]] = []  # each with what the variant writes
+        self._answers: list[tuple[TorchAnswer, set[str]]] = []  # each with what the variant writes
 
     def observe(self, kernel: Kernel, variant: Variant, effects: VariantEffects, target: Target) -> None:
         seen = ask(kernel, variant, target)
