@@ -18,14 +18,15 @@ from triton_mutlint.host.registrations.things import (
     Library,
     Registered,
     each_in,
+    is_unknown,
     is_whole,
     opaque,
     written,
 )
-from triton_mutlint.host.state.core import Activation
+from triton_mutlint.host.state.core import Activation, Take
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.statements.exits import either
-from triton_mutlint.host.values.cells import Cell, sequence
+from triton_mutlint.host.values.cells import sequence
 from triton_mutlint.host.values.texts import Spot
 from triton_mutlint.host.values.values import (
     NO_VALUE,
@@ -33,7 +34,6 @@ from triton_mutlint.host.values.values import (
     ClassValue,
     FunctionValue,
     Value,
-    join,
 )
 
 _SURE = (FunctionValue, ClassValue, Library, Registered, HostModule)  # what counts as true
@@ -43,6 +43,7 @@ class OneByOne(Interpreter):
     """Unrolls loops over known lists; of branches that are decided, one is followed only where calls lead to them."""
 
     stack: list[ast.AST]  # the calls that are being followed
+    most, nested = MOST, 12
 
     def cell(self, node: ast.AST, what: str = "") -> CellId:
         place = super().cell(node, what)
@@ -100,45 +101,28 @@ class OneByOne(Interpreter):
 
     # ------------------------------------------------------------------ statements
 
-    def _s_for(self, node: ast.For | ast.AsyncFor) -> State | None:
-        source = self.evaluate(node.iter)
-        items = self.each(source)
-        if items is None and self.runs_code(source):
-            return super()._s_for(node)
-        if items is not None and len(items) <= MOST:
-            return self._rounds(node, items, None)
-        return self._rounds(node, [opaque("it is computed in a loop")], self.state.copy())
+    def _loop_over_one(self, value: Value, node: ast.AST, take: Take) -> bool:
+        """Elements that may not be there are followed one by one, too."""
+        items = None if self.is_whole(value) or self.runs_code(value) else self.each(value)
+        if items is None or len(items) > MOST:
+            return super()._loop_over_one(value, node, take)
 
-    _s_asyncfor = _s_for
+        def taken(item: Value) -> bool:
+            return self.repeated(lambda: take(item))
 
-    def _s_while(self, node: ast.While) -> State | None:
-        self.condition(node.test)
-        return self._rounds(node, [NO_VALUE], self.state.copy())
+        return self._one_by_one(items, taken)
 
-    def _rounds(self, node: ast.For | ast.AsyncFor | ast.While, items: Sequence[Value],
-                skipped: State | None) -> State | None:
-        """Follow one round for each item; `skipped` is the state where there may have been none."""
-        outer, self.here.breaks = (self.here.breaks, self.here.continues), []
-        current: State | None = self.state
-        for i, item in enumerate(items):
-            if current is None:
-                break
-            self.here.continues = []
-            self.rounds = (*self.rounds, i)
-            if not isinstance(node, ast.While):
-                self.state = current
-                self.assign(node.target, item)
-            current = self.block(node.body, current)
-            self.rounds = self.rounds[:-1]
-            for again in self.here.continues:
-                current = either(current, again)
-        current = either(current, skipped)
-        breaks, (self.here.breaks, self.here.continues) = self.here.breaks, outer
-        if current is not None:
-            current = self.block(node.orelse, current)
-        for broken in breaks:
-            current = either(current, broken)
-        return current
+    def repeated(self, work: Callable[[], bool]) -> bool:
+        """What may be done any number of times is followed once."""
+        skipped = self.state.copy()
+        if work():
+            self.state.join(skipped)
+        else:
+            self.state = skipped
+        return True
+
+    def _any_element(self, value: Value) -> Value:
+        return opaque("it is computed in a loop") if is_unknown(value) else super()._any_element(value)
 
     def _s_if(self, node: ast.If) -> State | None:
         certain = self.condition(node.test)
@@ -184,45 +168,6 @@ class OneByOne(Interpreter):
 
     def _set(self, node: ast.Set) -> Value:
         return self._tuple(ast.copy_location(ast.List(node.elts, ast.Load()), node))
-
-    def _listcomp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
-        rows, whole = self._row_by_row(node.generators, [node.elt])
-        if rows is None:
-            return opaque(AT_RUN_TIME)
-        return self.listed([row[0] for row in rows], node, whole)
-
-    _setcomp = _generatorexp = _listcomp
-
-    def _dictcomp(self, node: ast.DictComp) -> Value:
-        rows, _ = self._row_by_row(node.generators, [node.key, node.value])
-        if rows is None:
-            return opaque(AT_RUN_TIME)
-        known = {key.constant[1]: value for key, value in rows if key.constant is not None}
-        rest = join(*(value for key, value in rows if key.constant is None))
-        return self.make(node, Cell(known, rest, kind="dict"))
-
-    def _row_by_row(self, generators: Sequence[ast.comprehension],
-                    results: Sequence[ast.expr]) -> tuple[list[list[Value]] | None, bool]:
-        """What each round of a comprehension gives, and whether there are just these."""
-        generator = generators[0]
-        source = self.evaluate(generator.iter)
-        items = self.each(source)
-        if len(generators) != 1 or items is None or len(items) > MOST:
-            return None, False
-        own = [n.id for n in ast.walk(generator.target) if isinstance(n, ast.Name)]
-        saved = {name: self.state.get(self.here.scope, name) for name in own}
-        found: list[list[Value]] = []
-        whole = self.is_whole(source)
-        for i, item in enumerate(items):
-            self.rounds = (*self.rounds, i)
-            self.assign(generator.target, item)
-            answers = [self.condition(test) for test in generator.ifs]
-            if False not in answers:
-                whole = whole and None not in answers
-                found.append([self.evaluate(result) for result in results])
-            self.rounds = self.rounds[:-1]
-        self.state.restore(self.here.scope, saved)
-        return found, whole
 
     def tested(self, value: Value, node: ast.AST) -> bool | None:
         certain = super().tested(value, node)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from triton_mutlint.host.modules.following import in_python
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.registrations.one_by_one import OneByOne
 from triton_mutlint.host.registrations.real import BUILTINS, Element, NotKnownError, Real
@@ -65,34 +66,24 @@ class RealCalls(OneByOne):
                 for content in self.state.contents(arguments.positional[0])) and arguments.positional[0].cells:
             return arguments.positional[0]  # it says where its elements stand
         if name in BUILTINS:
+            arguments = self._drained(arguments, node)
             made = self.really(BUILTINS[name], arguments, node)
-            return opaque(AT_RUN_TIME) if made is None else made
-        if hasattr(self, f"_b_{name.replace('.', '_')}"):
+            if made is not None:
+                return made
+        if hasattr(self, f"_b_{name.replace('.', '_')}") or in_python(f"builtins.{name}") is not None:
             return super()._builtin(name, arguments, node)
-        return self.not_known(NO_VALUE, arguments, node)
+        return opaque(AT_RUN_TIME) if name in BUILTINS else self.not_known(NO_VALUE, arguments, node)
 
     def standard(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         made = self.really(BUILTINS[name], arguments, node) if name in BUILTINS else None
         if made is not None:
             return made
-        if hasattr(self, f"_f_{name.replace('.', '_')}"):
+        if hasattr(self, f"_f_{name.replace('.', '_')}") or in_python(name) is not None:
             return super().standard(name, arguments, node)
         return self.not_known(NO_VALUE, arguments, node)
 
     def lazily(self, made: Value, name: str, arguments: Arguments) -> None:
         """Iterators are followed at once."""
-
-    def _b_map(self, arguments: Arguments, node: ast.AST) -> Value:
-        function, *sources = arguments.positional or (NO_VALUE,)
-        rows = [self.each(source) for source in sources]
-        made = []
-        for i, row in enumerate(zip(*(held or () for held in rows), strict=False)):
-            self.rounds = (*self.rounds, i)
-            made.append(self.call(function, Arguments(row), node))
-            self.rounds = self.rounds[:-1]
-        if None in rows:
-            return opaque(AT_RUN_TIME)
-        return self.listed(made, node, all(self.is_whole(source) for source in sources))
 
     def _f_inspect_signature(self, arguments: Arguments, node: ast.AST) -> Value:
         """The names and annotations of one function, by which registrars make schemas."""
@@ -117,16 +108,13 @@ class RealCalls(OneByOne):
         gives = meant(getattr(one.node, "returns", None))
         return self.make(node, Cell({"parameters": listed, "return_annotation": gives}, kind="object"), "signature")
 
-    def _b_filter(self, arguments: Arguments, node: ast.AST) -> Value:
-        items = self.each(arguments.positional[-1]) if arguments.positional else None
-        return opaque(AT_RUN_TIME) if items is None else self.listed(items, node, False)
-
     def method(self, attribute: Attribute, arguments: Arguments, node: ast.AST) -> Value:
         """`owner.name(...)` of a string or a dict, with Python's own method if that changes nothing."""
         owner, name = attribute.owner, attribute.name
         if is_text(owner):
             function = getattr(str, name, None)
-            made = self.really(function, arguments, node, owner) if function is not None else None
+            given = self._drained(arguments, node)
+            made = self.really(function, given, node, owner) if function is not None else None
             return written(hole("…")) if made is None else made
         contents = self.state.contents(owner)
         if name in ("items", "keys", "values", "get") and len(contents) == 1 and contents[0].kind == "dict":
