@@ -1,4 +1,4 @@
-"""The interpreter where it follows loops element by element, and runs Python's own functions on real values.
+"""The interpreter where it follows every element of a loop by itself, also those that may not be there.
 
 Code that registers ops does so row by row, from tables: which name belongs to which function is lost where the
 rounds of a loop are joined.
@@ -14,18 +14,14 @@ from triton_mutlint.host.library.library import Interpreter
 from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.registrations.real import MOST
 from triton_mutlint.host.registrations.things import (
-    AT_RUN_TIME,
     Library,
     Registered,
     each_in,
-    is_unknown,
     is_whole,
-    opaque,
     written,
 )
-from triton_mutlint.host.state.core import Activation, Take
+from triton_mutlint.host.state.core import Take
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.statements.exits import either
 from triton_mutlint.host.values.cells import sequence
 from triton_mutlint.host.values.texts import Spot
 from triton_mutlint.host.values.values import (
@@ -40,7 +36,7 @@ _SURE = (FunctionValue, ClassValue, Library, Registered, HostModule)  # what cou
 
 
 class OneByOne(Interpreter):
-    """Unrolls loops over known lists; of branches that are decided, one is followed only where calls lead to them."""
+    """Follows known lists to their end; of branches that are decided, one is followed only where calls lead to them."""
 
     stack: list[ast.AST]  # the calls that are being followed
     most, nested = MOST, 12
@@ -76,29 +72,6 @@ class OneByOne(Interpreter):
         content = sequence(values, kind)
         return self.make(node, content if whole else replace(content, size=None))
 
-    def appended(self, owner: Value, value: Value) -> None:
-        """Each element keeps a place of its own, also where some before it may not be there."""
-        contents = self.state.contents(owner)
-        if len(contents) != 1 or contents[0].many or contents[0].kind != "list":
-            self.state.grow(owner, value)
-            return
-        (cell,), content = owner.cells, contents[0]
-        fields = {**content.fields, len(content.fields): value}
-        self.state.store(cell, replace(content, fields=fields, size=None if content.size is None else content.size + 1))
-
-    def run(self, inner: Activation) -> Value:
-        """A body is followed once, and in the state of its call: recursive calls are not followed."""
-        state = self.state
-        for name, value in inner.entry.items():
-            state.put(inner.scope, name, value)
-        self._body(inner, state)
-        for other in inner.left[1:]:
-            inner.left[0].join(other)
-        self.state = state
-        if inner.left and inner.left[0] is not state:
-            state.become(inner.left[0])
-        return inner.returned if inner.returned is not None else NO_VALUE
-
     # ------------------------------------------------------------------ statements
 
     def _loop_over_one(self, value: Value, node: ast.AST, take: Take) -> bool:
@@ -121,35 +94,11 @@ class OneByOne(Interpreter):
             self.state = skipped
         return True
 
-    def _any_element(self, value: Value) -> Value:
-        return opaque("it is computed in a loop") if is_unknown(value) else super()._any_element(value)
-
     def _s_if(self, node: ast.If) -> State | None:
         certain = self.condition(node.test)
         if certain is not None and (self.stack or self.rounds):  # a constant may be edited
             return self.block(node.body if certain else node.orelse, self.state)
         return self.both(node)
-
-    def watched(self, work: Callable[[], State | None]) -> tuple[State | None, State]:
-        """Where an exception is caught, nothing that comes before it has been done."""
-        before = self.state.copy()
-        return work(), before
-
-    def _caught(self, node: ast.Try) -> State | None:
-        """What handlers leave alone is as the body left it: lists that it fills in a loop keep their order."""
-        current, before = self.watched(lambda: self.block(node.body, self.state))
-        after = self.block(node.orelse, current) if current is not None else None
-        for handler in node.handlers:
-            start = self.state = before.copy()
-            if handler.name:
-                start.put(self.scope_of(handler.name), handler.name, opaque(AT_RUN_TIME))
-            ended = self.block(handler.body, start)
-            if ended is not None and after is not None:
-                changed = () if ended.mark is before.mark else ended.heap.items()
-                heap = {cell: content for cell, content in changed if before.heap.get(cell) is not content}
-                ended = State(ended.names, heap)
-            after = either(after, ended)
-        return after
 
     def _s_augassign(self, node: ast.AugAssign) -> State:
         if isinstance(node.target, ast.Name):

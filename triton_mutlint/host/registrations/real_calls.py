@@ -82,9 +82,6 @@ class RealCalls(OneByOne):
             return super().standard(name, arguments, node)
         return self.not_known(NO_VALUE, arguments, node)
 
-    def lazily(self, made: Value, name: str, arguments: Arguments) -> None:
-        """Iterators are followed at once."""
-
     def _f_inspect_signature(self, arguments: Arguments, node: ast.AST) -> Value:
         """The names and annotations of one function, by which registrars make schemas."""
         things = list(arguments.positional[0].things) if arguments.positional else []
@@ -185,15 +182,6 @@ class RealCalls(OneByOne):
     def _keyed(self, owner: Value, index: Value) -> Value:
         return super()._keyed(owner, settled(index))
 
-    def _compare(self, node: ast.Compare) -> Value:
-        if len(node.ops) != 1 or not isinstance(node.ops[0], (ast.In, ast.NotIn)):
-            return super()._compare(node)
-        one, several = self.evaluate(node.left), self.evaluate(node.comparators[0])
-        alike = [_alike(one, item) for item in self.each(several) or [NO_VALUE]]
-        if None in alike or not self.is_whole(several):
-            return PLAIN
-        return constant((True in alike) is isinstance(node.ops[0], ast.In))
-
     def compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
         if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)) and _outside(left) and _outside(right):
             return constant((_outside(left) == _outside(right)) is isinstance(op, (ast.Is, ast.Eq)))
@@ -215,12 +203,6 @@ def _outside(value: Value) -> str:
     """The full name of something outside the project, if it is that for certain: `torch.Tensor`."""
     names = [one.name if isinstance(one, External) else "" for one in value.things]
     return names[0] if len(names) == 1 and not value.cells and not value.kind and value.constant is None else ""
-
-
-def _alike(one: Value, other: Value) -> bool | None:
-    """Whether two values are equal; None where that is not known."""
-    held = [settled(value).constant or _outside(value) for value in (one, other)]
-    return held[0] == held[1] if all(held) else None
 
 
 def _cut(text: str, at: slice) -> str:
