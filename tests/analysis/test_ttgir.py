@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.analysis.ttir_case import analyze, module, through, written
+
+from tests.helpers.ttir_case import analyze, module, through, written
 
 STAGES = Path(__file__).resolve().parents[2] / "fixtures" / "ttgir"
 WRITTEN = {
