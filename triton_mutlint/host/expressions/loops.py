@@ -37,6 +37,8 @@ _ROUNDS = 12  # of one loop: what names may hold grows by what few arguments the
 class Loops(Classes):
     """Runs loops."""
 
+    most, nested = MOST, NESTED
+
     def loop_over(self, value: Value, node: ast.AST, take: Take) -> bool:
         """Run `take` on what a loop over `value` gives, in order; whether the loop may come to its end.
 
@@ -98,7 +100,7 @@ class Loops(Classes):
             found = content.in_order()
         else:
             found = self._rows(content.source, self._maker(value, node))
-        most = MOST if len(self.rounds) < NESTED else 1
+        most = self.most if len(self.rounds) < self.nested else 1
         return found if found is not None and len(found) <= most else None
 
     def _rows(self, source: Value, node: ast.AST) -> list[Value] | None:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from triton_mutlint.config.registrar import Registrar
+from triton_mutlint.host.calls.generators import yields
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.registrations.may_register import is_followed, registers
@@ -218,6 +219,8 @@ class Registering(RegisteringNames):
 
         The registrar's own code says how ops are named, if it can be followed that far.
         """
+        if yields(function.node):
+            return super().invoke(function, arguments, node)
         known = self.registrar_of(function)
         if known is None:
             return self._inline(function, arguments, node)

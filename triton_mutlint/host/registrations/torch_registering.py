@@ -47,7 +47,6 @@ from triton_mutlint.host.values.values import (
     Sort,
     Thing,
     Value,
-    constant,
     thing,
 )
 
@@ -111,12 +110,6 @@ class TorchRegistering(RealCalls):
                 self._implemented(event.name, function, node, written("fake"))
             return function or pending(attribute, arguments, "fn")
         return super().method(attribute, arguments, node)
-
-    def _b_hasattr(self, arguments: Arguments, node: ast.AST) -> Value:
-        """Torch has the functions that are known here."""
-        owner, name = (*arguments.positional, UNKNOWN, UNKNOWN)[:2]
-        found = any(isinstance(one, External) and _TORCH.match(one.name) for one in owner.things)
-        return constant(True) if found and string(name) in _LIBRARY else UNKNOWN
 
     def _of_library(self, attribute: Attribute, library: Library | None, arguments: Arguments,
                     node: ast.AST) -> Value | None:
