@@ -109,9 +109,9 @@ def _call(op: OpRegistration, one: Implementation, interpreter: Interpreter, sta
     for effect, value in interpreter.escaped:
         interpreter.effects.gap(effect, state, [value])
     interpreter.escaped.clear()
-    same, maybe = state.reach([result])
-    interpreter.effects.returned.update(dict.fromkeys(same))
-    interpreter.effects.maybe_returned.update(dict.fromkeys(maybe))
+    for value in state.all_held([result]):  # not what code that is not understood was given
+        interpreter.effects.returned.update(dict.fromkeys(value.same))
+        interpreter.effects.maybe_returned.update(dict.fromkeys(value.maybe))
 
 
 def _passed(function: HostFunction, given: Mapping[str, Value], state: State) -> Arguments:
