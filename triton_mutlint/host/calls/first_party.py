@@ -94,19 +94,21 @@ class Invoking(Generators):
         self.scopes[inner.scope] = function.scope
         self.active.append(inner)
         steps, outer, self.here = self.steps, self.here, inner
+        endless = self.world.shared.endless
+        known = len(endless)
         try:
             returned = self.run(inner)
             if asked is not None:
                 asked[3][0] = bool(inner.left)
             return returned
         except TooLargeError:
-            if self.steps - steps > STEPS // 2:  # another op would spend as much on it
-                self.world.shared.endless.add(function.node)
+            if self.steps - steps > STEPS // 2 and len(endless) == known:  # another op would spend as much on it
+                endless.add(function.node)  # the innermost one: wrappers around it may call others
             raise
         except TooLongError:
             now = time.monotonic()
-            if now - inner.started > (now - self.active[0].started) / 2:
-                self.world.shared.endless.add(function.node)
+            if now - inner.started > (now - self.active[0].started) / 2 and len(endless) == known:
+                endless.add(function.node)
             raise
         finally:
             self.active.pop()
