@@ -54,8 +54,8 @@ CASES = {
         ()),
     "views": ('views = tree_map(lambda t: t.view(-1), {"a": x, "b": [y]})\n    views["b"][0].add_(1)',
         ("y",)),
-    "mixed": ('def leaf(t):\n        return t.clone() if isinstance(t, Tensor) else t\n'
-              '    c = tree_map(leaf, {"a": x, "b": [y, 1]})\n    c["a"].add_(1)',
+    "mixed": (('def leaf(t):\n        return t.clone() if isinstance(t, Tensor) else t\n'
+              '    c = tree_map(leaf, {"a": x, "b": [y, 1]})\n    c["a"].add_(1)'),
         ()),
     "inside": ('tree_map(lambda t: t.add_(1), {"a": x.clone(), "b": [y]})',
         ("y",)),
