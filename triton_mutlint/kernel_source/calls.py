@@ -282,15 +282,14 @@ class Calls(Accesses):
 
     def combined(self, name: str, args: Sequence[MayBe], named: Mapping[str, MayBe], given: frozenset[str]) -> None:
         """Triton calls the functions among the arguments, to reduce or map the others."""
-        if not any(value.functions or value.is_open for value in (*args, *named.values())):
+        every = (*args, *named.values())
+        if not any(value.functions or value.is_open for value in every):
             return
-        given_trace = merged(made(v for v in (*args, *named.values()) if not v.has_objects()))
-        parts = MayBe(given, is_open=True, trace=given_trace)
+        parts = MayBe(given, is_open=True, trace=merged(made(value for value in every if not value.has_objects())))
         node, self.node = self.node, None
-        for value in (*args, *named.values()):
+        for value in every:
             for function in value.functions:
-                helper = self.stores.helper(function.it)
-                if helper is not None:
+                if (helper := self.stores.helper(function.it)) is not None:
                     self.applied(helper, [parts] * len(helper.node.args.args), {})
         self.node = node
         if name in COMBINING:
