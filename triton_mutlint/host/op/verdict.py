@@ -109,9 +109,21 @@ def _call(op: OpRegistration, one: Implementation, interpreter: Interpreter, sta
     for effect, value in interpreter.escaped:
         interpreter.effects.gap(effect, state, [value])
     interpreter.escaped.clear()
-    for value in state.all_held([result]):  # not what code that is not understood was given
+    for value in _results(result, state):  # not what code that is not understood was given
         interpreter.effects.returned.update(dict.fromkeys(value.same))
         interpreter.effects.maybe_returned.update(dict.fromkeys(value.maybe))
+
+
+def _results(result: Value, state: State) -> list[Value]:
+    """What an op gives back: a tensor, or tensors in containers of Python."""
+    found, seen = [result], set[CellId]()
+    for value in found:
+        for cell in value.cells - seen:
+            seen.add(cell)
+            content = state.cell(cell)
+            if content is not None and content.owner is None:
+                found.extend((content.rest, *content.fields.values()))
+    return found
 
 
 def _passed(function: HostFunction, given: Mapping[str, Value], state: State) -> Arguments:
