@@ -109,14 +109,15 @@ def _call(op: OpRegistration, one: Implementation, interpreter: Interpreter, sta
     for effect, value in interpreter.escaped:
         interpreter.effects.gap(effect, state, [value])
     interpreter.escaped.clear()
-    for value in _results(result, state):  # not what code that is not understood was given
-        interpreter.effects.returned.update(dict.fromkeys(value.same))
-        interpreter.effects.maybe_returned.update(dict.fromkeys(value.maybe))
+    returned, maybe = interpreter.effects.returned, interpreter.effects.maybe_returned
+    for value in _results([*here.results, result], state):  # not what code that is not understood was given
+        maybe.update(dict.fromkeys(value.same | value.maybe))
+        returned.update(() if value.mixed else dict.fromkeys(value.same))
 
 
-def _results(result: Value, state: State) -> list[Value]:
+def _results(values: Sequence[Value], state: State) -> list[Value]:
     """What an op gives back: a tensor, or tensors in containers of Python."""
-    found, seen = [result], set[CellId]()
+    found, seen = [*values], set[CellId]()
     for value in found:
         for cell in value.cells - seen:
             seen.add(cell)
