@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from triton_mutlint.kernel_source.operations import TYPING
+from triton_mutlint.kernel_source.objects import stored_through
+from triton_mutlint.kernel_source.operations import ANY, TYPING, masked_off
 from triton_mutlint.kernel_source.values import NO_ROOTS, MayBe
 from triton_mutlint.types import Site
 
@@ -70,3 +72,11 @@ class Accesses:
         """Something is done here to the memory of parameters."""
         site = Site(kind, (self.at,))
         self.sites.update((root, site) for root in roots)
+
+    def stored(self, target: Any, name: str, args: list[MayBe], named: Mapping[str, MayBe],
+               given: frozenset[str]) -> None:
+        """A function of Triton that stores: through one argument."""
+        if not masked_off(name, args, named):
+            address = stored_through(target, args, named)
+            self.write(given if address is None or ANY in named else address.everything())
+        self.keep(given)

@@ -15,6 +15,7 @@ from triton_mutlint.signature.runtime import class_with
 from triton_mutlint.types import ArgType, ConstexprValue
 
 MAX_ALTERNATIVES = 6
+_GLUON = "triton.experimental.gluon.language"
 _OPTIONS: Mapping[str, Any] = {
     "cache_modifier": "", "eviction_policy": "", "input_precision": "ieee", "padding_option": "", "sem": "relaxed",
     "scope": "gpu", "format": "e5m2", "allow_tf32": False, "volatile": False, "rounding_mode": "rn",
@@ -114,6 +115,10 @@ def _from_body(dossier: Dossier) -> Inferred:
     if slot.dtype or named:
         where = f"used as a dtype at line {slot.dtype}" if slot.dtype else "by its name"
         return Inferred((dtype_value(_dtype(slot)),), where)
+    gluon = next((v for v in dossier.namespace.values() if own(v, "__name__") == _GLUON), None)
+    is_whole = not (slot.children or slot.branch or slot.literals)
+    if gluon is not None and is_whole and "layout" in slot.name.lower():
+        return Inferred((ConstexprValue(gluon.AutoLayout(), "AutoLayout()"),), "a layout by its name")
     if slot.keyword and slot.keyword in _OPTIONS:
         return Inferred((ConstexprValue(_OPTIONS[slot.keyword]),), f"passed as {slot.keyword}")
     if slot.children:
