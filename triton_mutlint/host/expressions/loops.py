@@ -221,7 +221,8 @@ class Loops(Classes):
             keys = content.kind == "dict" and content.owner is None
             found.append(join(PLAIN, content.get(KEYS) or Value()) if keys else content.every())
         if value.roots or value.kind & Sort.TENSOR:
-            found.append(Value(value.same, value.maybe, value.unsure, value.carried, kind=value.kind, some=value.some))
+            found.append(Value(value.same, value.maybe, value.unsure, value.carried, kind=value.kind, some=value.some,
+                               mixed=value.mixed))
         elif value.kind & Sort.OTHER:
             found.append(UNSEEN)
         elif value.kind & ~Sort.NONE or (value.kind and not found):

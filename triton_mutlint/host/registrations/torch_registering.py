@@ -271,6 +271,12 @@ def passed(registrar: Registrar, arguments: Arguments, parameter: str) -> Value 
     return take(arguments, index, parameter) if parameter else None
 
 
+def is_passed(registrar: Registrar, arguments: Arguments) -> bool:
+    """Whether the function to register is among the arguments: else the call gives a decorator."""
+    function = passed(registrar, arguments, registrar.function)
+    return not is_none(take(arguments, None, "decorated") if function is None else function)
+
+
 def _named_by(schema: Value) -> Value:
     """The name that a schema begins with."""
     texts = strings(schema)

@@ -115,6 +115,7 @@ class Statements(Exits):
     def _s_return(self, node: ast.Return) -> None:
         value = self.evaluate(node.value) if node.value is not None else Value()
         self.here.returned = value if self.here.returned is None else join(self.here.returned, value)
+        self.here.results.append(value)
         self.here.left.append(self.state)
 
     def _s_break(self, node: ast.Break) -> None:
