@@ -7,7 +7,7 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -58,7 +58,7 @@ class Modules:
         """`importlib` whose `import_module` gives sliced code what its import statements give it."""
         proxy = ModuleType("importlib")
         own = {name: value for name, value in vars(importlib).items() if not isinstance(value, ModuleType)}
-        proxy.__dict__.update(own, import_module=self._import_module, __getattr__=telling(vars(importlib).__getitem__))
+        proxy.__dict__.update(own, import_module=self._import_module, __getattr__=telling(partial(getattr, importlib)))
         return proxy
 
     def _import_module(self, name: str, package: str | None = None, **options: object) -> ModuleType:
