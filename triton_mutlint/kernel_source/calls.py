@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from triton_mutlint.kernel_source.accesses import Accesses, Done
 from triton_mutlint.kernel_source.folding import folded, function_of
-from triton_mutlint.kernel_source.helpers import Helper, bound_arguments
+from triton_mutlint.kernel_source.helpers import Helper, any_of, bound_arguments
 from triton_mutlint.kernel_source.objects import (
     fields_given,
     fields_of,
@@ -133,12 +133,12 @@ class Calls(Accesses):
             value = self.eval(argument.value if isinstance(argument, ast.Starred) else argument)
             is_spread = isinstance(argument, ast.Starred)
             if ANY in named or (is_spread and not value.has_length):
-                named[ANY] = mixed((value, named.get(ANY, NOTHING)))
+                named[ANY] = any_of(value, named)
             else:
                 args.extend((value.items or ()) if is_spread else (value,))
         for keyword in node.keywords:
             value = self.eval(keyword.value)
-            named[keyword.arg or ANY] = value if keyword.arg else mixed((value, named.get(ANY, NOTHING)))
+            named[keyword.arg or ANY] = value if keyword.arg else any_of(value, named)
         if isinstance(node.func, ast.Attribute):
             method, owner = node.func.attr, self.eval(node.func.value)
             function = self.member(owner, method)
