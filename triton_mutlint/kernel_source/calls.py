@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from triton_mutlint.kernel_source.accesses import Accesses, Done
-from triton_mutlint.kernel_source.folding import folded, function_of
+from triton_mutlint.kernel_source.folding import folded
 from triton_mutlint.kernel_source.helpers import Helper, any_of, bound_arguments
 from triton_mutlint.kernel_source.objects import (
     fields_given,
@@ -209,8 +209,6 @@ class Calls(Accesses):
         name, home = named_and_home(target)
         is_copy = name == "aggregate_replace"
         value = with_fields(args, named) if is_copy else self.foreign(target, args, named, method)
-        if not named and value.items is None:
-            value = value.by(function_of(target), *args)
         if stores(method or name) or stores(name) or name in CHECKS or name == ASM_CALL:
             self.consult(*args, *named.values())
         is_known = home.partition(".")[0] in QUIET or type(target).__name__ == "ConstexprFunction"
