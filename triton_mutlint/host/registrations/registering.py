@@ -1,8 +1,7 @@
 """Following the code of a file that registers ops, through the functions that it calls for that.
 
-Nothing is run. A function of the project that registers what its callers pass (a registrar) is
-followed at each call, so that its own code says which argument becomes what; one that registers
-functions of its own is read once, by itself.
+Nothing is run. A function of the project that registers what its callers pass (a registrar) is followed at each call;
+one that registers functions of its own is read once, by itself.
 """
 
 from __future__ import annotations
@@ -72,8 +71,6 @@ class Registering(RegisteringNames):
         self._functions: list[FunctionValue] = []
         self._told: dict[FunctionValue, tuple[str, Registrar, Arguments]] = {}  # decorators that known registrars gave
         self._ops: dict[str, Value] = {}  # the functions of those that were registered
-
-    # ------------------------------------------------------------------ the whole file
 
     def found(self) -> Iterator[Event]:
         """What the file registers when it is imported, and what functions do that nothing in it calls."""
@@ -299,6 +296,5 @@ def _is_told(event: Event) -> bool:
 
 
 def _shown(node: ast.AST) -> str:
-    callee = node.func if isinstance(node, ast.Call) else node
-    text = ast.unparse(callee)
+    text = ast.unparse(node.func if isinstance(node, ast.Call) else node)
     return text if len(text) < 60 else f"{text[:57]}..."

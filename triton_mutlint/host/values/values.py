@@ -18,6 +18,7 @@ Names = frozenset[str]
 NOTHING: Names = frozenset()
 ScopeId = tuple[object, ...]
 CellId = tuple[object, ...]
+ON_GRID = "[grid]"  # which no method is called
 MAX_CHAIN = 2
 MAX_TEXTS = 32  # more strings that a value may be are not told apart
 
@@ -231,9 +232,6 @@ class Super:
 
     owner: Value
     of: ClassValue
-
-
-ON_GRID = "[grid]"  # which no method is called
 
 
 @hashed_once
