@@ -9,11 +9,13 @@ from triton_mutlint.ttir.ops import Flow, Kind, lookup, rows
 from triton_mutlint.types import AccessKind
 
 NOTHING = Kind.COMPARE, Kind.HARMLESS
-MADE = ("arith.constant", "tt.make_range", "tt.get_program_id", "tt.get_num_programs", "ub.poison")  # of no operand
+MADE = ("arith.constant", "tt.make_range", "tt.get_program_id", "tt.get_num_programs", "ub.poison", "ttg.warp_id",
+        "ttng.clc_try_cancel_sync", "ttg.global_scratch_alloc")  # of no operand
 OWN_RULES = ("arith.addi", "arith.subi", "arith.andi", "arith.remui", "arith.remsi", "tt.split", "tt.addptr",
              "arith.select", "tt.gather", "tt.int_to_ptr")  # fmt: skip
 FIRST_ONLY = ("tt.gather", "tt.make_tensor_ptr", "tt.advance", "tt.make_tensor_descriptor",
-              "tt.reinterpret_tensor_descriptor", "ttng.reinterpret_tensor_descriptor")  # fmt: skip
+              "tt.reinterpret_tensor_descriptor", "ttng.reinterpret_tensor_descriptor",
+              "amdg.update_tensor_descriptor")  # fmt: skip
 PASSING = sorted(r.name for r in rows() if r.flow is Flow.ALL and r.name not in (*OWN_RULES, *MADE))
 # What each op does through its operands, said again by hand: r read, w write, a atomic.
 MEMORY = {
@@ -26,7 +28,13 @@ MEMORY = {
     "ttng.async_tma_copy_local_to_global": "w--", "ttng.async_tma_scatter": "w--", "ttng.async_tma_reduce": "a--",
     "amdg.buffer_load": "r-", "amdg.buffer_store": "-w-", "amdg.buffer_atomic_rmw": "-a-", "ttg.local_alloc": "-",
     "ttg.local_store": "--", "ttg.local_load": "-", "ttng.tmem_alloc": "-", "ttng.tmem_store": "--",
-    "ttng.tmem_load": "-", "ttng.warp_group_dot": "---",
+    "ttng.tmem_load": "-", "ttng.warp_group_dot": "---", "ttng.async_shared_store": "---", "ttg.local_scatter": "---",
+    "ttg.local_atomic_scatter_rmw": "----", "ttg.local_gather": "--", "ttng.clc_load_result": "-",
+    "amdg.local_load_packed_transposed": "-", "ttg.async_copy_global_to_local": "r---",
+    "amdg.buffer_load_to_local": "r---", "amdg.async_tdm_copy_global_to_local": "r--", "amdg.async_tdm_gather": "r---",
+    "amdg.async_tdm_fused_copy_global_to_local": "rrrr", "amdg.async_tdm_copy_local_to_global": "w--",
+    "amdg.async_tdm_scatter": "w---", "amdg.async_copy_local_to_global": "-w-", "ttng.tensormap_create": "w---",
+    "amdg.tdm_prefetch": "r---", "amdg.buffer_atomic_cas": "--a-", "amdg.masked_load": "r-", "amdg.masked_store": "w-",
 }  # fmt: skip
 RETURNS = {r.name: r.flow is Flow.LOADED for r in rows()}
 KINDS = {"r": {AccessKind.READ}, "w": {AccessKind.WRITE}, "a": {AccessKind.ATOMIC}, "-": set()}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.analysis.ttir_case import analyze, module, through, written
+from tests.helpers.ttir_case import analyze, module, through, written
 
 STAGES = Path(__file__).resolve().parents[2] / "fixtures" / "ttgir"
 WRITTEN = {

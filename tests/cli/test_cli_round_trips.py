@@ -271,7 +271,7 @@ def test_an_interrupted_write_leaves_the_old_file(
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(output.Path, "chmod", interrupted)
+        patch.setattr(output.Path, "replace", interrupted)
         assert run(*command) == (130 if error is KeyboardInterrupt else 2)
     assert path.read_bytes() == before
     assert {p.name for p in Path().iterdir()} == {"a.py", path.name}

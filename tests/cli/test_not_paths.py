@@ -61,7 +61,7 @@ def test_a_cell_under_its_notebooks_name_is_python(monkeypatch: pytest.MonkeyPat
     assert check("-", "--stdin-filename", "a.ipynb") == 0
 
 
-@pytest.mark.parametrize("suffix", ["ttir", "ptx"])
+@pytest.mark.parametrize("suffix", ["llir", "ptx"])
 def test_what_triton_compiled_is_no_source(suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path(f"k.{suffix}").write_text("module {\n}\n", encoding="utf-8")
     assert check(f"k.{suffix}") == 1

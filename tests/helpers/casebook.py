@@ -58,11 +58,12 @@ def _lowers(case: dict[str, Any]) -> bool:
 
 def spec_of(book: str) -> dict[str, Any]:
     """The spec that gives every kernel of a book its arguments."""
-    kernels = {f"{c['file']}::{c['kernel']}": {"args": {a["name"]: _value(a) for a in c["args"]}} for c in raw(book)}
+    kernels = {f"{c['file']}::{c['kernel']}": {"args": {a["name"]: value_in_spec(a) for a in c["args"]}}
+               for c in raw(book)}
     return {"version": 1, "kernels": kernels}
 
 
-def _value(arg: dict[str, Any]) -> Any:
+def value_in_spec(arg: dict[str, Any]) -> Any:
     kind = arg["kind"]
     if kind in ("pointer", "scalar", "descriptor"):
         return arg["type"]
@@ -72,7 +73,7 @@ def _value(arg: dict[str, Any]) -> Any:
         if "value_ref" in arg:
             return {"ref": arg["value_ref"]}
         return {"ref": f"tl.{arg['value_dtype']}"} if "value_dtype" in arg else arg["value"]
-    inner = [str(_value(e)) for e in arg["elements"]]
+    inner = [str(value_in_spec(e)) for e in arg["elements"]]
     if kind == "namedtuple":
         fields = ", ".join(f"{e['name']}={v}" for e, v in zip(arg["elements"], inner, strict=True))
         return f"{arg['class']}({fields})"

@@ -148,3 +148,36 @@ def test_many_branches(tmp_path: Path) -> None:
     found = report(tmp_path, text)
     assert found.failure is None
     assert "y" in found.mutated
+
+
+def test_a_value_that_was_made_a_constant_to_get_it_lowered_leaves_doubt(tmp_path: Path) -> None:
+    """With n = 1 the branch is not compiled; with another one, which Triton refuses here, it would store."""
+    found = report(tmp_path, """
+        @triton.jit
+        def nothing(a, b, c, d):
+            a = c
+
+
+        @triton.jit
+        def stored(p):
+            tl.store(p + tl.arange(0, 16), tl.arange(0, 16))
+            return p
+
+
+        @triton.jit
+        def k(a_ptr, b_ptr, c_ptr, d_ptr, e_ptr, n):
+            p, q = a_ptr, e_ptr
+            i = b_ptr.to(tl.int64)
+            t = c_ptr + tl.arange(0, 16)
+            if n > 1:
+                r = d_ptr
+                r = r + 0
+                q = q + 0
+                p = p + 0
+                for l in range(n):
+                    r = nothing(r, q, tl.cast(i, tl.pointer_type(tl.int32)), t)
+                    q = stored(q)
+                    p = q
+    """)
+    assert found.failure is None
+    assert "e_ptr" in found.unknown

@@ -462,22 +462,14 @@ def test_another_librarys_jit_is_left_alone(load_text, library: str) -> None:
     assert load_text(f"import {library}\n@{name}.jit\ndef f(x):\n    return x\n").failures == ()
 
 
-def test_gluon_kernels_are_named_only_when_asked_for(load_text) -> None:
-    text = "from triton.experimental import gluon\n@gluon.jit\ndef g(x):\n    pass\n"
-    assert load_text(text).failures == ()
-    ((name, failure),) = load_text(text, kernels=["g"]).failures
-    assert (name, failure.message) == ("g", "`g` is not a Triton kernel: gluon kernels are not analysed")
-
-
-def test_a_note_tells_of_gluon_kernels(load_text) -> None:
+def test_gluon_kernels_and_their_helpers_are_found(load_text) -> None:
     text = (
         "from triton.experimental import gluon\n@gluon.jit\ndef helper(x):\n    return x\n"
         "@gluon.jit\ndef g(x):\n    helper(x)\n"
     )
-    (note,) = load_text(text).notes
-    assert note.startswith("Gluon kernels are not analysed: ")
-    assert note.endswith(": g (line 8)")
-    assert load_text(COPY.format(name="k")).notes == ()
+    loaded = load_text(text)
+    assert ([k.name for k in loaded.kernels], [h.name for h in loaded.helpers]) == (["g"], ["helper"])
+    assert (loaded.failures, loaded.notes) == ((), ())
 
 
 def test_a_part_of_a_tuple_makes_no_helper(load_text) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import pytest
@@ -12,6 +13,11 @@ from triton_mutlint.spec.values import text_of, type_of_value
 from triton_mutlint.types import ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 
 Pair = namedtuple("Pair", ["x", "n"])
+
+
+@dataclass
+class Layout:
+    width: int
 
 
 class Dtype:
@@ -58,6 +64,8 @@ def tensor(dtype: str) -> SimpleNamespace:
         (PointerType("i8"), PointerType("i8")),
         ((tensor("float32"), 3), TupleType((PointerType("fp32"), ScalarType("i32")))),
         (Pair(tensor("float32"), 3), TupleType((PointerType("fp32"), ScalarType("i32")), ("x", "n"), Pair)),
+        (SimpleNamespace(base=tensor("float16"), block_shape=[16], layout=Layout(8)),
+         DescriptorType("fp16", (16,), "Layout(width=8)")),
         (constexpr(7), ConstexprValue(7)),
         (tensor, ConstexprValue(tensor, "tensor")),
     ],
@@ -77,10 +85,6 @@ def test_a_constexpr_stands_for_itself(value: object) -> None:
         ("relu", "unknown type 'relu'"),
         (2**64, "does not fit 64 bits"),
         (tensor("complex64"), "Triton has no element type for torch.complex64"),
-        (
-            SimpleNamespace(base=tensor("float16"), block_shape=[16], layout="l"),
-            "Gluon descriptors are not supported",
-        ),
     ],
 )
 def test_refuses_what_triton_cannot_take(value: object, message: str) -> None:

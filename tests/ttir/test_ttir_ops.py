@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from triton_mutlint.ttir.ops import Flow, Kind, OpInfo, lookup, rows
+from triton_mutlint.ttir.syntax import REORDERED
 
 pytestmark = pytest.mark.both
 
 # The definitions model these as writes, so that the compiler keeps them in loops; they only read.
-READS_ONLY = {"atomic_load", "atomic_poll"}
+READS_ONLY = {"tt.atomic_load", "tt.atomic_poll"}
+DIALECTS = {
+    "tt": ("Triton/IR/TritonOps.td", "TT_Op"), "ttg": ("TritonGPU/IR/TritonGPUOps.td", "TTG_Op"),
+    "ttng": ("TritonNvidiaGPU/IR/TritonNvidiaGPUOps.td", "TTNG_Op"), "gluon": ("Gluon/IR/GluonOps.td", "Gluon_Op"),
+}  # fmt: skip
+NOT_HANDLED = {"ttg.inline_asm", "ttg.mask", "ttg.mask.return", "ttg.warp_specialize.partitions"}
+# Effects that name no operand, and the operands that the op really changes.
+WHOLE_OPS: dict[str, tuple[int, ...]] = {
+    "tt.print": (), "tt.assert": (), "tt.grid_dependency_wait": (), "tt.grid_dependency_launch_dependents": (),
+    "ttng.tensormap_create": (0,), "ttng.tensormap_fenceproxy_acquire": (),
+}  # fmt: skip
+# From one such memory to the other, or numbers that are made there.
+WITHIN = {"ttng.tmem_copy", "ttng.init_barrier", "ttng.inval_barrier", "ttng.clc_try_cancel"}
 OPERAND = re.compile(r"(?:Arg<\s*)?(Variadic<|Optional<)?.*:\$(\w+)", re.DOTALL)
-VALUE_TYPE = re.compile(r"^(Arg<|Variadic<|Optional<|TT_|AnyTypeOf|RankedTensorOf|I1\b|I32\b|I64\b|AnyType\b)")
+VALUE_TYPE = re.compile(r"^(Arg<|Variadic<|Optional<|TTG?_|Any|RankedTensorOf|TensorOf|I(1|8|16|32|64|128)\b)")
 
 
 def triton_root() -> Path:
@@ -48,28 +63,38 @@ def split_commas(text: str) -> list[str]:
     return [part for part in [*parts, text[start:].strip()] if part]
 
 
-def definitions() -> list[Definition]:
-    path = triton_root() / "include/triton/Dialect/Triton/IR/TritonOps.td"
-    if not path.exists():
-        pytest.skip("this wheel ships no TritonOps.td")
-    text = re.sub(r"//[^\n]*|/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
-    text = re.sub(r"\[\{.*?\}\]", '""', text, flags=re.DOTALL)  # descriptions and code
+def definitions(dialects: Iterable[str] = ("tt",)) -> list[Definition]:
+    """The ops of some dialects, their operands in the order in which the parser has them."""
+    return [definition for dialect in dialects for definition in _definitions(dialect)]
+
+
+@cache
+def _definitions(dialect: str) -> list[Definition]:
+    path, cls = DIALECTS[dialect]
+    file = triton_root() / "include/triton/Dialect" / path
+    if not file.exists():
+        pytest.skip(f"this wheel ships no {file.name}")
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", "", file.read_text(), flags=re.DOTALL)
     found = []
-    for match in re.finditer(r'\ndef \w+\s*:\s*TT_Op<"([\w.]+)"(.*?)(?=\ndef |\nclass |\Z)', text, re.DOTALL):
-        body = match[2]
-        inputs = re.search(r"let arguments = \(\s*ins\b(.*?)\);", body, re.DOTALL)
+    for match in re.finditer(rf'\ndef \w+\s*:\s*{cls}<\s*"([\w.]+)"(.*?)(?=\ndef |\nclass |\Z)', text, re.DOTALL):
+        written = re.search(r'let assemblyFormat\s*=\s*(?:\[\{|")(.*?)(?:\}\]|")\s*;', match[2], re.DOTALL)
+        body = re.sub(r"\[\{.*?\}\]", '""', match[2], flags=re.DOTALL)  # descriptions and code
+        inputs = re.search(r"let arguments = \(\s*ins\b(.*?)\)\s*;", body, re.DOTALL)
         parts = split_commas(inputs[1]) if inputs else []
-        operands = tuple(
+        operands = [
             (part, name)
             for part, name in ((p, p.rpartition(":$")[2]) for p in parts)
             if VALUE_TYPE.match(part) and "Attr" not in re.split(r"[:,<]", part)[0]
-        )
-        found.append(Definition(match[1], body.partition("{")[0], operands))
+        ]
+        if written and f"{dialect}.{match[1]}" not in REORDERED:
+            order = [*re.findall(r"\$(\w+)", written[1]), *(name for _, name in operands)]
+            operands.sort(key=lambda operand: order.index(operand[1]))
+        found.append(Definition(f"{dialect}.{match[1]}", body.partition("{")[0], tuple(operands)))
     return found
 
 
 def test_the_definitions_are_read() -> None:
-    by_name = {d.name: d for d in definitions()}
+    by_name = {d.name.removeprefix("tt."): d for d in definitions()}
     assert len(by_name) > 40
     assert [name for _, name in by_name["store"].operands] == ["ptr", "value", "mask"]
     assert [name for _, name in by_name["descriptor_store"].operands] == ["desc", "src", "indices"]
@@ -77,41 +102,60 @@ def test_the_definitions_are_read() -> None:
     assert not by_name["store"].pure
 
 
-def test_every_op_has_a_row() -> None:
-    missing = [d.name for d in definitions() if lookup(f"tt.{d.name}") is None]
-    assert not missing
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_each_op_has_a_row_or_is_named_as_not_handled(dialect: str) -> None:
+    names = {d.name for d in definitions([dialect])}
+    assert names
+    assert {name for name in names if lookup(name) is None} == {n for n in NOT_HANDLED if n.startswith(f"{dialect}.")}
 
 
-def test_written_operands_are_in_the_table() -> None:
-    checked = 0
-    for definition in definitions():
-        row = lookup(f"tt.{definition.name}")
+@pytest.mark.parametrize("dialect", ["tt", "ttg", "ttng"])
+def test_the_operands_that_global_memory_is_read_and_written_through_are_those_of_the_table(dialect: str) -> None:
+    effects = 0
+    for definition in definitions([dialect]):
+        row = lookup(definition.name)
+        if row is None or definition.name in WHOLE_OPS:
+            continue
+        written = {i for i, (c, _) in enumerate(definition.operands) if "MemWrite<GlobalMemory>" in c}
+        read = {i for i, (c, _) in enumerate(definition.operands) if "MemRead<GlobalMemory>" in c}
+        if definition.name not in READS_ONLY:
+            assert set(row.changes) == written, definition.name
+        assert set(row.fetches) | written >= read, definition.name
+        effects += len(written | read)
+    assert effects >= {"tt": 10, "ttg": 1, "ttng": 5}[dialect]
+
+
+def test_ops_with_an_effect_on_all_of_global_memory_are_known_one_by_one() -> None:
+    found = {d.name for d in definitions(DIALECTS) if re.search(r"MemoryEffects<\[.*MemWrite<Global", d.traits)}
+    assert found == WHOLE_OPS.keys()
+    for name, changes in WHOLE_OPS.items():
+        row = lookup(name)
         assert row is not None
-        for index, (constraint, name) in enumerate(definition.operands):
-            if "MemWrite<GlobalMemory>" not in constraint or definition.name in READS_ONLY:
-                continue
-            assert index in row.writes + row.atomics, (definition.name, name)
+        assert row.changes == changes
+
+
+def test_what_is_put_into_shared_and_tensor_memory_is_kept() -> None:
+    """Barriers hold no addresses. What is put there otherwise may be read by each op that reads from there."""
+    checked = 0
+    for definition in definitions(["ttg", "ttng"]):
+        row = lookup(definition.name)
+        if row is None or definition.name in WITHIN:
+            continue
+        effects = " ".join(constraint for constraint, _ in definition.operands)
+        if re.search(r"(Generic|Async)Shared(Read)?Write|MemWrite<TensorMemory>", effects):
+            assert row.parks or row.flow is Flow.PARKED, definition.name
             checked += 1
-    assert checked >= 5
-
-
-def test_read_operands_are_in_the_table() -> None:
-    checked = 0
-    for definition in definitions():
-        row = lookup(f"tt.{definition.name}")
-        assert row is not None
-        for index, (constraint, name) in enumerate(definition.operands):
-            if "MemRead<GlobalMemory>" in constraint:
-                assert index in row.reads + row.writes + row.atomics, (definition.name, name)
-                checked += 1
-    assert checked >= 5
+        if re.search(r"(Generic|Async)SharedRead|MemRead<TensorMemory>", effects):
+            assert row.takes, definition.name
+            checked += 1
+    assert checked >= 15
 
 
 def test_the_table_adds_no_effect_to_a_pure_op() -> None:
     pure = [d.name for d in definitions() if d.pure]
     assert len(pure) > 25
     for name in pure:
-        row = lookup(f"tt.{name}")
+        row = lookup(name)
         assert row is not None
         assert not row.touches_memory, name
 
@@ -120,16 +164,10 @@ def test_an_op_that_is_not_pure_is_not_taken_as_pure() -> None:
     """Whatever the definitions do not call pure must have an effect, or a kind that says why not."""
     allowed = {Kind.HARMLESS, Kind.FUNCTION, Kind.CALL, Kind.MAP, Kind.INLINE_ASM, Kind.EXTERN}
     for definition in definitions():
-        row = lookup(f"tt.{definition.name}")
+        row = lookup(definition.name)
         assert row is not None
         if not definition.pure and row.kind not in allowed:
             assert row.touches_memory, definition.name
-
-
-def test_whole_op_effects_are_harmless_only() -> None:
-    """Ops that write `GlobalMemory` without naming an operand: known one by one."""
-    found = {d.name for d in definitions() if "MemoryEffects<" in d.traits and "MemWrite<Global" in d.traits}
-    assert found <= {"print", "assert", "grid_dependency_wait", "grid_dependency_launch_dependents"}
 
 
 def test_every_op_name_in_the_library_has_a_row() -> None:
@@ -150,6 +188,16 @@ def test_every_op_name_in_the_library_has_a_row() -> None:
         "tt.descriptor_gase",  # the halves of two names that the C++ compiler compares in pieces
     }  # fmt: skip
     assert {"tt.load", "tt.store", "tt.addptr"} <= names
+    assert sorted(name for name in names - other if lookup(name) is None) == []
+
+
+def test_every_op_name_of_amds_dialect_in_the_library_has_a_row() -> None:
+    """Its definitions are not shipped."""
+    names = {m[1].decode() for m in re.finditer(rb"\x00(amdg\.[a-z_0-9]+)(?=\x00)",
+                                                (triton_root() / "_C" / "libtriton.so").read_bytes())}
+    other = {"amdg.bypass_lds_load", "amdg.cd_regclass", "amdg.decomposed_dot_scaled_source",  # attributes
+             "amdg.in_thread_tcast_fp4"}  # the halves of two names  # fmt: skip
+    assert "amdg.buffer_store" in names
     assert sorted(name for name in names - other if lookup(name) is None) == []
 
 

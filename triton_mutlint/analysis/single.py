@@ -151,8 +151,13 @@ class SingleOps:
         parked = [operands[index] for index in info.parks if index < count]
         parked += [self.memory.load(operands[index]) for index in info.fetches] if info.flow is Flow.PARKED else []
         if parked:
-            self.memory.park(lattice.seeing(transfer.join(lattice, parked), context.deciding))
+            value = transfer.join(lattice, parked)
+            value = lattice.mixed(value | self.memory.parked) if info.takes else value  # updated where it lies
+            self.memory.park(lattice.seeing(value, context.deciding))
         if not op.results:
+            return
+        if info.flow is Flow.PARKED:
+            self.set_results(context, op, lattice.number)
             return
         state = self.memory.parked | (lattice.mixed(transfer.join(lattice, operands)) if operands else 0) \
             if info.takes else 0 if info.fetches else lattice.number

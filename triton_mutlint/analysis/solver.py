@@ -24,12 +24,14 @@ class Solver(SingleOps):
         super().__init__(module, lattice, opaque)
         self._contexts = Contexts(lattice)
         self._visited: set[int] = set()
+        self._descriptors: dict[tuple[int, int], int] = {}  # by context and the value that says where it lies
         self.entry = self._contexts.get(module.entry(), tuple(arguments))
         self._handlers: dict[str, Handler] = {
             "scf.if": self._branches, "scf.execute_region": self._branches,
             "scf.for": self._for, "scf.while": self._while,
             "tt.reduce": self._combine, "tt.scan": self._combine, "tt.map_elementwise": self._map,
             "ttg.warp_specialize": self._partitions, "ttng.tensormap_create": self._tensormap,
+            "ttng.reinterpret_tensor_descriptor": self._descriptor,
             "tt.call": self._call, "tt.split": self.split, "tt.addptr": self.displace,
             "tt.elementwise_inline_asm": self.inline_asm, "tt.extern_elementwise": self.extern,
         }
@@ -187,7 +189,15 @@ class Solver(SingleOps):
         """The memory of the first operand becomes a descriptor of the second."""
         place, base = op.operands[:2]
         self.put(context, context.values[place], context.values[base])
-        self.set(context, place, context.values[base], back=True)
+        key = id(context), place
+        before = self._descriptors.get(key, 0)
+        self._descriptors[key] = before | context.values[base]
+        self.again |= before != self._descriptors[key]
+
+    def _descriptor(self, context: Context, op: Op) -> None:
+        """A descriptor that lies in memory: of what has been put there, or of the memory itself."""
+        place = op.operands[0]
+        self.set_results(context, op, context.values[place] | self._descriptors.get((id(context), place), 0))
 
     def unknown(self, context: Context, op: Op) -> None:
         """Section 6: an op without a table row may pass on or store any operand."""

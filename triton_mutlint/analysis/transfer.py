@@ -116,12 +116,16 @@ _MOVES = """
     tt.trans tt.unsplat arith.bitcast arith.convertf arith.extf arith.extsi arith.extui arith.fptosi
     arith.fptoui arith.index_cast arith.index_castui arith.maximumf arith.maxnumf arith.maxsi arith.maxui
     arith.minimumf arith.minnumf arith.minsi arith.minui arith.sitofp arith.truncf arith.trunci arith.uitofp
-    builtin.unrealized_conversion_cast
+    builtin.unrealized_conversion_cast ttg.convert_layout gluon.set_auto_layout ttng.warp_group_dot_wait
+    amdg.in_thread_transpose amdg.extract_slice amdg.concat
+"""
+_NUMBERS = """
+    arith.constant tt.make_range tt.get_program_id tt.get_num_programs ub.poison ttg.warp_id ttng.clc_try_cancel_sync
+    ttg.global_scratch_alloc
 """
 BY_OP: dict[str, Transfer] = {
     **dict.fromkeys(_MOVES.split(), join),
-    **dict.fromkeys(("arith.constant", "tt.make_range", "tt.get_program_id", "tt.get_num_programs", "ub.poison"),
-                    number),
+    **dict.fromkeys(_NUMBERS.split(), number),
     "arith.ori": unite,
     "arith.xori": exclude,
     "arith.addi": add,

@@ -59,7 +59,7 @@ def read_effects(kernel: CompiledKernel, places: Callable[[int], Places], opaque
     except ParseError as error:
         raise _unreadable(kernel, str(error), error.line) from error
     except (LookupError, ValueError, RecursionError) as error:
-        raise _unreadable(kernel, f"{type(error).__name__}: {error}", 1) from error
+        raise _unreadable(kernel, str(error), 1) from error
     file, line = place_of(entry)
     return ReadKernel(file, line, signature.name, AnalyzedVariant(signature.arguments, (), effects),
                       dict(signature.positions), signature.is_named, target, module, signature.owners)

@@ -240,7 +240,7 @@ class _Reader:
         return read
 
     def _registrars(self, key: str, value: Any) -> Mapping[str, Registrar]:
-        from triton_mutlint.config.registrars import read_registrars  # here: few projects have any
+        from triton_mutlint.config.registrar_tables import read_registrars  # here: few projects have any
 
         def refuse(message: str, owner: str, inner: str) -> UsageError:
             return self._error(inner if inner and self.text.count(inner) == 1 else owner, f"{key}: {message}")

@@ -1,6 +1,6 @@
 """The settings in force, from a configuration file and the command line.
 
-`config_file` reads the file; this module only holds the result and what it means for a rule.
+`file.py` reads it; this module only holds the result and what it means for a rule.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from triton_mutlint.kernel_source.objects import first_parameter
+from triton_mutlint.kernel_source.objects import stored_through
 from triton_mutlint.kernel_source.operations import ANY, TYPING, masked_off
 from triton_mutlint.kernel_source.values import NO_ROOTS, MayBe
 from triton_mutlint.types import Site
@@ -75,8 +75,8 @@ class Accesses:
 
     def stored(self, target: Any, name: str, args: list[MayBe], named: Mapping[str, MayBe],
                given: frozenset[str]) -> None:
-        """A function of Triton that stores: through its first argument."""
+        """A function of Triton that stores: through one argument."""
         if not masked_off(name, args, named):
-            first = args[0] if args else named.get(first_parameter(target))
-            self.write(given if first is None or ANY in named else first.everything())
+            address = stored_through(target, args, named)
+            self.write(given if address is None or ANY in named else address.everything())
         self.keep(given)

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 from triton_mutlint.kernel_source.accesses import Accesses, Done
 from triton_mutlint.kernel_source.folding import folded
 from triton_mutlint.kernel_source.helpers import Helper, any_of, bound_arguments
+from triton_mutlint.kernel_source.listed import by_parameter, partitions, spell_out
 from triton_mutlint.kernel_source.objects import (
     fields_given,
     fields_of,
-    first_parameter,
     makes_objects,
     may_store,
     member,
@@ -21,6 +21,7 @@ from triton_mutlint.kernel_source.objects import (
 )
 from triton_mutlint.kernel_source.observer import Observer
 from triton_mutlint.kernel_source.operations import (
+    ALLOCATES,
     ANSWERING,
     ANY,
     ASM,
@@ -33,9 +34,12 @@ from triton_mutlint.kernel_source.operations import (
     NUMBERS,
     QUIET,
     SIZES,
+    SPECIALIZE,
+    VENDORS,
     WHOLE,
     loaded,
     masked_off,
+    may_act,
     of_asm,
     reads,
     stores,
@@ -145,27 +149,17 @@ class Calls(Accesses):
         else:
             method, owner, function = "", NOTHING, self.eval(node.func)
         if any(named_and_home(f.it)[0] == ASM_CALL for f in function.functions):
-            self.spelled_out(node, args, named)
+            spell_out(node, args, named, self.eval)
         self.at, self.node = self.place(node), node
         self.show(node)
+        if any(named_and_home(f.it)[0] == SPECIALIZE for f in function.functions):
+            parts = [self.applied(target, given, {}) for target, given in partitions(node, self.eval)]
+            if parts:
+                return parts[0]
         found = [self.applied(f.it, args, named, method) for f in function.functions]
         if function.is_open or not found:
             found.append(self.unknown(method, owner, args, named, function).converted())
         return either(*found)
-
-    def spelled_out(self, node: ast.Call, args: list[MayBe], named: dict[str, MayBe]) -> None:
-        """Tell the operands of an inline asm apart, where the call itself lists them: nothing else has that list."""
-        for keyword in node.keywords:
-            if keyword.arg == "args":
-                named["args"] = self.listed(keyword.value) or named["args"]
-        if len(node.args) > 2 and not any(isinstance(a, ast.Starred) for a in node.args):
-            args[2] = self.listed(node.args[2]) or args[2]
-
-    def listed(self, node: ast.expr) -> MayBe | None:
-        """The elements of a list that is written out."""
-        if not isinstance(node, ast.List | ast.Tuple) or any(isinstance(e, ast.Starred) for e in node.elts):
-            return None
-        return MayBe(items=tuple(self.eval(e) for e in node.elts))
 
     def unknown(self, method: str, owner: MayBe, args: list[MayBe], named: Mapping[str, MayBe],
                 function: MayBe) -> MayBe:
@@ -214,6 +208,8 @@ class Calls(Accesses):
         is_known = home.partition(".")[0] in QUIET or type(target).__name__ == "ConstexprFunction"
         if value.items is not None or (isinstance(target, type) and not is_known):
             return value
+        if home.startswith(VENDORS) and ANY not in named:
+            args, named = [], by_parameter(target, args, named)
         return self.show(self.node).called(name if is_known else "", args, named, value)
 
     def foreign(self, target: Any, args: list[MayBe], named: Mapping[str, MayBe], method: str) -> MayBe:
@@ -224,7 +220,7 @@ class Calls(Accesses):
             return found
         everything = mixed((*args, *named.values()))
         if name in WHOLE and home.partition(".")[0] in QUIET:
-            return mixed(value.number() for value in (*args, *named.values()))
+            return replace(mixed(value.number() for value in (*args, *named.values())), kinds=())
         if isinstance(target, type):
             return self.made(target, args, named)
         given = everything.roots
@@ -236,10 +232,7 @@ class Calls(Accesses):
         if name in ANSWERING and home == "builtins":
             return NOTHING
         if stores(name):
-            if not masked_off(name, args, named):
-                first = args[0] if args else named.get(first_parameter(target))
-                self.write(given if first is None or ANY in named else first.everything())
-            self.keep(given)
+            self.stored(target, name, args, named, given)
             return LOADED
         read = of_asm(args, named) if name == ASM_CALL else None
         if read is not None:
@@ -248,8 +241,11 @@ class Calls(Accesses):
             self.done("asm", NO_ROOTS)
             self.keep(given - read[0] if read[0] else frozenset())
             return read[1]
-        if name in ASM or home.startswith("triton.experimental"):
+        if name in ASM or may_act(name, home):
             self.write(given)
+        if name in ALLOCATES:  # shared memory, which may be filled at once
+            self.keep(given)
+            return NOTHING
         if name in CHECKS and args:
             self.checked(args[0])
         self.combined(name, args, named, given)
@@ -280,15 +276,14 @@ class Calls(Accesses):
 
     def combined(self, name: str, args: Sequence[MayBe], named: Mapping[str, MayBe], given: frozenset[str]) -> None:
         """Triton calls the functions among the arguments, to reduce or map the others."""
-        if not any(value.functions or value.is_open for value in (*args, *named.values())):
+        every = (*args, *named.values())
+        if not any(value.functions or value.is_open for value in every):
             return
-        given_trace = merged(made(v for v in (*args, *named.values()) if not v.has_objects()))
-        parts = MayBe(given, is_open=True, trace=given_trace)
+        parts = MayBe(given, is_open=True, trace=merged(made(value for value in every if not value.has_objects())))
         node, self.node = self.node, None
-        for value in (*args, *named.values()):
+        for value in every:
             for function in value.functions:
-                helper = self.stores.helper(function.it)
-                if helper is not None:
+                if (helper := self.stores.helper(function.it)) is not None:
                     self.applied(helper, [parts] * len(helper.node.args.args), {})
         self.node = node
         if name in COMBINING:

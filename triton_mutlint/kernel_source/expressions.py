@@ -1,4 +1,4 @@
-"""Expressions in a kernel's source, as `possible_stores` follows them."""
+"""Expressions in a kernel's source, as the walk follows them."""
 
 from __future__ import annotations
 

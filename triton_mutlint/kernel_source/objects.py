@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dis
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from inspect import signature
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -70,12 +70,19 @@ def makes_objects(cls: type) -> bool:
                                     for name in code.co_names)
 
 
-def first_parameter(target: Any) -> str:
-    """The name of a function's first parameter."""
+def parameter_names(target: Any) -> tuple[str, ...]:
+    """The names of a function's parameters."""
     try:
-        return next(iter(signature(target).parameters), "")
+        return tuple(signature(target).parameters)
     except (TypeError, ValueError):
-        return ""
+        return ()
+
+
+def stored_through(target: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    """The argument that a function of Triton stores through: `ptr`, if it has such a parameter, or the first."""
+    names = parameter_names(target) or ("",)
+    index = names.index("ptr") if "ptr" in names else 0
+    return args[index] if index < len(args) else named.get(names[index])
 
 
 class _Token:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,9 +11,17 @@ from triton_mutlint.kernel_source.objects import fields_of, named_and_home
 from triton_mutlint.kernel_source.values import LOADED, NOTHING, SOME, MayBe, mixed
 
 ANY = "**"  # stands for whichever parameters `*args` and `**kwargs` go to
-_STORING = ("store", "scatter", "atomic_", "_experimental_descriptor_store", "_experimental_device_tensormap")
+_STORING = ("store", "scatter", "atomic_", "_experimental_descriptor_store", "_experimental_device_tensormap",
+            # Gluon's, of NVIDIA's and AMD's targets
+            "async_store", "async_scatter", "async_atomic", "async_copy_shared", "shared_to_global", "buffer_store",
+            "buffer_atomic")
+GLUON = "triton.experimental.gluon."
+VENDORS = (f"{GLUON}language.nvidia", f"{GLUON}language.amd")
+_ACTING = re.compile("store|scatter|atomic|to_global|asm|specialize")
+ALLOCATES = frozenset({"allocate_shared_memory", "allocate_tensor_memory"})
 QUIET = frozenset({"triton", "builtins", "math", "operator"})  # modules whose other functions store nothing
 ASM_CALL = "inline_asm_elementwise"
+SPECIALIZE = "warp_specialize"
 ASM = frozenset({ASM_CALL, "extern_elementwise"})
 COMBINING = {"reduce": ("combine_fn", 2), "associative_scan": ("combine_fn", 2), "map_elementwise": ("scalar_fn", 0)}
 _RANGES = frozenset({"range", "static_range"})
@@ -20,11 +29,11 @@ WHOLE = _RANGES | {"cdiv", "arange"}  # take no pointers
 CHECKS = frozenset({"static_assert"})
 ANSWERING = frozenset({"len", "isinstance", "issubclass", "hasattr", "callable"})  # with a number or a truth value
 TYPING = frozenset({"isinstance", "hasattr", "getattr", "type", "num_warps", "num_threads", "num_ctas"})
-LOADS = frozenset({"load", "load_tensor_descriptor", "_experimental_descriptor_load"})
+LOADS = frozenset({"load", "buffer_load", "load_tensor_descriptor", "_experimental_descriptor_load"})
 NUMBERS = frozenset({"dot", "dot_scaled", "program_id", "num_programs", "rand", "randn", "randint", "randint4x",
                      "rand4x", "randn4x"})
 FACTS = frozenset({"dtype", "type", "shape", "block_shape", "strides", "element_ty", "scalar", "numel",
-                   "primitive_bitwidth", "itemsize"})
+                   "primitive_bitwidth", "itemsize", "layout", "block_type", "nbytes_per_cta"})
 SIZES = frozenset({"shape", "block_shape", "numel", "type", "block_type", "nbytes", "layout"})
 METHODS = frozenset({"to", "cast", "view", "reshape", "expand_dims", "broadcast_to", "trans", "permute", "split",
                      "load", "gather", "advance", "T", "ravel", "sum", "max", "min", "argmax", "argmin", "reduce",
@@ -32,7 +41,8 @@ METHODS = frozenset({"to", "cast", "view", "reshape", "expand_dims", "broadcast_
                      "floor", "exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "sqrt_rn", "rsqrt", "erf", "sigmoid",
                      "softmax", "xor_sum", "reduce_or", "cdiv", "logical_and", "logical_or", "is_ptr", "is_floating",
                      "is_int", "is_block", "startswith", "endswith", "lower", "upper", "format", "get", "index",
-                     "count", "is_fp8", "is_fp16", "is_bf16", "is_fp32", "is_fp64"})
+                     "count", "is_fp8", "is_fp16", "is_bf16", "is_fp32", "is_fp64", "slice", "reinterpret",
+                     "_reinterpret"})
 
 
 def loaded(*others: MayBe) -> MayBe:
@@ -85,6 +95,11 @@ def reads(name: str) -> bool:
 
 def stores(name: str) -> bool:
     return name.startswith(_STORING) and not name.endswith(("_load", "_poll"))
+
+
+def may_act(name: str, home: str) -> bool:
+    """Whether one of Gluon's functions, other than those that store, may put what it is given anywhere, or call it."""
+    return home.startswith(GLUON) and bool(_ACTING.search(name))
 
 
 def with_fields(args: Sequence[MayBe], named: Mapping[str, MayBe]) -> MayBe:

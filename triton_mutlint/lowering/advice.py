@@ -87,6 +87,7 @@ def other_arguments(kernel: Kernel, message: str, line: int | None, args: Mappin
         return f"give the argument types {place} (`triton-mutlint init` writes a first version)"
     newer = _PYTHON.search(message) and triton_api.version() < (3, 4)
     return (f"give other arguments {place}; it was lowered with {', '.join(shown)}"
+            + ("; a layout is given as `{ref: name}`, by what the file calls it" if "Layout" in message else "")
             + ("; or analyse it with Triton 3.4 or newer, which compiles more of Python" if newer else ""))
 
 

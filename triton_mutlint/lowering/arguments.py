@@ -64,7 +64,7 @@ def _entry(arg: ArgType, path: tuple[int, ...], name: str, out: SourceArguments)
         rank = len(arg.block_shape)
         out.owners.append(ArgOwner(name, ArgRole.ADDRESS))
         out.owners.extend([ArgOwner(name, ArgRole.META)] * (2 * rank))  # shape (i32), strides (i64)
-        return f"tensordesc<{arg.element}{list(arg.block_shape)}>"
+        return f"tensordesc<{arg.element}{list(arg.block_shape)}{',' if arg.layout else ''}{arg.layout}>"
     role = ArgRole.ADDRESS if isinstance(arg, PointerType) else ArgRole.SCALAR
     out.owners.append(ArgOwner(name, role))
     if arg.divisibility != 1:

@@ -21,6 +21,7 @@ SUPPORTED = ((3, 3), (3, 10))  # [first, end)
 _RECURSION_LIMIT = 2500  # a call of a helper nests some fifty Python frames
 _PARSED = 1024  # texts of functions kept
 _trees: dict[str, Any] = {}  # by text
+_GLUON = "triton.experimental.gluon"
 _NO_LINE_INFO = "TRITON_DISABLE_LINE_INFO"
 _USED = ("triton.compiler.code_generator", "triton.language.semantic")  # by every process that lowers
 
@@ -179,7 +180,11 @@ class Backend:
         """The MLIR module of `jit`; whatever Triton raises passes through."""
         from triton.compiler import ASTSource
 
-        source = ASTSource(jit, signature, constants, attributes)
+        make: Any = ASTSource
+        if getattr(jit, "is_gluon", bool)():
+            make = importlib.import_module(f"{_GLUON}._runtime").GluonASTSource
+            signature = {name: _with_layouts(type_, self._gpu.backend) for name, type_ in signature.items()}
+        source = make(jit, signature, constants, attributes)
         codegen = self._backend.get_codegen_implementation(options)
         with warnings.catch_warnings(), _line_info(), _parsing_once(), deep_calls():
             warnings.simplefilter("ignore")
@@ -204,6 +209,24 @@ class Backend:
         common.add_cse(manager)
         common.add_symbol_dce(manager)
         manager.run(*((module, "mutlint") if version() >= (3, 6) else (module,)))
+
+
+def _with_layouts(type_: Any, backend: str) -> Any:
+    """A type of Gluon's arguments, descriptors without a layout having the default one."""
+    if isinstance(type_, tuple):
+        parts = [_with_layouts(part, backend) for part in type_]
+        return type(type_)(*parts) if hasattr(type_, "_fields") else tuple(parts)
+    if not type_.startswith("tensordesc") or "Layout" in type_:
+        return type_
+    layouts = importlib.import_module(f"{_GLUON}.language._layouts")
+    language = importlib.import_module("triton.language")
+    element, _, sizes = type_.removeprefix("tensordesc<").removesuffix("]>").partition("[")
+    shape = [int(size) for size in sizes.split(",")]
+    if backend == "cuda":
+        layout = layouts.NVMMASharedLayout.get_default_for(shape, language.str_to_ty(element, None))
+    else:
+        layout = layouts.SwizzledSharedLayout(1, 1, 1, [*reversed(range(len(shape)))])
+    return f"{type_.removesuffix('>')},{layout!r}>"
 
 
 def compilation_error() -> type[Exception]:

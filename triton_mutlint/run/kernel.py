@@ -22,6 +22,7 @@ from triton_mutlint.ttir.parser import parse
 from triton_mutlint.types import (
     AccessKind,
     ArgType,
+    ConstexprValue,
     Failure,
     Kernel,
     KernelReport,
@@ -78,8 +79,8 @@ def analyze_kernel(kernel: Kernel, plan: Plan, targets: Sequence[Target], tools:
     complete = len(plan.variants) == plan.total and not work.stopped
     judged = judge(work.analyzed, plan.inferred | plan.assumed, plan.reasons, positions, complete)
     behind = {w.through for e in effects for w in e.indirect_writes}
-    parameters, undecided = doubted(judged, plan.doubts, bool(work.failures or work.stopped), work.addresses, behind,
-                                    kernel)
+    hidden = bool(work.failures or work.stopped or work.is_fixed)
+    parameters, undecided = doubted(judged, plan.doubts, hidden, work.addresses, behind, kernel)
     return merged(replace(base, status=Status.ANALYZED), effects, parameters, undecided)
 
 
@@ -123,6 +124,7 @@ class _Variants:
         self._repaired: dict[tuple[str, str], ArgType] = {}  # by parameter and first guess
         self._repairs = 0
         self._is_lowered = False  # some variant was
+        self.is_fixed = False  # a run-time value was made a constant, to get a variant lowered
         self.stopped = ""  # why not all of them were looked at
 
     def analyze(self, target: Target, named: bool) -> None:
@@ -180,6 +182,8 @@ class _Variants:
                     return None
                 self._repairs += 1
                 current = replace(current, args=proposal)
+        self.is_fixed |= any(isinstance(new, ConstexprValue) and not isinstance(variant.args[name], ConstexprValue)
+                             for name, new in current.args.items())
         self._repaired.update({(name, str(variant.args[name])): new for name, new in current.args.items()
                                if str(variant.args[name]) != str(new)})
         if first is not None and _choices(current, variant) != variant.choices:  # repaired into another variant

@@ -2,7 +2,7 @@
 
 A verdict speaks for the variants that were analysed: those of a spec, say, which holds one launch of several. A launch
 that passes another flag, None in place of a pointer, or a tuple of another length, is asked about here: what may the
-source store through, given what is known of the launch's own values (`possible_stores`)? Sizes differ in nearly every
+source store through, given what is known of the launch's own values? Sizes differ in nearly every
 launch, and decide nothing then.
 """
 

@@ -11,9 +11,11 @@ from triton_mutlint.kernel_source.names import named_like_dtype
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.signature.evidence import SIZES, Dossier, Inferred
 from triton_mutlint.signature.launch_sites import Passed
+from triton_mutlint.signature.runtime import class_with
 from triton_mutlint.types import ArgType, ConstexprValue
 
 MAX_ALTERNATIVES = 6
+_GLUON = "triton.experimental.gluon.language"
 _OPTIONS: Mapping[str, Any] = {
     "cache_modifier": "", "eviction_policy": "", "input_precision": "ieee", "padding_option": "", "sem": "relaxed",
     "scope": "gpu", "format": "e5m2", "allow_tf32": False, "volatile": False, "rounding_mode": "rn",
@@ -113,10 +115,14 @@ def _from_body(dossier: Dossier) -> Inferred:
     if slot.dtype or named:
         where = f"used as a dtype at line {slot.dtype}" if slot.dtype else "by its name"
         return Inferred((dtype_value(_dtype(slot)),), where)
+    gluon = next((v for v in dossier.namespace.values() if own(v, "__name__") == _GLUON), None)
+    is_whole = not (slot.children or slot.branch or slot.literals)
+    if gluon is not None and is_whole and "layout" in slot.name.lower():
+        return Inferred((ConstexprValue(gluon.AutoLayout(), "AutoLayout()"),), "a layout by its name")
     if slot.keyword and slot.keyword in _OPTIONS:
         return Inferred((ConstexprValue(_OPTIONS[slot.keyword]),), f"passed as {slot.keyword}")
     if slot.children:
-        return _sequence(slot)
+        return _sequence(slot, dossier.namespace)
     literals = [v for v in slot.literals if v is not None]
     text = [v for v in literals if isinstance(v, str)]
     if text:
@@ -159,7 +165,12 @@ def _flag(slot: Slot, reason: str) -> Inferred:
     return Inferred(_values((False,)), f"{reason}; writes are the same either way")
 
 
-def _sequence(slot: Slot) -> Inferred:
+def _sequence(slot: Slot, namespace: Mapping[str, Any]) -> Inferred:
+    """A tuple of sizes or ones: of the class in the kernel's module that has the fields used, if there are some."""
+    names = [k for k in slot.children if isinstance(k, str) and k != "*"]
+    if names:
+        cls = class_with(names, namespace, slot.name)
+        return Inferred(_values((cls(*(1 for _ in cls._fields)),)), f"used as a tuple with {', '.join(names)}")
     numbers = [k for k in slot.children if isinstance(k, int)]
     length = max((k + 1 for k in numbers), default=2)
     size = SIZES[0] if any(c.shape for c in slot.children.values()) else 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Mapping
 from typing import Any
 
 from triton_mutlint.kernel_source.dtypes import INTEGRAL, bits, canonical_dtype
@@ -134,7 +135,7 @@ def tuple_type(slot: Slot, namespace: Any) -> TupleType:
     """A tuple with the elements or fields that the body uses."""
     names = [k for k in slot.children if isinstance(k, str) and k != "*"]
     if names:
-        cls: Any = _class_with(names, namespace) or namedtuple(slot.name, names)
+        cls = class_with(names, namespace, slot.name)
         fields: tuple[str, ...] = tuple(cls._fields)
         return TupleType(tuple(_element(slot.child(f)) for f in fields), fields, cls)
     numbers = [k for k in slot.children if isinstance(k, int)]
@@ -154,9 +155,10 @@ def _element(slot: Slot) -> ArgType:
     return ScalarType("fp32" if slot.floating else "i32")
 
 
-def _class_with(names: list[str], namespace: Any) -> Any:
+def class_with(names: list[str], namespace: Mapping[str, Any], name: str) -> Any:
+    """The namedtuple class among the globals of a kernel that has these fields; else a new one, of this name."""
     for value in namespace.values():
         fields = vars(value).get("_fields") if isinstance(value, type) else None
         if fields and set(names) <= set(fields):
             return value
-    return None
+    return namedtuple(name, names)

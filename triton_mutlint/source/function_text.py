@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from triton_mutlint.source.walking import BLOCKS, dotted, walk
 
-TRITON = frozenset({"tl", "libdevice", "tldevice", "triton"})  # what Triton's own modules are called
+TRITON = frozenset({"tl", "libdevice", "tldevice", "triton", "gl", "ttgl"})  # what Triton's own modules are called
+LANGUAGES = ("triton.language", "triton.experimental.gluon.language")
 
 _SHAPING = frozenset({"reshape", "trans", "permute", "split", "dot"})
 

@@ -68,7 +68,7 @@ def load(
         return imported
     modules = _modules(globals_, target, stubs)
     try:
-        sliced = _Load(modules, source, modules.linted(source.path, source.text, tree, file)).result()
+        sliced = _Load(modules, source, modules.linted(source, file)).result()
         return sliced if imported is None else _with_nested(imported, sliced, file)
     except TooLongError as error:
         failure = Failure(Stage.LOAD, f"loading {source.display}: {error}", Location(source.display, 1))

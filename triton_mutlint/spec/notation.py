@@ -7,6 +7,7 @@ The notation is that of `triton.language.str_to_ty` and of the ahead-of-time com
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 from collections import namedtuple
 from collections.abc import Callable
@@ -25,7 +26,7 @@ _WORDS = {"None": None, "null": None, "True": True, "true": True, "False": False
 _SPECIAL_FLOATS = re.compile(r"[-+]?(inf|nan)")
 _NAMED_TUPLE = re.compile(r"([A-Za-z_][\w.]*)\s*\((.*)\)", re.DOTALL)
 _REFERENCE = re.compile(r"""\{\s*(['"]?)ref\1\s*:\s*(['"]?)([A-Za-z_][\w.]*)\2\s*\}""")
-_DESCRIPTOR = re.compile(r"tensordesc\s*<\s*([\w.]+)\s*\[([^\]]*)\]\s*>")
+_DESCRIPTOR = re.compile(r"tensordesc\s*<\s*([\w.]+)\s*\[([^\]]*)\]\s*(?:,\s*(.*))?>", re.DOTALL)
 _FIELD = re.compile(r"([A-Za-z_]\w*)\s*=\s*(.+)", re.DOTALL)
 _POINTER_WORDS = re.compile(r"ptr|pointer|tensor", re.IGNORECASE)
 _PLAIN = re.compile(r"(?P<stars>\**)(?P<name>[^:*]*)(?::\s*(?P<hint>.*))?", re.DOTALL)
@@ -79,7 +80,7 @@ def _parse(text: str, resolve: Resolve | None, depth: int) -> ArgType:
         name = reference.group(3)
         return ConstexprValue(resolve_name(name, resolve), name)
     if text.startswith("tensordesc"):
-        return _descriptor(text)
+        return _descriptor(text, resolve)
     if text.startswith("("):
         return _tuple(text, resolve, depth)
     named = _NAMED_TUPLE.fullmatch(text)
@@ -160,7 +161,7 @@ def _guess(text: str) -> str | None:
     return f"*{const}{element}" if is_pointer else element
 
 
-def _descriptor(text: str) -> DescriptorType:
+def _descriptor(text: str, resolve: Resolve | None) -> DescriptorType:
     match = _DESCRIPTOR.fullmatch(text)
     if match is None:
         raise TypeTextError(f"malformed descriptor {text!r}", "tensordesc<fp16[64, 64]>")
@@ -172,7 +173,21 @@ def _descriptor(text: str) -> DescriptorType:
     if not all(size.isdecimal() and int(size) > 0 for size in sizes):
         suggestion = f"tensordesc<{element}[64, 64]>"
         raise TypeTextError(f"{text!r}: the block shape is a list of positive sizes", suggestion)
-    return DescriptorType(element, tuple(int(size) for size in sizes))
+    return DescriptorType(element, tuple(int(size) for size in sizes), _layout(match[3] or "", resolve))
+
+
+def _layout(text: str, resolve: Resolve | None) -> str:
+    """The layout of a Gluon descriptor: `NVMMASharedLayout(…)` with plain values, or `{ref: name}`."""
+    reference = _REFERENCE.fullmatch(text)
+    if reference:
+        return repr(resolve_name(reference.group(3), resolve))
+    with contextlib.suppress(ValueError, SyntaxError):
+        call = ast.parse(text.strip() or "_()", mode="eval").body
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
+            for value in (*call.args, *(keyword.value for keyword in call.keywords)):
+                ast.literal_eval(value)
+            return text.strip()
+    raise TypeTextError(f"{text!r} is no layout of a descriptor", "NVMMASharedLayout(128, 16, 2)")
 
 
 def _tuple(text: str, resolve: Resolve | None, depth: int) -> TupleType:

@@ -86,9 +86,8 @@ def value_key(arg: ArgType) -> tuple[str, str]:
 
 
 def _descriptor(value: Any) -> DescriptorType:
-    if hasattr(value, "layout"):
-        raise TypeTextError("Gluon descriptors are not supported", "tensordesc<fp16[64, 64]>")
-    return DescriptorType(_element(value.base.dtype), tuple(int(size) for size in value.block_shape))
+    layout = repr(value.layout) if hasattr(value, "layout") else ""
+    return DescriptorType(_element(value.base.dtype), tuple(int(size) for size in value.block_shape), layout)
 
 
 def _element(dtype: Any) -> str:

@@ -1,9 +1,9 @@
 """The memory effects of every op that TTIR holds, as data.
 
 An op without a row is unanalyzable: nothing is pure unless it is listed here. Sources: `TritonOps.td`
-of Triton 3.3 to 3.9 (per-operand `MemRead`/`MemWrite`, `Pure`), the TritonGPU and TritonNvidiaGPU
-dialects beside it, and the arith, math, scf, cf, ub and nvvm dialects of the LLVM they are built with.
-Operands are numbered as MLIR numbers them, which is how `Op.operands` holds them.
+of Triton 3.3 to 3.9 (per-operand `MemRead`/`MemWrite`, `Pure`), the TritonGPU, TritonNvidiaGPU, TritonAMDGPU and
+Gluon dialects beside it, and the arith, math, scf, cf, ub, nvvm and rocdl dialects of the LLVM they are built with.
+Operands are numbered as `Op.operands` holds them: in the order of the text, but for those that the parser reorders.
 """
 
 from __future__ import annotations
@@ -118,14 +118,27 @@ _PURE_MATH = """
     erf erfc exp exp2 expm1 floor fma fpowi ipowi log log10 log1p log2 powf round roundeven rsqrt sin
     sincos sinh sqrt tan tanh trunc
 """
+_PURE_GPU = """
+    ttg.convert_layout ttg.fp4_to_fp ttng.packed_arith ttng.warp_group_dot_wait ttng.clc_get_program_id
+    gluon.set_auto_layout amdg.in_thread_transpose amdg.extract_slice amdg.concat amdg.scaled_upcast_fp4
+    amdg.scaled_upcast_fp8 amdg.scaled_downcast_fp4 amdg.scaled_downcast_fp8 tti.experimental_fpsan_embed
+    tti.experimental_fpsan_unembed ttg.warp_id ttng.clc_try_cancel_sync ttg.global_scratch_alloc
+"""
 _COMPARE = "arith.cmpi arith.cmpf math.isfinite math.isinf math.isnan math.isnormal"
 _HARMLESS = """
-    tt.print tt.assert tt.grid_dependency_wait tt.grid_dependency_launch_dependents cf.assert ttg.barrier
-    ttg.local_barrier gpu.barrier nvvm.barrier0 nvvm.barrier nvvm.griddepcontrol nvvm.griddepcontrol.wait
-    nvvm.griddepcontrol.launch.dependents ttng.cluster_barrier ttng.fence_async_shared ttng.init_barrier
-    ttng.inval_barrier ttng.wait_barrier ttng.barrier_expect ttng.arrive_barrier ttng.tc_gen5_commit
-    ttng.tc_gen5_mma ttng.async_tma_store_wait ttg.local_dealloc ttng.tensormap_fenceproxy_acquire
-    ttg.memdesc_index ttg.global_scratch_alloc llvm.intr.assume tt.experimental_tensormap_fenceproxy_acquire
+    tt.print tt.assert tt.grid_dependency_wait tt.grid_dependency_launch_dependents cf.assert gpu.barrier
+    nvvm.barrier0 nvvm.barrier nvvm.griddepcontrol nvvm.griddepcontrol.wait nvvm.griddepcontrol.launch.dependents
+    llvm.intr.assume tt.experimental_tensormap_fenceproxy_acquire rocdl.sched.barrier rocdl.sched.group.barrier
+    rocdl.iglp.opt rocdl.s.setprio rocdl.s.sleep rocdl.s.barrier
+    ttg.barrier ttg.local_barrier ttg.local_dealloc ttg.async_wait ttg.async_commit_group ttg.memdesc_index
+    ttg.memdesc_subslice ttg.memdesc_trans ttg.memdesc_reshape ttg.memdesc_reinterpret ttg.predicate_stage
+    ttng.cluster_barrier ttng.fence_async_shared ttng.fence_mbarrier_init_release_cluster ttng.init_barrier
+    ttng.inval_barrier ttng.wait_barrier ttng.barrier_expect ttng.arrive_barrier ttng.async_copy_mbarrier_arrive
+    ttng.tc_gen5_commit ttng.tc_gen5_mma ttng.tc_gen5_mma_scaled ttng.async_tma_store_wait ttng.tmem_wait
+    ttng.tmem_subslice ttng.tmem_copy ttng.tensormap_fenceproxy_acquire ttng.clc_try_cancel ttng.clc_is_canceled
+    amdg.arrive_barrier amdg.async_copy_mbarrier_arrive amdg.async_tdm_intrinsic_wait amdg.async_tdm_wait
+    amdg.async_wait amdg.cluster_barrier_arrive amdg.cluster_barrier_wait amdg.cond_barrier amdg.init_barrier
+    amdg.wait_barrier amdg.instruction_sched_hint amdg.memory_counter_wait
 """
 # scf.forall, scf.parallel and the like are left out: the parser does not know their block arguments.
 _STRUCTURED = "scf.for scf.if scf.while scf.execute_region"
@@ -138,6 +151,7 @@ def _rows() -> list[OpInfo]:
     rows = [OpInfo(f"tt.{name}", Kind.PURE) for name in _PURE_TT.split()]
     rows += [OpInfo(f"arith.{name}", Kind.PURE) for name in _PURE_ARITH.split()]
     rows += [OpInfo(f"math.{name}", Kind.PURE) for name in _PURE_MATH.split()]
+    rows += [OpInfo(name, Kind.PURE) for name in _PURE_GPU.split()]
     rows += [OpInfo(name, Kind.COMPARE, flow=Flow.NONE) for name in _COMPARE.split()]
     rows += [OpInfo(name, Kind.HARMLESS, flow=Flow.NONE) for name in _HARMLESS.split()]
     rows += [OpInfo(name, Kind.STRUCTURED, flow=Flow.SPECIAL) for name in _STRUCTURED.split()]
@@ -158,7 +172,6 @@ _SINGLE = (
     OpInfo("tt.advance", Kind.MAKE_ADDRESS, flow=Flow.FIRST),  # up to 3.7
     OpInfo("tt.make_tensor_descriptor", Kind.MAKE_ADDRESS, flow=Flow.FIRST),
     OpInfo("tt.reinterpret_tensor_descriptor", Kind.MAKE_ADDRESS, flow=Flow.FIRST),  # before 3.4
-    OpInfo("ttng.reinterpret_tensor_descriptor", Kind.MAKE_ADDRESS, flow=Flow.FIRST),
     # memory through pointers
     OpInfo("tt.load", Kind.LOAD, reads=(0,), flow=Flow.LOADED),
     OpInfo("tt.store", Kind.STORE, writes=(0,), flow=Flow.NONE),
@@ -179,23 +192,39 @@ _SINGLE = (
     OpInfo("tt.descriptor_scatter", Kind.DESCRIPTOR_STORE, writes=(0,), flow=Flow.NONE),
     OpInfo("tt.descriptor_reduce", Kind.DESCRIPTOR_REDUCE, atomics=(0,), flow=Flow.NONE),
     # shared and tensor memory, of which no descriptor leads to a parameter
-    OpInfo("ttg.convert_layout", Kind.PURE),
-    OpInfo("amdg.in_thread_transpose", Kind.PURE),
     OpInfo("ttng.warp_group_dot", Kind.LOCAL, takes=True),
-    OpInfo("ttng.warp_group_dot_wait", Kind.PURE),
     *(OpInfo(name, Kind.LOCAL, flow=Flow.NONE, parks=(0,))
-      for name in ("ttg.local_alloc", "ttg.local_store", "ttng.tmem_alloc", "ttng.tmem_store")),
-    OpInfo("ttg.local_load", Kind.LOCAL, takes=True),
-    OpInfo("ttng.tmem_load", Kind.LOCAL, takes=True),
-    OpInfo("ttng.async_tma_copy_global_to_local", Kind.DESCRIPTOR_LOAD, reads=(0,), flow=Flow.PARKED),
-    OpInfo("ttng.async_tma_gather", Kind.DESCRIPTOR_LOAD, reads=(0,), flow=Flow.PARKED),
-    OpInfo("ttng.async_tma_copy_local_to_global", Kind.DESCRIPTOR_STORE, writes=(0,), flow=Flow.NONE, takes=True),
-    OpInfo("ttng.async_tma_scatter", Kind.DESCRIPTOR_STORE, writes=(0,), flow=Flow.NONE, takes=True),
+      for name in ("ttg.local_alloc", "ttg.local_store", "ttng.tmem_alloc", "ttng.tmem_store",
+                   "ttng.async_shared_store")),
+    OpInfo("ttg.local_scatter", Kind.LOCAL, flow=Flow.NONE, parks=(1, 2)),  # the indices are one of these
+    OpInfo("ttg.local_atomic_scatter_rmw", Kind.LOCAL, parks=(1, 2), takes=True),
+    *(OpInfo(name, Kind.LOCAL, takes=True)
+      for name in ("ttg.local_load", "ttg.local_gather", "ttng.tmem_load", "ttng.clc_load_result",
+                   "amdg.local_load_packed_transposed")),
+    # between these and global memory
+    OpInfo("ttg.async_copy_global_to_local", Kind.LOAD, reads=(0,), flow=Flow.PARKED, parks=(2, 3)),
+    OpInfo("amdg.buffer_load_to_local", Kind.LOAD, reads=(0,), flow=Flow.PARKED, parks=(2, 3, 4)),
+    *(OpInfo(name, Kind.DESCRIPTOR_LOAD, reads=(0,), flow=Flow.PARKED)
+      for name in ("ttng.async_tma_copy_global_to_local", "ttng.async_tma_gather",
+                   "amdg.async_tdm_copy_global_to_local", "amdg.async_tdm_gather")),
+    OpInfo("amdg.async_tdm_fused_copy_global_to_local", Kind.DESCRIPTOR_LOAD, reads=(0, 1, 2, 3), flow=Flow.PARKED),
+    *(OpInfo(name, Kind.DESCRIPTOR_STORE, writes=(0,), flow=Flow.NONE, takes=True)
+      for name in ("ttng.async_tma_copy_local_to_global", "ttng.async_tma_scatter",
+                   "amdg.async_tdm_copy_local_to_global", "amdg.async_tdm_scatter")),
     OpInfo("ttng.async_tma_reduce", Kind.DESCRIPTOR_REDUCE, atomics=(0,), flow=Flow.NONE, takes=True),
-    OpInfo("ttng.tensormap_create", Kind.MAKE_ADDRESS, flow=Flow.SPECIAL),
+    OpInfo("amdg.async_copy_local_to_global", Kind.STORE, writes=(1,), flow=Flow.NONE, takes=True),
+    # descriptors in memory
+    OpInfo("ttng.tensormap_create", Kind.MAKE_ADDRESS, writes=(0,), flow=Flow.SPECIAL),
+    OpInfo("ttng.reinterpret_tensor_descriptor", Kind.MAKE_ADDRESS, flow=Flow.SPECIAL),
+    OpInfo("amdg.update_tensor_descriptor", Kind.MAKE_ADDRESS, flow=Flow.FIRST),
+    OpInfo("amdg.tdm_prefetch", Kind.DESCRIPTOR_LOAD, reads=(0,), flow=Flow.NONE),
+    # AMD's own loads and stores
     OpInfo("amdg.buffer_load", Kind.LOAD, reads=(0,), flow=Flow.LOADED),
     OpInfo("amdg.buffer_store", Kind.STORE, writes=(1,), flow=Flow.NONE),
     OpInfo("amdg.buffer_atomic_rmw", Kind.ATOMIC_RMW, atomics=(1,), flow=Flow.LOADED),
+    OpInfo("amdg.buffer_atomic_cas", Kind.ATOMIC_CAS, atomics=(2,), flow=Flow.LOADED),
+    OpInfo("amdg.masked_load", Kind.LOAD, reads=(0,), flow=Flow.LOADED),
+    OpInfo("amdg.masked_store", Kind.STORE, writes=(0,), flow=Flow.NONE),
     OpInfo("ttg.warp_specialize", Kind.STRUCTURED, flow=Flow.SPECIAL),
     # structure
     OpInfo("tt.func", Kind.FUNCTION, flow=Flow.SPECIAL),

@@ -30,6 +30,7 @@ _LEADING: dict[str, tuple[str, ...]] = {
     "tt.get_program_id": ("axis",),
     "tt.get_num_programs": ("axis",),
     "ttg.barrier": ("addrSpace",),
+    "amdg.buffer_atomic_rmw": ("rmw_op", "sem", "scope"),
 }
 # The attribute that a bare string literal stands for.
 _LITERAL = {
@@ -118,8 +119,8 @@ def _read(name: str, body: str, braces: str) -> Head:
         attrs = read_bare(name, bare, braces)
     elif name in _CALLS:
         attrs = _with_callee(head, attrs)
-    if name in _REORDER:
-        operands = _REORDER[name](operands, head)
+    if name in REORDERED:
+        operands = REORDERED[name](operands, head)
     return Head(operands, signature, attrs)
 
 
@@ -205,7 +206,7 @@ def _scales_last(operands: list[str], head: str) -> list[str]:
     return [*plain, *scales]
 
 
-_REORDER = {
+REORDERED = {
     "tt.descriptor_store": _value_after_descriptor,
     "tt.descriptor_reduce": _value_after_descriptor,
     "tt.dot_scaled": _scales_last,

@@ -37,13 +37,18 @@ class ScalarType:
 
 @dataclass(frozen=True)
 class DescriptorType:
-    """A host tensor descriptor, `tensordesc<fp16[64, 64]>`; `block_shape` in elements."""
+    """A host tensor descriptor, `tensordesc<fp16[64, 64]>`; `block_shape` in elements.
+
+    `layout` is that of a Gluon descriptor, as Python writes it; "" stands for the default.
+    """
 
     element: str
     block_shape: tuple[int, ...]
+    layout: str = ""
 
     def __str__(self) -> str:
-        return f"tensordesc<{self.element}[{', '.join(map(str, self.block_shape))}]>"
+        layout = f", {self.layout}" if self.layout else ""
+        return f"tensordesc<{self.element}[{', '.join(map(str, self.block_shape))}]{layout}>"
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from triton_mutlint.host.torch.table import applied
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import CONTAINER_METHODS, KEYS, Cell, sequence
 from triton_mutlint.host.values.values import (
+    ON_GRID,
     PLAIN,
     TENSOR,
     UNSEEN,
@@ -124,7 +125,7 @@ class Elements(Iteration):
         for item in owner.things:
             if isinstance(item, KernelValue):
                 self.grid(index, node)
-                found.append(thing(attribute_of(item, "launch")))
+                found.append(thing(attribute_of(item, ON_GRID)))
             elif isinstance(item, Attribute) and item.name == "__dict__":
                 found.append(self._keyed(item.owner, index))
             elif isinstance(item, (ClassValue, External)):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from triton_mutlint.host.launches.conditions import fixes_a_branch, is_odd, possible, switched_off, told
 from triton_mutlint.host.launches.tuners import FollowsTuners
 from triton_mutlint.host.values.arguments import Arguments, bind, parameters
-from triton_mutlint.host.values.values import NONE, UNSEEN, KernelValue, Sort, Value, join
+from triton_mutlint.host.values.values import NONE, ON_GRID, UNSEEN, KernelValue, Sort, Value, join
 from triton_mutlint.types import (
     Access,
     AccessKind,
@@ -37,7 +37,7 @@ class Launching(FollowsTuners):
         """`kernel[grid](...)` and `kernel.run(...)`; other methods launch nothing."""
         if name in _IDLE or (name == "run" and _warms_up(arguments)):
             return UNSEEN
-        if name not in ("launch", "run"):
+        if name not in (ON_GRID, "run"):
             return self.not_known(UNSEEN, arguments, node)
         self.grid(arguments.named.get("grid", Value()) if name == "run" else Value(), node)
         verdicts = self.world.kernels.verdicts(kernel.module, kernel.node, kernel.names)

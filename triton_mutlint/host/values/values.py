@@ -230,10 +230,13 @@ class Super:
     of: ClassValue
 
 
+ON_GRID = "[grid]"  # which no method is called
+
+
 @hashed_once
 @dataclass(frozen=True)
 class Attribute:
-    """A method of a tensor, a container, a kernel or something unknown, by name; `kernel[grid]` is "launch".
+    """A method of a tensor, a container, a kernel or something unknown, by name; that of `kernel[grid]` is `ON_GRID`.
 
     Of attributes of attributes, `MAX_CHAIN` are told apart: a loop over `x.parent`, or several functions that each
     ask for two or three of them, would make ever more.

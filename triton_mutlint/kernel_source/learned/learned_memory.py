@@ -8,6 +8,7 @@ from typing import Protocol
 
 from triton_mutlint.kernel_source.learned import marks
 from triton_mutlint.kernel_source.learned.marks import note
+from triton_mutlint.kernel_source.operations import stores
 from triton_mutlint.kernel_source.slots import NO_TRACE, Dtype, Trace
 from triton_mutlint.kernel_source.values import NOTHING, MayBe
 
@@ -17,6 +18,7 @@ DESCRIPTOR_METHODS = frozenset(
     ("load", "store", "gather", "scatter", "atomic_add", "atomic_max", "atomic_min", "atomic_and", "atomic_or",
      "atomic_xor")
 )  # fmt: skip
+ADDRESSES = frozenset(("ptr", "pointer", "tensor_desc", "desc"))  # parameters of Gluon's functions
 KEYWORD_OPTIONS = frozenset(
     ("cache_modifier", "eviction_policy", "input_precision", "padding_option", "sem", "scope", "allow_tf32",
      "volatile", "max_num_imprecise_acc", "propagate_nan", "rounding_mode", "fp_downcast_rounding")
@@ -119,6 +121,24 @@ def descriptor_address(call: Call) -> Trace:
 
 def descriptor_function(call: Call) -> Trace:
     return descriptor_access(call.get(0, "desc"), call.name.split("_")[0], call.args[1:], call.line)
+
+
+def by_parameter(call: Call) -> Trace:
+    """A function of Gluon for one vendor's targets that accesses memory: its parameters say what they are."""
+    method = "store" if stores(call.name) else "load"
+    pointer, mask = call.named.get("ptr", call.named.get("pointer", NOTHING)), call.named.get("mask", NOTHING)
+    descriptor = call.named.get("tensor_desc", call.named.get("desc", NOTHING))
+    marks.integer(call.named.get("offsets", NOTHING), call.line)
+    marks.mask(mask, call.line)
+    if descriptor is not NOTHING:
+        places = tuple(call.named[n] for n in ("coord", "x_offsets", "y_offset") if n in call.named)
+        return descriptor_access(descriptor, method, places, call.line)
+    marks.address(pointer, call.line)
+    note(pointer.made.base, "loaded" if method == "load" else "stored", call.line)
+    if method == "store":
+        marks.matters(mask, call.line)
+        marks.kept((v for n, v in call.named.items() if n in ("value", "stored_value")), call.line)
+    return elements_of(pointer.made)
 
 
 def descriptor_access(descriptor: MayBe, method: str, args: tuple[MayBe, ...], line: int) -> Trace:

@@ -15,9 +15,11 @@ from triton_mutlint.kernel_source.dtypes import promoted
 from triton_mutlint.kernel_source.learned import marks
 from triton_mutlint.kernel_source.learned.learned_calls import HANDLERS, cast_to
 from triton_mutlint.kernel_source.learned.learned_memory import (
+    ADDRESSES,
     DESCRIPTOR_METHODS,
     KEYWORD_OPTIONS,
     Call,
+    by_parameter,
     descriptor_access,
 )
 from triton_mutlint.kernel_source.learned.marks import note
@@ -27,7 +29,8 @@ from triton_mutlint.kernel_source.values import MayBe, made
 
 _BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift)
 _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-_SIZES = frozenset(("shape", "numel", "ndim", "primitive_bitwidth", "block_shape", "strides"))
+_SIZES = frozenset(("shape", "numel", "ndim", "primitive_bitwidth", "block_shape", "strides", "layout", "block_type",
+                    "nbytes_per_cta"))
 
 
 class Learning(Observer):
@@ -190,6 +193,7 @@ class Learning(Observer):
             return replace(value, trace=own)
         self.typed |= own.is_dtype
         if name in _SIZES:
+            note(own.base if name in ("block_shape", "block_type") else NONE, "descriptor", self.place.line)
             return replace(value, trace=Trace(dtype="int"))
         if owner.items is not None or value.functions:
             return value
@@ -202,7 +206,7 @@ class Learning(Observer):
             for slot in args[0].made.bare if args else ():
                 slot.child("*")
             return value if value.is_known else replace(value, trace=Trace(dtype="int"))
-        handler = HANDLERS.get(name)
+        handler = HANDLERS.get(name) or (by_parameter if ADDRESSES & named.keys() else None)
         if handler is None:
             if not name:
                 self.handed(NONE, (*args, *named.values()))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from triton_mutlint.source.function_text import called_names, returns_value
 from triton_mutlint.source.jit.kernels import Candidate, in_aggregate
 from triton_mutlint.source.outline import Function, Outline
 from triton_mutlint.source.slicing.jitdefs import is_of_triton
@@ -14,15 +13,11 @@ POSITIONAL_ONLY = "Triton drops positional-only parameters"
 
 
 def notes_on(source: SourceFile, file: Outline, found: Sequence[Candidate]) -> tuple[str, ...]:
-    """Notes on kernels in Gluon, on functions that nothing makes jit functions, and on positional-only parameters."""
-    gluon = [c for c in found if c.definition.gluon]
-    called = frozenset[str]().union(*(called_names(c.node) for c in gluon))
-    kernels = [c for c in gluon if c.name not in called and not returns_value(c.node)] or gluon
-    known = [c.node.lineno for c in found if not c.ignorable or c.definition.gluon
+    """Notes on functions that nothing makes jit functions, and on positional-only parameters."""
+    known = [c.node.lineno for c in found if not c.ignorable
              or is_of_triton(c.definition.namespace, c.node.name)]  # such as a `constexpr_function`
     shifted = dict.fromkeys(c.node for c in found if c.jit is not None and c.node.args.posonlyargs)
-    return (*_note("Gluon kernels are not analysed", source, [] if source.kernels else [c.node for c in kernels]),
-            *not_jit(source, file, known),
+    return (*not_jit(source, file, known),
             *_note(f"{POSITIONAL_ONLY}, and gives the arguments for them to those that follow", source, [*shifted]))
 
 

@@ -6,10 +6,9 @@ import ast
 from collections.abc import Mapping
 from functools import cached_property
 
-from triton_mutlint.source.function_text import mentions_jit
+from triton_mutlint.source.function_text import LANGUAGES, mentions_jit
 from triton_mutlint.source.walking import dotted
 
-_LANGUAGES = ("triton.language", "triton.experimental.gluon.language")
 _ANYWHERE = frozenset({"constexpr", "dtype", "pointer_type", "block_type"})  # may be called outside of jit functions
 _BUILTIN = frozenset({"_semantic", "_builder", "_generator"})  # what Triton passes to its own builtins
 
@@ -47,7 +46,7 @@ class TritonNames:
             return False
         chain = dotted(call.func)
         name = self.full(chain)
-        return chain[-1] not in _ANYWHERE and (name.startswith(_LANGUAGES) or "tl" in name.split(".")[:-1])
+        return chain[-1] not in _ANYWHERE and (name.startswith(LANGUAGES) or "tl" in name.split(".")[:-1])
 
 
 def is_builtin(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -128,8 +128,7 @@ def _candidate(name: str, qualname: str, definition: JitDefinition) -> Candidate
     if error is None:
         return Candidate(name, qualname, definition, definition.jit)
     if isinstance(error, NotJitError):
-        problem = f"`{name}` is not a Triton kernel"
-        problem += ": gluon kernels are not analysed" if definition.gluon else f" ({error})"
+        problem = f"`{name}` is not a Triton kernel ({error})"
         return Candidate(name, qualname, definition, problem=problem, ignorable=True)
     if isinstance(error, PlaceholderError):
         return Candidate(name, qualname, definition, problem=str(error), hint=_SHIM)

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from triton_mutlint.basics import error_text
-from triton_mutlint.source.function_text import TRITON, returns_value
+from triton_mutlint.source.function_text import LANGUAGES, TRITON, returns_value
 from triton_mutlint.source.slicing.spaces import Space
 from triton_mutlint.source.slicing.stubs import Missing, UndecidedError
 from triton_mutlint.source.walking import dotted, walk
@@ -21,7 +21,7 @@ _ANNOTATIONS = __future__.annotations.compiler_flag
 
 
 class NotJitError(Exception):
-    """The decorators do not make a Triton kernel: another library's `jit`, or gluon's."""
+    """The decorators do not make a Triton kernel: another library's `jit`."""
 
 
 class PlaceholderError(Exception):
@@ -41,7 +41,6 @@ class JitDefinition:
     made: Any = None
     outer: list[ast.expr] = field(default_factory=list)
     error: BaseException | None = None
-    gluon: bool = False
 
 
 def define(namespace: Space, node: ast.FunctionDef) -> JitDefinition:
@@ -67,7 +66,6 @@ def define(namespace: Space, node: ast.FunctionDef) -> JitDefinition:
         if not isinstance(error, (NotJitError, PlaceholderError)) and not _is_of_triton(namespace, node):
             error = NotJitError(ast.unparse(decorators[0]))
         definition.error = error
-        definition.gluon = isinstance(error, NotJitError) and str(error) == "gluon"
         if definition.bound is not None:  # it may be called as the plain function it is
             with contextlib.suppress(Exception, UndecidedError):
                 definition.bound = plain_function(namespace, node)
@@ -101,7 +99,11 @@ def _index(namespace: Space, node: ast.FunctionDef, decorators: list[ast.expr]) 
 def _is_of_triton(namespace: Space, node: ast.FunctionDef) -> bool:
     """Whether it would be a jit function of Triton's if all went well."""
     jit = [d for d in node.decorator_list if namespace.module.outline.names.leads_to_jit(d)]
-    return speaks_triton(namespace, node) or (bool(jit) and "triton" in ast.unparse(jit[-1]).lower())
+    if not jit or speaks_triton(namespace, node):
+        return speaks_triton(namespace, node)
+    target = jit[-1].func if isinstance(jit[-1], ast.Call) else jit[-1]
+    whole = f"{ast.unparse(jit[-1])} {namespace.module.outline.names.full(dotted(target) or ('',))}"
+    return "triton" in whole.lower()
 
 
 def plain_function(namespace: Space, node: ast.FunctionDef, hollow: bool = False) -> Any:
@@ -163,14 +165,12 @@ def _maker(namespace: Space, decorator: ast.expr, node: ast.FunctionDef) -> Any:
     try:
         maker = namespace.evaluate(target)
     except (Exception, UndecidedError) as error:
-        if "gluon" in dotted(target):
-            raise NotJitError("gluon") from error
         if dotted(target)[:1] == ("triton",) or speaks_triton(namespace, node):
             raise
         raise NotJitError(ast.unparse(target)) from error
-    if is_gluon_jit(maker) or (isinstance(maker, Missing) and "gluon" in dotted(target)):
-        raise NotJitError("gluon")
     if isinstance(maker, Missing):
+        if maker.mutlint_path.startswith("triton."):
+            raise ImportError(f"`{maker.mutlint_path}` {maker.mutlint_reason}")
         if not speaks_triton(namespace, node):
             raise NotJitError(maker.mutlint_path)
         import triton
@@ -215,7 +215,7 @@ def is_of_triton(namespace: Space, name: str) -> bool:
     if isinstance(value, Missing):
         return value.mutlint_root.partition(".")[0] in TRITON - {"triton"}
     module = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
-    return str(module).startswith("triton.language") or type(value).__module__.startswith("triton.runtime")
+    return str(module).startswith(LANGUAGES) or type(value).__module__.startswith("triton.runtime")
 
 
 def _decorated(definition: JitDefinition) -> Any:
@@ -239,10 +239,6 @@ def is_tuning(decorator: ast.expr) -> bool:
     target = decorator.func if isinstance(decorator, ast.Call) else decorator
     chain = dotted(target)
     return bool(chain) and ("autotune" in chain[-1] or "heuristics" in chain[-1] or "tuner" in chain[-1])
-
-
-def is_gluon_jit(value: Any) -> bool:
-    return getattr(value, "__name__", "") == "jit" and "gluon" in str(getattr(value, "__module__", ""))
 
 
 def unwrap(value: Any) -> Any:

@@ -7,7 +7,7 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -27,7 +27,7 @@ from triton_mutlint.source.slicing.stubs import StandIns
 from triton_mutlint.source.slicing.tracing import PRIVATE, is_traced_module, telling
 from triton_mutlint.source.torch_facts import ABSENT, known_facts
 from triton_mutlint.source.torch_helpers import TorchHelpers
-from triton_mutlint.types import StageError, parse_source
+from triton_mutlint.types import SourceFile, StageError, parse_source
 
 _MAX_BYTES = 8 << 20
 
@@ -58,7 +58,7 @@ class Modules:
         """`importlib` whose `import_module` gives sliced code what its import statements give it."""
         proxy = ModuleType("importlib")
         own = {name: value for name, value in vars(importlib).items() if not isinstance(value, ModuleType)}
-        proxy.__dict__.update(own, import_module=self._import_module, __getattr__=telling(vars(importlib).__getitem__))
+        proxy.__dict__.update(own, import_module=self._import_module, __getattr__=telling(partial(getattr, importlib)))
         return proxy
 
     def _import_module(self, name: str, package: str | None = None, **options: object) -> ModuleType:
@@ -69,12 +69,13 @@ class Modules:
         level = len(name) - len(name.lstrip("."))
         return self._import(name[level:], caller, None, ("",), level)
 
-    def linted(self, path: Path, text: str, tree: ast.Module, outline: Outline) -> Namespace:
+    def linted(self, source: SourceFile, outline: Outline) -> Namespace:
         """The names of a file that is linted: shared with its importers while the text is the same."""
+        path, text = source.path, source.text
         known = self._sliced.get(str(path))
         if known is None or known.module.text != text:
-            known = self._add(path, text, tree, outline)
-        known.module.linted = True
+            known = self._add(path, text, source.tree, outline)
+        known.module.linted, known.module.kernels = True, source.kernels
         return known
 
     def _add(self, path: Path, text: str, tree: ast.Module, outline: Outline | None = None) -> Namespace:

@@ -16,6 +16,7 @@ class ModuleText:
 
     def __init__(self, place: ModulePlace, text: str, tree: ast.Module, known: Outline | None = None) -> None:
         self.linted = False
+        self.kernels: frozenset[str] = frozenset()  # that were asked for by name
         self.outline = known or outline(tree)
         self.place, self.path, self.text, self.tree = place, place.path, text, tree
         self.dotted, self.is_package = place.dotted, place.is_package

@@ -44,11 +44,15 @@ class Runner:
             self.wanted = self.scope.reach(name for node in inner for name in (*mentioned(node), *bound_in(node)))
 
     def _first(self) -> set[str]:
-        """The names that jit functions and launches of a linted file reach: what concerns others is put off."""
-        outline = self.space.module.outline
-        jits = (name for found in outline.jits for name in (found.node.name, *mentioned(found.node)))
+        """The names that jit functions and launches of a linted file reach: what concerns others is put off.
+
+        Where kernels were asked for by name, the jit functions are these.
+        """
+        outline, asked = self.space.module.outline, self.space.module.kernels
+        wanted = [found for found in outline.jits if found.node.name in asked] or outline.jits
+        jits = (name for found in wanted for name in (found.node.name, *mentioned(found.node)))
         launches = (name for call in outline.calls if isinstance(call.func, ast.Subscript) for name in mentioned(call))
-        makers = (found.parents[0].name for found in outline.jits if found.parents)
+        makers = (found.parents[0].name for found in wanted if found.parents)
         return self.scope.reach([*jits, *launches, *makers])
 
     def block(self, body: Iterable[ast.stmt]) -> None:
