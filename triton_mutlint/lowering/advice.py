@@ -14,7 +14,7 @@ from triton_mutlint.types import ArgType, Kernel
 
 _SHOWN = 4  # parameters named in one piece of advice
 _OTHER_TRITON = re.compile(
-    r"Block pointers have been removed"
+    r"ha(s|ve) been removed"
     r"|cannot import name .* from ['\"]triton|__init__ cannot be a @triton.jit function"
     r"|^(TypeError: )?\w+\(\) got an unexpected keyword argument"  # an option that was taken away, or is newer
 )

@@ -85,11 +85,10 @@ def _dot(call: Call) -> Trace:
 
 
 def _dot_scaled(call: Call) -> Trace:
-    formats = {"e2m1": "u8", "e4m3": "fp8e4nv", "e5m2": "fp8e5", "bf16": "bf16", "fp16": "fp16"}
     for position, prefix in ((0, "lhs"), (3, "rhs")):
         kind = call.get(position + 2, f"{prefix}_format")
         for slot in call.get(position, prefix).made.memory:
-            slot.give_dtype(formats.get(kind.value if isinstance(kind.value, str) else "", "fp8e5"))
+            slot.give_dtype(kind.value if kind.value in ("bf16", "fp16") else "u8")  # bytes do for all others
         for slot in call.get(position + 1, f"{prefix}_scale").made.memory:
             slot.give_dtype("u8")
         for slot in kind.made.bare:
