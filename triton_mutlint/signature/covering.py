@@ -14,6 +14,7 @@ from typing import Any
 from triton_mutlint.kernel_source.evaluate import next_power_of_2
 from triton_mutlint.kernel_source.footprint import given_by
 from triton_mutlint.kernel_source.helpers import Helper
+from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.kernel_source.values import MayBe
 from triton_mutlint.kernel_source.walk import Walk
 from triton_mutlint.signature.evidence import SIZES, Evidence, Inferred
@@ -45,8 +46,22 @@ def covering(kernel: Kernel, evidence: Evidence, guesses: Mapping[str, Inferred]
                 found.update({name: _with(found[name], new, line) for name, new in change.items()})
             missing -= reached
             if not missing:
-                return found
+                break
+    for name in source.consulted.intersection(fixed):
+        other = _other_side(found[name], evidence.dossiers[name].slot, source)
+        found[name] = found[name] if other is None else _with(found[name], other, evidence.dossiers[name].slot.matters)
     return found
+
+
+def _other_side(guess: Inferred, slot: Slot, source: _Source) -> ArgType | None:
+    """A value on the other side of a number that the parameter is compared with, if other writes are reached there."""
+    main: Any = guess.main.value if isinstance(guess.main, ConstexprValue) else None
+    if not slot.matters or len(guess.alternatives) > 1 or type(main) not in (int, float):
+        return None
+    numbers = [c for c in (*slot.literals, *slot.bounds) if type(c) in (int, float)]
+    others = (ConstexprValue(type(main)(value)) for c in numbers for value in (c, c + 1))
+    usual = source.stores({}) if numbers else frozenset()
+    return next((other for other in others if source.stores({slot.name: other}) != usual), None)
 
 
 class _Source:
@@ -76,7 +91,7 @@ def _with(guess: Inferred, new: ArgType, line: int) -> Inferred:
     if any(_same(new, known) for known in guess.alternatives):
         return guess
     return replace(guess, alternatives=(*guess.alternatives, new),
-                   reason=f"{guess.reason}; {new} reaches the write at line {line}")
+                   reason=f"{guess.reason}; {new} decides a write at line {line}")
 
 
 def _same(one: ArgType, other: ArgType) -> bool:
