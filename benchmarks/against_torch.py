@@ -2,10 +2,10 @@
 
     python -m benchmarks.against_torch [--repeat 3] [BOOK ...]
     python -m benchmarks.against_torch --packages FOLDER [--every 5]   # without a spec: all variants of a kernel
+    python -m benchmarks.against_torch --table [BOOK ...]   # what both say, in place of the time that both take
 
 Needs torch. Both begin with a loaded kernel and its arguments; Triton lowers it in both. CPU seconds, the least of
-several runs, after one that warms imports up. `identify_accessed_tensors` asks the active driver for its target:
-it is given the one that kernels are lowered for here.
+several runs, after one that warms imports up. The pass is asked as `check --compare torch` asks it.
 """
 
 from __future__ import annotations
@@ -18,47 +18,36 @@ import os
 import statistics
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
 import yaml
 
-from tests.helpers.casebook import FIXTURES, raw, spec_of
+from tests.helpers.casebook import FIXTURES, cases, raw, spec_of
 from triton_mutlint.config.request import Request
 from triton_mutlint.kernel_source.footprint import footprints
 from triton_mutlint.lowering.lower import Lowerer
+from triton_mutlint.lowering.torch_pass import arguments_for, driver, identify
 from triton_mutlint.lowering.triton_api import column_base, locates_calls
 from triton_mutlint.process.collector import seldom_collected
 from triton_mutlint.run.kernel import Tools, analyze_kernel
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import load_file, plan_kernel
+from triton_mutlint.run.run import run
 from triton_mutlint.signature.evidence import gather
 from triton_mutlint.signature.variants import with_choices
 from triton_mutlint.source.discover import discover
 from triton_mutlint.spec.read import load_spec
-from triton_mutlint.types import (
-    ArgType,
-    ConstexprValue,
-    Kernel,
-    Plan,
-    PointerType,
-    ScalarType,
-    StageError,
-    Variant,
-    parse_target,
-)
+from triton_mutlint.types import Kernel, Plan, StageError, Variant, parse_target
 
 TARGET = "cuda:90"
-DTYPES = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16", "fp64": "float64", "i8": "int8", "u8": "uint8",
-          "i16": "int16", "i32": "int32", "i64": "int64", "i1": "bool", "fp8e4nv": "float8_e4m3fn",
-          "fp8e5": "float8_e5m2"}
 
 
 def kernels(book: str, scratch: Path) -> Iterator[tuple[Kernel, Plan]]:
@@ -90,43 +79,12 @@ def published(folder: Path, every: int) -> Iterator[tuple[Kernel, Plan]]:
             if number % every:
                 continue
             lowered: list[Variant] = []
-            tools = Tools(lowerer, places, observe=lambda _, v, __, into=lowered: into.append(v))
+            tools = Tools(lowerer, places, observe=lambda _, v, *__, into=lowered: into.append(v))
             with contextlib.suppress(StageError):
                 plan = plan_kernel(kernel, None, None, result, request.max_variants)
                 analyze_kernel(kernel, replace(plan, footprints=()), (parse_target(TARGET),), tools)
             if lowered:
                 yield kernel, Plan(with_choices(lowered), len(lowered), plan.origin)
-
-
-def torch_arguments(variant: Variant) -> dict[str, Any] | None:
-    """The arguments as PyTorch's pass takes them; None where it has no form for one."""
-    import torch
-
-    def of(arg: ArgType) -> Any:
-        if isinstance(arg, PointerType):
-            return torch.empty(64, dtype=getattr(torch, DTYPES[arg.element]))
-        if isinstance(arg, ScalarType):
-            return 1.5 if arg.name.startswith(("fp", "bf")) else 33
-        if isinstance(arg, ConstexprValue):
-            return arg.value
-        raise KeyError(str(arg))
-
-    try:
-        return {name: of(arg) for name, arg in variant.args.items()}
-    except KeyError:
-        return None
-
-
-@contextmanager
-def driver() -> Iterator[None]:
-    """Triton's active driver without a GPU: its target is the one that is lowered for."""
-    from triton.backends.compiler import GPUTarget
-    from triton.runtime import driver as config
-
-    target = parse_target(TARGET)
-    active = SimpleNamespace(get_current_target=lambda: GPUTarget(target.backend, int(target.arch), target.warp_size))
-    with patch.object(type(config), "active", active, create=True):
-        yield
 
 
 @dataclass(frozen=True)
@@ -167,10 +125,11 @@ def compare(kernels: Iterable[tuple[Kernel, Plan]], folder: Path,
     tools = Tools(Lowerer(), SourcePlaces(folder, {}, column_base(), locates_calls()))
     found = []
     failures: list[str] = []
-    with seldom_collected(), driver(), patch.object(wrap.log, "warning", lambda *a, **k: failures.append(a[0])):
+    warned = patch.object(wrap.log, "warning", lambda *a, **k: failures.append(a[0]))
+    with seldom_collected(), driver(parse_target(TARGET)), warned:
         loaded = list(kernels)
         for kernel, plan in loaded:
-            given = [torch_arguments(variant) for variant in plan.variants]
+            given = [arguments_for(variant) for variant in plan.variants]
             if None in given:
                 continue
 
@@ -180,7 +139,7 @@ def compare(kernels: Iterable[tuple[Kernel, Plan]], folder: Path,
                 return analyze_kernel(anew, alike, (parse_target(TARGET),), tools)
 
             def theirs(kernel: Kernel = kernel, given: Sequence[Any] = given) -> object:
-                return [wrap.identify_accessed_tensors(kernel.jit, dict(arguments), {}) for arguments in given]
+                return [identify(kernel.jit, *arguments) for arguments in given]
 
             with contextlib.redirect_stdout(io.StringIO()):  # and what kernels print as they are lowered
                 ours(), failures.clear(), theirs()
@@ -201,12 +160,30 @@ def show(name: str, found: Sequence[tuple[Taken, Taken]]) -> None:
           f"median {statistics.median(t / o for t, o in zip(*rests, strict=True)):.1f}")
 
 
+def table(book: str, scratch: Path) -> str:
+    """A row: kernels compared, those with a missed write, those with too much, and those given up on, by cause."""
+    (path := scratch / "spec.yaml").write_text(yaml.safe_dump(spec_of(book), sort_keys=False), encoding="utf-8")
+    truth = {(case.file, case.kernel): case for case in cases(book)}
+    files = tuple(sorted({case.file for case in cases(book)}))
+    report = run(Request(files, FIXTURES / book, spec=path, targets=(TARGET,), torch=version("torch")))
+    known = [(k, k.torch, truth[k.location.file, k.name]) for k in report.kernels if k.torch and k.torch.variants
+             and (k.location.file, k.name) in truth]
+    wrong = [k.name for k, torch, case in known if {*torch.missed} - case.truth or {*torch.pessimistic} & case.truth]
+    assert not wrong, f"the verdict on {wrong} is not what is known"
+    causes = Counter(torch.gave_up for _, torch, _ in known if torch.gave_up)
+    gave_up = "<br>".join(f"{count} × {cause}" for cause, count in causes.most_common())
+    missed, more = (sum(bool(names) for names in found) for found in
+                    ([t.missed for _, t, _ in known], [t.pessimistic for _, t, _ in known]))
+    return f"| `fixtures/{book}` | {len(known)} | {missed} | {more} | {causes.total()} | {gave_up} |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("books", nargs="*", default=["tutorials", "hard", "cases"])
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--packages", type=Path, metavar="FOLDER")
     parser.add_argument("--every", type=int, default=5)
+    parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
     if find_spec("torch") is None:
         parser.error("the comparison runs torch's own pass, and torch is not installed: pip install torch")
@@ -218,6 +195,9 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as scratch:
         for book in options.books:
+            if options.table:
+                print(table(book, Path(scratch)), flush=True)
+                continue
             show(book, compare(kernels(book, Path(scratch)), FIXTURES / book, options.repeat))
 
 

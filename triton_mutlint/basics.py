@@ -43,8 +43,8 @@ def plural(number: int, noun: str) -> str:
 
 
 def flat(text: str) -> str:
-    """`text` on one line, without control characters."""
-    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    """`text` on one line, and `visible`."""
+    return visible(" ".join(text.split()))
 
 
 def inert(text: str) -> str:

@@ -49,6 +49,15 @@ def test_code_that_is_too_large_is_followed_for_one_op_only(tmp_path: Path, monk
     assert sum(count > STEPS // 2 for count in steps.values()) == 1
 
 
+def test_what_calls_code_that_is_too_large_is_followed_for_other_ops(tmp_path: Path) -> None:
+    levels = "".join(f"def f{n}(x):\n    f{n + 1}(x)\n    f{n + 1}(x)\n\n\n" for n in range(LEVELS))
+    text = levels + f"def f{LEVELS}(x):\n    x.add_(1)\n\n\ndef through(function, x):\n    function(x)\n\n\n"
+    text += OP.format(name="large", body="through(f0, x)") + OP.format(name="small", body=f"through(f{LEVELS}, x)")
+    found = ops(tmp_path, text)
+    assert (found["cost::large"].complete, found["cost::small"].complete) == (False, True)
+    assert [a.mutation for a in found["cost::small"].arguments] == [OpMutation.WRITTEN]
+
+
 def test_chains_of_unknown_attributes_do_not_grow(tmp_path: Path) -> None:
     attribute = Attribute(Value(), "a")
     for name in "bcdefg":

@@ -269,3 +269,42 @@ def test_configuration_and_code_together(tmp_path: Path) -> None:
             custom_op(f"mine::{title}", body, mutates_args=sorted(set(compute(written))))
     """)
     assert [(op.name, op.declaration.names) for op in ops] == [("mine::f", ("x",)), ("mine::g", ())]
+
+
+DECORATORS = """\
+    lib = Library("mine", "FRAGMENT")
+    def guard(writes=(), fake=None):
+        def decorator(func):
+            def outer(*args, **kwargs):
+                return func(*args, **kwargs)
+            lib.define(func.__name__ + infer_schema(func, mutates_args=()))
+            lib.impl(func.__name__, outer, "CUDA")
+            return outer
+        return decorator
+    def hidden(body, writes=()):
+        absent.register(body, writes)
+        return body
+"""
+
+
+@pytest.mark.parametrize("default", [(), None])
+def test_what_is_configured_holds_for_the_decorator_that_a_registrar_gives(
+    tmp_path: Path, default: tuple[str, ...] | None,
+) -> None:
+    ops = register(tmp_path, """\
+        from utils import guard
+        @guard(writes=["x"])
+        def f(x: Tensor, out: Tensor) -> None: ...
+        @guard()
+        def g(x: Tensor, out: Tensor) -> None: ...
+    """, {"utils.guard": Registrar("", "writes", default)}, utils=DECORATORS)
+    assert [(op.name, op.declaration.names) for op in ops] == [("mine::f", ("x",)), ("mine::g", default)]
+
+
+def test_what_is_configured_holds_where_the_code_gives_the_function_back(tmp_path: Path) -> None:
+    ops = register(tmp_path, """\
+        from utils import hidden
+        def f(x: Tensor, out: Tensor) -> None: ...
+        hidden(f, ["out"])
+    """, {"utils.hidden": Registrar("body", "writes")}, utils=DECORATORS)
+    assert shown(ops) == [("f", "registrar", ("out",), ["f"])]

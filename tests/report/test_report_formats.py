@@ -23,7 +23,7 @@ from tests.helpers.report_samples import (
     TEXTS,
     many,
 )
-from triton_mutlint.report import FORMATS, github, render
+from triton_mutlint.report import FORMATS, render
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.sources import SourceLines
 from triton_mutlint.types import Location, Report, Severity
@@ -74,10 +74,10 @@ def test_concise_is_one_line_per_finding() -> None:
 
 
 def test_github_escapes_what_would_end_a_command() -> None:
-    assert github.render(replace(FULL, findings=(EVIL,))) == (
-        "::warning file=a%2Cb%3Ac%25/größe \udcff|.py,line=3,col=2,title=TML201 unanalyzable-op::"
+    assert shown("github", replace(FULL, findings=(EVIL,))) == (
+        "::warning file=a%2Cb%3Ac%25/größe \\udcff|.py,line=3,col=2,title=TML201 unanalyzable-op::"
         "100%25 of a|b, <b>*x*</b>:%0D%0A::error::`no`?? ]]>%0Ado, this: & that\n"
-    ).replace("??", "\ufffd\ufffd[2J")
+    ).replace("??", "\\x00\\x1b[2J")
 
 
 def test_github_levels() -> None:

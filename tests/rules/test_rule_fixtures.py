@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,8 @@ from triton_mutlint.types import Finding
 
 FIXTURES = ROOT / "fixtures" / "rules"
 FILES = sorted(FIXTURES.glob("*/*/*.py"))
+TORCH = ("TML204", "TML205")  # compare with torch's own pass
+MARKED = [pytest.param(file, marks=[pytest.mark.torch] if file.parts[-3] in TORCH else []) for file in FILES]
 _MARK = re.compile(r"# finds (TML\d.*)$")
 _SECTIONS = ("What it does", "Why", "Bad", "Good", "How to fix")
 
@@ -51,11 +54,12 @@ def lint(file: Path) -> tuple[Finding, ...]:
     spec = file.with_suffix(".yaml")
     snapshot = file.with_suffix(".snapshot")
     request = Request((file.name,), file.parent, spec=spec if spec.exists() else None, use_spec=spec.exists(),
-                      config=config, require_spec=required, snapshot=snapshot if snapshot.exists() else None)
+                      config=config, require_spec=required, torch=version("torch") if code in TORCH else "",
+                      snapshot=snapshot if snapshot.exists() else None)
     return run(request).findings
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda f: "/".join(f.parts[-3:]))
+@pytest.mark.parametrize("file", MARKED, ids=lambda f: "/".join(f.parts[-3:]))
 def test_fixture(file: Path) -> None:
     found = [f for f in lint(file) if not f.suppressed]
     places = sorted((f.location.file, f.location.line, f"{f.rule}:{f.severity.value}") for f in found)

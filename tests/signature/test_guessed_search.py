@@ -50,6 +50,12 @@ def report(folder: Path, text: str, **options: object) -> KernelReport:
     ("def k(x, y, N: tl.constexpr):\n    tl.store(value=tl.load(pointer=x), pointer=y)", {"y"}),
     (("def k(x, y, N: tl.constexpr):\n    for g in tl.static_range(0, N // 128, 2):\n"
       "        tl.store(y + g, tl.load(x))"), {"y"}),
+    (("def k(q, kv, o, s0, s1, s2, s3, s4, s5, s6, s7, N: tl.constexpr):\n"
+      "    i, j = tl.arange(0, N)[:, None], tl.arange(0, N)\n"
+      "    a = tl.load(q + i * s0 + j * s1)\n"
+      "    b = tl.load(kv + (i * s2 + j * s3 + i // s4 + i % s5) * s6 // s7)\n"
+      "    p = tl.dot(a, b) * 1.0\n"
+      "    tl.store(o + i * s0 + j, tl.dot(p.to(tl.bfloat16), b))"), {"o"}),
 ])  # fmt: skip
 def test_what_is_found(tmp_path: Path, body: str, written: set[str]) -> None:
     found = report(tmp_path, f"@triton.jit\n{body}\n")

@@ -25,7 +25,8 @@ UNABLE = {(3, 3): 8, (3, 4): 2}  # how many of them these versions cannot lower
 UNDECIDED = {
     "tuple_pick": {"a"}, "func_index": {"b"}, "str_index": {"a", "b"}, "dtype_pick": {"a"}, "dtype_bits": {"b"},
     "isfp": {"b"}, "isptr2": {"b"}, "len_pick": {"a"}, "dt_pick2": {"a"}, "shape_pick": {"a"}, "numel_pick": {"a"},
-    "const_list": {"a"}, "addr_i32_pair": {"a_lo"}, "two_cond": {"a"}, "mask_pick": {"a"},
+    "const_list": {"a"}, "addr_i32_pair": {"a_lo"}, "two_cond": {"a"}, "mask_pick": {"a"}, "dt_pick": {"a"},
+    "and_cond": {"a"}, "xor_cond": {"a"},
 }  # fmt: skip
 
 

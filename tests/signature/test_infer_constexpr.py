@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.helpers.inference_by_hand import guesses, main
 from tests.helpers.kernels_by_hand import loaded
 from triton_mutlint.signature.infer import infer
@@ -101,43 +99,6 @@ def test_both_sides_of_a_size_that_guards_a_write() -> None:
                 tl.store(b, 1.0)
     """)
     assert found["K"] == ["64", "256"]
-
-
-@pytest.mark.parametrize(
-    ("demand", "want"),
-    [
-        ("tl.static_assert(B >= 256)", {"B": "512"}),
-        ("tl.static_assert(B == 16 and C == 512)", {"B": "16", "C": "512"}),
-        ("if B > 32:\n    raise ValueError()", {"B": "32"}),
-        ("tl.static_assert(B in (7, 128))", {"B": "7"}),
-        ("x = tl.arange(0, B // 64 * 3 + 1)", {"B": "64"}),
-        ("x = tl.zeros((B, C, B * C), tl.float32)", {}),
-        ("n = B // 2\ntl.static_assert(n == 8)", {"B": "16"}),
-    ],
-)
-def test_values_meet_what_the_body_asserts(demand: str, want: dict[str, str]) -> None:
-    lines = "\n".join(f"    {line}" for line in demand.splitlines())
-    found = main(f"def k(B: tl.constexpr, C: tl.constexpr):\n{lines}\n")
-    assert {name: found[name] for name in want} == want
-    if "zeros" in demand:
-        b, c = int(found["B"]), int(found["C"])
-        assert (b * c) ** 2 <= 1 << 20
-
-
-def test_two_sizes_change_together() -> None:
-    found = main("def k(B: tl.constexpr, C: tl.constexpr):\n    assert B == 4 * C and C < 64\n")
-    assert int(found["B"]) == 4 * int(found["C"]) < 256
-
-
-def test_a_helper_asserts_through_its_arguments() -> None:
-    found = main("""
-        def tile(N: tl.constexpr):
-            tl.static_assert(N == 8)
-
-        def k(B: tl.constexpr):
-            tile(B // 2)
-    """)
-    assert found["B"] == "16"
 
 
 def test_an_assertion_under_a_condition_that_does_not_hold_asks_nothing() -> None:

@@ -103,6 +103,11 @@ def test_what_another_module_brings(load_text: Load, write: Write, other: str, t
     assert result.kernels[-1].namespace["VALUE"] == 2
 
 
+def test_a_name_that_importlib_lacks_is_an_attribute_error(load_text: Load) -> None:
+    namespace = load_text("import importlib\nVALUE = 1\n" + KERNEL).kernels[-1].namespace
+    assert not hasattr(namespace["importlib"], "missing")
+
+
 def test_a_module_that_may_have_been_changed_is_not_known(load_text: Load, write: Write) -> None:
     write("other.py", "N = 1\n")
     ((_, failure),) = load_text("import importlib, other\nimportlib.reload(other)\nVALUE = other.N\n" + KERNEL).failures

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from triton_mutlint.config.request import Request
+from triton_mutlint.run.run import run
 from triton_mutlint.source.discover import discover
 from triton_mutlint.source.python_text import has_ops, may_have_ops
+from triton_mutlint.source.registrars import registrars_of
 
 OP = """\
 import torch
@@ -67,3 +70,72 @@ def test_ops_without_kernels_are_linted_without_triton_and_torch(tmp_path: Path)
     )
     ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "['TML105'] []"
+
+
+GUARD = """\
+import torch
+from torch.library import Library
+
+LIB = Library("mine", "FRAGMENT")
+
+
+def guard(writes=(), fake=None):
+    def decorator(func):
+        LIB.define(func.__name__ + torch.library.infer_schema(func, mutates_args=writes))
+        LIB.impl(func.__name__, func, "CUDA")
+        return func
+    return decorator
+
+
+def compiled(name):
+    def decorator(func):
+        return guard(fake=func)(func)
+    return decorator
+
+
+class Registry:
+    def add(self, func):
+        LIB.impl(func.__name__, func, "CUDA")
+
+
+registry = Registry()
+short = guard
+
+
+def scale(x):
+    return torch.relu(x)
+
+
+def define_all():
+    LIB.define("own(Tensor x) -> ()")
+"""
+
+
+def test_the_functions_that_register_what_they_are_passed() -> None:
+    assert registrars_of([GUARD]) == {"guard", "compiled", "Registry", "registry", "short"}
+
+
+@pytest.mark.parametrize("use", [
+    "from guards import guard\n\n\n@guard(writes=['x'])", "import guards\n\n\n@guards.compiled('m')",
+    "from guards import registry\n\n\n@registry.add",
+])  # fmt: skip
+def test_a_file_that_uses_a_registrar_of_the_run_holds_ops(tmp_path: Path, use: str) -> None:
+    (tmp_path / "guards.py").write_text(GUARD)
+    (tmp_path / "uses.py").write_text(use + "\ndef f(x): ...\n")
+    (tmp_path / "other.py").write_text("from guards import scale\n\nscale(1)\n")
+    assert [f.display for f in discover(["."], tmp_path)[0]] == ["guards.py", "uses.py"]
+
+
+def test_a_registrar_in_a_file_that_is_found_by_another_counts(tmp_path: Path) -> None:
+    (tmp_path / "guards.py").write_text(GUARD)
+    (tmp_path / "more.py").write_text("from guards import guard\n\n\ndef twice(func):\n    return guard(func)\n")
+    (tmp_path / "a_use.py").write_text("from more import twice\n\n\n@twice\ndef f(x): ...\n")
+    assert [f.display for f in discover(["."], tmp_path)[0]] == ["a_use.py", "guards.py", "more.py"]
+
+
+def test_the_ops_of_a_file_without_a_registering_word_are_judged(tmp_path: Path) -> None:
+    (tmp_path / "guards.py").write_text(GUARD)
+    (tmp_path / "uses.py").write_text(
+        "import torch\nfrom guards import guard\n\n\n@guard()\ndef f(x: torch.Tensor) -> None:\n    x.add_(1)\n")
+    request = Request((".",), tmp_path, jobs=1)
+    assert [(f.rule, f.parameter, f.location.file) for f in run(request).findings] == [("TML103", "x", "uses.py")]

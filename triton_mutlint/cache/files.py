@@ -44,7 +44,7 @@ class FileCache:
         self._store, self._spec_of = store, spec_of
         self._shown = {str(source.path): source.display for source in sources}
         self._asked = (identity(), str(request.cwd), request.targets, request.max_variants, request.opaque_asm,
-                       request.config.stub_modules)
+                       request.config.stub_modules, request.torch)
         self._still, self._found_at = cache(still), cache(found_at)  # many files depend on the same ones
 
     def find(self, source: SourceFile) -> FileResult | None:

@@ -20,6 +20,7 @@ COMMANDS = {
     "record": ("triton_mutlint.cli.record", "Run a program, and write the signatures of its launches into a spec."),
     "init": ("triton_mutlint.cli.init", "Write a spec with inferred signatures, or complete one."),
     "list": ("triton_mutlint.cli.list_kernels", "List kernels, their signatures and where each part came from."),
+    "ir": ("triton_mutlint.cli.ir", "Print what Triton makes of a kernel, with the lines marked that write."),
     "cache": ("triton_mutlint.cli.cache", "Say where results are kept between runs, or remove them."),
     "rules": ("triton_mutlint.cli.rules", "List the rules."),
     "rule": ("triton_mutlint.cli.rule", "Explain one rule."),

@@ -47,6 +47,7 @@ def _formats(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
 @shared("opaque_asm", "true_import", "helpers")
 @click.option("--declared", multiple=True, metavar="PATH",
               help="Sources that what was compiled is held against: PATH... is then Triton's cache, IR or a trace.")
+@click.option("--compare", type=click.Choice(["torch"]), help="Say what torch's own pass makes of the same kernels.")
 @click.option("--require-spec", is_flag=True, help="Report kernels without a spec entry (TML903).")
 @click.option("--strict", is_flag=True, help="Kernels that cannot be analysed are errors, guessed arguments or not.")
 @click.option("--select", multiple=True, metavar="CODES", shell_complete=codes, help="Run only these rules.")

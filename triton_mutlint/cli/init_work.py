@@ -103,7 +103,10 @@ class _Drafting:
 
     def __init__(self, request: Request, progress: Progress, places: Mapping[Path, Path]) -> None:
         self._places, self._seen = places, dict[Kernel, list[Variant]]()
-        self.run = Run(request, progress, lambda kernel, variant, _: self._seen.setdefault(kernel, []).append(variant))
+        self.run = Run(request, progress, self._see)
+
+    def _see(self, kernel: Kernel, variant: Variant, *_: object) -> None:
+        self._seen.setdefault(kernel, []).append(variant)
 
     def steps(self, source: SourceFile, part: Part) -> Iterator[Step | Draft]:
         file, at = FileResult(source), At(0, ())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from triton_mutlint.basics import plural
+from triton_mutlint.basics import flat, plural, visible
 from triton_mutlint.cli.shell.asked import asked, config_in_force, refuse_stdin
 from triton_mutlint.cli.shell.command import CONTEXT, shared
 from triton_mutlint.cli.shell.output import Progress, fitted, write_stdout
@@ -40,22 +40,18 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     if options["format_"] == "json":
         write_stdout(json.dumps([_object(row) for row in rows], indent=2, ensure_ascii=False) + "\n")
     else:
-        write_stdout(fitted("".join(f"{_line(row)}\n" for row in rows), sys.stdout).replace(_BOUND, " "))
+        write_stdout(visible(fitted("".join(f"{_line(row)}\n" for row in rows), sys.stdout).replace(_BOUND, " ")))
     return int(any(row.failure is not None and not row.name for row in rows))
 
 
 def _line(row: ListedKernel) -> str:
-    head = f"{row.location.file}:{row.location.line}"
+    head = f"{flat(row.location.file)}:{row.location.line}"
     if row.failure is not None:
         hint = f" ({row.failure.hint})" if row.failure.hint else ""
         name = f" {row.name}" if row.name else ""
-        return _flat(f"{head}{name}  {row.failure.stage.value} failed: {row.failure.message}{hint}")
+        return f"{head}{name}  {row.failure.stage.value} failed: {flat(row.failure.message + hint)}"
     signature = ", ".join(f"{p.name}: {_types(p)} [{p.origin}]".replace(" ", _BOUND) for p in row.parameters)
-    return _flat(f"{head} {row.name}({signature})  {'helper' if row.is_helper else 'kernel'}, {_variants(row)}")
-
-
-def _flat(text: str) -> str:
-    return " ".join(part.strip() for part in text.splitlines() if part.strip())
+    return f"{head} {row.name}({signature})  {'helper' if row.is_helper else 'kernel'}, {_variants(row)}"
 
 
 def _types(parameter: ListedParameter) -> str:

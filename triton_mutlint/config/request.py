@@ -45,6 +45,7 @@ class Request:
     snapshot: Path | None = None  # to compare contracts with
     baseline: Path | None = None  # of findings that are accepted
     declared: tuple[str, ...] = ()  # sources, as arguments: what was compiled is held against what they declare
+    torch: str = ""  # the version of torch whose own pass the verdicts are compared with; none: they are not
     config: Config = field(default_factory=Config)
     cache_dir: Path | None = None  # where verdicts are kept for the next run; None: nowhere
     texts: Mapping[str, str] = EMPTY  # to read in place of files and specs, by the path as reports show it

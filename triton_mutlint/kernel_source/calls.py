@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from triton_mutlint.kernel_source.accesses import Accesses, Done
-from triton_mutlint.kernel_source.folding import folded, function_of
-from triton_mutlint.kernel_source.helpers import Helper, bound_arguments
+from triton_mutlint.kernel_source.folding import folded
+from triton_mutlint.kernel_source.helpers import Helper, any_of, bound_arguments
 from triton_mutlint.kernel_source.listed import by_parameter, partitions, spell_out
 from triton_mutlint.kernel_source.objects import (
     fields_given,
@@ -137,12 +137,12 @@ class Calls(Accesses):
             value = self.eval(argument.value if isinstance(argument, ast.Starred) else argument)
             is_spread = isinstance(argument, ast.Starred)
             if ANY in named or (is_spread and not value.has_length):
-                named[ANY] = mixed((value, named.get(ANY, NOTHING)))
+                named[ANY] = any_of(value, named)
             else:
                 args.extend((value.items or ()) if is_spread else (value,))
         for keyword in node.keywords:
             value = self.eval(keyword.value)
-            named[keyword.arg or ANY] = value if keyword.arg else mixed((value, named.get(ANY, NOTHING)))
+            named[keyword.arg or ANY] = value if keyword.arg else any_of(value, named)
         if isinstance(node.func, ast.Attribute):
             method, owner = node.func.attr, self.eval(node.func.value)
             function = self.member(owner, method)
@@ -203,8 +203,6 @@ class Calls(Accesses):
         name, home = named_and_home(target)
         is_copy = name == "aggregate_replace"
         value = with_fields(args, named) if is_copy else self.foreign(target, args, named, method)
-        if not named and value.items is None:
-            value = value.by(function_of(target), *args)
         if stores(method or name) or stores(name) or name in CHECKS or name == ASM_CALL:
             self.consult(*args, *named.values())
         is_known = home.partition(".")[0] in QUIET or type(target).__name__ == "ConstexprFunction"

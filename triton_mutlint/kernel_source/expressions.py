@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 import builtins
-import operator
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 from triton_mutlint.kernel_source.calls import Calls
-from triton_mutlint.kernel_source.evaluate import AND, CHOICE, OPERATORS, OR, UNKNOWN
+from triton_mutlint.kernel_source.evaluate import UNKNOWN
 from triton_mutlint.kernel_source.folding import compared, computed
 from triton_mutlint.kernel_source.slots import NO_TRACE
 from triton_mutlint.kernel_source.values import NO_ROOTS, NOTHING, Env, MayBe, constant, either, mixed, of_global
@@ -76,14 +74,13 @@ class Expressions(Calls):
         self.overloaded(owner, index)
         self.consult(index)
         if owner.items is None and not owner.kinds and _only_adds_dimensions(node.slice):
-            return replace(owner, term=None)
-        return owner.element(index).by(operator.getitem, owner, index)
+            return owner
+        return owner.element(index)
 
     def binary(self, node: ast.BinOp) -> MayBe:
         left, right = self.eval(node.left), self.eval(node.right)
         self.overloaded(left, right)
-        value = self.combine(node.op, left, right).by(OPERATORS.get(type(node.op)), left, right)
-        return self.show(node).binary(node, left, right, value)
+        return self.show(node).binary(node, left, right, self.combine(node.op, left, right))
 
     def combine(self, op: ast.operator, left: MayBe, right: MayBe) -> MayBe:
         """What an operator makes of two values."""
@@ -99,9 +96,7 @@ class Expressions(Calls):
     def compare(self, node: ast.Compare) -> MayBe:
         values = [self.eval(n) for n in (node.left, *node.comparators)]
         self.overloaded(*values)
-        tests = [NOTHING.by(OPERATORS[type(op)], *two) for op, two in zip(node.ops, pairwise(values), strict=True)]
-        value = compared(node, values[0], values[1]).by(AND, *tests)
-        return self.show(node).compare(node, values, value)
+        return self.show(node).compare(node, values, compared(node, values[0], values[1]))
 
     def unary(self, node: ast.UnaryOp) -> MayBe:
         operand = self.eval(node.operand)
@@ -111,7 +106,7 @@ class Expressions(Calls):
         if isinstance(node.op, ast.Not):
             value = NOTHING if not operand.is_known else constant(not operand.value)
         value = replace(value, of=operand.of) if operand.of else value
-        return self.show(node).unary(node, operand, value.by(OPERATORS[type(node.op)], operand))
+        return self.show(node).unary(node, operand, value)
 
     def choice(self, node: ast.IfExp) -> MayBe:
         test = self.eval(node.test)
@@ -119,7 +114,7 @@ class Expressions(Calls):
         if test.is_known:
             return self.eval(node.body if test.value else node.orelse)
         left, right = self.eval(node.body), self.eval(node.orelse)
-        return self.show(node).choice(test, left, right, either(left, right).by(CHOICE, test, left, right))
+        return self.show(node).choice(test, left, right, either(left, right))
 
     def chain(self, node: ast.BoolOp) -> MayBe:
         stops, values = isinstance(node.op, ast.Or), list[MayBe]()
@@ -128,8 +123,7 @@ class Expressions(Calls):
             self.consult(values[-1])
             if values[-1].is_known and bool(values[-1].value) is stops:
                 break  # what follows is not compiled
-        value = self.first_of(values, stops).by(OR if stops else AND, *values)
-        return self.show(node).chain(values, value)
+        return self.show(node).chain(values, self.first_of(values, stops))
 
     def first_of(self, values: list[MayBe], stops: bool) -> MayBe:
         """What `and` or `or` gives."""

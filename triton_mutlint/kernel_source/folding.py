@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.kernel_source.evaluate import FUNCTIONS, OPERATORS, UNKNOWN, own, plain
+from triton_mutlint.kernel_source.evaluate import FUNCTIONS, OPERATORS, UNKNOWN, plain
 from triton_mutlint.kernel_source.objects import named_and_home
 from triton_mutlint.kernel_source.operations import QUIET
 from triton_mutlint.kernel_source.values import FALSE, NOTHING, TRUE, MayBe, constant, decided_by
@@ -150,12 +150,3 @@ def folded(target: Any, args: list[MayBe]) -> MayBe | None:
         return None
     of, found = decided_by(args), called(name, tuple(arg.value for arg in args))
     return replace(found or NOTHING, of=of) if found is not None or (of and name in FOLDED) else None
-
-
-def function_of(target: Any) -> Callable[..., Any] | None:
-    """What a function that is called at compile time makes of constants."""
-    name, home = named_and_home(target)
-    if type(target).__name__ == "ConstexprFunction":
-        found: Callable[..., Any] | None = own(target, "fn")
-        return found
-    return FUNCTIONS.get(name) if home.partition(".")[0] in QUIET else None

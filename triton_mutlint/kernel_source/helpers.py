@@ -13,6 +13,7 @@ from typing import Any
 
 from triton_mutlint.kernel_source.evaluate import UNKNOWN, own
 from triton_mutlint.kernel_source.operations import ANY
+from triton_mutlint.kernel_source.slots import NO_TRACE
 from triton_mutlint.kernel_source.values import NOTHING, Env, MayBe, mixed, of_global
 from triton_mutlint.source.slicing.namespace import Namespace
 from triton_mutlint.types import Kernel
@@ -48,6 +49,11 @@ def bound_arguments(helper: Helper, args: list[MayBe], named: Mapping[str, MayBe
     if formal.kwarg is not None:
         env[formal.kwarg.arg] = replace(mixed(named.values()), is_open=True)
     return env
+
+
+def any_of(value: MayBe, named: Mapping[str, MayBe]) -> MayBe:
+    """What any parameter may get of arguments whose places are not known: nothing says what is done with one alone."""
+    return replace(mixed((value, named.get(ANY, NOTHING))), trace=NO_TRACE)
 
 
 class Program:

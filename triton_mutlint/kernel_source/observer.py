@@ -8,17 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from triton_mutlint.kernel_source.evaluate import Term
 from triton_mutlint.kernel_source.values import MayBe
 
 
 @dataclass
 class Place:
-    """Where in the source a walk is: the line in the kernel's own body, and the tests it stands under."""
+    """Where in the source a walk is: the line in the kernel's own body."""
 
     line: int = 0
-    conditions: tuple[tuple[Term | None, bool], ...] = ()
-    is_repeated: bool = False  # a second pass over a loop body: nothing is said twice
     is_asserting: bool = False  # inside an assertion: its comparisons choose nothing
 
     @contextmanager
@@ -64,9 +61,6 @@ class Observer:
 
     def passed(self, function: MayBe, args: Sequence[MayBe]) -> None:
         """A function among the arguments of another is applied to values."""
-
-    def constrain(self, kind: str, *values: MayBe) -> None:
-        """Something is demanded of compile-time values."""
 
     def joined(self, left: MayBe, right: MayBe) -> None:
         """One name may hold either."""

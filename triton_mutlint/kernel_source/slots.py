@@ -196,11 +196,6 @@ def blended(traces: Iterable[Trace], dtype: Dtype = None) -> Trace:
     return Trace(NONE, mixed, memory, dtype, tests=tests) if mixed or memory or tests or dtype else NO_TRACE
 
 
-def fixed(tests: Slots) -> bool:
-    """Whether a test that looks at `tests` is decided when the kernel is compiled."""
-    return bool(tests) and all(s.constexpr or s.none_test for s in tests)
-
-
 def extended(seen: tuple[Any, ...], more: tuple[Any, ...]) -> tuple[Any, ...]:
     """`seen`, and what is new in `more`."""
     return seen + tuple(v for v in more if not any(v is s or (type(v) is type(s) and v == s) for s in seen))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from triton_mutlint.kernel_source.dtypes import short_name
-from triton_mutlint.kernel_source.evaluate import UNKNOWN, Term, plain, tuple_of
+from triton_mutlint.kernel_source.evaluate import UNKNOWN, plain
 from triton_mutlint.kernel_source.slots import NO_TRACE, Trace, blended, merged
 
 _PLAIN = (int, float, str, type(None))
@@ -23,7 +23,7 @@ class MayBe:
     empty for what is no instance. `said` is a compile-time constant, with its type, and `value` the constant alone.
     `is_present` says that it is certainly not None; `start` is where a range of numbers begins. `trace` says of what
     it is made, where facts about parameters are gathered. `of` names the parameters whose constants decide which
-    constant it is, or whether it is one; `term` says how it is computed of parameters that are not chosen yet.
+    constant it is, or whether it is one.
     """
 
     roots: frozenset[str] = frozenset()
@@ -36,7 +36,6 @@ class MayBe:
     start: int | None = None
     trace: Trace = NO_TRACE
     of: frozenset[str] = frozenset()
-    term: Term | None = None
 
     @property
     def made(self) -> Trace:
@@ -59,22 +58,6 @@ class MayBe:
     def is_known(self) -> bool:
         """Whether it is a constant."""
         return self.said is not None
-
-    @property
-    def computed(self) -> Term | None:
-        """How it is computed when the kernel is compiled, as far as that is known."""
-        if self.term is not None or self.is_open:
-            return self.term
-        if self.has_length:
-            return Term.applied(tuple_of, *(item.computed for item in self.items or ()))
-        found = self.value if self.is_known else plain(self.functions[0].it) if len(self.functions) == 1 else UNKNOWN
-        return None if found is UNKNOWN else Term.constant(found)
-
-    def by(self, function: Callable[..., Any] | str | None, *operands: MayBe) -> MayBe:
-        """The same, which `function` makes of the operands."""
-        if function is None or self.is_known or all(operand.term is None for operand in operands):
-            return self
-        return replace(self, term=Term.applied(function, *(operand.computed for operand in operands)))
 
     def everything(self) -> frozenset[str]:
         """The roots of the value and of all its elements."""

@@ -213,17 +213,12 @@ class WalkedBody(Expressions):
                 self.env = self.joined(before, self.env)
             if self.env == before:
                 break
-            self.again()
         else:  # tuples that grow with each trip, say
             self.env = {name: replace(mixed((value,)), is_open=True) for name, value in self.env.items()}
             self.block(node.body)
 
-    def again(self) -> None:
-        """The body of a loop is walked once more."""
-
     def refuse(self, node: ast.Raise) -> bool:
         """Triton refuses the kernel if this is reached."""
-        self.show(node).constrain("never")
         return True
 
     def counted(self, node: ast.For | ast.While) -> tuple[range | None, bool, frozenset[str]]:
@@ -243,7 +238,6 @@ class WalkedBody(Expressions):
         test = self.eval(node.test)
         self.at = self.place(node)
         self.checked(test)
-        self.show(node).constrain("assert", test)
 
     def give_back(self, node: ast.Return) -> bool:
         value = self.eval(node.value) if node.value is not None else NOTHING

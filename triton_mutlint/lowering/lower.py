@@ -11,6 +11,7 @@ from triton_mutlint.lowering.arguments import build
 from triton_mutlint.process.capture import captured
 from triton_mutlint.types import Kernel, Lowered, StageError, Target, Variant
 
+PTX = 87  # the version that is written; else Triton starts its assembler to ask which that knows
 KERNELS_PER_CONTEXT = 256  # an MLIR context never forgets a type, attribute or location
 
 
@@ -51,6 +52,20 @@ class Lowerer:
             # After a failed pass the module is still valid TTIR, only larger.
             backend.simplify(lowered.handle)
         return replace(lowered, text=str(lowered.handle))
+
+    def compile(self, kernel: Kernel, variant: Variant, lowered: Lowered, stage: str) -> str:
+        """What Triton makes of a kernel by `stage` ("ttir", "ttgir", "llir", "ptx", "amdgcn"): text.
+
+        Raises StageError with Triton's message, and UsageError for a stage that the target does not have.
+        """
+        backend, _ = self._backends[lowered.target]
+        options = {"ptx_version": PTX, **variant.options} if lowered.target.backend == "cuda" else variant.options
+        with captured() as printed:
+            try:
+                return str(backend.compile(kernel.jit, lowered.handle, backend.options(options), stage))
+            except (RuntimeError, ValueError, AssertionError, KeyError, OSError) as error:
+                raised = error
+        raise StageError(errors.failure(raised, kernel, printed.text, variant.args)) from raised
 
     def _backend(self, target: Target) -> triton_api.Backend:
         backend, used = self._backends.get(target, (None, 0))

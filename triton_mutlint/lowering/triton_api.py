@@ -210,6 +210,29 @@ class Backend:
         common.add_symbol_dce(manager)
         manager.run(*((module, "mutlint") if version() >= (3, 6) else (module,)))
 
+    def compile(self, jit: Any, module: Any, options: Any, last: str) -> Any:
+        """What Triton's own stages make of a module of `make_ir`, up to the stage `last`: a module, or text.
+
+        Raises UsageError for a stage that this target does not have; whatever Triton raises passes through.
+        """
+        stages: dict[str, Any] = {}
+        given = (stages, options, _language(jit))
+        self._backend.add_stages(*given[:len(inspect.signature(self._backend.add_stages).parameters)])
+        if last not in stages:
+            raise UsageError(f"this target has no stage {last!r}: source, {', '.join(stages)}")
+        metadata = {"target": self._gpu, **vars(options)}
+        for name, stage in stages.items():
+            module = stage(module, metadata)
+            if name == last:
+                break
+        return module
+
+
+def _language(jit: Any) -> Any:
+    """What Triton calls the language of a kernel; nothing where it knows but one."""
+    languages = getattr(importlib.import_module("triton.backends.compiler"), "Language", None)
+    return languages and (languages.GLUON if getattr(jit, "is_gluon", bool)() else languages.TRITON)
+
 
 def _with_layouts(type_: Any, backend: str) -> Any:
     """A type of Gluon's arguments, descriptors without a layout having the default one."""

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.types import Finding, Report, Severity
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
 
@@ -27,7 +24,6 @@ def _annotation(finding: Finding) -> str:
 
 
 def _data(text: str) -> str:
-    text = _CONTROL.sub("\ufffd", text)
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

@@ -14,6 +14,7 @@ from triton_mutlint.types import Access, Finding, KernelReport, Location, OpRepo
 from triton_mutlint.version import __version__
 
 SCHEMA_VERSION = 1
+_TORCH = "variants missed pessimistic gave_up fuses_epilogue"
 
 
 def render(report: Report, options: RenderOptions | None = None) -> str:
@@ -72,6 +73,7 @@ def _kernel(kernel: KernelReport) -> dict[str, Any]:
         "unanalyzable_ops": [
             {**_fields(op, "op detail reason parameters"), **_place(op.location)}
             for op in order.placed(kernel.unanalyzable_ops)],
+        **({"torch": _fields(kernel.torch, _TORCH)} if kernel.torch else {}),
     }
 
 

@@ -5,7 +5,6 @@ Times and host are constants, as equal inputs give equal bytes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
@@ -15,7 +14,6 @@ from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.terminal.summary import fails
 from triton_mutlint.types import Finding, KernelReport, Report, Status
 
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, 2.2
 _CONSTANT = {"time": "0", "timestamp": "1970-01-01T00:00:00", "hostname": "localhost"}
 
 
@@ -57,10 +55,10 @@ def _case(file: str, name: str, line: int, failing: Sequence[Finding],
     case = ET.Element("testcase", {"name": _token(title), "classname": _token(file), "time": "0"})
     failure = kernel.failure if kernel is not None and kernel.status is Status.FAILED else None
     if failing and failure is not None:
-        kind = {"message": _safe(failure.message.strip()), "type": failure.stage.value}
+        kind = {"message": failure.message.strip(), "type": failure.stage.value}
         ET.SubElement(case, "error", kind).text = "".join(map(_line, failing))
     elif failing:
-        kind = {"message": _safe(failing[0].message), "type": failing[0].rule}
+        kind = {"message": failing[0].message, "type": failing[0].rule}
         ET.SubElement(case, "failure", kind).text = "".join(map(_line, failing))
     return case
 
@@ -68,12 +66,8 @@ def _case(file: str, name: str, line: int, failing: Sequence[Finding],
 def _line(finding: Finding) -> str:
     place = finding.location
     text = f"{place.file}:{place.line}:{place.column}: {finding.severity.value} {finding.rule}: {finding.message}"
-    return _safe(f"{text}\n" + (f"  help: {finding.help}\n" if finding.help else ""))
-
-
-def _safe(text: str) -> str:
-    return _FORBIDDEN.sub("\ufffd", text)
+    return f"{text}\n" + (f"  help: {finding.help}\n" if finding.help else "")
 
 
 def _token(text: str) -> str:
-    return _safe(flat(text)) or "-"
+    return flat(text) or "-"

@@ -17,6 +17,8 @@ from triton_mutlint.rules.tml107_contract_changed import RULE as TML107
 from triton_mutlint.rules.tml201_unanalyzable_op import RULE as TML201
 from triton_mutlint.rules.tml202_indirect_write import RULE as TML202
 from triton_mutlint.rules.tml203_asm_purity import RULE as TML203
+from triton_mutlint.rules.tml204_torch_blind_spot import RULE as TML204
+from triton_mutlint.rules.tml205_torch_pessimistic import RULE as TML205
 from triton_mutlint.rules.tml302_unused_pointer import RULE as TML302
 from triton_mutlint.rules.tml303_const_candidate import RULE as TML303
 from triton_mutlint.rules.tml901_load_failed import RULE as TML901
@@ -28,7 +30,7 @@ from triton_mutlint.rules.tml905_unused_suppression import RULE as TML905
 __all__ = ["NAMES", "RULES", "Rule"]
 
 RULES: dict[str, Rule] = {rule.code: rule for rule in (
-    TML101, TML102, TML103, TML104, TML105, TML106, TML107, TML108, TML109, TML201, TML202, TML203, TML301, TML302,
-    TML303, TML304, TML901, TML902, TML903, TML904, TML905,
+    TML101, TML102, TML103, TML104, TML105, TML106, TML107, TML108, TML109, TML201, TML202, TML203, TML204, TML205,
+    TML301, TML302, TML303, TML304, TML901, TML902, TML903, TML904, TML905,
 )}
 NAMES: dict[str, str] = {code: rule.name for code, rule in RULES.items()}

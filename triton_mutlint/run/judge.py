@@ -18,6 +18,7 @@ from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import Specs
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.python_text import has_ops, read_source
+from triton_mutlint.source.registrars import registrars_of
 from triton_mutlint.spec.model import KernelSpec, Spec
 from triton_mutlint.spec.stale import elsewhere, stale_entries, stale_globals
 from triton_mutlint.types import (
@@ -42,7 +43,7 @@ def report_on(run: Run, sources: Sequence[SourceFile], failures: Sequence[tuple[
     Of a file of which some kernels are named, nobody asked for the ops.
     """
     run.check(sources)
-    registrars = run.request.config.registrars
+    registrars = registrars_of([source.text for source in sources], run.request.config.registrars)
     holding = [source for source in sources if not source.kernels and has_ops(source.text, registrars)]
     if not holding:
         return _reported(run, run.files(sources, jobs), failures)

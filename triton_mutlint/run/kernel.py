@@ -41,7 +41,7 @@ from triton_mutlint.types import (
 MAX_REPAIRS = 48
 MAX_REPAIRS_PER_KERNEL = 96
 _CASTS = ("tt.int_to_ptr", "tt.ptr_to_int")
-Observe = Callable[[Kernel, Variant, VariantEffects], None]
+Observe = Callable[[Kernel, Variant, VariantEffects, Target], None]
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class _Variants:
         own = (("target", str(target)),) if named else ()
         for _, one in sorted(found.items(), key=lambda item: item[0]):
             if self.tools.observe is not None:
-                self.tools.observe(self.kernel, one.variant, one.effects)
+                self.tools.observe(self.kernel, one.variant, one.effects, target)
             choices = (*own, *_choices(one.variant, one.variant))
             self.analyzed.append(AnalyzedVariant(_flat(one.variant.args), choices, one.effects, one.reruns))
 

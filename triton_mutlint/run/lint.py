@@ -11,6 +11,7 @@ from triton_mutlint.cache.files import FileCache
 from triton_mutlint.cache.store import Store
 from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.contracts.allowed import check_allowed
+from triton_mutlint.lowering import torch_pass
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.lowering.target import resolve_targets
 from triton_mutlint.lowering.triton_api import column_base, deep_calls, locates_calls, preload
@@ -18,6 +19,7 @@ from triton_mutlint.process.harmless import harmless
 from triton_mutlint.process.inputs import current, spoils
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.rules import NAMES
+from triton_mutlint.run.comparing import Comparison
 from triton_mutlint.run.helpers import settled
 from triton_mutlint.run.kernel import Observe, Tools, analyze_kernel, failed
 from triton_mutlint.run.places import SourcePlaces
@@ -72,7 +74,9 @@ class Run:
     def warm_up(self) -> None:
         """What every file needs, before there is a process for each."""
         preload()
-        self._tools.lowerer.prepare(self._default_targets)
+        if self.request.torch:
+            torch_pass.preload()
+        self.tools.lowerer.prepare(self._default_targets)
 
     def check(self, sources: Sequence[SourceFile]) -> None:
         """A wrong spec ends the run before any work, and so does a target that cannot be used."""
@@ -123,12 +127,16 @@ class Run:
         With one that `is_delicate`, no other guesses are tried than those of its plan.
         """
         targets = self._targets(entry)
-        stage = Stage.SIGNATURE
+        stage, comparison = Stage.SIGNATURE, Comparison() if self.request.torch else None
+        tools = replace(self.tools, may_try=not is_delicate)
         try:
             with watched(self.request.timeout), harmless():
                 plan = self.plan(file, kernel, entry)
                 stage = Stage.ANALYZE
-                return analyze_kernel(kernel, plan, targets, replace(self._tools, may_try=not is_delicate))
+                if comparison is None:
+                    return analyze_kernel(kernel, plan, targets, tools)
+                return comparison.added(analyze_kernel(kernel, plan, targets,
+                                                       replace(tools, observe=comparison.observe)))
         except TooLongError as error:
             return failed(kernel, _too_long(error, kernel), targets)
         except StageError as error:
@@ -139,7 +147,7 @@ class Run:
             return failed(kernel, unexpected(stage, error, kernel.location), targets)
 
     @cached_property
-    def _tools(self) -> Tools:
+    def tools(self) -> Tools:
         """Made for the first kernel: it asks the installed Triton how it prints locations."""
         sources = {str(s.path): s for s in self._sources}
         places = SourcePlaces(self.request.cwd, sources, column_base(), locates_calls())

@@ -16,7 +16,7 @@ from triton_mutlint.config.request import Progress, Request, silent
 from triton_mutlint.process.collector import seldom_collected
 from triton_mutlint.process.inputs import current, recording, spoil
 from triton_mutlint.source.discover import Excluded, discover, source_from_stdin
-from triton_mutlint.types import Environment, Failure, Report, SourceFile
+from triton_mutlint.types import Environment, Failure, Report, SourceFile, UsageError
 
 Failures = tuple[tuple[str, Failure], ...]
 
@@ -37,6 +37,8 @@ def run(request: Request, progress: Progress | None = None) -> Report:
 
             snapshot_of(request), baseline_of(request)  # what is wrong with them is told before the work
         is_ir = are_compiled(request.arguments, request.cwd, request.declared)
+        if is_ir and request.torch:
+            raise UsageError("--compare torch needs the kernels' sources: torch's pass lowers them itself")
         sources, failures = sources_of(replace(request, arguments=request.declared) if is_ir else request)
         if failures:
             spoil()  # what could not be read may be there next time

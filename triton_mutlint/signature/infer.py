@@ -11,10 +11,10 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from triton_mutlint.signature.compile_time import compile_time, needs_constexpr
+from triton_mutlint.signature.covering import covering
 from triton_mutlint.signature.evidence import Dossier, Inferred, gather
 from triton_mutlint.signature.heuristics import Heuristic
 from triton_mutlint.signature.runtime import NONE_VALUE, runtime
-from triton_mutlint.signature.solving import ValueSearch
 from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, Kernel, PointerType
 
 NO_HELPERS: Mapping[str, Kernel] = MappingProxyType({})
@@ -37,9 +37,7 @@ def infer(
         if guess and isinstance(guess.main, (PointerType, DescriptorType)) and len(guess.alternatives) == 1:
             reason = f"{guess.reason}; a heuristic asks whether it is None"
             guesses[name] = Inferred((guess.main, NONE_VALUE), reason)
-    search = ValueSearch(evidence.learnt.constraints, guesses, known)
-    search.satisfy()
-    search.reach(evidence.learnt.reaches)
+    guesses = covering(kernel, evidence, guesses, known)
     for name, guess in guesses.items():
         if any(isinstance(a, DescriptorType) for a in guess.alternatives):
             guesses[name] = _shaped(evidence.dossiers[name], guess, guesses, known)

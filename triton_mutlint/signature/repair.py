@@ -113,7 +113,7 @@ class Repair:
     def _changes(self, args: Args, failure: Failure) -> list[tuple[int, Args]]:
         """Changes of one guess, of all that are alike, and of two, each with what it costs."""
         line = _line(self._kernel, failure)
-        names, place = self._names(failure, line), failure.location
+        names, place = self._names(args, failure, line), failure.location
         elsewhere = linecache.getline(place.file, place.line) if place else ""
         own = frozenset[str]() if "is not defined" in failure.message else self._own
         costs: dict[tuple[str, ArgType], int] = {}
@@ -133,12 +133,13 @@ class Repair:
                    for first, second in combinations(best, 2) for a, b in product(first, second)]
         return sorted(ranked, key=lambda one: one[0])
 
-    def _names(self, failure: Failure, line: int) -> list[str]:
-        """The guesses behind a line, the nearest first, then others."""
-        named = _NAMED.search(failure.message)
+    def _names(self, args: Args, failure: Failure, line: int) -> list[str]:
+        """The guesses behind a line, those of a type that the message names and the nearest first, then others."""
+        named, types = _NAMED.search(failure.message), _Hints.of(failure.message, "").dtypes
         bound = leading_to(self._kernel, [named[1] or named[2]]) if named else []
         found = [*bound, *reaching(self._kernel, line), *self._kernel.parameter_names]
-        return [n for n in dict.fromkeys(found) if n in self._guessed][:_MOST_NAMES]
+        ours = [n for n in dict.fromkeys(found) if n in self._guessed]
+        return sorted(ours, key=lambda n: n not in bound and _element(args[n]) not in types)[:_MOST_NAMES]
 
     def _others(self, name: str, type_: ArgType, args: Args, hints: _Hints) -> Iterator[tuple[int, ArgType]]:
         """Other types or values for a parameter, each with its cost."""
@@ -166,7 +167,7 @@ class Repair:
         facts, far = self._facts[name].slot, 0 if hints.about_types else 6
         if isinstance(type_, DescriptorType):
             yield from _shapes(type_, hints)
-        is_scalar, have = isinstance(type_, ScalarType), type_.name if isinstance(type_, ScalarType) else type_.element
+        is_scalar, have = isinstance(type_, ScalarType), _element(type_)
         usual = sorted(_BY_DEFAULT, key=lambda dtype: (dtype in FLOATING) is (have in FLOATING))
         for rank, dtype in enumerate(d for d in _once([*hints.dtypes, *usual]) if d != have):
             certain = 6 if is_scalar and facts.integer and dtype in FLOATING else 0
@@ -180,6 +181,10 @@ class Repair:
         else:
             far += 6 if facts.pointer else 0
             yield from ((far + rank, ScalarType(dtype)) for rank, dtype in enumerate(("i32", "fp32", "i64")))
+
+
+def _element(type_: ArgType) -> str:
+    return type_.name if isinstance(type_, ScalarType) else type_.element if isinstance(type_, _Typed) else ""
 
 
 def _shapes(type_: DescriptorType, hints: _Hints) -> Iterator[tuple[int, ArgType]]:

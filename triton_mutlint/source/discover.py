@@ -23,6 +23,7 @@ from triton_mutlint.source.python_text import (
     read_bytes,
     refuse_foreign,
 )
+from triton_mutlint.source.registrars import registrars_of
 from triton_mutlint.source.searching import ignored, walk
 from triton_mutlint.types import Failure, Location, SourceFile, Stage, StageError, parse_source
 
@@ -69,7 +70,7 @@ def discover(
     (found without importing it).
     `exclude` holds globs matched against a path relative to `root` (`cwd` if there is none), its name, and
     each folder above it; `force` holds them against what was named outright as well. `registrars` are the
-    project's own functions that register ops, by dotted name.
+    project's own functions that register ops, by dotted name; those that files of the run define are found.
     A file named outright that cannot be read or parsed is a failure; the other files go on. A file reached by
     two paths is linted once.
     """
@@ -81,18 +82,35 @@ def discover(
             _collect(argument, cwd, excluded, wanted, failures)
         except StageError as error:
             failures.append((argument, error.failure))
-    files = []
-    for item in wanted.values():
+    files, left = _holding(wanted.values(), cwd, registrars, failures)
+    derived = registrars_of([file.text for file in files], registrars)
+    while left and derived - set(registrars):
+        registrars = derived
+        more, left = _holding(left, cwd, registrars, [])
+        files += more
+        derived = registrars_of([file.text for file in files], registrars) if more else derived
+    order = {item.path: number for number, item in enumerate(wanted.values())}
+    files.sort(key=lambda file: order[file.path])
+    left_out = _ignored(wanted.values(), {file.path for file in files})
+    return tuple(file for file in files if file.path not in left_out), tuple(failures)
+
+
+def _holding(items: Iterable[_Wanted], cwd: Path, registrars: Collection[str],
+             failures: list[NamedFailure]) -> tuple[list[SourceFile], list[_Wanted]]:
+    """Those of the files that may hold anything to lint, and the others that could be read."""
+    files, left = [], []
+    for item in items:
         display = display_path(item.path, cwd)
         try:
             source = _source(item, display, registrars)
         except StageError as error:
             failures.append((display, error.failure))
             continue
-        if source is not None:
+        if source is None:
+            left.append(item)
+        else:
             files.append(source)
-    left_out = _ignored(wanted.values(), {file.path for file in files})
-    return tuple(file for file in files if file.path not in left_out), tuple(failures)
+    return files, left
 
 
 def _source(item: _Wanted, display: str, registrars: Collection[str]) -> SourceFile | None:

@@ -18,7 +18,7 @@ _LANGUAGE = re.compile(r"\bfrom triton import [^\n]*\blanguage\b")
 # Every way to register an op holds one of these, but for a project's own function of another name.
 _REGISTERING = ("custom_op", "triton_op", "mutates_args", ".define(", ".impl(", "torch.library", "torch_library_impl",
                 "infer_schema", "register_kernel", "triton_call")  # fmt: skip
-_REGISTRAR = re.compile(r"register_\w*ops?\b")
+REGISTRAR = re.compile(r"register_\w*ops?\b")
 _COMPILED = frozenset({".ttir", ".ttgir", ".gluonir", ".llir", ".mlir", ".ptx", ".amdgcn", ".cubin", ".hsaco"})
 _ENCODING = "save the file as UTF-8, or declare its encoding in the first line (PEP 263)"
 
@@ -32,8 +32,10 @@ def has_kernels(text: str) -> bool:
 
 def has_ops(text: str, registrars: Collection[str] = ()) -> bool:
     """Whether the text may register torch ops; `registrars` are the project's own functions that do."""
-    words = (*_REGISTERING, *(name.rpartition(".")[2] for name in registrars))
-    return any(word in text for word in words) or ("register_" in text and _REGISTRAR.search(text) is not None)
+    if any(word in text for word in _REGISTERING) or ("register_" in text and REGISTRAR.search(text) is not None):
+        return True
+    own = {name.rpartition(".")[2] for name in registrars}
+    return any(name in text and re.search(rf"\b{re.escape(name)}\b", text) is not None for name in own)
 
 
 def may_have_ops(data: bytes, registrars: Collection[str] = ()) -> bool:

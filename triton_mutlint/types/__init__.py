@@ -36,6 +36,7 @@ from triton_mutlint.types.report import (
     ParameterReport,
     Rerun,
     Status,
+    TorchReport,
     UnanalyzableOp,
 )
 from triton_mutlint.types.source import (

@@ -74,7 +74,7 @@ class OpArgument:
     mutation: OpMutation
     effects: tuple[HostEffect, ...] = ()
     returned: bool = False  # a result of the op is the argument or a view of it
-    maybe_returned: bool = False  # a result is that unless it was copied on the way
+    maybe_returned: bool = False  # a result is that in some cases: unless copied, or on some paths
 
 
 @dataclass(frozen=True)

@@ -105,6 +105,22 @@ class ParameterReport:
     may_read: bool = False  # no analysed variant reads it, and one with other values than those guessed may
 
 
+@dataclass(frozen=True)
+class TorchReport:
+    """What torch's own pass takes for written of a kernel, where that differs from the verdict.
+
+    `missed`: written in one of the `variants` that were compared, and taken for untouched there. `pessimistic`: taken
+    for written, though no variant writes it. `gave_up` says why everything was taken for written, if it was;
+    `fuses_epilogue` whether torch.compile may fuse what follows into the kernel (None: this torch does not say).
+    """
+
+    variants: int
+    missed: tuple[str, ...] = ()
+    pessimistic: tuple[str, ...] = ()
+    gave_up: str = ""
+    fuses_epilogue: bool | None = None
+
+
 class Status(str, Enum):
     ANALYZED = "analyzed"
     FAILED = "failed"
@@ -127,6 +143,7 @@ class KernelReport:
     failure: Failure | None = None
     targets: tuple[Target, ...] = ()
     notes: tuple[str, ...] = ()
+    torch: TorchReport | None = None  # where that was asked for
 
     @property
     def mutated(self) -> tuple[str, ...]:

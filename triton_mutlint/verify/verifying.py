@@ -14,7 +14,7 @@ from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.lowering.triton_api import triton_version
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.run import compiling, sources_of
-from triton_mutlint.types import Kernel, UsageError, Variant
+from triton_mutlint.types import Kernel, Target, UsageError, Variant
 from triton_mutlint.verify.jobs import subject_of
 from triton_mutlint.verify.judge import failing_run, outcome_of
 from triton_mutlint.verify.model import KernelOutcome, Outcome, VerifyReport, VerifySubject
@@ -33,7 +33,7 @@ def verify(request: Request, settings: Settings, output: Path | None, progress: 
     sources, failures = sources_of(request)
     seen: dict[Kernel, list[tuple[Variant, VariantEffects]]] = {}
 
-    def observe(kernel: Kernel, variant: Variant, effects: VariantEffects) -> None:
+    def observe(kernel: Kernel, variant: Variant, effects: VariantEffects, _: Target) -> None:
         seen.setdefault(kernel, []).append((variant, effects))
 
     with compiling():

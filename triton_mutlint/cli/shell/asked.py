@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +54,19 @@ def asked(paths: tuple[str, ...], config: Config, options: Mapping[str, Any]) ->
         snapshot=config.snapshot,
         baseline=None if options.get("update_baseline") else config.baseline,
         declared=tuple(dict.fromkeys(options.get("declared", ()))),
+        torch=_torch() if options.get("compare") else "",
         cache_dir=None if options.get("no_cache", True) else cache_folder(config.cache_dir),
         config=config,
     )
+
+
+def _torch() -> str:
+    """The version of the installed torch. Raises UsageError if there is none."""
+    try:
+        return version("torch")
+    except PackageNotFoundError as error:
+        raise UsageError("--compare torch runs torch's own pass, and torch is not installed: "
+                         "pip install 'triton-mutlint[torch]'") from error
 
 
 def refuse_stdin(paths: tuple[str, ...], command: str) -> None:

@@ -16,7 +16,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "What to analyse": ("force_exclude", "spec", "no_spec", "targets", "max_variants", "timeout", "jobs", "confine",
                         "cache_dir", "no_cache", "opaque_asm", "true_import", "helpers"),
     "Rules": ("select", "extend_select", "ignore", "require_spec", "strict", "fail_on", "exit_zero"),
-    "Comparing": ("declared", "snapshot", "baseline", "update_baseline"),
+    "Comparing": ("declared", "compare", "snapshot", "baseline", "update_baseline"),
     "Fixing": ("fix", "diff"),
     "Output": ("formats", "output", "quiet", "verbose", "color"),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from triton_mutlint.host.calls.generators import DEPTH, Generators, yields
@@ -31,6 +31,7 @@ from triton_mutlint.source.walking import dotted
 from triton_mutlint.types import Frame
 
 _ROUNDS = 8  # of one recursive function
+_LEVELS = 4  # of containers in containers that a recursive function is followed into, each by itself
 
 
 class Invoking(Generators):
@@ -55,11 +56,14 @@ class Invoking(Generators):
     def _running(self, function: FunctionValue, given: dict[str, Value]) -> Activation | None:
         """The call of the function that a recursive one belongs to.
 
+        One that goes down into a container is followed as any other call is, to some levels.
         One that no op argument reaches is apart from those that some do: nothing of either gets into the other.
         """
         running = [a for a in self.active if a.node is function.node and a.outer == function.scope]
-        if not running or any(self.state.reach(given.values())):
-            return running[0] if running else None
+        if not running or (len(running) < _LEVELS and _goes_down(running, given)):
+            return None
+        if any(self.state.reach(given.values())):
+            return running[-1]
         return next((a for a in running if not any(self.state.reach(a.entry.values()))), None)
 
     def _unreached(self, function: FunctionValue, given: dict[str, Value], node: ast.AST) -> Value:
@@ -94,19 +98,21 @@ class Invoking(Generators):
         self.scopes[inner.scope] = function.scope
         self.active.append(inner)
         steps, outer, self.here = self.steps, self.here, inner
+        endless = self.world.shared.endless
+        known = len(endless)
         try:
             returned = self.run(inner)
             if asked is not None:
                 asked[3][0] = bool(inner.left)
             return returned
         except TooLargeError:
-            if self.steps - steps > STEPS // 2:  # another op would spend as much on it
-                self.world.shared.endless.add(function.node)
+            if self.steps - steps > STEPS // 2 and len(endless) == known:  # another op would spend as much on it
+                endless.add(function.node)  # the innermost one: wrappers around it may call others
             raise
         except TooLongError:
             now = time.monotonic()
-            if now - inner.started > (now - self.active[0].started) / 2:
-                self.world.shared.endless.add(function.node)
+            if now - inner.started > (now - self.active[0].started) / 2 and len(endless) == known:
+                endless.add(function.node)
             raise
         finally:
             self.active.pop()
@@ -220,6 +226,12 @@ def _is_cached(function: HostFunction) -> bool:
     """Whether it gives the very object that it gave before."""
     return any(dotted(d.func if isinstance(d, ast.Call) else d)[-1:] in (("lru_cache",), ("cache",))
                for d in getattr(function, "decorator_list", ()))
+
+
+def _goes_down(running: Sequence[Activation], given: Mapping[str, Value]) -> bool:
+    """Whether a recursive call is given something else than the calls that are running, for a container of theirs."""
+    return any(before.cells and not any(value.cells & a.entry.get(name, value).cells for a in running)
+               for name, value in given.items() if (before := running[-1].entry.get(name)) is not None)
 
 
 def _holds_nothing(value: Value) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
@@ -15,12 +16,13 @@ from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.values import FunctionValue, Partial, Sort, Thing, Value, thing
 from triton_mutlint.source.walking import dotted
 
-# What annotations of parameters that hold no tensor consist of.
-_CONTAINERS = frozenset({"Optional", "Union", "List", "Sequence", "Tuple", "list", "tuple"})
-_SCALARS = _CONTAINERS | {
+# What annotations of arguments consist of: of those that hold no tensor, and of those that hold others.
+PLAIN_TYPES = frozenset({
     "int", "float", "bool", "str", "complex", "bytes", "None", "dtype", "device", "layout", "memory_format", "Number",
-    "SymInt", "SymFloat", "SymBool", "Generator", "Size", "Literal",
-}
+    "number", "Scalar", "ScalarType", "SymInt", "SymFloat", "SymBool", "Generator", "Size", "Literal", "constexpr",
+})  # fmt: skip
+CONTAINERS = frozenset({"List", "list", "Tuple", "tuple", "Sequence", "Iterable", "TensorList", "Collection"})
+AROUND = CONTAINERS | {"Optional", "Union"}
 
 
 def functions_of(values: Sequence[tuple[Value, State]], path: Sequence[ast.AST] = ()
@@ -131,28 +133,25 @@ def is_plain_scalar(module: HostModule, parameter: ast.arg) -> bool:
     """Whether the annotation says that a parameter holds no tensor: it consists of names of types that hold none."""
     if parameter.annotation is None:
         return False
-    names = set(_names(parameter.annotation, module))
-    return names <= _SCALARS and bool(names - {"None", "Optional", "Union"})
+    names = set(words(parameter.annotation))
+    own = any(isinstance(bound, Definition) for name in names for bound in module.bindings.get(name, ()))
+    return not own and names <= PLAIN_TYPES | AROUND - {"TensorList"} and bool(names - {"None", "Optional", "Union"})
 
 
-def _names(annotation: ast.expr, module: HostModule) -> Iterator[str]:
-    """The last names in an annotation: `List` and `int` of `typing.List[int]`; "" for what the file itself defines."""
-    pending: list[ast.AST] = [annotation]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.Subscript) and "Literal" in _names(node.value, module):
-            yield "Literal"
-        elif isinstance(node, ast.Attribute):
-            yield node.attr
-        elif isinstance(node, ast.Name):
-            own = any(isinstance(bound, Definition) for bound in module.bindings.get(node.id, ()))
-            yield "" if own else node.id
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            try:
-                pending.append(ast.parse(node.value, mode="eval").body)
-            except SyntaxError:
-                yield ""
-        elif isinstance(node, ast.Constant):
-            yield "None" if node.value is None else ""
-        else:
-            pending.extend(ast.iter_child_nodes(node))
+def words(annotation: ast.expr) -> Iterator[str]:
+    """The names of the types in an annotation, without those of the modules that they are taken from."""
+    if isinstance(annotation, ast.Name):
+        yield annotation.id
+    elif isinstance(annotation, ast.Attribute):
+        yield annotation.attr
+    elif isinstance(annotation, ast.Constant):
+        if isinstance(annotation.value, str):
+            yield from re.findall(r"\w+", annotation.value)
+        elif annotation.value is None:
+            yield "None"
+    elif isinstance(annotation, ast.Subscript) and next(words(annotation.value), "") == "Literal":
+        yield "Literal"
+    else:
+        for child in ast.iter_child_nodes(annotation):
+            if isinstance(child, ast.expr):
+                yield from words(child)

@@ -37,6 +37,8 @@ _ROUNDS = 12  # of one loop: what names may hold grows by what few arguments the
 class Loops(Classes):
     """Runs loops."""
 
+    most, nested = MOST, NESTED
+
     def loop_over(self, value: Value, node: ast.AST, take: Take) -> bool:
         """Run `take` on what a loop over `value` gives, in order; whether the loop may come to its end.
 
@@ -98,7 +100,7 @@ class Loops(Classes):
             found = content.in_order()
         else:
             found = self._rows(content.source, self._maker(value, node))
-        most = MOST if len(self.rounds) < NESTED else 1
+        most = self.most if len(self.rounds) < self.nested else 1
         return found if found is not None and len(found) <= most else None
 
     def _rows(self, source: Value, node: ast.AST) -> list[Value] | None:
@@ -219,7 +221,8 @@ class Loops(Classes):
             keys = content.kind == "dict" and content.owner is None
             found.append(join(PLAIN, content.get(KEYS) or Value()) if keys else content.every())
         if value.roots or value.kind & Sort.TENSOR:
-            found.append(Value(value.same, value.maybe, value.unsure, value.carried, kind=value.kind, some=value.some))
+            found.append(Value(value.same, value.maybe, value.unsure, value.carried, kind=value.kind, some=value.some,
+                               mixed=value.mixed))
         elif value.kind & Sort.OTHER:
             found.append(UNSEEN)
         elif value.kind & ~Sort.NONE or (value.kind and not found):

@@ -64,7 +64,7 @@ class Launching(FollowsTuners):
 
     def _launched(self, verdict: KernelReport, kernel: KernelValue, arguments: Arguments, node: ast.AST) -> None:
         names, keyword_only = parameters(kernel.node.args)
-        tuners = self._tuners(kernel)
+        tuners = self.tuners(kernel)
         overridden = {name for tuner in tuners if tuner.overrides for name, _ in tuner.values}
         bound = bind(names, keyword_only, replace(arguments, named={
             name: value for name, value in arguments.named.items() if name not in overridden}))

@@ -31,7 +31,7 @@ class FollowsTuners(Calling):
                 arguments = self.make(node, Cell(dict(given), kind="dict"), "nargs")
                 self.call(hooks, Arguments((arguments, UNSEEN)), node)
 
-    def _tuners(self, kernel: KernelValue) -> list[Tuner]:
+    def tuners(self, kernel: KernelValue) -> list[Tuner]:
         """What is around a kernel: of its decorators, and put there by calls."""
         found: list[Tuner] = []
         known = self.world.shared.tuners

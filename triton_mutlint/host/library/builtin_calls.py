@@ -260,13 +260,3 @@ class Builtins(Containers):
         if owner.roots or not owner.cells:  # the name may be "data"
             self.not_known(owner, Arguments((value,)), node)
         return NONE
-
-    def _b_property(self, arguments: Arguments, node: ast.AST) -> Value:
-        named = tuple(sorted(arguments.named.items()))
-        return thing(Partial(thing(External("builtins.property")), arguments.positional, named))
-
-    def _b_staticmethod(self, arguments: Arguments, node: ast.AST) -> Value:
-        return thing(Partial(thing(External("builtins.staticmethod")), arguments.positional, ()))
-
-    def _b_classmethod(self, arguments: Arguments, node: ast.AST) -> Value:
-        return thing(Partial(thing(External("builtins.classmethod")), arguments.positional, ()))

@@ -12,8 +12,7 @@ from triton_mutlint.host.calls.calls import launched
 from triton_mutlint.host.classes.classes import MADE
 from triton_mutlint.host.classes.names import is_tuner
 from triton_mutlint.host.launches.launches import Launching
-from triton_mutlint.host.library.rows import Rows
-from triton_mutlint.host.library.standard import LOOKS, MAKES, NOT_UNDERSTOOD, PLAIN_MODULES, SAME
+from triton_mutlint.host.library.builtin_calls import Builtins
 from triton_mutlint.host.modules.following import in_python
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.values.arguments import Arguments
@@ -45,17 +44,33 @@ _HARMLESS = frozenset({
     "debug", "info", "warning", "warn", "error", "exception", "critical", "log", "warning_once", "info_once",
     "isEnabledFor", "synchronize",
 })  # fmt: skip
+# What the functions of Python's standard library do with what they are given, by the beginnings of their names.
+_NOT_UNDERSTOOD = ("ctypes.", "_ctypes.", "mmap.", "multiprocessing.", "pickle.", "gc.", "sys.", "builtins.")
+# Modules whose functions give numbers, strings and the like, and keep nothing.
+_PLAIN_MODULES = ("math.", "os.", "warnings.", "time.", "logging.", "re.", "string.", "json.", "pprint.")
+# Those that neither call nor change what they are given, and those that call it and make something new.
+_LOOKS = ("inspect.", "typing.", "types.", "abc.", "dataclasses.", "copy.", "enum.", "weakref.", "contextlib.",
+          "numbers.")
+_MAKES = ("itertools.", "functools.")
+# Decorators that leave a function what it is.
+_SAME = frozenset({
+    "functools.lru_cache", "functools.cache", "functools.wraps", "functools.update_wrapper",
+    "functools.total_ordering", "contextlib.contextmanager", "contextlib.asynccontextmanager",
+    "abc.abstractmethod", "typing.final", "typing.no_type_check", "dataclasses.dataclass",
+})  # fmt: skip
 
 
-class Interpreter(Rows, Launching):
+class Interpreter(Builtins, Launching):
     """Interprets host functions abstractly; `effects` holds what they were seen to do."""
 
     def external(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         """Call something by its full dotted name."""
         top, _, rest = name.partition(".")
         last = name.rpartition(".")[2]
-        if top != "builtins" and name not in SAME and in_python(name) is None:
+        if top != "builtins" and name not in _SAME and in_python(name) is None:
             arguments = self._drained(arguments, node)
+        if name in MADE:
+            return thing(Partial(thing(External(name)), arguments.positional, tuple(sorted(arguments.named.items()))))
         if last in _WRAPPERS and arguments.positional:
             return self._wrapped(arguments.positional[0])
         if top == "torch":
@@ -66,8 +81,6 @@ class Interpreter(Rows, Launching):
             return self._triton(name, arguments, node)
         if top == "typing_extensions":
             return self.external(f"typing.{rest}", arguments, node)
-        if name in MADE:
-            return thing(Partial(thing(External(name)), arguments.positional, tuple(sorted(arguments.named.items()))))
         if name in _REARRANGE and arguments.positional:
             return replace(weakened(self.within(arguments.positional[0])), cells=frozenset(), kind=Sort.TENSOR)
         if top in sys.stdlib_module_names:
@@ -191,7 +204,7 @@ class Interpreter(Rows, Launching):
             return followed
         module, _, last = name.rpartition(".")
         first = arguments.positional[0] if arguments.positional else None
-        if name in SAME:
+        if name in _SAME:
             if first is None or last == "wraps" or not (first.things or first.cells or first.roots):
                 return thing(External("functools.update_wrapper"))
             return first
@@ -199,20 +212,20 @@ class Interpreter(Rows, Launching):
             method = self.attribute(first, f"__{last}__", node)
             return self.call(method, replace(arguments, positional=arguments.positional[1:]), node)
         given = [v for v in arguments if v.roots or v.cells or v.things]
-        if name.startswith(NOT_UNDERSTOOD):
+        if name.startswith(_NOT_UNDERSTOOD):
             return self.not_known(UNSEEN, arguments, node)
-        if name.startswith(PLAIN_MODULES):
+        if name.startswith(_PLAIN_MODULES):
             return PLAIN
         if not given:
             return UNSEEN
-        return self._handed_on(given, node) if name.startswith(LOOKS) else self._may_call(name, arguments, given, node)
+        return self._handed_on(given, node) if name.startswith(_LOOKS) else self._may_call(name, arguments, given, node)
 
     def _may_call(self, name: str, arguments: Arguments, given: list[Value], node: ast.AST) -> Value:
         """A function of which nothing is known but that it does nothing to tensors itself."""
         others = [v for v in given if not v.things]
         every = join(UNSEEN, self.one_of([*others, *(self.iterate(v, node) for v in others)]))
         results = [self.call(v, Arguments((), {}, every), node) for v in given if v.things]
-        if name.startswith(MAKES):
+        if name.startswith(_MAKES):
             made = self.make(node, Cell(rest=picked(join(every, *results)), kind="given"), "given")
             self.lazily(made, name, arguments)
             return join(made, *results)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from triton_mutlint.host.declarations.functions import AROUND, CONTAINERS, PLAIN_TYPES, words
 from triton_mutlint.host.model import OpRegistration
 from triton_mutlint.host.modules.module import HostFunction
 from triton_mutlint.host.state.state import State
@@ -14,15 +14,8 @@ from triton_mutlint.host.values.arguments import defaults
 from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import PLAIN, Sort, Value, constant, given_tensor, join
 
-_PLAIN_TYPES = frozenset({
-    "int", "float", "bool", "str", "complex", "bytes", "None", "dtype", "device", "layout", "SymInt", "Scalar",
-    "Number", "memory_format",
-    "Literal", "ScalarType", "constexpr", "Generator", "number",
-})  # fmt: skip
-_CONTAINERS = frozenset({"List", "list", "Tuple", "tuple", "Sequence", "Iterable", "TensorList", "Collection"})
-_LISTS = _CONTAINERS - {"Tuple", "tuple"}
+_LISTS = CONTAINERS - {"Tuple", "tuple"}
 _NONE = frozenset({"None", "Optional"})
-_AROUND = _CONTAINERS | {"Optional", "Union"}
 _READS = frozenset({"get", "items", "keys", "values", "copy"})  # of a dict
 
 
@@ -90,16 +83,16 @@ def _root(name: str, annotation: ast.expr | None, scope: tuple[object, ...], sta
     tensor = Value(same=frozenset([name]), kind=Sort.TENSOR)
     if annotation is None:
         return tensor
-    words = set(_words(annotation))
-    if words - _AROUND and words - _AROUND <= _PLAIN_TYPES:
+    held = _word_set(annotation)
+    if held - AROUND and held - AROUND <= PLAIN_TYPES:
         return replace(PLAIN, wide=all(_word_set(choice) & _LISTS for choice in _choices(annotation)))
-    if not words & _NONE and not left_out and all("Tensor" in word for word in words - _AROUND):
+    if not held & _NONE and not left_out and all("Tensor" in word for word in held - AROUND):
         tensor = given_tensor(name)
-    if not any("Tensor" in word for word in words):
+    if not any("Tensor" in word for word in held):
         tensor = replace(tensor, kind=Sort.TENSOR | Sort.OTHER)
-    if words & _CONTAINERS:
+    if held & CONTAINERS:
         made = state.make((*scope, name), Cell(rest=tensor))
-        alone = any(not words & _CONTAINERS and words - _PLAIN_TYPES for words in map(_word_set, _choices(annotation)))
+        alone = any(not held & CONTAINERS and held - PLAIN_TYPES for held in map(_word_set, _choices(annotation)))
         return join(made, tensor) if alone else made
     return tensor
 
@@ -108,7 +101,7 @@ def _choices(annotation: ast.expr) -> Iterator[ast.expr]:
     """The types of which an argument may be: those of `A | B`, `Union[A, B]`, `Optional[A]`."""
     if isinstance(annotation, ast.BinOp):
         yield from (*_choices(annotation.left), *_choices(annotation.right))
-    elif isinstance(annotation, ast.Subscript) and next(_words(annotation.value), "") in ("Union", "Optional"):
+    elif isinstance(annotation, ast.Subscript) and next(words(annotation.value), "") in ("Union", "Optional"):
         listed = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
         for one in listed:
             yield from _choices(one)
@@ -117,26 +110,7 @@ def _choices(annotation: ast.expr) -> Iterator[ast.expr]:
 
 
 def _word_set(annotation: ast.expr) -> set[str]:
-    return set(_words(annotation))
-
-
-def _words(annotation: ast.expr) -> Iterator[str]:
-    """The names of the types in an annotation, without those of the modules that they are taken from."""
-    if isinstance(annotation, ast.Name):
-        yield annotation.id
-    elif isinstance(annotation, ast.Attribute):
-        yield annotation.attr
-    elif isinstance(annotation, ast.Constant):
-        if isinstance(annotation.value, str):
-            yield from re.findall(r"\w+", annotation.value)
-        elif annotation.value is None:
-            yield "None"
-    elif isinstance(annotation, ast.Subscript) and next(_words(annotation.value), "") == "Literal":
-        yield "Literal"
-    else:
-        for child in ast.iter_child_nodes(annotation):
-            if isinstance(child, ast.expr):
-                yield from _words(child)
+    return set(words(annotation))
 
 
 def _only_read(function: HostFunction, name: str) -> bool:

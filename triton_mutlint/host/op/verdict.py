@@ -109,9 +109,22 @@ def _call(op: OpRegistration, one: Implementation, interpreter: Interpreter, sta
     for effect, value in interpreter.escaped:
         interpreter.effects.gap(effect, state, [value])
     interpreter.escaped.clear()
-    same, maybe = state.reach([result])
-    interpreter.effects.returned.update(dict.fromkeys(same))
-    interpreter.effects.maybe_returned.update(dict.fromkeys(maybe))
+    returned, maybe = interpreter.effects.returned, interpreter.effects.maybe_returned
+    for value in _results([*here.results, result], state):  # not what code that is not understood was given
+        maybe.update(dict.fromkeys(value.same | value.maybe))
+        returned.update(() if value.mixed else dict.fromkeys(value.same))
+
+
+def _results(values: Sequence[Value], state: State) -> list[Value]:
+    """What an op gives back: a tensor, or tensors in containers of Python."""
+    found, seen = [*values], set[CellId]()
+    for value in found:
+        for cell in value.cells - seen:
+            seen.add(cell)
+            content = state.cell(cell)
+            if content is not None and content.owner is None:
+                found.extend((content.rest, *content.fields.values()))
+    return found
 
 
 def _passed(function: HostFunction, given: Mapping[str, Value], state: State) -> Arguments:

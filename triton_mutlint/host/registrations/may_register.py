@@ -58,8 +58,3 @@ def is_followed(function: FunctionValue, root: HostModule) -> bool:
     if owner is not None and registers(owner.node, owner.module):
         return True  # it may choose what the others register
     return function.module is root or REGISTERS.search(node.name) is not None or "lib" in node.name.lower()
-
-
-def is_stub(node: ast.AST) -> bool:
-    """Whether a function is but a declaration for type checkers (`@overload`)."""
-    return any(last_name(decorator) == "overload" for decorator in getattr(node, "decorator_list", ()))

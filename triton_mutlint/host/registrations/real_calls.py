@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from triton_mutlint.host.modules.following import in_python
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.registrations.one_by_one import OneByOne
 from triton_mutlint.host.registrations.real import BUILTINS, Element, NotKnownError, Real
@@ -65,34 +66,21 @@ class RealCalls(OneByOne):
                 for content in self.state.contents(arguments.positional[0])) and arguments.positional[0].cells:
             return arguments.positional[0]  # it says where its elements stand
         if name in BUILTINS:
+            arguments = self._drained(arguments, node)
             made = self.really(BUILTINS[name], arguments, node)
-            return opaque(AT_RUN_TIME) if made is None else made
-        if hasattr(self, f"_b_{name.replace('.', '_')}"):
+            if made is not None:
+                return made
+        if hasattr(self, f"_b_{name.replace('.', '_')}") or in_python(f"builtins.{name}") is not None:
             return super()._builtin(name, arguments, node)
-        return self.not_known(NO_VALUE, arguments, node)
+        return opaque(AT_RUN_TIME) if name in BUILTINS else self.not_known(NO_VALUE, arguments, node)
 
     def standard(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         made = self.really(BUILTINS[name], arguments, node) if name in BUILTINS else None
         if made is not None:
             return made
-        if hasattr(self, f"_f_{name.replace('.', '_')}"):
+        if hasattr(self, f"_f_{name.replace('.', '_')}") or in_python(name) is not None:
             return super().standard(name, arguments, node)
         return self.not_known(NO_VALUE, arguments, node)
-
-    def lazily(self, made: Value, name: str, arguments: Arguments) -> None:
-        """Iterators are followed at once."""
-
-    def _b_map(self, arguments: Arguments, node: ast.AST) -> Value:
-        function, *sources = arguments.positional or (NO_VALUE,)
-        rows = [self.each(source) for source in sources]
-        made = []
-        for i, row in enumerate(zip(*(held or () for held in rows), strict=False)):
-            self.rounds = (*self.rounds, i)
-            made.append(self.call(function, Arguments(row), node))
-            self.rounds = self.rounds[:-1]
-        if None in rows:
-            return opaque(AT_RUN_TIME)
-        return self.listed(made, node, all(self.is_whole(source) for source in sources))
 
     def _f_inspect_signature(self, arguments: Arguments, node: ast.AST) -> Value:
         """The names and annotations of one function, by which registrars make schemas."""
@@ -117,16 +105,13 @@ class RealCalls(OneByOne):
         gives = meant(getattr(one.node, "returns", None))
         return self.make(node, Cell({"parameters": listed, "return_annotation": gives}, kind="object"), "signature")
 
-    def _b_filter(self, arguments: Arguments, node: ast.AST) -> Value:
-        items = self.each(arguments.positional[-1]) if arguments.positional else None
-        return opaque(AT_RUN_TIME) if items is None else self.listed(items, node, False)
-
     def method(self, attribute: Attribute, arguments: Arguments, node: ast.AST) -> Value:
         """`owner.name(...)` of a string or a dict, with Python's own method if that changes nothing."""
         owner, name = attribute.owner, attribute.name
         if is_text(owner):
             function = getattr(str, name, None)
-            made = self.really(function, arguments, node, owner) if function is not None else None
+            given = self._drained(arguments, node)
+            made = self.really(function, given, node, owner) if function is not None else None
             return written(hole("…")) if made is None else made
         contents = self.state.contents(owner)
         if name in ("items", "keys", "values", "get") and len(contents) == 1 and contents[0].kind == "dict":
@@ -197,15 +182,6 @@ class RealCalls(OneByOne):
     def _keyed(self, owner: Value, index: Value) -> Value:
         return super()._keyed(owner, settled(index))
 
-    def _compare(self, node: ast.Compare) -> Value:
-        if len(node.ops) != 1 or not isinstance(node.ops[0], (ast.In, ast.NotIn)):
-            return super()._compare(node)
-        one, several = self.evaluate(node.left), self.evaluate(node.comparators[0])
-        alike = [_alike(one, item) for item in self.each(several) or [NO_VALUE]]
-        if None in alike or not self.is_whole(several):
-            return PLAIN
-        return constant((True in alike) is isinstance(node.ops[0], ast.In))
-
     def compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
         if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)) and _outside(left) and _outside(right):
             return constant((_outside(left) == _outside(right)) is isinstance(op, (ast.Is, ast.Eq)))
@@ -227,12 +203,6 @@ def _outside(value: Value) -> str:
     """The full name of something outside the project, if it is that for certain: `torch.Tensor`."""
     names = [one.name if isinstance(one, External) else "" for one in value.things]
     return names[0] if len(names) == 1 and not value.cells and not value.kind and value.constant is None else ""
-
-
-def _alike(one: Value, other: Value) -> bool | None:
-    """Whether two values are equal; None where that is not known."""
-    held = [settled(value).constant or _outside(value) for value in (one, other)]
-    return held[0] == held[1] if all(held) else None
 
 
 def _cut(text: str, at: slice) -> str:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from triton_mutlint.config.registrar import Registrar
+from triton_mutlint.host.calls.generators import yields
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.registrations.may_register import is_followed, registers
@@ -33,7 +34,7 @@ from triton_mutlint.host.registrations.things import (
     string,
     strings,
 )
-from triton_mutlint.host.registrations.torch_registering import passed
+from triton_mutlint.host.registrations.torch_registering import is_passed, passed
 from triton_mutlint.host.state.core import Activation, TooLargeError
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
@@ -69,6 +70,7 @@ class Registering(RegisteringNames):
         self._spent = 0
         self._isolated: dict[int, Found] = {}
         self._functions: list[FunctionValue] = []
+        self._told: dict[FunctionValue, tuple[str, Registrar, Arguments]] = {}  # decorators that known registrars gave
         self._ops: dict[str, Value] = {}  # the functions of those that were registered
 
     # ------------------------------------------------------------------ the whole file
@@ -216,18 +218,30 @@ class Registering(RegisteringNames):
     def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
         """A call of a first-party function; one of a known registrar says what its arguments mean.
 
-        The registrar's own code says how ops are named, if it can be followed that far.
+        The registrar's own code says how ops are named, if it can be followed that far. What it gives may be
+        a decorator, which then registers what the registrar was told.
         """
+        if yields(function.node):
+            return super().invoke(function, arguments, node)
         known = self.registrar_of(function)
-        if known is None:
+        name, registrar = known or ("", None)
+        told_before = self._told.get(function)
+        if told_before is not None:
+            name, registrar, given = told_before
+            full = replace(given, named={**given.named, registrar.function or "decorated": _first(arguments)})
+        elif registrar is None:
             return self._inline(function, arguments, node)
-        name, registrar = known
+        else:
+            full = arguments
         before, self.events = self.events, []
         value = self._inline(function, arguments, node)
         found, self.events = self.events, before
-        if not found and not any(isinstance(one, FunctionValue) for one in value.things):
-            return self.by_registrar(registrar, function, name, arguments, node)
-        told = passed(registrar, arguments, registrar.mutates)
+        if not found:
+            decorators = [one for one in value.things if isinstance(one, FunctionValue)]
+            if not decorators or is_passed(registrar, full):
+                return self.by_registrar(registrar, function, name, full, node)
+            self._told.update(dict.fromkeys(decorators, (name, registrar, full)))
+        told = passed(registrar, full, registrar.mutates)
         for event in found:
             if isinstance(event, OpEvent):
                 more = snapshot([told], self.state, self.module_state)
@@ -268,6 +282,11 @@ class Registering(RegisteringNames):
             return super().apart(work, here)
         finally:
             self.events, self.defined, self.rounds = saved
+
+
+def _first(arguments: Arguments) -> Value:
+    """What a decorator is called with."""
+    return next(iter((*arguments.positional, *arguments.named.values())), opaque("it is not passed"))
 
 
 def _is_told(event: Event) -> bool:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from triton_mutlint.config.registrar import Registrar, public_registrar
 from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved, imports
 from triton_mutlint.host.modules.modules import HostModules
-from triton_mutlint.host.registrations.may_register import is_stub
 from triton_mutlint.host.registrations.things import (
     Event,
     Library,
@@ -28,7 +27,6 @@ from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import (
     ClassValue,
     FunctionValue,
-    ScopeId,
     Thing,
     Value,
     join,
@@ -51,17 +49,6 @@ class RegisteringNames(TorchRegistering):
 
     # ------------------------------------------------------------------ names
 
-    def name(self, node: ast.expr, name: str) -> Value:
-        scope: ScopeId | None = self.here.scope
-        while scope is not None:
-            value = self.state.get(scope, name)
-            value = self.module_state.get(scope, name) if value is None else value
-            if value is not None:
-                return value
-            scope = self.scopes.get(scope)
-        own = self.state.get(("module", self.here.module.display), name)  # by `global`, in another file
-        return own if own is not None else self.module_name(self.here.module, name)
-
     def bind_import(self, node: ast.Import | ast.ImportFrom) -> None:
         again = any(len(self.here.module.bindings.get(name, ())) > 1 for name, _ in imports(node))
         if again or self.here.name != "<module>":  # other names of a file are looked up when they are used
@@ -71,7 +58,7 @@ class RegisteringNames(TorchRegistering):
         key = (id(module), name)
         if key not in self._meanings:
             self._meanings[key] = opaque("it is defined by itself")
-            found = self.world.modules.resolve(module, (name,))
+            found = self.world.modules.resolve(module, (name,), settled=module is not self.root)
             if module is self.root:  # an assignment of this file that has not been reached yet does not hold
                 found = [r for r in found if not self._is_own_value(r)] or found
             self._meanings[key] = self.meaning(found) if found else _unbound(module, name)
@@ -79,11 +66,6 @@ class RegisteringNames(TorchRegistering):
 
     def _is_own_value(self, found: Resolved) -> bool:
         return isinstance(found, Definition) and found.module is self.root and isinstance(found.node, ast.expr)
-
-    def meaning(self, found: Iterable[Resolved]) -> Value:
-        resolved = list(found)
-        whole = [r for r in resolved if not (isinstance(r, Definition) and is_stub(r.node))]
-        return super().meaning(whole or resolved)
 
     def _global(self, module: HostModule, node: ast.expr, index: tuple[int, ...]) -> Value:
         key = id(node)
@@ -207,9 +189,6 @@ class RegisteringNames(TorchRegistering):
                 members = self._classes.setdefault(id(one.node), dict(self.members(one)))
                 members[name] = join(members.get(name, Value()), value)
         super().put_attribute(owner, name, value, node)
-
-    def _b_property(self, arguments: Arguments, node: ast.AST) -> Value:
-        return opaque("it is a property")
 
     # ------------------------------------------------------------------ registrars
 

@@ -47,7 +47,6 @@ from triton_mutlint.host.values.values import (
     Sort,
     Thing,
     Value,
-    constant,
     thing,
 )
 
@@ -111,12 +110,6 @@ class TorchRegistering(RealCalls):
                 self._implemented(event.name, function, node, written("fake"))
             return function or pending(attribute, arguments, "fn")
         return super().method(attribute, arguments, node)
-
-    def _b_hasattr(self, arguments: Arguments, node: ast.AST) -> Value:
-        """Torch has the functions that are known here."""
-        owner, name = (*arguments.positional, UNKNOWN, UNKNOWN)[:2]
-        found = any(isinstance(one, External) and _TORCH.match(one.name) for one in owner.things)
-        return constant(True) if found and string(name) in _LIBRARY else UNKNOWN
 
     def _of_library(self, attribute: Attribute, library: Library | None, arguments: Arguments,
                     node: ast.AST) -> Value | None:
@@ -276,6 +269,12 @@ def passed(registrar: Registrar, arguments: Arguments, parameter: str) -> Value 
     """What is passed for a registrar's parameter."""
     index = registrar.order.index(parameter) if parameter in registrar.order else None
     return take(arguments, index, parameter) if parameter else None
+
+
+def is_passed(registrar: Registrar, arguments: Arguments) -> bool:
+    """Whether the function to register is among the arguments: else the call gives a decorator."""
+    function = passed(registrar, arguments, registrar.function)
+    return not is_none(take(arguments, None, "decorated") if function is None else function)
 
 
 def _named_by(schema: Value) -> Value:

@@ -134,6 +134,7 @@ class Activation:
     owner: ClassValue | None = None  # of the method that runs
     returned: Value | None = None
     left: list[State] = field(default_factory=list)  # the states at its returns
+    results: list[Value] = field(default_factory=list)  # of its `return` statements
     yielded: Value | None = None
     take: Take | None = None  # of a generator: what is done with each value, where it stands at `yield`
     taker: Activation | None = None  # the call that does it

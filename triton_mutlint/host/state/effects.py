@@ -24,7 +24,7 @@ class Effects:
     unwrapped: dict[tuple[str, Location], None] = field(default_factory=dict)
     unmarked: dict[tuple[str, Location], None] = field(default_factory=dict)
     returned: dict[str, None] = field(default_factory=dict)  # arguments that a result is, or is a view of
-    maybe_returned: dict[str, None] = field(default_factory=dict)  # unless it was copied on the way
+    maybe_returned: dict[str, None] = field(default_factory=dict)  # in some cases: unless copied, or on some paths
     exposed: dict[str, None] = field(default_factory=dict)  # arguments whose addresses were taken
     blind: dict[HostEffect, None] = field(default_factory=dict)  # writes through addresses of which nothing is known
 

@@ -10,6 +10,7 @@ from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.values.cells import Cell, merged
 from triton_mutlint.host.values.values import (
     NO_VALUE,
+    NOTHING,
     Attribute,
     CellId,
     ClassValue,
@@ -204,15 +205,18 @@ class State:
 
     def reach(self, values: Iterable[Value]) -> tuple[Names, Names]:
         """The op arguments that code given `values` can reach: by their own storage, or a possible copy of it."""
-        same: set[str] = set()
-        maybe: set[str] = set()
+        held = list(self.all_held(values))
+        same = NOTHING.union(*(value.same | value.carried for value in held))
+        return same, NOTHING.union(*(value.maybe | value.unsure for value in held)) - same
+
+    def all_held(self, values: Iterable[Value]) -> Iterator[Value]:
+        """The values, and whatever their containers, objects and functions hold."""
         seen: set[CellId] = set()
         things: set[Thing] = set()
         pending = list(values)
         while pending:
             value = pending.pop()
-            same |= value.same | value.carried
-            maybe |= value.maybe | value.unsure
+            yield value
             for thing in value.things - things:
                 things.add(thing)
                 pending.extend(self._captured(thing))
@@ -223,7 +227,6 @@ class State:
                     pending.extend((content.rest, content.source, *content.fields.values()))
                     if content.owner is not None and content.owner.scope is not None:
                         pending.append(Value(things=frozenset([content.owner])))
-        return frozenset(same), frozenset(maybe - same)
 
     def _captured(self, thing: Thing) -> Iterator[Value]:
         """Values that something callable holds, and those of the names that a function in a function reads."""

@@ -74,26 +74,10 @@ class Statements(Exits):
         return self.state
 
     def _s_assign(self, node: ast.Assign) -> State:
-        if len(node.targets) == 1 and self._pairwise(node.targets[0], node.value):
-            target, source = node.targets[0], node.value
-            assert isinstance(target, (ast.Tuple, ast.List))
-            assert isinstance(source, (ast.Tuple, ast.List))
-            values = [self.evaluate(part) for part in source.elts]
-            for part, value in zip(target.elts, values, strict=True):
-                self.assign(part, value)
-            return self.state
         value = self.evaluate(node.value)
         for target in node.targets:
             self.assign(target, value)
         return self.state
-
-    @staticmethod
-    def _pairwise(target: ast.expr, source: ast.expr) -> bool:
-        """`a, b = b, a`: no tuple is made."""
-        if not isinstance(target, (ast.Tuple, ast.List)) or not isinstance(source, (ast.Tuple, ast.List)):
-            return False
-        starred = any(isinstance(part, ast.Starred) for part in (*target.elts, *source.elts))
-        return not starred and len(target.elts) == len(source.elts)
 
     def _s_annassign(self, node: ast.AnnAssign) -> State:
         if node.value is not None:
@@ -131,6 +115,7 @@ class Statements(Exits):
     def _s_return(self, node: ast.Return) -> None:
         value = self.evaluate(node.value) if node.value is not None else Value()
         self.here.returned = value if self.here.returned is None else join(self.here.returned, value)
+        self.here.results.append(value)
         self.here.left.append(self.state)
 
     def _s_break(self, node: ast.Break) -> None:

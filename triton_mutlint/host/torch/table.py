@@ -156,4 +156,5 @@ def applied(effect: TorchEffect, arguments: list[Value | None]) -> Value:
         NOTHING.union(*(v.same for v in same)),
         NOTHING.union(*(v.maybe for v in same), *(v.same | v.maybe for v in maybe)),
         NOTHING.union(*(v.unsure for v in (*same, *maybe))), carried, kind=Sort.TENSOR,
+        mixed=any(v.mixed for v in (*same, *maybe)),
     )  # fmt: skip

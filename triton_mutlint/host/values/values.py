@@ -45,6 +45,7 @@ class Value:
     addresses it holds (`x.data_ptr()`, a tensor of such). `cells` are the containers and objects it
     may be, `things` what can be called. `constant` is (type, value) where only one value is possible.
     `wide` says that, as an index, it copies: a mask, or a tensor with dimensions. `some` says that it is not None.
+    `mixed` says that on other paths it is something else than the arguments that it names.
     `texts` are strings that it may be; kept for those that were `Written`.
     """
 
@@ -59,6 +60,7 @@ class Value:
     wide: bool = False
     some: bool = False
     texts: frozenset[Written] = frozenset()
+    mixed: bool = False
 
     @property
     def roots(self) -> Names:
@@ -89,6 +91,7 @@ def join(*values: Value) -> Value:
         all(v.wide for v in distinct),
         all(v.some for v in distinct),
         _texts(distinct),
+        any(v.mixed for v in distinct) or len({bool(v.roots) for v in distinct if v.kind != Sort.NONE}) > 1,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from triton_mutlint.kernel_source.evaluate import PARAMETER, Term
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.learned import marks
 from triton_mutlint.kernel_source.learned.learned_walk import LearningWalk
@@ -29,9 +28,7 @@ def facts(kernel: Kernel, program: Program) -> Facts:
     learnt = Learning()
     walk = LearningWalk(program, learnt)
     walk.of(Helper.of(kernel), {
-        name: MayBe(frozenset((name,)), is_open=True, trace=Trace(frozenset((slot,))),
-                    term=Term(PARAMETER, (name,), slot.constexpr))
-        for name, slot in slots.items()})
+        name: MayBe(frozenset((name,)), is_open=True, trace=Trace(frozenset((slot,)))) for name, slot in slots.items()})
     everything = list(_with_children(slots.values()))
     marks.spread(everything)
     marks.settle(everything)

@@ -85,11 +85,10 @@ def _dot(call: Call) -> Trace:
 
 
 def _dot_scaled(call: Call) -> Trace:
-    formats = {"e2m1": "u8", "e4m3": "fp8e4nv", "e5m2": "fp8e5", "bf16": "bf16", "fp16": "fp16"}
     for position, prefix in ((0, "lhs"), (3, "rhs")):
         kind = call.get(position + 2, f"{prefix}_format")
         for slot in call.get(position, prefix).made.memory:
-            slot.give_dtype(formats.get(kind.value if isinstance(kind.value, str) else "", "fp8e5"))
+            slot.give_dtype(kind.value if kind.value in ("bf16", "fp16") else "u8")  # bytes do for all others
         for slot in call.get(position + 1, f"{prefix}_scale").made.memory:
             slot.give_dtype("u8")
         for slot in kind.made.bare:
@@ -136,9 +135,7 @@ def _asm_effects(code: object, constraints: object, operands: int) -> tuple[froz
 
 
 def _filled(call: Call) -> Trace:
-    shape = call.get(0, "shape")
-    marks.shape(shape, call.line)
-    call.learning.constrain("shape", *(shape.items or (shape,)))
+    marks.shape(call.get(0, "shape"), call.line)
     kind = call.get(2 if call.name == "full" else 1, "dtype").made
     use_dtype(kind, call.line)
     return Trace(dtype=kind.dtype)
@@ -147,7 +144,6 @@ def _filled(call: Call) -> Trace:
 def _arange(call: Call) -> Trace:
     for value in (*call.args, *call.named.values()):
         marks.shape(value, call.line)
-    call.learning.constrain("arange", *call.args)
     return INT
 
 
@@ -202,11 +198,6 @@ def _nothing(call: Call) -> Trace:
     return NO_TRACE
 
 
-def _static_assert(call: Call) -> Trace:
-    call.learning.constrain("assert", call.get(0, "cond"))
-    return NO_TRACE
-
-
 def _division(call: Call) -> Trace:
     for value in call.args:
         if value.made.memory or any(not s.constexpr for s in value.made.takes_part):
@@ -231,7 +222,7 @@ _ONE_BY_ONE: dict[str, Callable[[Call], Trace]] = {
     "load_tensor_descriptor": descriptor_function, "store_tensor_descriptor": descriptor_function,
     "arange": _arange, "zeros": _filled, "full": _filled, "dot": _dot, "dot_scaled": _dot_scaled, "where": _where,
     "cast": cast_call, "to": cast_call, "inline_asm_elementwise": _asm, "pointer_type": _pointer_type,
-    "static_assert": _static_assert, "cdiv": _division, "range": _range, "static_range": _range,
+    "cdiv": _division, "range": _range, "static_range": _range,
 }  # fmt: skip
 _TOGETHER: tuple[tuple[Callable[[Call], Trace], str], ...] = (
     (atomic_call, ("atomic_add atomic_max atomic_min atomic_xchg atomic_cas atomic_and atomic_or atomic_xor "
@@ -248,7 +239,7 @@ _TOGETHER: tuple[tuple[Callable[[Call], Trace], str], ...] = (
     (_sum, "add sub"),
     (_reduction, "sum max min xor_sum reduce_or any all reduce associative_scan"),
     (_index, "argmax argmin histogram program_id num_programs"),
-    (_nothing, "static_print device_print device_assert debug_barrier print"),
+    (_nothing, "static_assert static_print device_print device_assert debug_barrier print"),
 )
 HANDLERS: dict[str, Callable[[Call], Trace]] = {
     **{name: handler for handler, names in _TOGETHER for name in names.split()}, **_ONE_BY_ONE,

@@ -9,11 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from triton_mutlint.kernel_source.dtypes import promoted
-from triton_mutlint.kernel_source.evaluate import Term
 from triton_mutlint.kernel_source.learned import marks
-from triton_mutlint.kernel_source.learned.constraints import Constraint
 from triton_mutlint.kernel_source.learned.learned_calls import HANDLERS, cast_to
 from triton_mutlint.kernel_source.learned.learned_memory import (
     ADDRESSES,
@@ -25,7 +24,7 @@ from triton_mutlint.kernel_source.learned.learned_memory import (
 )
 from triton_mutlint.kernel_source.learned.marks import note
 from triton_mutlint.kernel_source.observer import Observer, Place
-from triton_mutlint.kernel_source.slots import NO_TRACE, NONE, Slot, Slots, Trace, blended, dtype_of, extended, fixed
+from triton_mutlint.kernel_source.slots import NO_TRACE, NONE, Slot, Slots, Trace, blended, dtype_of, extended
 from triton_mutlint.kernel_source.values import MayBe, made
 
 _BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift)
@@ -39,8 +38,7 @@ class Learning(Observer):
 
     def __init__(self) -> None:
         self.place = Place()
-        self.constraints: list[Constraint] = []
-        self.reaches: list[Constraint] = []  # branches that write, or choose what is written
+        self.mentioned: dict[Any, None] = {}  # constants that others are compared or computed with
         self.typed = False  # a dtype was asked about: the guessed types decide something
         self.pointers = False  # somewhere, a pointer is made of a number
         # Lines of the kernel's own body, as all that its report names are: helpers may stand in other files.
@@ -53,23 +51,16 @@ class Learning(Observer):
         """The line at which a pointer is, or may be, made of what was put somewhere before; 0 if there is none."""
         return self.loaded or (self.recast if self.pointers else 0)
 
-    # ----------------------------------------------------------------- what constants are asked for
-
-    def constrain(self, kind: str, *values: MayBe) -> None:
-        place = self.place
-        if not place.is_repeated and len(self.constraints) < 256:
-            self.constraints.append(Constraint(kind, tuple(v.computed for v in values), place.line, place.conditions))
-
-    def reach(self, test: Term | None, side: bool, tests: Slots, chosen: Slots = NONE) -> None:
-        """One side of a test on compile-time values matters: what it writes, or what is `chosen` there."""
-        place = self.place
-        if not place.is_repeated and len(self.reaches) < 64 and fixed(tests):
-            conditions = ((test, side), *place.conditions)
-            self.reaches.append(Constraint("reach", (), place.line, conditions, chosen))
+    def mention(self, *values: MayBe) -> None:
+        for value in values:
+            for found in value.items or (value,):
+                if found.is_known:
+                    self.mentioned[found.value] = None
 
     # ----------------------------------------------------------------- operators
 
     def binary(self, node: ast.BinOp, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
+        self.mention(left, right)
         if value.is_known or left.items is not None or right.items is not None:
             return value
         line, op, a, b = self.place.line, node.op, left.made, right.made
@@ -147,6 +138,7 @@ class Learning(Observer):
         note(value.made.bare, "branch", self.place.line)
 
     def compare(self, node: ast.Compare, values: Sequence[MayBe], value: MayBe) -> MayBe:
+        self.mention(*values)
         for op, left, right in zip(node.ops, values, values[1:], strict=False):
             self._compared(op, left, right)
             self._compared(op, right, left)
@@ -180,10 +172,6 @@ class Learning(Observer):
         self.condition(test)
         marks.agree(left, right, self.place.line)
         marks.moves(left, right, tests, self.place.line)
-        chosen = frozenset(s for trace in made((left, right)) for s in trace.base if not s.constexpr)
-        if chosen:
-            self.reach(test.computed, True, tests, chosen)
-            self.reach(test.computed, False, tests, chosen)
         return self.decided_by(value, tests)
 
     @staticmethod

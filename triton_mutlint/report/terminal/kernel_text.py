@@ -14,6 +14,7 @@ from triton_mutlint.report.terminal.style import (
     DIM,
     FAILED,
     MUTATION,
+    NOTE,
     PLACE,
     SEVERITY,
     STRONG,
@@ -27,7 +28,7 @@ from triton_mutlint.report.terminal.style import (
     words,
 )
 from triton_mutlint.report.terminal.table import parameter_table
-from triton_mutlint.types import Failure, Finding, KernelReport, Mutation, Origin, Stage
+from triton_mutlint.types import Failure, Finding, KernelReport, Mutation, Origin, Stage, TorchReport
 
 _ORIGINS = {
     Origin.SPEC: "signature from the spec",
@@ -60,8 +61,22 @@ def kernel_lines(kernel: KernelReport, finding: Finding | None, options: RenderO
         lines += [*_circumstances(kernel, options.width), Text()]
         lines += parameter_table(kernel, options) or [Text("  no parameters", DIM)]
         lines += access_lines(kernel, options) + opaque_lines(kernel, options)
+        lines += torch_lines(kernel.torch, options.width) if kernel.torch else []
         lines += [Text()] if kernel.notes else []
     return lines + [line for note in kernel.notes for line in noted("note", note, options.width, 2)]
+
+
+def torch_lines(torch: TorchReport, width: int) -> Lines:
+    """What torch.compile would do with the kernel."""
+    if not torch.variants:
+        told = ["its pass takes no such arguments: nothing was compared"]
+    else:
+        told = [f"takes all for written, as its pass gave up: {torch.gave_up}" if torch.gave_up else "",
+                f"takes {', '.join(torch.missed)} for untouched, though written" if torch.missed else "",
+                f"may copy {', '.join(torch.pessimistic)} for nothing" if torch.pessimistic else ""]
+        told = [text for text in told if text] or ["sees what is written"]
+        told += ["may fuse what follows into the kernel"] if torch.fuses_epilogue else []
+    return [Text(), *prose("; ".join(told), width, Text.assemble("  ", ("torch.compile: ", NOTE)), 4)]
 
 
 def written_words(kernel: KernelReport, limit: int = 0) -> list[Text]:

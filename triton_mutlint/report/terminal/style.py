@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 from rich.text import Text
 
+from triton_mutlint.basics import visible
 from triton_mutlint.types import Mutation, Severity
 
 Lines = list[Text]
@@ -26,7 +26,7 @@ MUTATION = {
 }
 SEVERITY = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "bold cyan"}
 
-_ASCII = str.maketrans({"·": "-", "…": "...", "�": "?"})
+_ASCII = str.maketrans({"·": "-", "…": "..."})
 
 
 def to_ascii(rendered: str) -> str:
@@ -35,11 +35,8 @@ def to_ascii(rendered: str) -> str:
 
 
 def clean(text: str) -> str:
-    """`text` with tabs expanded and control characters (terminal escapes too) made visible."""
-    if text.isprintable():
-        return text
-    shown = text.expandtabs(4)
-    return "".join("�" if unicodedata.category(char) in ("Cc", "Cf") else char for char in shown)
+    """`text` as a part of one line: `visible`, with tabs expanded."""
+    return text if text.isprintable() else visible(text.expandtabs(4)).replace("\n", "\\n")
 
 
 def flow(pieces: Sequence[Text], width: int, first: Text | None = None, indent: int = 0) -> Lines:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from triton_mutlint.host.library.library import Interpreter
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.state.core import NO_KERNELS, World
-from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
 from triton_mutlint.host.values.cells import Cell
-from triton_mutlint.host.values.values import UNSEEN, FunctionValue, Sort, Thing, Tuner, Value, thing
+from triton_mutlint.host.values.values import UNSEEN, FunctionValue, KernelValue, Sort, Thing, Value, thing
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.types import Autotune, Kernel, SourceFile
 
@@ -22,68 +21,44 @@ _SECONDS = 10.0  # for the hooks of one kernel
 
 def untouched(kernel: Kernel, autotune: Autotune, sources: Iterable[SourceFile]) -> frozenset[str]:
     """The parameters that some config is tuned without any hook that may write them; none where hooks are not known."""
-    decorator = next((d for d in kernel.node.decorator_list if d.lineno == autotune.line), None)
-    if not isinstance(decorator, ast.Call):
+    modules = HostModules(Path(), {source.path: source for source in sources})
+    module = modules.module(kernel.path)
+    if module is None:
         return frozenset()
+    host = Interpreter(World(modules, NO_KERNELS, {}))
+    host.state, host.here = State(base=host.module_state.heap, scopes=host.scopes), host.top(module)
     try:
         with watched(_SECONDS):
-            return _Hooks(kernel, sources).untouched(decorator, autotune)
+            return _untouched(host, KernelValue(module, kernel.node), autotune)
     except TooLongError:
         return frozenset()
 
 
-class _Hooks:
-    """The code around one kernel."""
+def _untouched(host: Interpreter, kernel: KernelValue, autotune: Autotune) -> frozenset[str]:
+    tuner = next((tuner for tuner in host.tuners(kernel) if not tuner.overrides), None)
+    by_config = [config.has_pre_hook for config in autotune.configs]
+    if tuner is None or bool(tuner.hooks.things) is not (autotune.has_pre_hook or autotune.has_post_hook) or \
+            bool(tuner.config_hooks.things) is not any(by_config) or \
+            (tuner.hooks.kind | tuner.config_hooks.kind) & Sort.OTHER:
+        return frozenset()
+    names = frozenset(a.arg for a in ast.walk(kernel.node.args) if isinstance(a, ast.arg))
+    touched = frozenset[str]().union(*(_touched(host, hook, names) for hook in tuner.hooks.things))
+    if all(by_config):
+        touched |= names.intersection(*(_touched(host, hook, names) for hook in tuner.config_hooks.things))
+    return names - touched
 
-    def __init__(self, kernel: Kernel, sources: Iterable[SourceFile]) -> None:
-        self._names = frozenset(kernel.parameter_names)
-        modules = HostModules(Path(), {source.path: source for source in sources})
-        self._module = modules.module(kernel.path)
-        self._host = Interpreter(World(modules, NO_KERNELS, {}))
-        self._host.state = State(base=self._host.module_state.heap, scopes=self._host.scopes)
-        self._found = (Value(), Value())
 
-    def untouched(self, decorator: ast.Call, autotune: Autotune) -> frozenset[str]:
-        if self._module is None or self._work(lambda: self._look(decorator)) is None:
-            return frozenset()
-        own, of_configs = self._found
-        by_config = [config.has_pre_hook for config in autotune.configs]
-        seen = bool(own.things) is (autotune.has_pre_hook or autotune.has_post_hook) and \
-            bool(of_configs.things) is any(by_config) and not (own.kind | of_configs.kind) & Sort.OTHER
-        touched = frozenset[str]().union(*map(self._touched, own.things))
-        if all(by_config):
-            touched |= self._names.intersection(*map(self._touched, of_configs.things))
-        return self._names - touched if seen else frozenset()
+def _touched(host: Interpreter, hook: Thing, names: frozenset[str]) -> frozenset[str]:
+    """The arguments that a hook may write; all of them where it is too large to be followed."""
+    node, done = hook.node if isinstance(hook, FunctionValue) else ast.Name("hook"), [False]
 
-    def _look(self, decorator: ast.Call) -> None:
-        made = self._host.evaluate(decorator)
-        self._found = next(((t.hooks, t.config_hooks) for t in made.things if isinstance(t, Tuner)), self._found)
+    def call() -> Value:
+        held = {name: Value(same=frozenset([name]), kind=Sort.TENSOR | Sort.OTHER) for name in names}
+        passed = host.make(node, Cell(held, kind="dict"), "nargs")
+        result = host.call(thing(hook), Arguments((passed, UNSEEN)), node)
+        done[0] = True
+        return result
 
-    def _touched(self, hook: Thing) -> frozenset[str]:
-        """The arguments that a hook may write."""
-        node = hook.node if isinstance(hook, FunctionValue) else ast.Name("hook")
-
-        def call() -> None:
-            held = {name: Value(same=frozenset([name]), kind=Sort.TENSOR | Sort.OTHER) for name in self._names}
-            passed = self._host.make(node, Cell(held, kind="dict"), "nargs")
-            self._host.call(thing(hook), Arguments((passed, UNSEEN)), node)
-
-        effects = self._work(call)
-        if effects is None:
-            return self._names
-        effects.settle()
-        return frozenset((*effects.written, *effects.maybe, *effects.unknown))
-
-    def _work(self, work: Callable[[], None]) -> Effects | None:
-        """What code of the kernel's file does; None where it is too large to be followed."""
-        assert self._module is not None, "there is code to follow"
-        done: list[Value] = []
-
-        def whole() -> Value:
-            work()
-            done.append(UNSEEN)
-            return UNSEEN
-
-        self._host.here = self._host.top(self._module)
-        _, effects = self._host.apart(whole, self._host.here)
-        return effects if done else None
+    _, effects = host.apart(call, host.here)
+    effects.settle()
+    return frozenset((*effects.written, *effects.maybe, *effects.unknown)) if done[0] else names

@@ -14,6 +14,7 @@ from pathlib import Path
 from triton_mutlint.contracts.spans import tree_of
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.registrations.jax import NAME, jax_calls
+from triton_mutlint.host.values.arguments import defaults
 from triton_mutlint.rules.rule import KernelSubject
 from triton_mutlint.signature.launch_sites import Function, Launch, LaunchIndex, assignments, bound, index
 from triton_mutlint.types import Kernel, Location, ParameterReport, SourceFile
@@ -106,14 +107,13 @@ def _is_none(node: ast.expr, launch: Launch, file: LaunchIndex, steps: int = 0) 
 def _parameter(function: Function, name: str) -> bool | None:
     """Whether a parameter of a function may be None; None where it has no parameter of that name."""
     given = function.args
-    positional = [*given.posonlyargs, *given.args]
-    defaults = [*[None] * (len(positional) - len(given.defaults)), *given.defaults, *given.kw_defaults]
-    for argument, default in zip([*positional, *given.kwonlyargs], defaults, strict=True):
-        if argument.arg == name:
-            text = ast.unparse(argument.annotation).strip("'\"") if argument.annotation else ""
-            absent = isinstance(default, ast.Constant) and default.value is None
-            return absent or "Optional[" in text or text.endswith("| None")
-    return None
+    argument = next((a for a in (*given.posonlyargs, *given.args, *given.kwonlyargs) if a.arg == name), None)
+    if argument is None:
+        return None
+    default = defaults(given).get(name)
+    text = ast.unparse(argument.annotation).strip("'\"") if argument.annotation else ""
+    absent = isinstance(default, ast.Constant) and default.value is None
+    return absent or "Optional[" in text or text.endswith("| None")
 
 
 def _is_tested(name: str, launch: Launch) -> bool:

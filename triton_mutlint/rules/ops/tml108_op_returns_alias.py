@@ -5,8 +5,8 @@
 Follows what the code of each op returns. It reports an argument that a result is, or is a view of, unless the
 op's schema says so (`Tensor(a!) x -> Tensor(a!)`) or its tags do: an op with `tags=torch.Tag.inplace` returns
 its first argument, one with `torch.Tag.out` its mutable keyword-only arguments. Such an op is reported where it
-never returns what its tag asks for. A result that is an argument only unless it was copied on the way
-(`contiguous`, `reshape`, `to`) is a warning.
+never returns what its tag asks for. A result that is an argument only in some cases is a warning: unless it
+was copied on the way (`contiguous`, `reshape`, `to`), or where other paths put a new tensor in its place.
 
 ## Why
 
@@ -67,7 +67,7 @@ def check_run(run: RunSubject) -> Iterator[Finding]:
 
 
 def _returned(op: OpReport, argument: OpArgument) -> Finding:
-    doubt = "" if argument.returned else ", unless it was copied on the way"
+    doubt = "" if argument.returned else ", in some cases"
     return RULE.finding(
         f"`{op.name}` may return its argument `{argument.name}`, or a view of it{doubt}: results must be new tensors",
         op.location, op=op, parameter=argument.name, severity=None if argument.returned else Severity.WARNING,

@@ -1,0 +1,142 @@
+"""torch's own pass over a kernel: what torch.compile takes for written where code that it compiles launches the kernel.
+
+Newer versions (2.13) have `identify_accessed_tensors`, which also says whether an epilogue may be fused into a kernel;
+older ones (2.11) `identify_mutated_tensors`, which names what is written. It is asked what the module has.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+from triton_mutlint.basics import UsageError
+from triton_mutlint.process.capture import captured
+from triton_mutlint.types import (
+    ArgType,
+    ConstexprValue,
+    DescriptorType,
+    Kernel,
+    ScalarType,
+    Target,
+    TupleType,
+    Variant,
+)
+
+_PASS = "torch._higher_order_ops.triton_kernel_wrap"  # noqa: S105 - no password
+_USED = (_PASS, "torch._inductor.dependencies", "torch._inductor.ir", "torch._inductor.utils")  # it imports them late
+_DTYPES = {
+    "fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64", "i1": "bool", "i8": "int8",
+    "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
+    "fp8e4nv": "float8_e4m3fn", "fp8e5": "float8_e5m2", "fp8e4b8": "float8_e4m3fnuz", "fp8e5b16": "float8_e5m2fnuz",
+}  # fmt: skip
+_WIDE = {"i64": 1 << 40, "u32": 1 << 31, "u64": 1 << 63}  # the least integers, nearly, that Triton gives these types
+
+_HAS_DESCRIPTORS, _FIRST_WITH_DESCRIPTORS = "has_triton_tensor_descriptor_host_tma", 90
+
+
+@dataclass(frozen=True)
+class TorchAnswer:
+    """What the pass says of one variant: what it takes for written, and why it gave up and took all, or "".
+
+    `fuses_epilogue` is None where this torch does not say.
+    """
+
+    written: frozenset[str]
+    gave_up: str = ""
+    fuses_epilogue: bool | None = None
+
+
+def preload() -> None:
+    """Import the pass, for the processes that are forked from this one. Raises UsageError where it cannot be had."""
+    try:
+        for name in _USED:
+            importlib.import_module(name)
+    except (ImportError, OSError, RuntimeError) as error:  # OSError: a library of its own that does not load
+        raise UsageError(f"--compare torch: the pass of this torch cannot be used: {error}") from error
+
+
+def arguments_for(variant: Variant) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """The arguments as the pass takes them, and what it is told of descriptors; None where it has no form for one."""
+    wrap, descriptors = importlib.import_module(_PASS), {}
+    for name, arg in variant.args.items():
+        if isinstance(arg, DescriptorType):
+            if not hasattr(wrap, "create_tma_stable_metadata"):
+                return None
+            descriptors[name] = wrap.create_tma_stable_metadata(list(arg.block_shape))
+    try:
+        return {name: _value(arg) for name, arg in variant.args.items()}, descriptors
+    except KeyError:
+        return None
+
+
+def _value(arg: ArgType) -> Any:
+    """Raises KeyError for a type that torch does not have."""
+    import torch
+
+    if isinstance(arg, ConstexprValue):
+        return arg.value
+    if isinstance(arg, TupleType):
+        values = [_value(element) for element in arg.elements]
+        return arg.cls(*values) if arg.cls else tuple(values)
+    if not isinstance(arg, ScalarType):
+        dtype = getattr(torch, _DTYPES[arg.element], None)
+        if dtype is None:
+            raise KeyError(arg.element)
+        return torch.empty(64, dtype=dtype)
+    if arg.name in ("i1", "u1"):
+        return True
+    return 1.5 if arg.name.startswith(("fp", "bf")) else _WIDE.get(arg.name, 32) + (arg.divisibility == 1)
+
+
+def ask(kernel: Kernel, variant: Variant, target: Target) -> TorchAnswer | None:
+    """What the pass says of one variant; None where it cannot be asked about such arguments."""
+    given = arguments_for(variant)
+    if given is None:
+        return None
+    wrap, failures = importlib.import_module(_PASS), []
+
+    def told(*_: object, **__: object) -> None:
+        failures.append(sys.exc_info()[1])
+
+    with captured(), driver(target), patch.object(wrap.log, "warning", told):
+        found = identify(kernel.jit, *given)
+    reads_writes = getattr(found, "read_writes", found)  # of an older one: names
+    written = frozenset(getattr(dep, "name", dep) for dep in getattr(reads_writes, "writes", reads_writes))
+    return TorchAnswer(written, _cause(failures[0]) if failures else "", getattr(found, "can_fuse_epilogue", None))
+
+
+def identify(jit: Any, arguments: Mapping[str, Any], descriptors: Mapping[str, Any]) -> Any:
+    """The pass itself, under whichever name this torch has it."""
+    wrap = importlib.import_module(_PASS)
+    run = getattr(wrap, "identify_accessed_tensors", None) or wrap.identify_mutated_tensors
+    return run(jit, dict(arguments), dict(descriptors))
+
+
+def _cause(error: BaseException | None) -> str:
+    """The line of a message that says what is wrong: Triton quotes the source above it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__
+
+
+@contextlib.contextmanager
+def driver(target: Target) -> Iterator[None]:
+    """What the pass asks of the GPU, answered for `target`: Triton's active driver, and whether it has descriptors."""
+    from triton.backends.compiler import GPUTarget
+    from triton.runtime import driver as config
+
+    arch: int | str = int(target.arch) if target.arch.isdigit() else target.arch
+    gpu = GPUTarget(target.backend, arch, target.warp_size)
+    owner = config if "active" in vars(config) else type(config)  # an attribute before Triton 3.5, a property since
+    has_descriptors = target.backend == "cuda" and int(target.arch) >= _FIRST_WITH_DESCRIPTORS
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(patch.object(owner, "active", SimpleNamespace(get_current_target=lambda: gpu)))
+        asked = importlib.import_module("torch.utils._triton")
+        if hasattr(asked, _HAS_DESCRIPTORS):
+            stack.enter_context(patch.object(asked, _HAS_DESCRIPTORS, lambda: has_descriptors))
+        yield

@@ -1,0 +1,113 @@
+"""Compile-time values beside the first guesses: those under which the source may write where it may not under others.
+
+The walk over a kernel's source tells what may be written whatever the compile-time values are, and what under given
+ones. Where no guess reaches one of those writes, others are tried, near the constants that the source mentions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+from triton_mutlint.kernel_source.evaluate import next_power_of_2
+from triton_mutlint.kernel_source.footprint import given_by
+from triton_mutlint.kernel_source.helpers import Helper
+from triton_mutlint.kernel_source.values import MayBe
+from triton_mutlint.kernel_source.walk import Walk
+from triton_mutlint.signature.evidence import SIZES, Evidence, Inferred
+from triton_mutlint.types import ArgType, ConstexprValue, Kernel, Site
+
+MAX_NAMES = 3  # parameters changed together
+MAX_TRIALS = 24  # walks over the source of one kernel
+_Stores = frozenset[tuple[str, Site]]
+_Domains = Mapping[str, Sequence[ArgType]]
+
+
+def covering(kernel: Kernel, evidence: Evidence, guesses: Mapping[str, Inferred],
+             known: Mapping[str, ArgType]) -> dict[str, Inferred]:
+    """The guesses, with alternatives that reach the writes which none of them reaches so far."""
+    args = {**known, **{name: guess.main for name, guess in guesses.items()}}
+    fixed = [name for name, guess in guesses.items() if isinstance(guess.main, ConstexprValue)]
+    source = _Source(kernel, evidence, args)
+    reached = source.stores({}) if fixed else frozenset()
+    missing = source.possible(fixed) - reached if source.consulted.intersection(fixed) else frozenset()
+    found, trials = dict(guesses), iter(range(MAX_TRIALS))
+    for widen in (False, True, True):  # the second time with what decides what others lead to
+        names = [name for name in fixed if name in source.consulted] if missing else []
+        mentioned = evidence.learnt.mentioned if widen else ()
+        domains = {name: _domain(found[name].alternatives, mentioned) for name in names}
+        for change, _ in zip(_changes(domains), trials, strict=False):
+            reached = source.stores(change) & missing
+            if reached and widen:
+                line = min(site.line for _, site in reached)
+                found.update({name: _with(found[name], new, line) for name, new in change.items()})
+            missing -= reached
+            if not missing:
+                return found
+    return found
+
+
+class _Source:
+    """What the source of a kernel may store through, and which parameters decide that."""
+
+    def __init__(self, kernel: Kernel, evidence: Evidence, args: Mapping[str, ArgType]) -> None:
+        self._walk, self._helper, self._args = Walk(evidence.program), Helper.of(kernel), args
+        self.consulted: set[str] = set()
+
+    def possible(self, names: Sequence[str]) -> _Stores:
+        """Whatever the values of these parameters are."""
+        return self._stores(dict.fromkeys(names, MayBe(is_open=True)))
+
+    def stores(self, change: Mapping[str, ArgType]) -> _Stores:
+        """With the first guesses, but for this change."""
+        return self._stores({name: given_by(name, type_) for name, type_ in change.items()})
+
+    def _stores(self, change: Mapping[str, MayBe]) -> _Stores:
+        held = {name: change[name] if name in change else given_by(name, type_) for name, type_ in self._args.items()}
+        found, asked = self._walk.consulting(
+            self._helper, {name: replace(value, of=frozenset((name,))) for name, value in held.items()})
+        self.consulted |= asked
+        return frozenset((root, site) for root, sites in found.sites.items() for site in sites if site.kind == "store")
+
+
+def _with(guess: Inferred, new: ArgType, line: int) -> Inferred:
+    if any(_same(new, known) for known in guess.alternatives):
+        return guess
+    return replace(guess, alternatives=(*guess.alternatives, new),
+                   reason=f"{guess.reason}; {new} reaches the write at line {line}")
+
+
+def _same(one: ArgType, other: ArgType) -> bool:
+    return one == other and type(getattr(one, "value", None)) is type(getattr(other, "value", None))
+
+
+def _changes(domains: _Domains) -> Iterator[dict[str, ArgType]]:
+    names = list(domains)[:MAX_NAMES]
+    for name in names:
+        yield from ({name: value} for value in domains[name])
+    for index, first in enumerate(names):
+        for second in names[index + 1 :]:
+            yield from ({first: a, second: b} for a, b in product(domains[first][:12], domains[second][:12]))
+    if len(names) == MAX_NAMES:
+        yield from (dict(zip(names, row, strict=True)) for row in product(*(domains[n][:5] for n in names)))
+
+
+def _domain(alternatives: Sequence[ArgType], mentioned: Sequence[Any] | Mapping[Any, None]) -> list[ArgType]:
+    """The alternatives, and values of their kind: those near what the source mentions, then usual ones."""
+    values = [a.value for a in alternatives if isinstance(a, ConstexprValue) and a.value is not None]
+    main = values[0] if values else None
+    numbers = [c for c in mentioned if isinstance(c, (int, float)) and not isinstance(c, bool)]
+    near = [type(main)(v) for c in numbers for v in (c + 1, c, c - 1)] if isinstance(main, (int, float)) else []
+    others: list[Any] = []
+    if isinstance(main, bool):
+        others = [False, True] if mentioned else []
+    elif isinstance(main, int) and mentioned:
+        powers = [next_power_of_2(int(c) + 1) for c in numbers if 0 <= c < 1 << 20]
+        others = [*powers, *near, *SIZES, 8192, 16384, 65536]
+    elif isinstance(main, float):
+        others = near
+    elif isinstance(main, str):
+        others = [c for c in mentioned if isinstance(c, str)]
+    return [*alternatives, *map(ConstexprValue, dict.fromkeys(others))]
