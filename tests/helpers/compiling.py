@@ -19,7 +19,7 @@ def compiled(request: Request, folder: Path, wanted: Callable[[Kernel], bool] = 
     launched: list[tuple[Kernel, Variant]] = []
     sources, failures = sources_of(request)
     with compiling():
-        run = Run(request, lambda *_: None, lambda kernel, variant, _: launched.append((kernel, variant)))
+        run = Run(request, lambda *_: None, lambda kernel, variant, *_: launched.append((kernel, variant)))
         report = report_on(run, sources, failures)
         before = os.environ.get("TRITON_CACHE_DIR")
         os.environ["TRITON_CACHE_DIR"] = str(folder)
