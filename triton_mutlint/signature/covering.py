@@ -54,11 +54,14 @@ def covering(kernel: Kernel, evidence: Evidence, guesses: Mapping[str, Inferred]
 
 
 def _other_side(guess: Inferred, slot: Slot, source: _Source) -> ArgType | None:
-    """A value on the other side of a number that the parameter is compared with, if other writes are reached there."""
+    """A value on the other side of a number that the parameter is compared with, if other writes are reached there.
+
+    A branch on the parameter itself compares it with 0.
+    """
     main: Any = guess.main.value if isinstance(guess.main, ConstexprValue) else None
     if not slot.matters or len(guess.alternatives) > 1 or type(main) not in (int, float):
         return None
-    numbers = [c for c in (*slot.literals, *slot.bounds) if type(c) in (int, float)]
+    numbers = [c for c in (*slot.literals, *slot.bounds, *([0] if slot.branch else [])) if type(c) in (int, float)]
     others = (ConstexprValue(type(main)(value)) for c in numbers for value in (c, c + 1))
     usual = source.stores({}) if numbers else frozenset()
     return next((other for other in others if source.stores({slot.name: other}) != usual), None)
