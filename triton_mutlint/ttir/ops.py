@@ -120,8 +120,8 @@ _PURE_MATH = """
 """
 _PURE_GPU = """
     ttg.convert_layout ttg.fp4_to_fp ttng.packed_arith ttng.warp_group_dot_wait ttng.clc_get_program_id
-    gluon.set_auto_layout amdg.in_thread_transpose amdg.extract_slice amdg.concat amdg.scaled_upcast_fp4
-    amdg.scaled_upcast_fp8 amdg.scaled_downcast_fp4 amdg.scaled_downcast_fp8 tti.experimental_fpsan_embed
+    gluon.set_auto_layout amdg.in_thread_transpose amdg.extract_slice amdg.concat amdg.upcast_mxfp
+    amdg.scaled_upcast_fp4 amdg.scaled_upcast_fp8 amdg.scaled_downcast_fp4 amdg.scaled_downcast_fp8 tti.experimental_fpsan_embed
     tti.experimental_fpsan_unembed ttg.warp_id ttng.clc_try_cancel_sync ttg.global_scratch_alloc
 """
 _COMPARE = "arith.cmpi arith.cmpf math.isfinite math.isinf math.isnan math.isnormal"
@@ -200,7 +200,7 @@ _SINGLE = (
     OpInfo("ttg.local_atomic_scatter_rmw", Kind.LOCAL, parks=(1, 2), takes=True),
     *(OpInfo(name, Kind.LOCAL, takes=True)
       for name in ("ttg.local_load", "ttg.local_gather", "ttng.tmem_load", "ttng.clc_load_result",
-                   "amdg.local_load_packed_transposed")),
+                   "amdg.local_load_packed_transposed", "amdg.local_load_packed_tranposed")),
     # between these and global memory
     OpInfo("ttg.async_copy_global_to_local", Kind.LOAD, reads=(0,), flow=Flow.PARKED, parks=(2, 3)),
     OpInfo("amdg.buffer_load_to_local", Kind.LOAD, reads=(0,), flow=Flow.PARKED, parks=(2, 3, 4)),
