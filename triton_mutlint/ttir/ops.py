@@ -121,8 +121,8 @@ _PURE_MATH = """
 _PURE_GPU = """
     ttg.convert_layout ttg.fp4_to_fp ttng.packed_arith ttng.warp_group_dot_wait ttng.clc_get_program_id
     gluon.set_auto_layout amdg.in_thread_transpose amdg.extract_slice amdg.concat amdg.upcast_mxfp
-    amdg.scaled_upcast_fp4 amdg.scaled_upcast_fp8 amdg.scaled_downcast_fp4 amdg.scaled_downcast_fp8
-    tti.experimental_fpsan_embed tti.experimental_fpsan_unembed ttg.warp_id ttng.clc_try_cancel_sync ttg.global_scratch_alloc
+    amdg.scaled_upcast_fp4 amdg.scaled_upcast_fp8 amdg.scaled_downcast_fp4 amdg.scaled_downcast_fp8 ttg.warp_id
+    tti.experimental_fpsan_embed tti.experimental_fpsan_unembed ttng.clc_try_cancel_sync ttg.global_scratch_alloc
 """
 _COMPARE = "arith.cmpi arith.cmpf math.isfinite math.isinf math.isnan math.isnormal"
 _HARMLESS = """
