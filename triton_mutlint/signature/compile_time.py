@@ -98,8 +98,10 @@ def _told_by(passed: Passed, namespace: Mapping[str, Any]) -> list[Any]:
         return [False, True] if passed.type is bool else []
     if short_name(passed.value):
         return [dtype_value(short_name(passed.value))]
-    names = [name for name, value in namespace.items() if value is passed.value]
-    return [ConstexprValue(passed.value, names[0])] if own(passed.value, "arg_names") and names else [passed.value]
+    if own(passed.value, "arg_names"):  # else all globals would be evaluated in vain
+        names = [name for name, value in namespace.items() if value is passed.value]
+        return [ConstexprValue(passed.value, names[0])] if names else [passed.value]
+    return [passed.value]
 
 
 def _used(slot: Slot) -> bool:
