@@ -117,10 +117,10 @@ def _from_body(dossier: Dossier) -> Inferred:
     if slot.dtype or named:
         where = f"used as a dtype at line {slot.dtype}" if slot.dtype else "by its name"
         return Inferred((dtype_value(_dtype(slot)),), where)
-    gluon = next((v for v in dossier.namespace.values() if own(v, "__name__") == _GLUON), None)
-    is_whole = not (slot.children or slot.branch or slot.literals)
-    if gluon is not None and is_whole and "layout" in slot.name.lower():
-        return Inferred((ConstexprValue(gluon.AutoLayout(), "AutoLayout()"),), "a layout by its name")
+    if "layout" in slot.name.lower() and not (slot.children or slot.branch or slot.literals):
+        gluon = next((v for v in dossier.namespace.values() if own(v, "__name__") == _GLUON), None)
+        if gluon is not None:
+            return Inferred((ConstexprValue(gluon.AutoLayout(), "AutoLayout()"),), "a layout by its name")
     if slot.keyword and slot.keyword in _OPTIONS:
         return Inferred((ConstexprValue(_OPTIONS[slot.keyword]),), f"passed as {slot.keyword}")
     if slot.children:

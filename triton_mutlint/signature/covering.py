@@ -73,6 +73,7 @@ class _Source:
     def __init__(self, kernel: Kernel, evidence: Evidence, args: Mapping[str, ArgType]) -> None:
         self._walk, self._helper, self._args = Walk(evidence.program), Helper.of(kernel), args
         self.consulted: set[str] = set()
+        self._known: dict[frozenset[tuple[str, object]], _Stores] = {}
 
     def possible(self, names: Sequence[str]) -> _Stores:
         """Whatever the values of these parameters are."""
@@ -80,7 +81,10 @@ class _Source:
 
     def stores(self, change: Mapping[str, ArgType]) -> _Stores:
         """With the first guesses, but for this change."""
-        return self._stores({name: given_by(name, type_) for name, type_ in change.items()})
+        key = frozenset((n, _key(type_)) for n, type_ in change.items() if _key(type_) != _key(self._args[n]))
+        if key not in self._known:
+            self._known[key] = self._stores({name: given_by(name, type_) for name, type_ in change.items()})
+        return self._known[key]
 
     def _stores(self, change: Mapping[str, MayBe]) -> _Stores:
         held = {name: change[name] if name in change else given_by(name, type_) for name, type_ in self._args.items()}
@@ -99,6 +103,12 @@ def _with(guess: Inferred, new: ArgType, line: int) -> Inferred:
 
 def _same(one: ArgType, other: ArgType) -> bool:
     return one == other and type(getattr(one, "value", None)) is type(getattr(other, "value", None))
+
+
+def _key(type_: ArgType) -> object:
+    """What tells a guess from another: a plain value and its type, else the guess itself."""
+    value = type_.value if isinstance(type_, ConstexprValue) else type_
+    return (type(value), value) if isinstance(value, bool | int | float | str | None) else id(type_)
 
 
 def _changes(domains: _Domains) -> Iterator[dict[str, ArgType]]:

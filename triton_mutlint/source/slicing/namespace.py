@@ -62,7 +62,7 @@ class Namespace(Space):
         return names | ({"__path__": [str(module.place.folder)]} if module.is_package else {})
 
     def __missing__(self, name: str) -> Any:
-        if self.has_run and not self.put_off and not self._may_find(name):
+        if self.has_run and not self._may_bind(name) and not self._may_find(name):
             raise KeyError(name)
         with self.shared.loading():
             self.settle(name)
@@ -76,12 +76,16 @@ class Namespace(Space):
             return True
         return bool(self.stars) and name not in _BUILTINS  # what hides one of these is bound at once
 
+    def _may_bind(self, name: str) -> bool:
+        """Whether what was put off may bind `name`."""
+        return bool(self.put_off) and name in self.scope.by_name
+
     def settle(self, name: str = "") -> None:
         """Run the body, if it has not been; with what was put off, if that may bind `name`."""
         if not self.has_run:
             self.has_run = True
             Runner(self, _bound).block(self.scope.body)
-        if name in self or name in self.waiting or name not in self.scope.by_name:
+        if name in self or name in self.waiting or not self._may_bind(name):
             return
         put_off, self.put_off = self.put_off, []
         for node in put_off:
