@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +134,7 @@ class _Load:
         self.modules.release(self.module)
         self.failures.extend(_unknown(self.source, found))
         return FileResult(self.source, tuple(kernels), tuple(helpers), tuple(self.failures), sources,
-                          partial(self.modules.reads, self.module), notes_on(self.source, file, found),
+                          notes_on(self.source, file, found),
                           called_elsewhere(self.needs.reached, self.source.path),
                           launched_from(file, self.launches))
 

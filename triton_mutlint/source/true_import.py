@@ -51,11 +51,11 @@ def load_by_import(source: SourceFile, file: Outline) -> FileResult:
 def _import(path: Path) -> ModuleType:
     place = ModulePlace(path)
     if "." in place.dotted:
-        sys.path.insert(0, str(place.roots[0]))
+        sys.path.insert(0, str(place.around.roots[0]))
         try:
             return importlib.import_module(place.dotted)
         finally:
-            sys.path.remove(str(place.roots[0]))
+            sys.path.remove(str(place.around.roots[0]))
     spec = importlib.util.spec_from_file_location(place.dotted, path)
     if spec is None or spec.loader is None:
         raise ImportError(f"no loader for {path}")

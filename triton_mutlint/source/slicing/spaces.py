@@ -86,7 +86,6 @@ class Space(dict[str, Any]):
 
     def _trace(self, body: Sequence[ast.AST]) -> None:
         if current() is not None and not is_traced(body):
-            self.module.place.is_traced = False
             spoil()
 
     def evaluate(self, node: ast.expr) -> Any:

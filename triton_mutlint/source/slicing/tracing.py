@@ -132,11 +132,8 @@ def _noting(function: Callable[..., Any], note: Callable[[Any], object]) -> Call
 def telling(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, which tells when sliced code calls it that its result is not to be kept."""
     def asked(*args: Any, **kwargs: Any) -> Any:
-        frame = sys._getframe(1)
-        if _is_slice(frame):
+        if _is_slice(sys._getframe(1)):
             spoil()
-            namespace: Any = frame.f_globals
-            namespace.module.place.is_traced = False  # whoever uses that module later, too
         return function(*args, **kwargs)
 
     return asked
