@@ -196,19 +196,12 @@ def _below(folder: Path, parts: list[str]) -> Path | None:
     if not os.path.isdir(base):  # noqa: PTH112
         return None
     note_folder(base)
-    for entry in os.scandir(base):
-        if entry.is_dir():
-            note_name(entry.path, "__init__")
-    return Path(base) if _holds_python(base) else None
-
-
-def _holds_python(folder: str) -> bool:
-    """Whether a folder without `__init__.py` may be a namespace package."""
-    return any(
-        entry.name.endswith(".py") or (
-            entry.is_dir() and os.path.isfile(os.path.join(entry.path, "__init__.py"))  # noqa: PTH113, PTH118
-        )
-        for entry in os.scandir(folder))
+    with os.scandir(base) as entries:
+        found = [entry for entry in entries if entry.name.endswith(".py") or entry.is_dir()]
+    for entry in found:
+        note_name(entry.path, "__init__")
+    holds = any(e.name.endswith(".py") or os.path.isfile(os.path.join(e.path, "__init__.py")) for e in found)  # noqa: PTH113, PTH118
+    return Path(base) if holds else None  # a namespace package, if it has sources
 
 
 @lru_cache(maxsize=256)
