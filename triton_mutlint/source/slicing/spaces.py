@@ -63,7 +63,6 @@ class Space(dict[str, Any]):
         self.stars: list[ast.ImportFrom] = []
         self.notes: dict[str, str] = {}
         self.definitions: dict[ast.AST, Any] = {}
-        self.put_off: list[ast.stmt] = []  # statements that are run when a name is asked for that is not bound yet
         self.has_run = False
 
     def missing(self, name: str, reason: str) -> Missing:
