@@ -54,6 +54,16 @@ class Outline:
     def names(self) -> TritonNames:
         return TritonNames(self.imports)
 
+    @cached_property
+    def _by_line(self) -> dict[int, Function]:
+        lines = {found.first_line: found.node for found in self.functions}
+        return lines | {found.node.lineno: found.node for found in self.functions}
+
+    def function_at(self, line: int) -> ast.FunctionDef | None:
+        """The function that starts on a line, at its `def` or first decorator."""
+        node = self._by_line.get(line)
+        return node if isinstance(node, ast.FunctionDef) else None
+
 
 def outline(tree: ast.Module) -> Outline:
     """Read a whole file once."""

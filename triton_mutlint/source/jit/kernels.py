@@ -193,7 +193,7 @@ def _made(names: Namespace, value: Any) -> tuple[Any, Any, ast.FunctionDef] | No
     code = getattr(getattr(jit, "fn", None), "__code__", None)
     if code is None or code.co_filename != str(names.module.path):
         return None
-    origin = names.module.function_at(code.co_firstlineno)
+    origin = names.module.outline.function_at(code.co_firstlineno)
     return None if origin is None else (value, jit, origin)
 
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from triton_mutlint.source.slicing.jitdefs import JitDefinition, is_tuning, unwrap
-from triton_mutlint.source.slicing.spaces import Space
+from triton_mutlint.source.slicing.spaces import Space, node_of
 from triton_mutlint.source.slicing.stubs import Missing, UndecidedError, find_missing
 from triton_mutlint.source.walking import dotted, first_line, walk
 from triton_mutlint.types import Autotune, AutotuneConfig
@@ -173,8 +173,7 @@ def _edits(pruning: Any) -> bool:
     function = pruning.get("early_config_prune") if isinstance(pruning, Mapping) else None
     if function is None or isinstance(function, Missing):
         return False
-    space, code = getattr(function, "__globals__", None), getattr(function, "__code__", None)
-    node = space.module.function_at(code.co_firstlineno) if isinstance(space, Space) and code is not None else None
+    node = node_of(function)
     return node is None or any(map(_is_edit, walk(node)))
 
 

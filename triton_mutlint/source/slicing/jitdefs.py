@@ -31,11 +31,12 @@ class PlaceholderError(Exception):
 @dataclass(eq=False)
 class JitDefinition:
     """What a decorated `def` gave. `bound` is what its name is bound to; `made` what jit's own decorator gave, which
-    may tune as well; `outer` the decorators above that, innermost first.
+    may tune as well; `outer` the decorators above that, innermost first. `namespace` are its globals: a `Space`, but
+    for a function that exists already.
     """
 
     node: ast.FunctionDef
-    namespace: Space
+    namespace: Any
     jit: Any = None
     bound: Any = None
     made: Any = None
@@ -192,7 +193,7 @@ def _jit(namespace: Space, decorator: ast.expr, maker: Any, function: Any) -> tu
     value = maker(function)
     jit = unwrap(value)
     if jit is None:
-        node = namespace.module.function_at(function.__code__.co_firstlineno)
+        node = namespace.module.outline.function_at(function.__code__.co_firstlineno)
         name = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
         if name.startswith("triton.") or (node is not None and speaks_triton(namespace, node)):
             raise PlaceholderError(f"`{name}` is not Triton's here: it makes no jit function")

@@ -7,7 +7,7 @@ import ast
 from functools import cached_property
 
 from triton_mutlint.source.finder import ModulePlace
-from triton_mutlint.source.outline import Function, Outline, outline
+from triton_mutlint.source.outline import Outline, outline
 from triton_mutlint.source.slicing.bodies import Body, read_body
 
 
@@ -27,16 +27,6 @@ class ModuleText:
     def jits(self) -> frozenset[ast.AST]:
         """The functions that a decorator may make jit functions."""
         return frozenset(found.node for found in self.outline.jits)
-
-    @cached_property
-    def _by_line(self) -> dict[int, Function]:
-        lines = {found.first_line: found.node for found in self.outline.functions}
-        return lines | {found.node.lineno: found.node for found in self.outline.functions}
-
-    def function_at(self, line: int) -> ast.FunctionDef | None:
-        """The function that starts on a line, at its `def` or first decorator."""
-        node = self._by_line.get(line)
-        return node if isinstance(node, ast.FunctionDef) else None
 
     def body(self, node: ast.FunctionDef) -> Body:
         """What the body of one of its functions reads from outside."""

@@ -128,6 +128,14 @@ class Space(dict[str, Any]):
                 self._prepare_classes(inner)
 
 
+def node_of(function: Any) -> ast.FunctionDef | None:
+    """The `def` of a function, or of one that a jit function was made of, in the tree of its sliced file."""
+    space, code = getattr(function, "__globals__", None), getattr(getattr(function, "fn", function), "__code__", None)
+    if not isinstance(space, Space) or code is None or code.co_filename != str(space.module.path):
+        return None
+    return space.module.outline.function_at(code.co_firstlineno)
+
+
 def reason(error: BaseException) -> str:
     """Why a value is not there, in words that follow its name."""
     spoil_if_short(error)
