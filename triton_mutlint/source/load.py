@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from triton_mutlint.process.watchdog import TooLongError
-from triton_mutlint.source.function_text import called_from_outside, called_names
+from triton_mutlint.source.function_text import called_from_outside
 from triton_mutlint.source.jit.kernels import Candidate, candidates, has_candidates, in_aggregate
 from triton_mutlint.source.jit.launched import called_elsewhere, launched_from, launches
 from triton_mutlint.source.jit.live import imported
 from triton_mutlint.source.outline import Outline, outline
 from triton_mutlint.source.slicing.jitdefs import is_of_triton
 from triton_mutlint.source.slicing.loaded_modules import Modules
+from triton_mutlint.source.slicing.module_text import read_body
 from triton_mutlint.source.slicing.namespace import Namespace
 from triton_mutlint.source.slicing.needs import UNDEFINED, Need, Needs
 from triton_mutlint.source.slicing.spaces import Space
@@ -70,7 +71,7 @@ def kernels_by_text(source: SourceFile) -> tuple[str, ...]:
     except StageError:
         return ()
     nodes = [found.node for found in file.jits if isinstance(found.node, ast.FunctionDef)]
-    called = called_from_outside({node.name: called_names(node) for node in nodes})
+    called = called_from_outside({node.name: read_body(node).called for node in nodes})
     launched = launches(file)
     return tuple(dict.fromkeys(node.name for node in nodes if launched.is_kernel({node.name}, node, called)))
 

@@ -13,9 +13,7 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.source.function_text import may_be_jit
 from triton_mutlint.source.outline import Function
-from triton_mutlint.source.slicing import jitdefs
 from triton_mutlint.source.slicing.closures import closure, parameters
 from triton_mutlint.source.slicing.importing import star_value
 from triton_mutlint.source.slicing.module_text import ModuleText
@@ -80,14 +78,14 @@ class Namespace(Space):
         """Run the body, if it has not been."""
         if not self.has_run:
             self.has_run = True
-            Runner(self, _bound).block(self.scope.body)
+            Runner(self).block(self.scope.body)
 
     def _find(self, name: str) -> None:
         """Bind `name`, or raise `KeyError`."""
         if key := self.given_as(name):
             self[name] = self._given(name, self.shared.given[key])
         elif name in self.waiting:
-            bind_waiting(self, name, _bound)
+            bind_waiting(self, name)
         elif self.owner is not None and self._parameter(name):
             return
         elif self.parent is not None:
@@ -170,15 +168,6 @@ class Namespace(Space):
 
     def __deepcopy__(self, memo: object) -> Namespace:
         return self
-
-
-def _bound(space: Space, node: ast.FunctionDef) -> Any:
-    """What the name of a decorated function is bound to."""
-    definition = jitdefs.define(space, node)
-    if isinstance(definition.error, jitdefs.NotJitError) and not may_be_jit(node):
-        space.execute([node])
-        return dict.get(space, node.name)
-    return definition.bound
 
 
 def closed(namespace: Namespace, function: Any, owner: Function | ast.ClassDef | None = None) -> Namespace:

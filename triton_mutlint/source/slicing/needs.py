@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.source.slicing.bodies import Use
 from triton_mutlint.source.slicing.importing import installed, is_triton_module, origin
+from triton_mutlint.source.slicing.module_text import Use
 from triton_mutlint.source.slicing.namespace import Namespace, closed
 from triton_mutlint.source.slicing.spaces import Space, node_of
 from triton_mutlint.source.slicing.stubs import Missing, find_missing

@@ -10,12 +10,13 @@ import ast
 import builtins
 import contextlib
 import re
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Iterable, Set
 from functools import cached_property
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from triton_mutlint.source.slicing.importing import import_value, is_available, space_of, star_names, star_value
+from triton_mutlint.source.slicing.jitdefs import bound
 from triton_mutlint.source.slicing.scopes import DEFINITIONS, Binding, bound_by, is_plain_with, mentioned
 from triton_mutlint.source.slicing.spaces import Space, reason
 from triton_mutlint.source.slicing.stubs import Missing, UndecidedError, find_missing
@@ -25,17 +26,16 @@ _FIXED = (int, float, complex, str, bytes, type(None), FunctionType, BuiltinFunc
 _HAS_TRITON = re.compile(r"_*(HAS|HAVE)_TRITON|_*(IS_)?TRITON_(IS_)?AVAILABLE")  # often asks for a driver, too
 _NOTHING = (ast.Pass, ast.Global, ast.Nonlocal, ast.Return)
 _BUILTINS = frozenset(vars(builtins))
-Define = Callable[[Space, ast.FunctionDef], Any]
 
 
 class Runner:
-    """Runs the body of one space. `define` gives what the name of a decorated function is bound to.
+    """Runs the body of one space.
 
     Of a function, only those statements are run that concern the functions and classes in it.
     """
 
-    def __init__(self, space: Space, define: Define) -> None:
-        self.space, self.scope, self.define = space, space.scope, define
+    def __init__(self, space: Space) -> None:
+        self.space, self.scope = space, space.scope
         self.is_sure = True  # that the statement would be run
         self.is_tried = False  # an error that it raises is caught by the file
 
@@ -208,7 +208,7 @@ class Runner:
             self._import_before(touched)
         try:
             if isinstance(node, ast.FunctionDef) and node in space.module.jits:
-                space[node.name] = self.define(space, node)
+                space[node.name] = bound(space, node)
             elif isinstance(node, ast.Expr):
                 error = self._undecided([space.evaluate(node.value)])
             else:
@@ -236,7 +236,7 @@ class Runner:
         """Bind what waits to be imported from a module before a statement that may change it there."""
         for name, binding in list(self.space.waiting.items()):
             if binding.alias is not None and "@" + binding.module in touched and name in self.space.waiting:
-                bind_waiting(self.space, name, self.define)
+                bind_waiting(self.space, name)
 
     def _settle(self, name: str) -> None:
         """What a name has been bound to stays, unless it is known better."""
@@ -255,18 +255,18 @@ class Runner:
         blind = self.scope.is_blind(node)
         for name in self.scope.touched(node):
             if name in self.space.waiting and not blind:
-                bind_waiting(self.space, name, self.define)
+                bind_waiting(self.space, name)
             if blind or (name in self.space and not _is_fixed(self.space[name])):
                 self.space.waiting.pop(name, None)
                 self.space[name] = self.space.missing(name, why)
 
 
-def bind_waiting(space: Space, name: str, define: Define) -> None:
+def bind_waiting(space: Space, name: str) -> None:
     """Bind a name whose statement waits."""
     binding = space.waiting.pop(name)
     node = binding.node
     if binding.alias is None:
-        Runner(space, define).run(node, [*bound_in(node)])
+        Runner(space).run(node, [*bound_in(node)])
         return
     assert isinstance(node, (ast.Import, ast.ImportFrom))
     try:
