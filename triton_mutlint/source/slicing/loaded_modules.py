@@ -8,7 +8,6 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping
-from functools import cached_property, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,11 +23,12 @@ from triton_mutlint.source.slicing.sandbox import Session, safe_builtins
 from triton_mutlint.source.slicing.scopes import Scope
 from triton_mutlint.source.slicing.spaces import Surroundings
 from triton_mutlint.source.slicing.stubs import StandIns
-from triton_mutlint.source.slicing.tracing import PRIVATE, is_traced_module, telling
+from triton_mutlint.source.slicing.tracing import PRIVATE, is_traced_module
 from triton_mutlint.source.torch_facts import ABSENT, known_facts
 from triton_mutlint.types import SourceFile, StageError, parse_source
 
 _MAX_BYTES = 8 << 20
+_import_really = importlib.import_module  # while sliced code runs, its name means another function
 
 
 class Modules:
@@ -41,7 +41,7 @@ class Modules:
     def __init__(self, given: Mapping[str, object], backend: str, arch: str, stubs: tuple[str, ...] = ()) -> None:
         self._stubs = stubs
         self.finder = Finder()
-        session = Session(backend, arch)
+        session = Session(backend, arch, self._import_module)
         facts = {**known_facts(backend, arch), "pytest.importorskip": self._import_module}
         self.stand_ins = StandIns(given, facts, backend, ABSENT)
         builtins = safe_builtins(self._import)
@@ -51,19 +51,11 @@ class Modules:
         self._broken: set[str] = set()
         self._names: dict[tuple[Path, str], tuple[ModuleType, Path | None]] = {}
 
-    @cached_property
-    def _importlib(self) -> ModuleType:
-        """`importlib` whose `import_module` gives sliced code what its import statements give it."""
-        proxy = ModuleType("importlib")
-        own = {name: value for name, value in vars(importlib).items() if not isinstance(value, ModuleType)}
-        proxy.__dict__.update(own, import_module=self._import_module, __getattr__=telling(partial(getattr, importlib)))
-        return proxy
-
     def _import_module(self, name: str, package: str | None = None, **options: object) -> ModuleType:
         """The module of that name, for the sliced code that calls this."""
         caller = sys._getframe(1).f_globals
         if not isinstance(caller, Namespace):
-            return importlib.import_module(name, package)
+            return _import_really(name, package)
         level = len(name) - len(name.lstrip("."))
         return self._import(name[level:], caller, None, ("",), level)
 
@@ -136,14 +128,12 @@ class Modules:
 
     def _module(self, name: str, place: ModulePlace) -> tuple[ModuleType, Path | None]:
         """The module, and the file that it is read from."""
-        if name == "importlib":
-            return self._importlib, None
         if not self._is_stub(name):
             if name == "__future__" or is_real(name):
                 if not is_traced_module(name):
                     spoil()
                 with contextlib.suppress(Exception):  # an absent submodule, or one that needs torch or a device
-                    return importlib.import_module(name), None
+                    return _import_really(name), None
             elif (path := self.finder.source(name, place)) is not None:
                 return self.at(path), path
         return self.stand_ins.module(name), None

@@ -68,34 +68,19 @@ class SourceRegistry:
         return inspect.getsourcelines(function)
 
 
-class StandInDriver:
+def stand_in_driver(backend: str, arch: str) -> SimpleNamespace:
     """Answers what module-level code asks the active driver: the target; never a device."""
 
-    def __init__(self, backend: str, arch: str) -> None:
-        self._backend = backend
-        self._arch: int | str = int(arch) if arch.isdigit() else arch
+    def refuse(*args: object, **kwargs: object) -> NoReturn:
+        raise RuntimeError("no device is touched while a file is loaded")
 
-    def get_current_target(self) -> Any:
+    def target() -> Any:
         from triton.backends.compiler import GPUTarget
 
-        return GPUTarget(self._backend, self._arch, 32 if self._backend == "cuda" else 64)
+        return GPUTarget(backend, int(arch) if arch.isdigit() else arch, 32 if backend == "cuda" else 64)
 
-    def get_current_device(self) -> int:
-        return 0
-
-    def get_active_torch_device(self) -> NoReturn:
-        raise RuntimeError("no device is touched while a file is loaded")
-
-    def get_benchmarker(self) -> Callable[..., NoReturn]:
-        return self._refuse
-
-    @property
-    def utils(self) -> Any:
-        """Device properties: none are known, so asking for one is an error that names it."""
-        return SimpleNamespace(get_device_properties=self._refuse)
-
-    def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
-        raise RuntimeError("no device is touched while a file is loaded")
+    return SimpleNamespace(get_current_target=target, get_current_device=lambda: 0, get_active_torch_device=refuse,
+                           get_benchmarker=lambda: refuse, utils=SimpleNamespace(get_device_properties=refuse))
 
 
 class _NoTorch:
@@ -109,9 +94,9 @@ class _NoTorch:
 class Session:
     """Re-entrant context manager around everything that runs sliced code."""
 
-    def __init__(self, backend: str, arch: str) -> None:
-        self.sources = SourceRegistry()
-        self._driver = StandInDriver(backend, arch)
+    def __init__(self, backend: str, arch: str, import_module: Callable[..., ModuleType]) -> None:
+        self.sources, self._import_module = SourceRegistry(), import_module
+        self._driver = stand_in_driver(backend, arch)
         self._modules: dict[str, ModuleType] = {}
         self._depth = 0
         self._stack = contextlib.ExitStack()
@@ -143,6 +128,7 @@ class Session:
                 with contextlib.ExitStack() as stack:
                     for around in (captured(),  # what bypasses Python's streams
                                    _quiet(), harmless(), self._known(), _fast_yaml(), traced(),
+                                   patched(importlib, import_module=self._import_module),
                                    surrounded(self._driver, self.sources.inspect), watched(SECONDS)):
                         stack.enter_context(around)
                     self._stack = stack.pop_all()
