@@ -16,12 +16,11 @@ from triton_mutlint.process.inputs import spoil
 from triton_mutlint.source.finder import Finder, ModulePlace, is_real
 from triton_mutlint.source.outline import Outline
 from triton_mutlint.source.python_text import read_source
-from triton_mutlint.source.slicing.importing import is_there
 from triton_mutlint.source.slicing.module_text import ModuleText
 from triton_mutlint.source.slicing.namespace import Namespace
 from triton_mutlint.source.slicing.sandbox import Session, safe_builtins
 from triton_mutlint.source.slicing.scopes import Scope
-from triton_mutlint.source.slicing.spaces import Surroundings
+from triton_mutlint.source.slicing.spaces import Surroundings, is_there
 from triton_mutlint.source.slicing.stubs import StandIns
 from triton_mutlint.source.slicing.tracing import PRIVATE, is_traced_module
 from triton_mutlint.source.torch_facts import ABSENT, known_facts

@@ -15,11 +15,10 @@ from typing import Any
 
 from triton_mutlint.source.outline import Function
 from triton_mutlint.source.slicing.closures import closure, parameters
-from triton_mutlint.source.slicing.importing import star_value
 from triton_mutlint.source.slicing.module_text import ModuleText
 from triton_mutlint.source.slicing.running import Runner, bind_waiting
 from triton_mutlint.source.slicing.scopes import Scope
-from triton_mutlint.source.slicing.spaces import Space, Surroundings
+from triton_mutlint.source.slicing.spaces import Space, Surroundings, star_value
 from triton_mutlint.source.slicing.stubs import UndecidedError, is_stand_in
 from triton_mutlint.source.slicing.tracing import PRIVATE
 from triton_mutlint.source.walking import dotted

@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.source.slicing.importing import installed, is_triton_module, origin
 from triton_mutlint.source.slicing.module_text import Use
 from triton_mutlint.source.slicing.namespace import Namespace, closed
-from triton_mutlint.source.slicing.spaces import Space, node_of
+from triton_mutlint.source.slicing.spaces import Space, installed, is_triton_module, node_of, origin
 from triton_mutlint.source.slicing.stubs import Missing, find_missing
 
 UNDEFINED = "is not defined"

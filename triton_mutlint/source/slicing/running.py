@@ -15,10 +15,17 @@ from functools import cached_property
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-from triton_mutlint.source.slicing.importing import import_value, is_available, space_of, star_names, star_value
 from triton_mutlint.source.slicing.jitdefs import bound
 from triton_mutlint.source.slicing.scopes import DEFINITIONS, Binding, bound_by, is_plain_with, mentioned
-from triton_mutlint.source.slicing.spaces import Space, reason
+from triton_mutlint.source.slicing.spaces import (
+    Space,
+    import_value,
+    is_available,
+    reason,
+    space_of,
+    star_names,
+    star_value,
+)
 from triton_mutlint.source.slicing.stubs import Missing, UndecidedError, find_missing
 from triton_mutlint.source.walking import bound_in
 
