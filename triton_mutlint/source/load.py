@@ -106,7 +106,7 @@ class _Load:
         """What the file gives; of what was `imported`, only what stands in functions and classes is made from a slice,
         as an import does not show it.
         """
-        with self.modules.shared.loading():
+        with self.modules.shared.session:
             found = candidates(self.names)
             if imported:
                 lines = {c.node.lineno for c in imported}

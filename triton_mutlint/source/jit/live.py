@@ -15,9 +15,9 @@ from typing import Any
 
 from triton_mutlint.basics import error_text
 from triton_mutlint.source.finder import ModulePlace
+from triton_mutlint.source.function_text import closure
 from triton_mutlint.source.jit.kernels import Candidate
 from triton_mutlint.source.outline import Outline
-from triton_mutlint.source.slicing.closures import closure
 from triton_mutlint.source.slicing.jitdefs import JitDefinition, unwrap
 from triton_mutlint.source.walking import first_line
 from triton_mutlint.types import Failure, Kernel, Location, SourceFile, Stage, StageError, UsageError

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import importlib
+import inspect
 import os
 import sys
 from collections.abc import Mapping
@@ -20,7 +21,7 @@ from triton_mutlint.source.slicing.module_text import ModuleText
 from triton_mutlint.source.slicing.namespace import Namespace
 from triton_mutlint.source.slicing.sandbox import Session, safe_builtins
 from triton_mutlint.source.slicing.scopes import Scope
-from triton_mutlint.source.slicing.spaces import Surroundings, is_there
+from triton_mutlint.source.slicing.spaces import Surroundings, is_there, node_of
 from triton_mutlint.source.slicing.stubs import StandIns
 from triton_mutlint.source.slicing.tracing import PRIVATE, is_traced_module
 from triton_mutlint.source.torch_facts import ABSENT, known_facts
@@ -40,9 +41,9 @@ class Modules:
     def __init__(self, given: Mapping[str, object], backend: str, arch: str, stubs: tuple[str, ...] = ()) -> None:
         self._stubs = stubs
         self.finder = Finder()
-        session = Session(backend, arch, self._import_module)
+        session = Session(backend, arch, self._import_module, _inspecting())
         facts = {**known_facts(backend, arch), "pytest.importorskip": self._import_module}
-        self.stand_ins = StandIns(given, facts, backend, ABSENT)
+        self.stand_ins = StandIns(given, facts, backend, ABSENT, session)
         builtins = safe_builtins(self._import)
         self.shared = Surroundings(dict(given), session, self.stand_ins, builtins, self.find, self._adopt)
         self._sliced: dict[str, Namespace] = {}  # by path
@@ -70,8 +71,6 @@ class Modules:
     def _add(self, path: Path, text: str, tree: ast.Module, outline: Outline | None = None) -> Namespace:
         module = ModuleText(ModulePlace(path, self.finder.folders), text, tree, outline)
         namespace = self._sliced[str(path)] = Namespace(module, self.shared, Scope(tree.body))
-        if tree.body:
-            self.shared.session.sources.add(str(path), text, module.outline.functions)
         return namespace
 
     def release(self, module: ModuleText) -> None:
@@ -79,7 +78,7 @@ class Modules:
         name = str(module.path)
         if name not in self._imported:
             self._sliced.pop(name, None)
-            self.shared.session.forget(name, f"{PRIVATE}.{module.dotted}")
+            self.shared.session.forget(f"{PRIVATE}.{module.dotted}")
 
     def _adopt(self) -> None:
         """Let each module see what linted code has bound to its attributes."""
@@ -171,3 +170,17 @@ class Modules:
         if not is_there(module) and globals_.module.in_try(sys._getframe(1).f_lineno):
             raise ModuleNotFoundError(f"No module named '{name}'", name=name)
         return module if fromlist else self.module(name.partition(".")[0], place)
+
+
+def _inspecting() -> ModuleType:
+    """`inspect` as Triton uses it, with the source lines of sliced functions, whatever is on disk by then."""
+    def lines(function: Any) -> tuple[list[str], int]:
+        node = node_of(function)
+        if node is None:
+            return inspect.getsourcelines(function)
+        first = function.__code__.co_firstlineno
+        return function.__globals__.module.lines[first - 1 : node.end_lineno], first
+
+    proxy = ModuleType("inspect")
+    proxy.__dict__.update(vars(inspect), getsourcelines=lines, getsource=lambda function: "".join(lines(function)[0]))
+    return proxy

@@ -8,14 +8,12 @@ from __future__ import annotations
 import builtins
 import contextlib
 import importlib
-import inspect
 import io
 import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
 from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
@@ -24,48 +22,12 @@ from triton_mutlint.process.harmless import harmless
 from triton_mutlint.process.inputs import environment, note_data
 from triton_mutlint.process.stamps import refuse_irregular
 from triton_mutlint.process.watchdog import watched
-from triton_mutlint.source.outline import FoundFunction
 from triton_mutlint.source.slicing.tracing import PRIVATE, telling, traced
-from triton_mutlint.types import split_lines
 
 SECONDS = 20.0  # far above what any constant of the measured corpora takes (0.4 s)
 _RECURSION_LIMIT = 6000  # a chain of sliced modules nests some ten Python frames per module
 _INTERPRET = "TRITON_INTERPRET"
 _LOCK = threading.RLock()
-
-
-class SourceRegistry:
-    """Where Triton finds the source lines of sliced functions, whatever is on disk by then."""
-
-    def __init__(self) -> None:
-        self._modules: dict[str, tuple[list[str], dict[int, int]]] = {}
-
-    def add(self, filename: str, text: str, functions: Iterable[FoundFunction]) -> None:
-        ends: dict[int, int] = {}
-        for found in functions:
-            end = found.node.end_lineno or found.node.lineno
-            ends[found.node.lineno] = ends[found.first_line] = end
-        self._modules[filename] = (split_lines(text), ends)
-
-    def remove(self, filename: str) -> None:
-        self._modules.pop(filename, None)
-
-    @cached_property
-    def inspect(self) -> ModuleType:
-        """`inspect` with the source lines from here."""
-        proxy = ModuleType("inspect")
-        proxy.__dict__.update(vars(inspect), getsourcelines=self.lines,
-                              getsource=lambda function: "".join(self.lines(function)[0]))
-        return proxy
-
-    def lines(self, function: Any) -> tuple[list[str], int]:
-        """`inspect.getsourcelines`, from the registered text where there is one."""
-        code = getattr(function, "__code__", None)
-        if code is not None and code.co_filename in self._modules:
-            lines, ends = self._modules[code.co_filename]
-            if code.co_firstlineno in ends:
-                return lines[code.co_firstlineno - 1 : ends[code.co_firstlineno]], code.co_firstlineno
-        return inspect.getsourcelines(function)
 
 
 def stand_in_driver(backend: str, arch: str) -> SimpleNamespace:
@@ -92,24 +54,27 @@ class _NoTorch:
 
 
 class Session:
-    """Re-entrant context manager around everything that runs sliced code."""
+    """Re-entrant context manager around everything that runs sliced code; it is open within."""
 
-    def __init__(self, backend: str, arch: str, import_module: Callable[..., ModuleType]) -> None:
-        self.sources, self._import_module = SourceRegistry(), import_module
+    def __init__(self, backend: str, arch: str, import_module: Callable[..., ModuleType], inspect: ModuleType) -> None:
+        self._import_module, self._inspect = import_module, inspect
         self._driver = stand_in_driver(backend, arch)
         self._modules: dict[str, ModuleType] = {}
         self._depth = 0
         self._stack = contextlib.ExitStack()
 
+    @property
+    def is_open(self) -> bool:
+        return self._depth > 0
+
     def register(self, name: str, module: ModuleType) -> None:
         """Let sliced code find a module of that name in `sys.modules`."""
         self._modules[name] = module
-        if self._depth:
+        if self.is_open:
             sys.modules[name] = module
 
-    def forget(self, path: str, name: str) -> None:
+    def forget(self, name: str) -> None:
         """Let go of a module."""
-        self.sources.remove(path)
         self._modules.pop(name, None)
 
     @contextlib.contextmanager
@@ -129,7 +94,7 @@ class Session:
                     for around in (captured(),  # what bypasses Python's streams
                                    _quiet(), harmless(), self._known(), _fast_yaml(), traced(),
                                    patched(importlib, import_module=self._import_module),
-                                   surrounded(self._driver, self.sources.inspect), watched(SECONDS)):
+                                   surrounded(self._driver, self._inspect), watched(SECONDS)):
                         stack.enter_context(around)
                     self._stack = stack.pop_all()
             self._depth += 1

@@ -7,7 +7,7 @@ import contextlib
 import dis
 import importlib
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import CodeType, ModuleType
 from typing import Any
@@ -45,16 +45,6 @@ class Surroundings:
     builtins: Mapping[str, Any]
     find: Callable[[str, int, ModulePlace], ModuleType]
     adopt: Callable[[], None]
-
-    @contextlib.contextmanager
-    def loading(self) -> Iterator[None]:
-        """In this block sliced code is run, and a stand-in may be called."""
-        with self.session:
-            lenient, self.stand_ins.lenient = self.stand_ins.lenient, True
-            try:
-                yield
-            finally:
-                self.stand_ins.lenient = lenient
 
 
 class Space(dict[str, Any]):
@@ -99,7 +89,7 @@ class Space(dict[str, Any]):
                 value = getattr(value, attribute)
             return value
         tree = ast.Expression(body=node)
-        with self.shared.loading():
+        with self.shared.session:
             code = compile(tree, str(self.module.path), "eval", self.module.flags, True)
             return eval(code, self, self)  # noqa: S307 - the slice is the input
 
