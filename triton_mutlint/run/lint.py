@@ -16,7 +16,7 @@ from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.lowering.target import resolve_targets
 from triton_mutlint.lowering.triton_api import column_base, deep_calls, locates_calls, preload
 from triton_mutlint.process.harmless import harmless
-from triton_mutlint.process.inputs import current, spoils
+from triton_mutlint.process.inputs import current
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.rules import NAMES
 from triton_mutlint.run.comparing import Comparison
@@ -101,7 +101,6 @@ class Run:
 
     def steps(self, source: SourceFile, part: Part) -> Iterator[Step]:
         """Do what `part` asks of a file, and tell of each step."""
-        before = spoils()
         file = self.load(source)
         yield file
         for index, kernel in enumerate(file.kernels):
@@ -109,8 +108,8 @@ class Run:
                 entry = self.specs.entry(kernel)
                 yield At(index, self._targets(entry))
                 yield Reported(index, self.analyze(file, kernel, entry, is_delicate=index in part.delicate))
-        reads = Reads(*file.reads()) if file.reads else Reads((str(source.path),))
-        yield reads if spoils() == before else replace(reads, is_all=False)
+        inputs = current()  # of this process alone, which does nothing else
+        yield Reads() if inputs is None else Reads(tuple(inputs.files), tuple(inputs.looks), not inputs.spoiled)
 
     def load(self, source: SourceFile) -> FileResult:
         return load_file(source, self.specs.of(source), self.request)
