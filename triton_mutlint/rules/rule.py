@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from triton_mutlint.contracts.allowed import Allowed
 from triton_mutlint.contracts.baseline import Baseline
 from triton_mutlint.contracts.declarations import KernelDeclaration
 from triton_mutlint.contracts.portable import covered
@@ -27,6 +27,9 @@ from triton_mutlint.types import (
     SourceFile,
 )
 
+if TYPE_CHECKING:  # reading YAML is slow to import, and rules need no spec
+    from triton_mutlint.spec.model import Declared
+
 _VERBS = {AccessKind.READ: "read", AccessKind.WRITE: "written", AccessKind.ATOMIC: "updated"}
 WRITING = (AccessKind.WRITE, AccessKind.ATOMIC)
 
@@ -43,7 +46,7 @@ class KernelSubject:
     kernel: Kernel | None = None
     declaration: KernelDeclaration | None = None
     has_spec_entry: bool = False
-    allowed: tuple[Allowed, ...] = ()
+    allowed: tuple[Declared, ...] = ()
     sources: tuple[SourceFile, ...] = ()
     is_relied_on: bool = False
 
@@ -90,7 +93,7 @@ class RunSubject:
     arguments: tuple[str, ...] = ()
     snapshot: Snapshot | None = None
     baseline: Baseline | None = None
-    may_be_elsewhere: Callable[[Allowed], bool] = lambda allowed: False
+    may_be_elsewhere: Callable[[Declared], bool] = lambda allowed: False
     ops: tuple[OpReport, ...] = ()
 
     def covered(self, files: Collection[str], folder: Path) -> frozenset[str]:

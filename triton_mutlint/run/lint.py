@@ -10,7 +10,6 @@ from typing import Any
 from triton_mutlint.cache.files import FileCache
 from triton_mutlint.cache.store import Store
 from triton_mutlint.config.request import Progress, Request
-from triton_mutlint.contracts.allowed import check_allowed
 from triton_mutlint.lowering import torch_pass
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.lowering.target import resolve_targets
@@ -27,6 +26,7 @@ from triton_mutlint.run.plan import Specs, load_file, plan_kernel, shown, unexpe
 from triton_mutlint.run.workers import At, Part, Reported, lint_files
 from triton_mutlint.source.slicing.tracing import traced
 from triton_mutlint.spec.model import KernelSpec
+from triton_mutlint.spec.read import check_allowed
 from triton_mutlint.types import (
     Failure,
     FileResult,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
+from triton_mutlint.basics import nearest_rule
 from triton_mutlint.process.inputs import read
 from triton_mutlint.spec.errors import SpecError, SpecProblem
 from triton_mutlint.spec.model import ArgSpec, Declared, GlobalSpec, KernelSpec, Spec
@@ -46,6 +48,17 @@ def parse_spec(text: str, file: str) -> Spec:
         _arguments(defaults.get("constexpr")),
         tuple(GlobalSpec(e.key, e.node.plain(), e.location) for e in _entries(parts.get("globals"))),
     )
+
+
+def check_allowed(spec: Spec, rules: Mapping[str, str]) -> None:
+    """Raises SpecError, with the nearest rule, for codes in `allow` that are no `rules`, which give their names."""
+    problems = []
+    for unknown in (d for entry in spec.kernels for d in entry.allow if d.name not in rules):
+        meant = nearest_rule(unknown.name, rules)
+        message = f"there is no rule {unknown.name}" + (f"; did you mean {meant!r}?" if meant else "")
+        problems.append(SpecProblem(unknown.location, unknown.path, message))
+    if problems:
+        raise SpecError(problems)
 
 
 def _entries(node: Node | None) -> tuple[Entry, ...]:
