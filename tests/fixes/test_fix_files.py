@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.fixes.document import Document, read_document
+from triton_mutlint.fixes.document import Document, read_document, unified, write_document
 from triton_mutlint.fixes.edit import CannotFixError
-from triton_mutlint.fixes.write import unified, write_document
 from triton_mutlint.types import UsageError
 
 CONTENTS = {
@@ -159,7 +158,7 @@ def test_a_killed_process_leaves_the_old_file(tmp_path: Path) -> None:
     script = (
         "import os, signal, sys; from pathlib import Path\n"
         "from triton_mutlint.fixes.document import read_document\n"
-        "from triton_mutlint.fixes.write import unified, write_document\n"
+        "from triton_mutlint.fixes.document import unified, write_document\n"
         "os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)\n"
         "path = Path(sys.argv[1])\n"
         "write_document(read_document(path, 'k.py', python=True).with_text('new'))\n"

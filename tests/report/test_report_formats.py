@@ -24,8 +24,7 @@ from tests.helpers.report_samples import (
     many,
 )
 from triton_mutlint.report import FORMATS, render
-from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.report.options import RenderOptions, SourceLines
 from triton_mutlint.types import Location, Report, Severity
 from triton_mutlint.version import REPOSITORY
 

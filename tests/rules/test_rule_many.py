@@ -16,8 +16,7 @@ import pytest
 from tests.helpers.rule_samples import run_of, source_of, subject_of
 from triton_mutlint.config.settings import Config
 from triton_mutlint.report import FORMATS, render
-from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.report.options import RenderOptions, SourceLines
 from triton_mutlint.rules.rule import KernelSubject, RunSubject
 from triton_mutlint.rules.run import judge
 from triton_mutlint.types import Environment, Report

@@ -15,8 +15,16 @@ from click.shell_completion import CompletionItem
 from triton_mutlint.basics import FAIL_LEVELS
 from triton_mutlint.cache.runs import KeptRun, Runs, name_of
 from triton_mutlint.cache.store import Store
-from triton_mutlint.cli.shell.asked import asked, cache_folder, config_in_force
-from triton_mutlint.cli.shell.command import CONTEXT, DEFAULT_SNAPSHOT, Sectioned, codes, shared
+from triton_mutlint.cli.shell.options import (
+    CONTEXT,
+    DEFAULT_SNAPSHOT,
+    Sectioned,
+    asked,
+    cache_folder,
+    codes,
+    config_in_force,
+    shared,
+)
 from triton_mutlint.cli.shell.output import Progress, check_writable, is_unicode, use_color, width, write_stdout
 from triton_mutlint.config.request import Request
 from triton_mutlint.config.settings import nearest
@@ -227,7 +235,7 @@ def _computed(request: Request, wanted: Sequence[tuple[str, RenderOptions]], opt
 
 def _rendered(report: Report, request: Request, name: str, look: RenderOptions) -> str:
     from triton_mutlint.report import FIXES_SHOWN, render
-    from triton_mutlint.report.sources import SourceLines
+    from triton_mutlint.report.options import SourceLines
 
     stdin = {request.stdin_filename or "<stdin>": request.stdin_text or ""} if request.stdin_text else {}
     look = replace(look, sources=SourceLines(stdin, request.cwd))

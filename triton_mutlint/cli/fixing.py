@@ -8,8 +8,8 @@ from dataclasses import replace
 from triton_mutlint.basics import plural
 from triton_mutlint.cli.shell.output import Progress, tell, write_stdout
 from triton_mutlint.config.request import Request
+from triton_mutlint.fixes.document import unified, write_document
 from triton_mutlint.fixes.session import FixOutcome, located, settle
-from triton_mutlint.fixes.write import unified, write_document
 from triton_mutlint.run import run as engine
 from triton_mutlint.types import Finding, Report, UsageError
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from triton_mutlint.basics import plural
-from triton_mutlint.cli.shell.asked import asked, config_in_force
-from triton_mutlint.cli.shell.command import CONTEXT, shared
+from triton_mutlint.cli.shell.options import CONTEXT, asked, config_in_force, shared
 from triton_mutlint.cli.shell.output import Progress, check_writable, fitted, tell, write_stdout
 from triton_mutlint.process.files import write_file
 

@@ -16,9 +16,8 @@ from triton_mutlint.run.run import compiling, sources_of
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.spec.as_yaml import HEADER, WrittenEntry, entry_lines, key_text
 from triton_mutlint.spec.entries import Draft, EntrySubject, Settled, draft, verdict_comments
-from triton_mutlint.spec.find import NAMES, find_spec, project_root
 from triton_mutlint.spec.model import KernelSpec
-from triton_mutlint.spec.read import parse_spec
+from triton_mutlint.spec.read import NAMES, find_spec, parse_spec, project_root
 from triton_mutlint.spec.stale import stale_entries
 from triton_mutlint.spec.write import NoPlaceError, SpecText
 from triton_mutlint.types import (

@@ -10,8 +10,15 @@ from typing import Any
 import click
 
 from triton_mutlint.basics import EMPTY, plural
-from triton_mutlint.cli.shell.asked import asked, config_in_force, refuse_stdin
-from triton_mutlint.cli.shell.command import CONTEXT, DEFAULT_SNAPSHOT, Sectioned, shared
+from triton_mutlint.cli.shell.options import (
+    CONTEXT,
+    DEFAULT_SNAPSHOT,
+    Sectioned,
+    asked,
+    config_in_force,
+    refuse_stdin,
+    shared,
+)
 from triton_mutlint.cli.shell.output import Progress, check_writable, fitted, tell, write_stdout
 from triton_mutlint.cli.updating import looked_at
 from triton_mutlint.config.request import Request

@@ -14,8 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from triton_mutlint.report import order
-from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.report.options import RenderOptions, SourceLines
 from triton_mutlint.rules import RULES, Rule
 from triton_mutlint.types import Access, AccessKind, Finding, KernelReport, Location, Related, Report, Severity
 from triton_mutlint.version import REPOSITORY, __version__, page

@@ -159,4 +159,4 @@ def misnamed(name: str, known: Sequence[str], listed: Collection[str]) -> tuple[
 
 def condition(parameter: ParameterReport) -> str:
     """Under which compile-time values a parameter is written, to follow the verb."""
-    return f" when {' or '.join(parameter.when)}" if parameter.when else ""
+    return f" when {parameter.condition}" if parameter.when else ""
