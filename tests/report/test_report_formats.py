@@ -48,12 +48,6 @@ def test_golden(name: str, sample: str, golden) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_nothing_depends_on_the_order_of_what_was_found(name: str) -> None:
-    turned = replace(FULL, kernels=FULL.kernels[::-1], findings=FULL.findings[::-1])
-    assert shown(name, turned) == shown(name, FULL)
-
-
-@pytest.mark.parametrize("name", FORMATS)
 def test_odd_text_renders_and_the_size_is_bearable(name: str) -> None:
     text = shown(name, replace(FULL, findings=(EVIL,)))
     assert text.endswith("\n")

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from triton_mutlint.basics import plural
-from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.terminal.places import SOME, access_lines, opaque_lines
 from triton_mutlint.report.terminal.style import (
@@ -181,7 +180,7 @@ def torch_lines(torch: TorchReport, width: int) -> Lines:
 def written_words(kernel: KernelReport, limit: int = 0) -> list[Text]:
     """The parameters that the kernel writes; no more than `limit` of each kind by name, if that is given."""
     by = {m: [p.name for p in kernel.parameters if p.mutation is m] for m in Mutation}
-    through = list(dict.fromkeys(w.through for w in order.placed(kernel.indirect_writes)))
+    through = list(dict.fromkeys(w.through for w in kernel.indirect_writes))
     return clauses((
         ("writes", "writes", by[Mutation.WRITTEN], MUTATION[Mutation.WRITTEN]),
         ("sometimes writes", "and sometimes", by[Mutation.CONDITIONAL], MUTATION[Mutation.CONDITIONAL]),

@@ -9,7 +9,6 @@ from itertools import groupby
 from rich.text import Text
 
 from triton_mutlint.basics import plural
-from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.terminal.style import (
     DIM,
@@ -73,7 +72,7 @@ def places(kernel: KernelReport, kinds: Sequence[AccessKind]) -> list[ShownPlace
     """The accesses of `kinds`, merged by place; writes first, then in signature and source order."""
     found: dict[tuple[AccessKind, Location], dict[str, list[Access]]] = {}
     for parameter in kernel.parameters:
-        for access in order.accesses(parameter.accesses):
+        for access in parameter.accesses:
             if access.kind in kinds:
                 hits = found.setdefault((access.kind, access.location), {})
                 hits.setdefault(parameter.name, []).append(access)
@@ -142,11 +141,11 @@ _VIA = {"loaded": "an address loaded from", "integer": "the address in the integ
 def opaque_lines(kernel: KernelReport, options: RenderOptions) -> Lines:
     """A paragraph on each; a name is enough for a pure function of a device library."""
     undecided = {(op.op, op.location) for op in kernel.unanalyzable_ops}
-    ops = [op for op in order.placed(kernel.opaque_ops) if (op.op, op.location) not in undecided]
+    ops = [op for op in kernel.opaque_ops if (op.op, op.location) not in undecided]
     harmless = [op for op in ops if not options.verbose and op.pure and op.effect == "none"
                 and op.op == "tt.extern_elementwise"]
-    paragraphs = [_indirect(write, options) for write in order.placed(kernel.indirect_writes)]
-    paragraphs += [_unanalyzable(op, options) for op in order.placed(kernel.unanalyzable_ops)]
+    paragraphs = [_indirect(write, options) for write in kernel.indirect_writes]
+    paragraphs += [_unanalyzable(op, options) for op in kernel.unanalyzable_ops]
     paragraphs += [_opaque(op, options) for op in ops if op not in harmless]
     if harmless:
         names = list(dict.fromkeys(op.detail or op.op for op in harmless))
