@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from triton_mutlint.basics import FAIL_LEVELS
+from triton_mutlint.basics import FAIL_LEVELS, did_you_mean, nearest
 from triton_mutlint.cache.runs import KeptRun, Runs, name_of
 from triton_mutlint.cache.store import Store
 from triton_mutlint.cli.shell.options import (
@@ -27,7 +27,6 @@ from triton_mutlint.cli.shell.options import (
 )
 from triton_mutlint.cli.shell.output import Progress, check_writable, is_unicode, use_color, width, write_stdout
 from triton_mutlint.config.request import Request
-from triton_mutlint.config.settings import nearest
 from triton_mutlint.process.files import write_file
 from triton_mutlint.process.inputs import recording
 from triton_mutlint.report import FORMATS
@@ -114,14 +113,12 @@ def _refuse_commands(path: str) -> None:
 
     if not click.get_current_context().meta.get(UNNAMED) or not path.isidentifier() or os.path.lexists(path):
         return
-    from difflib import get_close_matches
-
     if path in COMMANDS:
         raise click.UsageError(f"no such file or directory: {path}; the command {path!r} stands before its options: "
                                f"triton-mutlint {path} ...")
-    near = get_close_matches(path, COMMANDS, 1, 0.7)
-    if near and not get_close_matches(path, os.listdir(), 1, 0.7):  # noqa: PTH208 - names are enough
-        raise click.UsageError(f"no such file, directory or command: {path}; did you mean the command {near[0]!r}?")
+    near = nearest(path, COMMANDS, 0.7)
+    if near and nearest(path, os.listdir(), 0.7) is None:  # noqa: PTH208 - names are enough
+        raise click.UsageError(f"no such file, directory or command: {path}; did you mean the command {near!r}?")
 
 
 def _refuse_contradictions(paths: tuple[str, ...], options: dict[str, Any]) -> None:
@@ -169,7 +166,7 @@ def _parse_outputs(formats: Collection[str], output: Path | None) -> tuple[_Outp
 def _parse_output(value: str) -> _Output:
     name, separator, file = value.partition("=")
     if name not in FORMATS:
-        raise click.BadParameter(f"{name!r} is no format{nearest(name, FORMATS)}; there are {', '.join(FORMATS)}",
+        raise click.BadParameter(f"{name!r} is no format{did_you_mean(name, FORMATS)}; there are {', '.join(FORMATS)}",
                                  param_hint="'--format'")
     if separator and not file:
         raise click.BadParameter(f"{value!r} names no file", param_hint="'--format'")

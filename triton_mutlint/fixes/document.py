@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import io
 import os
-import re
 import tokenize
 from bisect import bisect_right
 from dataclasses import dataclass, replace
@@ -120,14 +118,6 @@ def _decoded(display: str, data: bytes, encoding: str) -> Document:
     return document
 
 
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")  # a lone carriage return stays inside its line, as for `diff`
-
-
-def unified(before: Document, after: Document) -> str:
-    """The difference between two states of a document, as a unified diff that `patch -p0` takes."""
-    old, new = (_LINE.findall(document.written(document.text)) for document in (before, after))
-    lines = difflib.unified_diff(old, new, after.display, after.display)
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
 def write_document(document: Document, within: Path | None = None) -> None:
