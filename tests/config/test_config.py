@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.cli.shell.options import known_rules
+from triton_mutlint.cli.shell.asked import known_rules
 from triton_mutlint.config.file import find, load
 from triton_mutlint.config.settings import Config, read_selector
 from triton_mutlint.rules import RULES

@@ -10,7 +10,7 @@ from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 
-from triton_mutlint.process.files import replace_file
+from triton_mutlint.process.writing import replace_file
 
 LIMIT = 256 << 20  # bytes of all entries together
 _MAGIC = b"triton-mutlint cache 1\n"

@@ -9,7 +9,7 @@ import click
 
 from triton_mutlint.basics import UsageError, plural
 from triton_mutlint.cache.store import LIMIT, Store
-from triton_mutlint.cli.shell.options import CONTEXT, cache_folder, config_in_force, shared
+from triton_mutlint.cli.shell.asked import CONTEXT, cache_folder, config_in_force, shared
 from triton_mutlint.cli.shell.output import write_stdout
 
 

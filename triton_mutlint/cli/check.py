@@ -15,7 +15,7 @@ from click.shell_completion import CompletionItem
 from triton_mutlint.basics import FAIL_LEVELS, did_you_mean, nearest
 from triton_mutlint.cache.runs import KeptRun, Runs, name_of
 from triton_mutlint.cache.store import Store
-from triton_mutlint.cli.shell.options import (
+from triton_mutlint.cli.shell.asked import (
     CONTEXT,
     DEFAULT_SNAPSHOT,
     Sectioned,
@@ -27,8 +27,8 @@ from triton_mutlint.cli.shell.options import (
 )
 from triton_mutlint.cli.shell.output import Progress, check_writable, is_unicode, use_color, width, write_stdout
 from triton_mutlint.config.request import Request
-from triton_mutlint.process.files import write_file
 from triton_mutlint.process.inputs import recording
+from triton_mutlint.process.writing import write_file
 from triton_mutlint.report import FORMATS
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.version import __version__

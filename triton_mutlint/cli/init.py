@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from triton_mutlint.basics import plural, unified
-from triton_mutlint.cli.shell.options import CONTEXT, asked, config_in_force, shared
+from triton_mutlint.cli.shell.asked import CONTEXT, asked, config_in_force, shared
 from triton_mutlint.cli.shell.output import Progress, check_writable, fitted, tell, write_stdout
-from triton_mutlint.process.files import write_file
+from triton_mutlint.process.writing import write_file
 
 if TYPE_CHECKING:  # analysing is slow to import, and `--help` does without
     from triton_mutlint.cli.init_work import InitResult, SpecChange

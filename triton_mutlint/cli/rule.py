@@ -9,7 +9,7 @@ import sys
 import click
 
 from triton_mutlint.basics import nearest_rule
-from triton_mutlint.cli.shell.options import CONTEXT, codes
+from triton_mutlint.cli.shell.asked import CONTEXT, codes
 from triton_mutlint.cli.shell.output import is_terminal, width, write_stdout
 
 _WIDEST = 110  # cells of a paragraph

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from triton_mutlint.cli.shell.options import CONTEXT, asked, config_in_force, refuse_stdin, shared
+from triton_mutlint.cli.shell.asked import CONTEXT, asked, config_in_force, refuse_stdin, shared
 from triton_mutlint.cli.shell.output import Progress, is_unicode, use_color, width, write_stdout
 from triton_mutlint.report.options import RenderOptions, SourceLines
 

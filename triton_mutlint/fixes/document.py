@@ -15,7 +15,7 @@ from triton_mutlint.basics import character_at
 from triton_mutlint.config.request import Request
 from triton_mutlint.contracts.spans import parse
 from triton_mutlint.fixes.edit import CannotFixError
-from triton_mutlint.process.files import write_file
+from triton_mutlint.process.writing import write_file
 from triton_mutlint.types import UsageError
 
 _BOM = b"\xef\xbb\xbf"

@@ -112,9 +112,9 @@ class RunSubject:
 class Rule:
     """One rule; `doc` is Markdown, its first line says in a sentence what the rule finds.
 
-    `check` looks at one kernel, `check_run` at the whole run; a rule has one of them. `applies` is false for a run that
-    lacks what the rule compares with: then it finds nothing, which says nothing. `has_strict` says that `--strict`, and
-    a severity that the configuration sets, hold for its milder findings too.
+    `check` looks at one kernel, `check_op` at one torch op, `check_run` at the whole run. `applies` is false for a run
+    that lacks what the rule compares with: then it finds nothing, which says nothing. `has_strict` says that
+    `--strict`, and a severity that the configuration sets, hold for its milder findings too.
     """
 
     code: str
@@ -122,6 +122,7 @@ class Rule:
     default_severity: Severity
     doc: str
     check: Callable[[KernelSubject], Iterable[Finding]] = lambda subject: ()
+    check_op: Callable[[OpReport], Iterable[Finding]] = lambda op: ()
     check_run: Callable[[RunSubject], Iterable[Finding]] = lambda run: ()
     applies: Callable[[RunSubject], bool] = lambda run: True
     has_strict: bool = False

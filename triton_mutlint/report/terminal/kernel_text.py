@@ -8,7 +8,7 @@ from rich.text import Text
 
 from triton_mutlint.basics import plural
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.terminal.places import SOME, access_lines, opaque_lines
+from triton_mutlint.report.terminal.accesses import SOME, access_lines, opaque_lines
 from triton_mutlint.report.terminal.style import (
     DIM,
     FAILED,

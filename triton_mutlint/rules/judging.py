@@ -43,7 +43,7 @@ def _found(run: RunSubject, levels: _Levels) -> Iterator[tuple[Rule, Finding, Ke
     for rule in (rule for rule in RULES.values() if levels.is_on(rule)):
         for subject in run.kernels:
             yield from ((rule, finding, subject) for finding in rule.check(subject))
-        for finding in rule.check_run(run):
+        for finding in (*(finding for op in run.ops for finding in rule.check_op(op)), *rule.check_run(run)):
             yield rule, finding, by_name.get((finding.kernel or "", finding.location.file))
 
 
