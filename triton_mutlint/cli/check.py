@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,7 @@ from triton_mutlint.version import __version__
 if TYPE_CHECKING:  # what analyses, judges and renders is loaded where the cache has no answer
     from triton_mutlint.types import Report
 
+_Output = tuple[str, Path | None]  # a format to render, and the file that it goes to; None: standard output
 _UNKEPT = ("fix", "diff", "update_baseline", "true_import", "debug", "no_cache")  # they change files, or run any code
 
 
@@ -87,7 +88,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
         raise click.UsageError("--update-baseline needs a file to write: --baseline FILE, or `baseline` in the "
                                "configuration")
     request = asked(paths, config, options)
-    written = [output.file for output in outputs]
+    written = [file for _, file in outputs]
     for file in [*written, config.baseline] if options["update_baseline"] else written:
         if file is not None:
             check_writable(file)
@@ -95,15 +96,14 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
         from triton_mutlint.cli.fixing import show
 
         return int(show(request) and not options["exit_zero"])
-    looks = [_look(request, output, options) for output in outputs]
-    wanted = [(output.format, look) for output, look in zip(outputs, looks, strict=True)]
+    wanted = [(name, _look(request, file is not None, options)) for name, file in outputs]
     store = None if any(options[name] for name in _UNKEPT) else Store(cache_folder(config.cache_dir))
     found = _remembered(store, request, wanted, lambda: _computed(request, wanted, options))
-    for output, text in zip(outputs, found.outputs, strict=True):
-        if output.file is not None:
-            write_file(output.file, text)
-        else:
+    for file, text in zip(written, found.outputs, strict=True):
+        if file is None:
             write_stdout(text)
+        else:
+            write_file(file, text)
     return int(found.failed and not options["exit_zero"])
 
 
@@ -131,35 +131,27 @@ def _refuse_contradictions(paths: tuple[str, ...], options: dict[str, Any]) -> N
         raise click.UsageError("--diff prints a diff, not a report: leave --format and --output out")
 
 
-@dataclass(frozen=True)
-class _Output:
-    """One format to render, and the file it goes to (None: standard output)."""
-
-    format: str
-    file: Path | None = None
-
-
 def _parse_outputs(formats: Collection[str], output: Path | None) -> tuple[_Output, ...]:
     """`NAME` or `NAME=FILE`, each; `output` is the file of the one that names none.
 
     Raises click.UsageError for unknown formats and for two that would share an output.
     """
     outputs = [_parse_output(value) for value in formats or ("text",)]
-    open_ended = [o for o in outputs if o.file is None]
+    open_ended = [name for name, file in outputs if file is None]
     if len(open_ended) > 1:
-        names = " and ".join(f"{o.format!r}" for o in open_ended)
-        example = f"--format {open_ended[-1].format}=FILE"
+        names = " and ".join(map(repr, open_ended))
+        example = f"--format {open_ended[-1]}=FILE"
         raise click.UsageError(f"the formats {names} would share one output; give one a file: {example}")
     if output is not None and not open_ended:
         raise click.UsageError("--output names a file, but every --format already has its own")
-    settled = tuple(replace(o, file=output) if o.file is None else o for o in outputs)
+    settled = tuple((name, file or output) for name, file in outputs)
     taken: dict[Path, str] = {}
-    for one in settled:
-        file = one.file and one.file.resolve()
+    for name, given in settled:
+        file = given and given.resolve()
         if file and file in taken and (file.is_file() or not file.exists()):  # a device takes both
-            raise click.UsageError(f"the formats {taken[file]!r} and {one.format!r} would share {one.file}")
+            raise click.UsageError(f"the formats {taken[file]!r} and {name!r} would share {given}")
         if file:
-            taken[file] = one.format
+            taken[file] = name
     return settled
 
 
@@ -170,12 +162,12 @@ def _parse_output(value: str) -> _Output:
                                  param_hint="'--format'")
     if separator and not file:
         raise click.BadParameter(f"{value!r} names no file", param_hint="'--format'")
-    return _Output(name, Path(file) if file else None)
+    return name, Path(file) if file else None
 
 
-def _look(request: Request, output: _Output, options: dict[str, Any]) -> RenderOptions:
+def _look(request: Request, to_file: bool, options: dict[str, Any]) -> RenderOptions:
     """How a report is written; of one file there is room to tell all."""
-    to_file, paths = output.file is not None, request.arguments
+    paths = request.arguments
     is_one_file = len({path.partition("::")[0] for path in paths}) == 1 and not Path(paths[0]).is_dir()
     return RenderOptions(
         width=width(),
