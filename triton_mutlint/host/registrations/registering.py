@@ -24,7 +24,6 @@ from triton_mutlint.host.registrations.things import (
     Library,
     Opaque,
     OpEvent,
-    Pending,
     Step,
     has_hole,
     is_row,
@@ -70,7 +69,6 @@ class Registering(RegisteringNames):
         self._isolated: dict[int, Found] = {}
         self._functions: list[FunctionValue] = []
         self._told: dict[FunctionValue, tuple[str, Registrar, Arguments]] = {}  # decorators that known registrars gave
-        self._ops: dict[str, Value] = {}  # the functions of those that were registered
 
     def found(self) -> Iterator[Event]:
         """What the file registers when it is imported, and what functions do that nothing in it calls."""
@@ -159,11 +157,11 @@ class Registering(RegisteringNames):
         if self._is_told_elsewhere(event, names):
             return
         if event.function is not None:
-            meant = {id(one): self._ops.get(op_of(one), thing(one)).things for one in event.function.things}
+            meant = {id(one): self.ops.get(op_of(one), thing(one)).things for one in event.function.things}
             things = frozenset(one for held in meant.values() for one in held)
             event = replace(event, function=replace(event.function, things=things))
-            if isinstance(event, OpEvent) and event.function is not None and (name := string(event.name)):
-                self._ops[name] = event.function
+            if isinstance(event, OpEvent) and event.function is not None and strings(event.name):
+                self.ops[strings(event.name)[0]] = event.function
         self.events.append(event)
 
     def _is_told_elsewhere(self, event: Event, state: State) -> bool:
@@ -193,11 +191,6 @@ class Registering(RegisteringNames):
         return super().call(callee, arguments, node)
 
     def _one(self, thing: Thing, arguments: Arguments, node: ast.AST) -> Value:
-        if isinstance(thing, Pending):
-            function = arguments.positional[0] if arguments.positional else opaque("it is not passed")
-            named = {**dict(thing.named), thing.parameter: function}
-            full = Arguments(thing.positional, named, thing.rest)
-            return self._one(thing.callee, full, node)
         if isinstance(thing, External):
             known = self.registrar_of(thing)
             if known is not None:

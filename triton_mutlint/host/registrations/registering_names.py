@@ -13,9 +13,9 @@ from triton_mutlint.host.registrations.things import (
     Event,
     Library,
     Opaque,
-    Registered,
     hole,
     is_unknown,
+    op_of,
     opaque,
     written,
 )
@@ -45,6 +45,7 @@ class RegisteringNames(TorchRegistering):
         self.defined: list[FunctionValue] = []
         self._meanings: dict[tuple[int, str], Value] = {}
         self._classes: dict[int, dict[str, Value]] = {}
+        self.ops: dict[str, Value] = {}  # the functions of those that were registered
         self._configured: dict[int, tuple[str, Registrar]] | None = None
 
     # ------------------------------------------------------------------ names
@@ -163,8 +164,7 @@ class RegisteringNames(TorchRegistering):
 
     def _of_thing(self, owner: Thing, name: str, node: ast.AST) -> Value:
         if name in ("__name__", "__qualname__"):
-            op = owner.event.function if isinstance(owner, Registered) else None
-            for one in op.things if op is not None else (owner,):
+            for one in self.ops.get(op_of(owner), thing(owner)).things:
                 if isinstance(one, FunctionValue):
                     return written(getattr(one.node, "name", "<lambda>"))
             if isinstance(owner, Opaque):
