@@ -26,7 +26,6 @@ from triton_mutlint.host.registrations.things import (
     OpEvent,
     Step,
     has_hole,
-    is_row,
     op_of,
     opaque,
     string,
@@ -37,14 +36,12 @@ from triton_mutlint.host.state.core import Activation, TooLargeError
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments, defaults
-from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.texts import Spot
 from triton_mutlint.host.values.values import (
     UNSEEN,
     Attribute,
     ClassValue,
     FunctionValue,
-    KernelValue,
     Observed,
     Partial,
     Thing,
@@ -202,9 +199,6 @@ class Registering(RegisteringNames):
     def not_known(self, owner: Value, arguments: Arguments, node: ast.AST) -> Value:
         return opaque(f"it is made by `{_shown(node)}`")
 
-    def launch(self, kernel: KernelValue, name: str, arguments: Arguments, node: ast.AST) -> Value:
-        return UNSEEN
-
     def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
         """A call of a first-party function; one of a known registrar says what its arguments mean.
 
@@ -257,12 +251,6 @@ class Registering(RegisteringNames):
             self.stack.pop()
             self._functions.pop()
 
-    def instance(self, owner: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
-        """An instance; of a class that registers nothing, no method is followed."""
-        acts = any(registers(member, owner.module) for member in owner.node.body)
-        if not acts and not owner.node.decorator_list and not is_row(owner):
-            return self.make(node, Cell(owner=owner, kind="object"), "object")
-        return super().instance(owner, arguments, node)
 
     def apart(self, work: Callable[[], Value], here: Activation) -> tuple[Value, Effects]:
         """What work registers is told where it stands."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from triton_mutlint.config.registrar import Registrar, public_registrar
-from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved, imports
+from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.registrations.things import (
     Event,
@@ -23,7 +23,6 @@ from triton_mutlint.host.registrations.torch_registering import TorchRegistering
 from triton_mutlint.host.state.core import NO_KERNELS, World
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import (
     ClassValue,
     FunctionValue,
@@ -50,11 +49,6 @@ class RegisteringNames(TorchRegistering):
 
     # ------------------------------------------------------------------ names
 
-    def bind_import(self, node: ast.Import | ast.ImportFrom) -> None:
-        again = any(len(self.here.module.bindings.get(name, ())) > 1 for name, _ in imports(node))
-        if again or self.here.name != "<module>":  # other names of a file are looked up when they are used
-            super().bind_import(node)
-
     def module_name(self, module: HostModule, name: str, settled: bool = False) -> Value:
         key = (id(module), name)
         if key not in self._meanings:
@@ -67,24 +61,6 @@ class RegisteringNames(TorchRegistering):
 
     def _is_own_value(self, found: Resolved) -> bool:
         return isinstance(found, Definition) and found.module is self.root and isinstance(found.node, ast.expr)
-
-    def _global(self, module: HostModule, node: ast.expr, index: tuple[int, ...]) -> Value:
-        key = id(node)
-        if key in self.evaluating:
-            return opaque("it is defined by itself")
-        if key not in self.globals:
-            self.evaluating.add(key)
-            try:
-                self.globals[key], _ = self.apart(lambda: self.evaluate(node), self.top(module))
-            finally:
-                self.evaluating.discard(key)
-        value = self.globals[key]
-        for position in index:
-            value = self.module_state.element(value, position)
-        return value
-
-    def loosen(self, value: Value, changed: bool) -> None:
-        """A registration happens while files are imported: nothing has changed since."""
 
     # ------------------------------------------------------------------ functions and classes
 
@@ -103,11 +79,6 @@ class RegisteringNames(TorchRegistering):
         maker = self.evaluate(decorator)
         applied = self.call(maker, Arguments((value,)), decorator)
         return value if is_unknown(applied) or not (applied.things or applied.cells) else applied
-
-    def _default(self, function: FunctionValue, default: ast.expr) -> Value:
-        if function.scope is None and function.module is self.root:
-            return self.evaluate_in(default, self.state, self.top(self.root))
-        return super()._default(function, default)
 
     def _s_classdef(self, node: ast.ClassDef) -> State:
         self.here.captured = True
@@ -177,10 +148,6 @@ class RegisteringNames(TorchRegistering):
                 self._meanings[key] = self.meaning(self.world.modules.members(owner, (name,)))
             return self._meanings[key]
         return super()._of_thing(owner, name, node)
-
-    def _of_cell(self, one: Value, content: Cell, name: str, node: ast.AST) -> Value:
-        held = content.get(name) if content.kind == "object" else None
-        return held if held is not None else super()._of_cell(one, content, name, node)
 
     def put_attribute(self, owner: Value, name: str, value: Value, node: ast.AST) -> None:
         """A class keeps what is put into it: a library that is opened when it is first asked for."""

@@ -198,9 +198,9 @@ class TorchRegistering(RealCalls):
         function = given["func"]
         if function is None or is_none(function):
             return pending(callee, arguments, "func")
-        kinds = [given[name] for name in ("dispatch_key", "device_types", "types") if name in given] or [written("fake")]
+        kinds = [given[name] for name in ("dispatch_key", "device_types", "types") if name in given]
         name = op_name(library, given["name"] or UNKNOWN) if of_library else op_named(first)
-        self._implemented(name, function, node, kinds[0], "with_keyset" in arguments.named)
+        self._implemented(name, function, node, (*kinds, written("fake"))[0], "with_keyset" in arguments.named)
         return function
 
     def infer_schema(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
