@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.host.modules.following import in_python
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.registrations.one_by_one import OneByOne
 from triton_mutlint.host.registrations.real import BUILTINS, Element, NotKnownError, Real
@@ -23,7 +21,7 @@ from triton_mutlint.host.registrations.things import (
 )
 from triton_mutlint.host.values.arguments import Arguments, defaults
 from triton_mutlint.host.values.cells import Cell, sequence
-from triton_mutlint.host.values.values import NO_VALUE, PLAIN, Attribute, FunctionValue, Value, constant, join, thing
+from triton_mutlint.host.values.values import PLAIN, Attribute, FunctionValue, Value, constant, join, thing
 
 _EMPTY = thing(External("inspect.Parameter.empty"))
 
@@ -70,17 +68,7 @@ class RealCalls(OneByOne):
             made = self.really(BUILTINS[name], arguments, node)
             if made is not None:
                 return made
-        if hasattr(self, f"_b_{name.replace('.', '_')}") or in_python(f"builtins.{name}") is not None:
-            return super()._builtin(name, arguments, node)
-        return opaque(AT_RUN_TIME) if name in BUILTINS else self.not_known(NO_VALUE, arguments, node)
-
-    def standard(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
-        made = self.really(BUILTINS[name], arguments, node) if name in BUILTINS else None
-        if made is not None:
-            return made
-        if hasattr(self, f"_f_{name.replace('.', '_')}") or in_python(name) is not None:
-            return super().standard(name, arguments, node)
-        return self.not_known(NO_VALUE, arguments, node)
+        return super()._builtin(name, arguments, node)
 
     def _f_inspect_signature(self, arguments: Arguments, node: ast.AST) -> Value:
         """The names and annotations of one function, by which registrars make schemas."""
@@ -119,20 +107,6 @@ class RealCalls(OneByOne):
             if made is not None:
                 return made
         return super().method(attribute, arguments, node)
-
-    def _taken(self, owner: Value, name: str, arguments: Arguments) -> Value:
-        key, *others = (*map(settled, arguments.positional), NO_VALUE)
-        if name == "setdefault" and key.constant is None:
-            self.state.grow(owner, join(*others))
-            return join(*others)  # not any of all: there may be thousands
-        return super()._taken(owner, name, replace(arguments, positional=(key, *arguments.positional[1:])))
-
-    def put_element(self, owner: Value, at: ast.expr | None, index: Value, value: Value, node: ast.AST) -> None:
-        index = settled(index)
-        if index.constant is None and at is not None and not isinstance(at, ast.Slice):
-            self.state.grow(owner, value)  # not to all elements: there may be thousands
-        else:
-            super().put_element(owner, at, index, value, node)
 
     # ------------------------------------------------------------------ strings and operators
 

@@ -28,7 +28,6 @@ from triton_mutlint.host.values.values import (
     FunctionValue,
     Thing,
     Value,
-    join,
     thing,
 )
 
@@ -122,9 +121,6 @@ class RegisteringNames(TorchRegistering):
             self.apart(work, self.top(owner.module))
         return self._classes[id(owner.node)]
 
-    def class_member(self, owner: ClassValue, name: str) -> Value | None:
-        return next((found for one in self.order(owner) if (found := self._own_member(one, name)) is not None), None)
-
     def _own_member(self, owner: ClassValue, name: str) -> Value | None:
         value = self.members(owner).get(name)
         if value is None:
@@ -148,14 +144,6 @@ class RegisteringNames(TorchRegistering):
                 self._meanings[key] = self.meaning(self.world.modules.members(owner, (name,)))
             return self._meanings[key]
         return super()._of_thing(owner, name, node)
-
-    def put_attribute(self, owner: Value, name: str, value: Value, node: ast.AST) -> None:
-        """A class keeps what is put into it: a library that is opened when it is first asked for."""
-        for one in owner.things:
-            if isinstance(one, ClassValue):
-                members = self._classes.setdefault(id(one.node), dict(self.members(one)))
-                members[name] = join(members.get(name, Value()), value)
-        super().put_attribute(owner, name, value, node)
 
     # ------------------------------------------------------------------ registrars
 
