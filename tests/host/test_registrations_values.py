@@ -20,7 +20,6 @@ def declared(folder: Path, expression: str, before: str = "") -> tuple[tuple[str
         ("M + ('b',)", "M = ('a',)", ("a", "b")),
         ("(*M, 'b')", "M = ['a']", ("a", "b")),
         ("[*M, 'b']", "M = ('a',)", ("a", "b")),
-        ("{'a'} | {'b'}", "", ("a", "b")),
         ("set()", "", ()),
         ("{}", "", ()),
         ("{'a': None}", "", ("a",)),

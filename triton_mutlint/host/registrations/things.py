@@ -184,11 +184,6 @@ def has_hole(text: object) -> bool:
     return isinstance(text, str) and _OPEN in text
 
 
-def is_partial(text: str) -> bool:
-    """Whether a piece of a string holds a hole, or a part of one."""
-    return _OPEN in text or _CLOSE in text
-
-
 def shown(text: str) -> str:
     """A string for people: what is not known stands in braces."""
     return text.replace(_OPEN, "{").replace(_CLOSE, "}")
