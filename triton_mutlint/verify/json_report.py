@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from triton_mutlint.types import Failure
@@ -79,14 +80,18 @@ def _op(op: OpOutcome) -> dict[str, Any]:
         "outcome": op.outcome.value,
         "runs": {"planned": op.runs, "compared": op.compared},
         "arguments": [{**vars(a), "predicted": a.predicted.value, "agreement": a.agreement.value,
-                       "first": a.first and dict(a.first), "not_reached": list(a.not_reached)} for a in op.arguments],
-        "disagreements": [{**vars(d), "rule": d.rule or None, "given": d.given and dict(d.given)}
+                       "first": _call(a.first), "not_reached": list(a.not_reached)} for a in op.arguments],
+        "disagreements": [{**vars(d), "rule": d.rule or None, "given": _call(d.given)}
                           for d in op.disagreements],
         "problems": [{"status": s, "message": m, "runs": count} for s, m, count in op.problems],
-        "paths": [{**vars(p), "rule": p.rule or None, "given": p.given and dict(p.given)} for p in op.paths],
+        "paths": [{**vars(p), "rule": p.rule or None, "given": _call(p.given)} for p in op.paths],
         "refused": op.refused or None,
         "reproducer": op.reproducer or None,
     }
+
+
+def _call(given: Mapping[str, str] | None) -> dict[str, str] | None:
+    return None if given is None else dict(given)
 
 
 def _parameter(parameter: ParameterOutcome) -> dict[str, Any]:
