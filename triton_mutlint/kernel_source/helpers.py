@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from triton_mutlint.kernel_source.evaluate import UNKNOWN, own
-from triton_mutlint.kernel_source.operations import ANY
+from triton_mutlint.kernel_source.objects import named_and_home
+from triton_mutlint.kernel_source.operations import ANY, PURE, stores
 from triton_mutlint.kernel_source.slots import NO_TRACE
 from triton_mutlint.kernel_source.values import NOTHING, Env, MayBe, mixed, of_global
 from triton_mutlint.source.slicing.spaces import node_of
@@ -78,7 +79,8 @@ class Program:
             if function is None or hasattr(type(jit), "parse"):
                 break
             jit, function = function, own(function, "fn")
-        if function is None or str(getattr(function, "__module__", "")).startswith("triton."):
+        name, home = named_and_home(function)
+        if function is None or (home.startswith("triton.") and (name in PURE or stores(name))):
             return None
         node = definition(jit, function)
         if node is None:

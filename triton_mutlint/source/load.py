@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -197,13 +198,18 @@ class Globals(Mapping[str, Any]):
         return len(list(self._namespace.names()))
 
 
+_AROUND = re.compile("enclosing function `([^`]+)`")
+
+
 def _needed(candidate: Candidate, need: Need, location: Location) -> Failure:
     message = f"kernel {candidate.name} needs `{need.name}`, which {need.reason}"
     hint, lacks = f"give `{need.name}` in the spec under `globals:`", "globals"
-    if "enclosing function" in need.reason:
-        maker = need.reason.rpartition(" ")[2].strip("`")
-        hint += (f" (a function of the file as `{{ref: name}}`), or give what `{maker}` makes a name at the top level: "
-                 f"`kernel = {maker}(…)`")
+    if around := _AROUND.search(need.reason):
+        maker = around[1]
+        message += f"; {candidate.unmade}" if candidate.unmade else ""
+        hint += " (a function of the file as `{ref: name}`)"
+        if not candidate.unmade:
+            hint += f", or give what `{maker}` makes a name at the top level: `kernel = {maker}(…)`"
     elif need.reason == UNDEFINED:  # as it would be where the kernel is launched
         own = {n.id for n in walk(candidate.node) if isinstance(n, ast.Name)}
         bound = candidate.definition.namespace.scope.by_name

@@ -12,7 +12,7 @@ from typing import Any
 
 from triton_mutlint.basics import error_text
 from triton_mutlint.source.jit.tuning import Tuning
-from triton_mutlint.source.outline import Function, Outline, makings
+from triton_mutlint.source.outline import Function, Making, Outline, makings
 from triton_mutlint.source.slicing import jitdefs
 from triton_mutlint.source.slicing.jitdefs import JitDefinition, NotJitError, PlaceholderError
 from triton_mutlint.source.slicing.namespace import Namespace, closed
@@ -35,6 +35,7 @@ class Candidate:
     problem: str = ""
     hint: str = ""
     ignorable: bool = False
+    unmade: str = ""  # why a call that makes one, under a name of the file, gave none
     is_product: bool = False  # what a factory's call gave, under the name that it is bound to
     aliases: set[str] = field(default_factory=set)
     objects: list[tuple[Any, int]] = field(default_factory=list)  # autotuners made of it by assignment
@@ -134,9 +135,10 @@ def _made_by_calls(names: Namespace, decorated: list[Candidate]) -> tuple[list[C
         if foreign.intersection(making.makers):
             continue
         space, outer = names.inner(making.parents), "".join(f"{p.name}." for p in making.parents)
-        given = [(label, *made) for name in making.names
-                 for label, value in _elements(name, _value(name, making.node, space))
-                 if (made := _made(names, value)) is not None]
+        values = [pair for name in making.names for pair in _elements(name, _value(name, making.node, space))]
+        given = [(label, *made) for label, value in values if (made := _made(names, value)) is not None]
+        if making.makers and not given:
+            _unmade(decorated, making, values)
         if any(origin in inner for *_, origin in given):
             factories.update(making.makers)
         for label, value, jit, origin in given:
@@ -174,6 +176,15 @@ def in_aggregate(parents: tuple[Function | ast.ClassDef, ...]) -> bool:
         return False
     decorators = (d.func if isinstance(d, ast.Call) else d for d in parents[-1].decorator_list)
     return any("aggregate" in (dotted(d) or ("",))[-1] for d in decorators)
+
+
+def _unmade(decorated: list[Candidate], making: Making, values: list[tuple[str, Any]]) -> None:
+    """Note why the calls of factories gave no jit function."""
+    why = next((f"`{name}` {missing.mutlint_reason}" for name, value in values
+                if (missing := find_missing(value)) is not None), "")
+    for candidate in decorated:
+        if candidate.qualname.partition(".")[0] in making.makers:
+            candidate.unmade = candidate.unmade or why
 
 
 def _made(names: Namespace, value: Any) -> tuple[Any, Any, ast.FunctionDef] | None:
