@@ -64,7 +64,7 @@ def define(namespace: Space, node: ast.FunctionDef) -> JitDefinition:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # linted code: decorators and defaults may raise anything
-        if not isinstance(error, (NotJitError, PlaceholderError)) and not _is_of_triton(namespace, node):
+        if not isinstance(error, NotJitError) and not _is_of_triton(namespace, node):
             error = NotJitError(ast.unparse(decorators[0]))
         definition.error = error
         if definition.bound is not None:  # it may be called as the plain function it is
@@ -169,15 +169,9 @@ def _qualname(namespace: Space, node: ast.FunctionDef) -> str:
 def _maker(namespace: Space, decorator: ast.expr, node: ast.FunctionDef) -> Any:
     """What the jit decorator's name stands for; Triton's own where a wrapper of it is not installed.
 
-    Raises `NotJitError` for another library's.
+    Raises `NotJitError` for another library's, and whatever the linted code raises.
     """
-    target = decorator.func if isinstance(decorator, ast.Call) else decorator
-    try:
-        maker = namespace.evaluate(target)
-    except (Exception, UndecidedError) as error:
-        if dotted(target)[:1] == ("triton",) or speaks_triton(namespace, node):
-            raise
-        raise NotJitError(ast.unparse(target)) from error
+    maker = namespace.evaluate(decorator.func if isinstance(decorator, ast.Call) else decorator)
     if isinstance(maker, Missing):
         if maker.mutlint_path.startswith("triton."):
             raise ImportError(f"`{maker.mutlint_path}` {maker.mutlint_reason}")
@@ -192,7 +186,7 @@ def _maker(namespace: Space, decorator: ast.expr, node: ast.FunctionDef) -> Any:
 def _jit(namespace: Space, decorator: ast.expr, maker: Any, function: Any) -> tuple[Any, Any]:
     """What the jit decorator makes of a function, and the jit function in that.
 
-    Raises `NotJitError`, `PlaceholderError`, or what Triton raises.
+    Raises `PlaceholderError`, or what Triton raises.
     """
     if isinstance(decorator, ast.Call):
         # `repr=` only names the compiled kernel, and would run the project's code while it is lowered.
@@ -202,11 +196,8 @@ def _jit(namespace: Space, decorator: ast.expr, maker: Any, function: Any) -> tu
     value = maker(function)
     jit = unwrap(value)
     if jit is None:
-        node = namespace.module.outline.function_at(function.__code__.co_firstlineno)
         name = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
-        if name.startswith("triton.") or (node is not None and speaks_triton(namespace, node)):
-            raise PlaceholderError(f"`{name}` is not Triton's here: it makes no jit function")
-        raise NotJitError(name)
+        raise PlaceholderError(f"`{name}` is not Triton's here: it makes no jit function")
     return value, jit
 
 
