@@ -6,6 +6,7 @@ import __future__
 import ast
 import contextlib
 import copy
+from collections import ChainMap
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -127,7 +128,7 @@ def plain_function(namespace: Space, node: ast.FunctionDef, hollow: bool = False
     if hollow:
         docstring = [node.body[0]] if ast.get_docstring(node, clean=False) is not None else []
         bare.body = [*docstring, *_HOLLOW]
-    caught = _Caught(namespace)
+    caught = ChainMap[str, Any]({}, namespace)  # what the statement binds; it reads names from the namespace
     try:
         namespace.execute([bare], caught)
     except (Exception, UndecidedError):  # an annotation that cannot be evaluated: its text will do
@@ -136,34 +137,15 @@ def plain_function(namespace: Space, node: ast.FunctionDef, hollow: bool = False
             namespace.execute([bare], caught)
         finally:
             namespace.module.flags = flags
-    function = dict.__getitem__(caught, node.name)
+    function = caught.maps[0][node.name]
     for name, annotation in dict(function.__annotations__).items():
         if isinstance(annotation, Missing):  # Triton asks for an annotation's truth; its text will do
             function.__annotations__[name] = annotation.mutlint_path
-    if namespace.parent is not None or _shares_name(namespace, node):
+    owner = "" if namespace.owner is None else f"{namespace.owner.name}_{namespace.owner.lineno}_"
+    if owner or len(namespace.scope.by_name.get(node.name, ())) > 1:
         # Triton names helper symbols by module and qualified name: two helpers must not share one.
-        function.__qualname__ = f"{node.name}_{node.lineno}" if namespace.parent is None else _qualname(namespace, node)
+        function.__qualname__ = f"{owner}{node.name}_{node.lineno}"
     return function
-
-
-class _Caught(dict[str, Any]):
-    """Catches what a statement binds; reads names from the namespace."""
-
-    def __init__(self, namespace: Space) -> None:
-        super().__init__()
-        self._namespace = namespace
-
-    def __missing__(self, name: str) -> Any:
-        return self._namespace[name]
-
-
-def _shares_name(namespace: Space, node: ast.FunctionDef) -> bool:
-    return len(namespace.scope.by_name.get(node.name, ())) > 1
-
-
-def _qualname(namespace: Space, node: ast.FunctionDef) -> str:
-    owner = namespace.owner
-    return f"{owner.name}_{owner.lineno}_{node.name}_{node.lineno}" if owner is not None else node.name
 
 
 def _maker(namespace: Space, decorator: ast.expr, node: ast.FunctionDef) -> Any:

@@ -73,7 +73,7 @@ class Space(dict[str, Any]):
         keys = (name if self.module.linted else "", f"{self.module.dotted}.{name}") if given else ()
         return next((key for key in keys if key in given), "")
 
-    def execute(self, body: list[ast.stmt], local: dict[str, Any] | None = None) -> None:
+    def execute(self, body: list[ast.stmt], local: Mapping[str, Any] | None = None) -> None:
         """Execute statements with their own file name and lines; `local` catches what they bind."""
         tree = ast.Module(body=body, type_ignores=[])
         code = compile(tree, str(self.module.path), "exec", self.module.flags, True)
