@@ -22,7 +22,7 @@ from triton_mutlint.process.harmless import harmless
 from triton_mutlint.process.inputs import environment, note_data
 from triton_mutlint.process.stamps import refuse_irregular
 from triton_mutlint.process.watchdog import watched
-from triton_mutlint.source.slicing.tracing import PRIVATE, telling, traced
+from triton_mutlint.source.slicing.tracing import PRIVATE, patched, telling, traced
 
 SECONDS = 20.0  # far above what any constant of the measured corpora takes (0.4 s)
 _RECURSION_LIMIT = 6000  # a chain of sliced modules nests some ten Python frames per module
@@ -109,19 +109,6 @@ class Session:
                 self._stack.close()
         finally:
             _LOCK.release()
-
-
-@contextlib.contextmanager
-def patched(owner: Any, **values: object) -> Iterator[None]:
-    """In this block, attributes that `owner` has itself have other values."""
-    saved = {name: vars(owner)[name] for name in values}
-    for name, value in values.items():
-        setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        for name, value in saved.items():
-            setattr(owner, name, value)
 
 
 @contextlib.contextmanager
