@@ -152,7 +152,7 @@ class Run:
         With one that `is_delicate`, no other guesses are tried than those of its plan.
         """
         targets = self._targets(entry)
-        stage, comparison = Stage.SIGNATURE, Comparison() if self.request.torch else None
+        stage, comparison = Stage.SIGNATURE, Comparison(self.tools.lowerer) if self.request.torch else None
         tools = replace(self.tools, may_try=not is_delicate)
         try:
             with watched(self.request.timeout), harmless():
