@@ -4,11 +4,15 @@ from __future__ import annotations
 import __future__
 
 import ast
+import re
 from functools import cached_property
 
 from triton_mutlint.source.finder import ModulePlace
 from triton_mutlint.source.outline import Function, Outline, outline
 from triton_mutlint.source.slicing.bodies import Body, read_body
+from triton_mutlint.source.slicing.scopes import OPEN, mentioned
+
+_LISTING = re.compile(r"\b(?:globals|vars|locals|exec|eval)\b|sys\.modules")
 
 
 class ModuleText:
@@ -27,6 +31,21 @@ class ModuleText:
     def jits(self) -> frozenset[ast.AST]:
         """The functions that a decorator may make jit functions."""
         return frozenset(found.node for found in self.outline.jits)
+
+    @cached_property
+    def concerns(self) -> tuple[str, ...]:
+        """The names in its jit functions and launches; those in some jit functions, where these were asked for."""
+        wanted = [found for found in self.outline.jits if found.node.name in self.kernels] or self.outline.jits
+        jits = (name for found in wanted for name in (found.node.name, *mentioned(found.node)))
+        launched = (call for call in self.outline.calls if isinstance(call.func, ast.Subscript))
+        makers = (found.parents[0].name for found in wanted if found.parents)
+        return (*jits, *(name for call in launched for name in mentioned(call)), *makers)
+
+    @cached_property
+    def is_listed(self) -> bool:
+        """Whether a function may look at all names of the module at once."""
+        return _LISTING.search(self.text) is not None and any(
+            not OPEN.isdisjoint(mentioned(found.node)) for found in self.outline.functions)
 
     @cached_property
     def _by_line(self) -> dict[int, Function]:

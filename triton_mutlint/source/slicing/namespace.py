@@ -81,15 +81,17 @@ class Namespace(Space):
         return bool(self.put_off) and name in self.scope.by_name
 
     def settle(self, name: str = "") -> None:
-        """Run the body, if it has not been; with what was put off, if that may bind `name`."""
+        """Run what concerns `name` of the body, of which the rest waits; without a name, all of it.
+
+        Of a linted file, that is what concerns its kernels.
+        """
+        asked = [name] if name else None
         if not self.has_run:
             self.has_run = True
-            Runner(self, _bound).block(self.scope.body)
-        if name in self or name in self.waiting or not self._may_bind(name):
-            return
-        put_off, self.put_off = self.put_off, []
-        for node in put_off:
-            Runner(self, _bound).run(node, [*bound_in(node)])
+            Runner(self, _bound, self.module.concerns if self.module.linted else asked).block(self.scope.body)
+        if self._may_bind(name) and name not in self and name not in self.waiting:
+            put_off, self.put_off = self.put_off, []
+            Runner(self, _bound, asked).block(put_off)
 
     def _find(self, name: str) -> None:
         """Bind `name`, or raise `KeyError`."""
@@ -149,14 +151,14 @@ class Namespace(Space):
 
     def _listed(self) -> list[str]:
         self.settle()
-        return sorted({*self, *self.waiting})
+        return sorted({*self, *self.waiting, *self.names()})
 
     def adopt(self) -> None:
         """Take in what others have bound to attributes of the module."""
         given = vars(self.proxy)
         if len(given) != self._own:
-            self.settle()
             for name in list(given)[self._own:]:
+                self.settle(name)  # or it would be bound anew
                 self.waiting.pop(name, None)
                 self[name] = given.pop(name)
 

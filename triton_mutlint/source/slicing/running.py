@@ -30,30 +30,21 @@ Define = Callable[[Space, ast.FunctionDef], Any]
 class Runner:
     """Runs the body of one space. `define` gives what the name of a decorated function is bound to.
 
-    Of a function, only those statements are run that concern the functions and classes in it.
+    Of a function, only those statements are run that concern the functions and classes in it; of a module where names
+    are `asked` for, what concerns others is put off.
     """
 
-    def __init__(self, space: Space, define: Define) -> None:
+    def __init__(self, space: Space, define: Define, asked: Iterable[str] | None = None) -> None:
         self.space, self.scope, self.define = space, space.scope, define
         self.wanted: set[str] | None = None
         self.is_sure = True  # that the statement would be run
         self.is_tried = False  # an error that it raises is caught by the file
-        self.first: set[str] | None = self._first() if space.module.linted and space.owner is None else None
+        self.first: set[str] | None = None
         if isinstance(space.owner, (ast.FunctionDef, ast.AsyncFunctionDef)):
             inner = (node for node in self.scope.body if isinstance(node, ast.stmt) and _defines(node))
             self.wanted = self.scope.reach(name for node in inner for name in (*mentioned(node), *bound_in(node)))
-
-    def _first(self) -> set[str]:
-        """The names that jit functions and launches of a linted file reach: what concerns others is put off.
-
-        Where kernels were asked for by name, the jit functions are these.
-        """
-        outline, asked = self.space.module.outline, self.space.module.kernels
-        wanted = [found for found in outline.jits if found.node.name in asked] or outline.jits
-        jits = (name for found in wanted for name in (found.node.name, *mentioned(found.node)))
-        launches = (name for call in outline.calls if isinstance(call.func, ast.Subscript) for name in mentioned(call))
-        makers = (found.parents[0].name for found in wanted if found.parents)
-        return self.scope.reach([*jits, *launches, *makers])
+        elif asked is not None and space.owner is None and not space.module.is_listed:
+            self.first = self.scope.reach(asked)
 
     def block(self, body: Iterable[ast.stmt]) -> None:
         """Run statements, whether or not those before them went well."""
@@ -151,11 +142,10 @@ class Runner:
         for alias in node.names:
             if alias.name == "*":
                 assert isinstance(node, ast.ImportFrom)
+                self._catch_up()
                 space.stars.append(node)
                 for name in star_names(space, node) & {*space, *space.waiting, *_BUILTINS}:
-                    space.waiting.pop(name, None)
-                    with contextlib.suppress(KeyError):
-                        space[name] = star_value(space, name, [node])
+                    self._wait(name, Binding(node, alias))
             else:
                 self._wait(bound_by(alias, node), Binding(node, alias))
 
@@ -173,7 +163,7 @@ class Runner:
             if not any(binding.is_triton for binding in self.scope.by_name[node.name]):
                 self._wait(node.name, Binding(node))
             return None
-        if self.is_sure and not self.is_tried and self._can_wait(binds, touched):
+        if self.is_sure and not self.is_tried and self._can_wait(node, {*binds, *touched}):
             self.space.put_off.append(node)
             return None
         if not self.is_sure and touched:
@@ -182,18 +172,36 @@ class Runner:
                 return None
         return self.run(node, binds)
 
-    def _can_wait(self, binds: list[str], touched: Set[str]) -> bool:
-        """Whether a statement of a linted file concerns no kernel: it binds names of its own, and changes none here."""
-        by_name = self.scope.by_name
-        return (self.first is not None and self.first.isdisjoint({*binds, *touched})
-                and all(len(by_name[name]) == 1 for name in binds)
-                and all(binding.alias is not None for name in touched for binding in by_name.get(name, ())))
+    def _can_wait(self, node: ast.stmt, changed: Set[str]) -> bool:
+        """Whether a statement concerns no name that is asked for, and would come to the same later.
+
+        It reads and binds what is bound once, and changes only what waits as well: in a linted file also what is
+        imported.
+        """
+        if self.first is None or not self.first.isdisjoint(changed):
+            return False
+        by_name, linted = self.scope.by_name, self.space.module.linted
+        late = {*bound_in(node)}.union(*map(bound_in, self.space.put_off))
+        return (all(len(by_name.get(name, ())) < 2 for name in (*changed, *mentioned(node)))
+                and all(name in late or (linted and all(b.alias is not None for b in by_name.get(name, ())))
+                        for name in changed))
+
+    def _catch_up(self, touched: Set[str] | None = None) -> None:
+        """Run what waits before a statement that may change what it reads."""
+        put_off, self.space.put_off = self.space.put_off, []
+        late = Runner(self.space, self.define)
+        for node in put_off:
+            if touched is None or not touched.isdisjoint(self.scope.reach(bound_in(node))):
+                late.run(node, [*bound_in(node)])
+            else:
+                self.space.put_off.append(node)
 
     def run(self, node: ast.stmt, binds: list[str]) -> BaseException | None:
         """Run one statement, whatever it does; why it did not go well."""
         space = self.space
         error: BaseException | None = None
         if touched := self.scope.touched(node):
+            self._catch_up(None if self.scope.is_blind(node) else touched)
             self._import_before(touched)
         try:
             if isinstance(node, ast.FunctionDef) and node in space.module.jits:
@@ -259,7 +267,12 @@ def bind_waiting(space: Space, name: str, define: Define) -> None:
         return
     assert isinstance(node, (ast.Import, ast.ImportFrom))
     try:
-        space[name] = import_value(space, node, binding.alias)
+        if binding.alias.name != "*":
+            space[name] = import_value(space, node, binding.alias)
+        else:
+            assert isinstance(node, ast.ImportFrom)
+            with contextlib.suppress(KeyError):  # it is bound where a condition holds that does not
+                space[name] = star_value(space, name, [node])
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # linted code is run
