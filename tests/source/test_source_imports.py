@@ -125,7 +125,7 @@ def test_modules_that_a_test_file_asks_pytest_for(load_text, how: str) -> None:
 
 def test_what_a_name_does_not_concern_waits(write) -> None:
     write("package/other.py", "def other(): pass\n")
-    write("package/__init__.py", """from package.other import other
+    write("package/__init__.py", """from package.other import *
 sizes = [64]
 SIZE = sizes[-1]
 sizes.append(128)
