@@ -124,7 +124,8 @@ def test_modules_that_a_test_file_asks_pytest_for(load_text, how: str) -> None:
 
 
 def test_what_a_name_does_not_concern_waits(write) -> None:
-    write("package/other.py", "def other(): pass\n")
+    write("package/large.py", "def other(): pass\n")
+    write("package/other.py", "from package.large import other\n")
     write("package/__init__.py", """from package.other import *
 sizes = [64]
 SIZE = sizes[-1]
@@ -141,5 +142,5 @@ LATE = len(TABLE) + SIZE
         file = _loaded(write(name, text.format(", ".join(f"{n}: tl.constexpr = {n}" for n in names))))
         return [p.default for p in file.kernels[0].parameters[1:]], [path.name for path in file.sources]
 
-    assert loaded("one.py", "BLOCK", "SIZE") == ([256, 64], ["one.py", "__init__.py"])
-    assert loaded("two.py", "LATE", "BLOCK") == ([65, 256], ["two.py", "__init__.py", "other.py"])
+    assert loaded("one.py", "BLOCK", "SIZE") == ([256, 64], ["one.py", "__init__.py", "other.py"])
+    assert loaded("two.py", "LATE", "BLOCK") == ([65, 256], ["two.py", "__init__.py", "other.py", "large.py"])

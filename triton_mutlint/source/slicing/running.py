@@ -163,7 +163,7 @@ class Runner:
             if not any(binding.is_triton for binding in self.scope.by_name[node.name]):
                 self._wait(node.name, Binding(node))
             return None
-        if self.is_sure and not self.is_tried and self._can_wait(node, {*binds, *touched}):
+        if self._can_wait(node, {*binds, *touched}):
             self.space.put_off.append(node)
             return None
         if not self.is_sure and touched:
@@ -178,7 +178,7 @@ class Runner:
         It reads and binds what is bound once, and changes only what waits as well: in a linted file also what is
         imported.
         """
-        if self.first is None or not self.first.isdisjoint(changed):
+        if self.first is None or not self.is_sure or self.is_tried or not self.first.isdisjoint(changed):
             return False
         by_name, linted = self.scope.by_name, self.space.module.linted
         late = {*bound_in(node)}.union(*map(bound_in, self.space.put_off))
@@ -267,12 +267,11 @@ def bind_waiting(space: Space, name: str, define: Define) -> None:
         return
     assert isinstance(node, (ast.Import, ast.ImportFrom))
     try:
-        if binding.alias.name != "*":
-            space[name] = import_value(space, node, binding.alias)
-        else:
-            assert isinstance(node, ast.ImportFrom)
+        if binding.alias.name == "*" and isinstance(node, ast.ImportFrom):
             with contextlib.suppress(KeyError):  # it is bound where a condition holds that does not
                 space[name] = star_value(space, name, [node])
+        else:
+            space[name] = import_value(space, node, binding.alias)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # linted code is run
