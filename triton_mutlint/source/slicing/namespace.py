@@ -13,9 +13,7 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.source.function_text import may_be_jit
 from triton_mutlint.source.outline import Function
-from triton_mutlint.source.slicing import jitdefs
 from triton_mutlint.source.slicing.closures import closure, parameters
 from triton_mutlint.source.slicing.importing import star_value
 from triton_mutlint.source.slicing.module_text import ModuleText
@@ -24,7 +22,7 @@ from triton_mutlint.source.slicing.scopes import Scope
 from triton_mutlint.source.slicing.spaces import Space, Surroundings
 from triton_mutlint.source.slicing.stubs import UndecidedError, is_stand_in
 from triton_mutlint.source.slicing.tracing import PRIVATE
-from triton_mutlint.source.walking import bound_in, dotted
+from triton_mutlint.source.walking import dotted
 
 _BUILTINS = frozenset(vars(builtins))
 
@@ -62,7 +60,7 @@ class Namespace(Space):
         return names | ({"__path__": [str(module.place.folder)]} if module.is_package else {})
 
     def __missing__(self, name: str) -> Any:
-        if self.has_run and not self._may_bind(name) and not self._may_find(name):
+        if self.has_run and not self._may_find(name):
             raise KeyError(name)
         with self.shared.loading():
             self.settle(name)
@@ -76,29 +74,18 @@ class Namespace(Space):
             return True
         return bool(self.stars) and name not in _BUILTINS  # what hides one of these is bound at once
 
-    def _may_bind(self, name: str) -> bool:
-        """Whether what was put off may bind `name`."""
-        return bool(self.put_off) and name in self.scope.by_name
-
     def settle(self, name: str = "") -> None:
-        """Run what concerns `name` of the body, of which the rest waits; without a name, all of it.
-
-        Of a linted file, that is what concerns its kernels.
-        """
-        asked = [name] if name else None
+        """Run the body, if it has not been; where a name is asked for, what does not concern it waits."""
         if not self.has_run:
             self.has_run = True
-            Runner(self, _bound, self.module.concerns if self.module.linted else asked).block(self.scope.body)
-        if self._may_bind(name) and name not in self and name not in self.waiting:
-            put_off, self.put_off = self.put_off, []
-            Runner(self, _bound, asked).block(put_off)
+            Runner(self, name).block(self.scope.body)
 
     def _find(self, name: str) -> None:
         """Bind `name`, or raise `KeyError`."""
         if key := self.given_as(name):
             self[name] = self._given(name, self.shared.given[key])
         elif name in self.waiting:
-            bind_waiting(self, name, _bound)
+            bind_waiting(self, name)
         elif self.owner is not None and self._parameter(name):
             return
         elif self.parent is not None:
@@ -151,15 +138,16 @@ class Namespace(Space):
 
     def _listed(self) -> list[str]:
         self.settle()
-        return sorted({*self, *self.waiting, *self.names()})
+        return sorted({*self, *self.waiting})
 
     def adopt(self) -> None:
         """Take in what others have bound to attributes of the module."""
         given = vars(self.proxy)
         if len(given) != self._own:
             for name in list(given)[self._own:]:
-                self.settle(name)  # or it would be bound anew
-                self.waiting.pop(name, None)
+                self.settle(name)
+                if name in self.waiting:
+                    bind_waiting(self, name)
                 self[name] = given.pop(name)
 
     def inner(self, parents: tuple[Function | ast.ClassDef, ...]) -> Namespace:
@@ -174,23 +162,13 @@ class Namespace(Space):
     def names(self) -> Iterable[str]:
         """Every name that the body has bound."""
         self.settle()
-        put_off = {name for node in self.put_off for name in bound_in(node)}
-        return [name for name in self.scope.by_name if name in self or name in self.waiting or name in put_off]
+        return [name for name in self.scope.by_name if name in self or name in self.waiting]
 
     def __copy__(self) -> Namespace:
         return self
 
     def __deepcopy__(self, memo: object) -> Namespace:
         return self
-
-
-def _bound(space: Space, node: ast.FunctionDef) -> Any:
-    """What the name of a decorated function is bound to."""
-    definition = jitdefs.define(space, node)
-    if isinstance(definition.error, jitdefs.NotJitError) and not may_be_jit(node):
-        space.execute([node])
-        return dict.get(space, node.name)
-    return definition.bound
 
 
 def closed(namespace: Namespace, function: Any, owner: Function | ast.ClassDef | None = None) -> Namespace:

@@ -22,10 +22,15 @@ _LITERALS = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Co
 
 @dataclass(frozen=True, eq=False)
 class Binding:
-    """A statement that binds a name; `alias` is what of an import does."""
+    """A statement that binds a name; `alias` is what of an import does.
+
+    Where it `is_late`, it would be run at once if its names were asked for, after the statements in `first`.
+    """
 
     node: ast.stmt
     alias: ast.alias | None = None
+    first: tuple[ast.stmt, ...] = ()
+    is_late: bool = False
 
     @property
     def module(self) -> str:
@@ -215,6 +220,19 @@ def mentioned(node: ast.AST) -> Iterator[str]:
             yield from ["globals"] if dotted(inner) == ("sys", "modules") else []
         elif isinstance(inner, ast.Call) and not inner.args and dotted(inner.func) in (("vars",), ("locals",)):
             yield "globals"
+
+
+def defines(node: ast.stmt) -> bool:
+    """Whether a function or class stands in a statement."""
+    return any(isinstance(inner, DEFINITIONS) for inner in ast.walk(node))
+
+
+def is_timed(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether it makes a difference when a function is made: parts of it are evaluated then."""
+    parts = [*node.args.defaults, *filter(None, node.args.kw_defaults),
+             *(d for d in node.decorator_list if isinstance(d, ast.Call))]
+    own = any(node.name in mentioned(decorator) for decorator in node.decorator_list)
+    return own or any(not isinstance(part, ast.Constant) for part in parts)
 
 
 def _altered(node: ast.AST) -> Iterator[str]:
