@@ -16,7 +16,6 @@ from triton_mutlint.kernel_source.footprint import given_by
 from triton_mutlint.kernel_source.helpers import Helper
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.kernel_source.values import MayBe
-from triton_mutlint.kernel_source.walk import Walk
 from triton_mutlint.signature.evidence import SIZES, Evidence, Inferred
 from triton_mutlint.types import ArgType, ConstexprValue, Kernel, Site
 
@@ -71,25 +70,20 @@ class _Source:
     """What the source of a kernel may store through, and which parameters decide that."""
 
     def __init__(self, kernel: Kernel, evidence: Evidence, args: Mapping[str, ArgType]) -> None:
-        self._walk, self._helper, self._args = Walk(evidence.program), Helper.of(kernel), args
+        self._walk, self._helper, self._args = evidence.walk, Helper.of(kernel), args
         self.consulted: set[str] = set()
-        self._known: dict[frozenset[tuple[str, object]], _Stores] = {}
 
     def possible(self, names: Sequence[str]) -> _Stores:
         """Whatever the values of these parameters are."""
-        return self._stores(dict.fromkeys(names, MayBe(is_open=True)))
+        return self._stores({name: MayBe(is_open=True, of=frozenset((name,))) for name in names})
 
     def stores(self, change: Mapping[str, ArgType]) -> _Stores:
         """With the first guesses, but for this change."""
-        key = frozenset((n, _key(type_)) for n, type_ in change.items() if _key(type_) != _key(self._args[n]))
-        if key not in self._known:
-            self._known[key] = self._stores({name: given_by(name, type_) for name, type_ in change.items()})
-        return self._known[key]
+        return self._stores({name: given_by(name, type_) for name, type_ in change.items()})
 
     def _stores(self, change: Mapping[str, MayBe]) -> _Stores:
         held = {name: change[name] if name in change else given_by(name, type_) for name, type_ in self._args.items()}
-        found, asked = self._walk.consulting(
-            self._helper, {name: replace(value, of=frozenset((name,))) for name, value in held.items()})
+        found, asked = self._walk.consulting(self._helper, held)
         self.consulted |= asked
         return frozenset((root, site) for root, sites in found.sites.items() for site in sites if site.kind == "store")
 
@@ -103,12 +97,6 @@ def _with(guess: Inferred, new: ArgType, line: int) -> Inferred:
 
 def _same(one: ArgType, other: ArgType) -> bool:
     return one == other and type(getattr(one, "value", None)) is type(getattr(other, "value", None))
-
-
-def _key(type_: ArgType) -> object:
-    """What tells a guess from another: a plain value and its type, else the guess itself."""
-    value = type_.value if isinstance(type_, ConstexprValue) else type_
-    return (type(value), value) if isinstance(value, bool | int | float | str | None) else id(type_)
 
 
 def _changes(domains: _Domains) -> Iterator[dict[str, ArgType]]:
