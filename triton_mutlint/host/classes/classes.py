@@ -9,7 +9,7 @@ from dataclasses import replace
 from triton_mutlint.host.classes.names import NameLookup
 from triton_mutlint.host.modules.module import Definition, External
 from triton_mutlint.host.state.state import State, state_scope
-from triton_mutlint.host.values.arguments import Arguments
+from triton_mutlint.host.values.groups import Arguments
 from triton_mutlint.host.values.values import (
     UNSEEN,
     ClassValue,

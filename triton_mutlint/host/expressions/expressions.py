@@ -8,8 +8,7 @@ from typing import Any
 
 from triton_mutlint.host.expressions.operators import Operators
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.arguments import defaults
-from triton_mutlint.host.values.cells import KEYS, Cell, sequence
+from triton_mutlint.host.values.groups import KEYS, Cell, defaults, sequence
 from triton_mutlint.host.values.values import (
     NONE,
     NOTHING,

@@ -10,8 +10,7 @@ from dataclasses import replace
 
 from triton_mutlint.host.expressions.loops import Loops
 from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import KEYS, Cell
+from triton_mutlint.host.values.groups import KEYS, Arguments, Cell
 from triton_mutlint.host.values.values import (
     ClassValue,
     FunctionValue,

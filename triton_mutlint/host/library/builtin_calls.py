@@ -9,10 +9,9 @@ from dataclasses import replace
 
 from triton_mutlint.host.expressions.loops import MOST
 from triton_mutlint.host.library.containers import Containers
-from triton_mutlint.host.modules.following import in_python, in_python_module
 from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import Cell, sequence
+from triton_mutlint.host.modules.modules import in_python, in_python_module
+from triton_mutlint.host.values.groups import Arguments, Cell, sequence
 from triton_mutlint.host.values.values import (
     NONE,
     NOTHING,

@@ -13,10 +13,9 @@ from triton_mutlint.host.classes.classes import MADE
 from triton_mutlint.host.classes.names import is_tuner
 from triton_mutlint.host.launches.launches import Launching
 from triton_mutlint.host.library.builtin_calls import Builtins
-from triton_mutlint.host.modules.following import in_python
 from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import Cell
+from triton_mutlint.host.modules.modules import in_python
+from triton_mutlint.host.values.groups import Arguments, Cell
 from triton_mutlint.host.values.values import (
     NONE,
     PLAIN,

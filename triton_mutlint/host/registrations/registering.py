@@ -15,9 +15,7 @@ from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.host.calls.generators import yields
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.modules.modules import HostModules
-from triton_mutlint.host.registrations.may_register import is_followed, registers
-from triton_mutlint.host.registrations.registering_names import RegisteringNames
-from triton_mutlint.host.registrations.snapshots import snapshot
+from triton_mutlint.host.registrations.names import RegisteringNames, is_followed, registers
 from triton_mutlint.host.registrations.things import (
     PASSED,
     Event,
@@ -28,6 +26,7 @@ from triton_mutlint.host.registrations.things import (
     has_hole,
     op_of,
     opaque,
+    snapshot,
     string,
     strings,
 )
@@ -35,8 +34,7 @@ from triton_mutlint.host.registrations.torch_registering import is_passed, passe
 from triton_mutlint.host.state.core import Activation, TooLargeError
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.arguments import Arguments, defaults
-from triton_mutlint.host.values.texts import Spot
+from triton_mutlint.host.values.groups import Arguments, defaults
 from triton_mutlint.host.values.values import (
     UNSEEN,
     Attribute,
@@ -49,6 +47,7 @@ from triton_mutlint.host.values.values import (
     join,
     thing,
 )
+from triton_mutlint.host.values.written import Spot
 
 MAX_DEPTH = 12  # calls inside calls
 MAX_STEPS = 1_000_000  # expressions and statements, for one file

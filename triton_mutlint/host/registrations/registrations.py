@@ -17,10 +17,10 @@ from triton_mutlint.host.registrations.jax import jax_calls, jax_op
 from triton_mutlint.host.registrations.registering import Registering
 from triton_mutlint.host.registrations.things import ImplEvent, OpEvent, each_in, has_hole, shown, string, strings
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.torch.aten import sought_in_vain, torch_schema, written_by
+from triton_mutlint.host.torch.known_schemas import sought_in_vain, torch_schema, written_by
 from triton_mutlint.host.torch.schema import SchemaArgument
-from triton_mutlint.host.values.texts import Written
 from triton_mutlint.host.values.values import Value
+from triton_mutlint.host.values.written import Written
 from triton_mutlint.types import Declaration, Location, Problem
 
 __all__ = ["joined", "registrations"]

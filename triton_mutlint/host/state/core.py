@@ -13,11 +13,9 @@ from triton_mutlint.host.model import OpRegistration
 from triton_mutlint.host.modules.module import HostFunction, HostModule
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.state.effects import Effects
-from triton_mutlint.host.state.loosening import Loosening
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.torch.compiled_ops import CompiledOps
-from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import Cell
+from triton_mutlint.host.torch.known_schemas import CompiledOps
+from triton_mutlint.host.values.groups import Arguments, Cell
 from triton_mutlint.host.values.values import (
     NONE,
     UNSEEN,
@@ -151,7 +149,7 @@ class Activation:
     started: float = field(default_factory=time.monotonic)
 
 
-class Core(Loosening):
+class Core:
     """The interpreter's state that no part owns alone.
 
     Expressions are evaluated in `state`, which they change in place, and in the call `here`.

@@ -11,7 +11,7 @@ from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.statements.exits import Exits, either
 from triton_mutlint.host.torch import table as torch_table
-from triton_mutlint.host.values.cells import Cell
+from triton_mutlint.host.values.groups import Cell
 from triton_mutlint.host.values.values import (
     PLAIN,
     TENSOR,

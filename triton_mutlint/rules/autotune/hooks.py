@@ -10,8 +10,7 @@ from triton_mutlint.host.library.library import Interpreter
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.state.core import NO_KERNELS, World
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import Cell
+from triton_mutlint.host.values.groups import Arguments, Cell
 from triton_mutlint.host.values.values import UNSEEN, FunctionValue, KernelValue, Sort, Thing, Value, thing
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.types import Autotune, Kernel, SourceFile
