@@ -50,7 +50,7 @@ from triton_mutlint.host.values.values import (
 from triton_mutlint.host.values.written import Spot
 
 MAX_DEPTH = 12  # calls inside calls
-MAX_STEPS = 1_000_000  # expressions and statements, for one file
+MAX_STEPS = 200_000  # statements, for one file
 Found = tuple[list[Event], list[tuple[FunctionValue, State]]]
 
 
@@ -59,7 +59,6 @@ class Registering(RegisteringNames):
 
     def __init__(self, module: HostModule, modules: HostModules, registrars: Mapping[str, Registrar]) -> None:
         super().__init__(module, modules, registrars)
-        self._following: set[int] = set()
         self._reached: set[int] = set()
         self._spent = 0
         self._isolated: dict[int, Found] = {}
@@ -95,9 +94,9 @@ class Registering(RegisteringNames):
         if id(function.node) in self._isolated:
             return self._isolated[id(function.node)]
         self._isolated[id(function.node)] = ([], [])
-        saved = self.events, self.defined, self.stack, self._functions, self._following, self.rounds, self._reached
+        saved = self.events, self.defined, self.stack, self._functions, self.rounds, self._reached
         self.events, self.defined, self.stack, self._functions, self.rounds = [], [], [], [], ()
-        self._following, self._reached = {id(function.node)}, set()
+        self._reached = set()
         try:
             a = function.node.args
             names = (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg)
@@ -109,8 +108,7 @@ class Registering(RegisteringNames):
                 self._entered(function, given, function.node)
             self._isolated[id(function.node)] = self.events, [(one, own) for one in self.defined]
         finally:
-            (self.events, self.defined, self.stack, self._functions, self._following, self.rounds,
-             self._reached) = saved
+            self.events, self.defined, self.stack, self._functions, self.rounds, self._reached = saved
         return self._isolated[id(function.node)]
 
     def _kept_defaults(self, function: FunctionValue, given: Mapping[str, Value]) -> dict[str, Value]:
@@ -122,10 +120,6 @@ class Registering(RegisteringNames):
                 and all(isinstance(one, (Library, ClassValue, FunctionValue)) for one in value.things)}
 
     # ------------------------------------------------------------------ what is noted
-
-    def evaluate(self, node: ast.expr) -> Value:
-        self.step()
-        return super().evaluate(node)
 
     def step(self) -> None:
         self._spent += 1
@@ -173,8 +167,8 @@ class Registering(RegisteringNames):
 
     def call(self, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
         things = callee.things
-        if any(isinstance(t, External) and t.name.endswith(".triton_op") for t in things):
-            things = frozenset(t for t in things if not (isinstance(t, External) and t.name.endswith(".custom_op")))
+        if any(getattr(t, "name", "").endswith(".triton_op") for t in things):
+            things = frozenset(t for t in things if not getattr(t, "name", "").endswith(".custom_op"))
         if any(isinstance(t, Attribute) and any(isinstance(o, Library) for o in t.owner.things) for t in things):
             things = frozenset(t for t in things if not isinstance(t, Attribute) or t.owner.things)
             callee = Value()  # it is that library, if any
@@ -235,21 +229,18 @@ class Registering(RegisteringNames):
 
     def _inline(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
         """Follow a call into a function of the project, if it is worth it."""
-        if id(function.node) in self._following or len(self.stack) >= MAX_DEPTH or not is_followed(
+        if any(one.node is function.node for one in self.active) or len(self.stack) >= MAX_DEPTH or not is_followed(
                 function, self.root):
             return self.not_known(UNSEEN, arguments, node)
         self._reached.add(id(function.node))
         self.stack.append(node)
         self._functions.append(function)
-        self._following.add(id(function.node))
         try:
             given = self._given_to(function, arguments, node)
             return self._entered(function, given, node)
         finally:
-            self._following.discard(id(function.node))
             self.stack.pop()
             self._functions.pop()
-
 
     def apart(self, work: Callable[[], Value], here: Activation) -> tuple[Value, Effects]:
         """What work registers is told where it stands."""
