@@ -56,7 +56,10 @@ class NameLookup(Core):
             return join(self.meaning(found), self.rebound(module, name))
         if name in _KNOWN:
             return constant(_KNOWN[name])
-        return thing(External(f"builtins.{name}")) if name in _BUILTINS else UNSEEN
+        if name in _BUILTINS:
+            return thing(External(f"builtins.{name}"))
+        starred = self.world.modules.outside(module)
+        return join(*(thing(External(f"{of.name}.{name}")) for of in starred)) if starred else UNSEEN
 
     def meaning(self, found: Iterable[Resolved]) -> Value:
         resolved = list(found)

@@ -165,6 +165,10 @@ class HostModules:
                         found.extend(self._bound(source, name, depth + 1))
         return found
 
+    def outside(self, module: HostModule) -> list[External]:
+        """The modules outside the project whose names a file imports by `*`."""
+        return [of for star in module.stars for of in self._module_of(module, star) if isinstance(of, External)]
+
     def _aliased(self, bound: Definition, depth: int) -> list[Resolved]:
         """`k = other` and `k = mod.other` stand for what the right side does."""
         chain = dotted(bound.node) if isinstance(bound.node, ast.expr) and not bound.index else ()

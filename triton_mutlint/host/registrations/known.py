@@ -15,7 +15,6 @@ from triton_mutlint.host.registrations.things import (
     Library,
     as_text,
     each_in,
-    has_hole,
     hole,
     is_whole,
     opaque,
@@ -34,7 +33,6 @@ from triton_mutlint.host.values.values import (
     ClassValue,
     FunctionValue,
     Value,
-    constant,
     join,
     thing,
 )
@@ -107,16 +105,6 @@ class OneByOne(Interpreter):
         if certain is not None and (self.stack or self.rounds):  # a constant may be edited
             return self.block(node.body if certain else node.orelse, self.state)
         return self.both(node)
-
-    def _s_augassign(self, node: ast.AugAssign) -> State:
-        if isinstance(node.target, ast.Name):
-            old = self.name(node.target, node.target.id)
-            if all(content.kind == "tuple" for content in self.state.contents(old)):
-                name = ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
-                sum_ = ast.copy_location(ast.BinOp(name, node.op, node.value), node)
-                self.assign(node.target, self.evaluate(sum_))
-                return self.state
-        return super()._s_augassign(node)
 
     # ------------------------------------------------------------------ expressions
 
@@ -259,27 +247,10 @@ class RealCalls(OneByOne):
         except (TypeError, IndexError):
             return written(hole("…"))
 
-    def compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
-        if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)) and _outside(left) and _outside(right):
-            return constant((_outside(left) == _outside(right)) is isinstance(op, (ast.Is, ast.Eq)))
-        if not isinstance(op, (ast.Is, ast.IsNot)):
-            left, right = settled(left), settled(right)
-        return super().compared(op, left, right)
 
 
 def is_text(value: Value) -> bool:
     return bool(value.texts) or (value.constant is not None and isinstance(value.constant[1], str))
-
-
-def settled(value: Value) -> Value:
-    """The value, which is not known where it is a string with a hole."""
-    return PLAIN if value.constant is not None and has_hole(value.constant[1]) else value
-
-
-def _outside(value: Value) -> str:
-    """The full name of something outside the project, if it is that for certain: `torch.Tensor`."""
-    names = [one.name if isinstance(one, External) else "" for one in value.things]
-    return names[0] if len(names) == 1 and not value.cells and not value.kind and value.constant is None else ""
 
 
 def _percent(text: str, values: Any) -> str:

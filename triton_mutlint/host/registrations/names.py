@@ -9,7 +9,7 @@ from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from triton_mutlint.config.registrar import Registrar, public_registrar
-from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved
+from triton_mutlint.host.modules.module import Definition, External, HostModule
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.registrations.things import (
     Event,
@@ -18,7 +18,6 @@ from triton_mutlint.host.registrations.things import (
     hole,
     is_unknown,
     op_of,
-    opaque,
     written,
 )
 from triton_mutlint.host.registrations.torch_registering import TorchRegistering
@@ -44,25 +43,11 @@ class RegisteringNames(TorchRegistering):
         self.events: list[Event] = []
         self.stack: list[ast.AST] = []
         self.defined: list[FunctionValue] = []
-        self._meanings: dict[tuple[int, str], Value] = {}
         self._classes: dict[int, dict[str, Value]] = {}
         self.ops: dict[str, Value] = {}  # the functions of those that were registered
         self._configured: dict[int, tuple[str, Registrar]] | None = None
 
     # ------------------------------------------------------------------ names
-
-    def module_name(self, module: HostModule, name: str, settled: bool = False) -> Value:
-        key = (id(module), name)
-        if key not in self._meanings:
-            self._meanings[key] = opaque("it is defined by itself")
-            found = self.world.modules.resolve(module, (name,), settled=module is not self.root)
-            if module is self.root:  # an assignment of this file that has not been reached yet does not hold
-                found = [r for r in found if not self._is_own_value(r)] or found
-            self._meanings[key] = self.meaning(found) if found else _unbound(module, name)
-        return self._meanings[key]
-
-    def _is_own_value(self, found: Resolved) -> bool:
-        return isinstance(found, Definition) and found.module is self.root and isinstance(found.node, ast.expr)
 
     # ------------------------------------------------------------------ functions and classes
 
@@ -141,11 +126,6 @@ class RegisteringNames(TorchRegistering):
                 return written(hole("name"))
         if isinstance(owner, Library) and name == "ns":
             return owner.namespace
-        if isinstance(owner, HostModule):
-            key = (id(owner), f".{name}")
-            if key not in self._meanings:
-                self._meanings[key] = self.meaning(self.world.modules.members(owner, (name,)))
-            return self._meanings[key]
         return super()._of_thing(owner, name, node)
 
     # ------------------------------------------------------------------ registrars
@@ -176,12 +156,6 @@ class RegisteringNames(TorchRegistering):
                         if isinstance(one, Definition):
                             self._configured[id(one.node)] = (name, registrar)
         return self._configured
-
-
-def _unbound(module: HostModule, name: str) -> Value:
-    """A name that nothing binds: one of `from torch.library import *`, or a built-in."""
-    starred = any(star.module == "torch.library" and not star.level for star in module.stars)
-    return thing(External(f"torch.library.{name}" if starred else f"builtins.{name}"))
 
 
 REGISTERS = re.compile(r"regist|custom_op|triton_op|infer_schema|^define$|^impl$|^Library$|_ops?$")
