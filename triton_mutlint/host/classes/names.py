@@ -230,9 +230,8 @@ class NameLookup(Core):
         """What a `def` binds: a kernel, or a function as its decorators leave it."""
         if isinstance(node, ast.FunctionDef) and may_be_jit(node) and not _is_torch_jit(node):
             return thing(KernelValue(module, node))
-        scope = None if self.here.name == "<module>" else self.here.scope
         self.here.captured = True
-        value = thing(FunctionValue(module, node, scope, defaults=self.defaults_of(node.args)))
+        value = thing(FunctionValue(module, node, self.closure, defaults=self.defaults_of(node.args)))
         for decorator in reversed(node.decorator_list):
             value = self.decorated(decorator, value)
         return value
@@ -241,7 +240,7 @@ class NameLookup(Core):
         target = decorator.func if isinstance(decorator, ast.Call) else decorator
         chain = dotted(target)
         if chain and chain[-1] in ("setter", "deleter"):
-            return value
+            return join(value, self.name(target, chain[0]))
         maker = self.evaluate(target)
         if chain and chain[-1] == "singledispatch":
             return join(value, UNSEEN)

@@ -51,8 +51,7 @@ class Evaluating(Operators):
     def _lambda(self, node: ast.Lambda) -> Value:
         self.here.captured = True
         given = self.defaults_of(node.args)
-        return thing(FunctionValue(self.here.module, node, None if self.here.name == "<module>" else self.here.scope,
-                                   defaults=given))
+        return thing(FunctionValue(self.here.module, node, self.closure, defaults=given))
 
     def _await(self, node: ast.Await) -> Value:
         return self.evaluate(node.value)

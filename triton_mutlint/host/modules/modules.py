@@ -135,7 +135,7 @@ class HostModules:
             yield name, self._follow(module, bound, 0)
 
     def members(self, value: Resolved, names: tuple[str, ...], depth: int = 0) -> list[Resolved]:
-        """What `value.a.b` may stand for; attributes of definitions other than classes are unknown ([])."""
+        """What `value.a.b` may stand for; attributes of definitions are unknown ([])."""
         values = [value]
         for i, name in enumerate(names):
             found: list[Resolved] = []
@@ -144,8 +144,6 @@ class HostModules:
                     return [External(".".join([owner.name, *names[i:]]))]
                 if isinstance(owner, HostModule):
                     found.extend(self._bound(owner, name, depth + 1, True) or self._submodule(owner, name))
-                elif isinstance(owner.node, ast.ClassDef):
-                    found.extend(Definition(owner.module, bound) for bound in _class_members(owner.node, name))
             values = found
         return values
 
@@ -204,17 +202,6 @@ class HostModules:
             path = self._finder.absolute(bound.module, module.place)
         found = self.module(path) if path is not None else None
         return [found] if found is not None else [External(bound.module)]
-
-
-def _class_members(node: ast.ClassDef, name: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.expr]:
-    for statement in node.body:
-        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and statement.name == name:
-            yield statement
-        elif isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None and any(
-            isinstance(target, ast.Name) and target.id == name
-            for target in getattr(statement, "targets", None) or [getattr(statement, "target", None)]
-        ):
-            yield statement.value
 
 
 _PATH = Path(__file__).parents[1] / "library" / "in_python.py"

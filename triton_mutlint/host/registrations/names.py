@@ -43,7 +43,6 @@ class RegisteringNames(TorchRegistering):
         self.events: list[Event] = []
         self.stack: list[ast.AST] = []
         self.defined: list[FunctionValue] = []
-        self._classes: dict[int, dict[str, Value]] = {}
         self.ops: dict[str, Value] = {}  # the functions of those that were registered
         self._configured: dict[int, tuple[str, Registrar]] | None = None
 
@@ -52,15 +51,9 @@ class RegisteringNames(TorchRegistering):
     # ------------------------------------------------------------------ functions and classes
 
     def function(self, module: HostModule, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
-        undecorated = ast.copy_location(ast.FunctionDef(node.name, node.args, node.body, []), node)
-        self.here.captured = True
-        scope = None if self.here.name == "<module>" else self.here.scope
-        made = FunctionValue(module, node, scope, defaults=self.defaults_of(undecorated.args))
-        self.defined.append(made)
-        value = thing(made)
-        for decorator in reversed(node.decorator_list):
-            value = self.decorated(decorator, value)
-        return value
+        owner = self.here.owner if self.here.is_class else None
+        self.defined.append(FunctionValue(module, node, self.closure, owner, self.defaults_of(node.args)))
+        return super().function(module, node)
 
     def decorated(self, decorator: ast.expr, value: Value) -> Value:
         maker = self.evaluate(decorator)
@@ -69,8 +62,8 @@ class RegisteringNames(TorchRegistering):
 
     def _s_classdef(self, node: ast.ClassDef) -> State:
         self.here.captured = True
-        self._classes[id(node)] = self._class_body(node)
-        made = ClassValue(self.here.module, node, None if self.here.name == "<module>" else self.here.scope)
+        self.world.shared.members[id(node)] = self.class_body(node)
+        made = ClassValue(self.here.module, node, self.closure)
         self.state.put(self.scope_of(node.name), node.name, thing(made))
         for base in self.order(made)[1:]:
             hook = self._own_member(base, "__init_subclass__")
@@ -83,39 +76,6 @@ class RegisteringNames(TorchRegistering):
             value = self.decorated(decorator, value)
         self.state.put(self.scope_of(node.name), node.name, value)
         return self.state
-
-    def _class_body(self, node: ast.ClassDef) -> dict[str, Value]:
-        """The members of a class; its methods do not see their names."""
-        place = self.cell(node, "class")
-        inner = replace(self.here, name=self.here.name, scope=place, node=None)
-        self.scopes[place] = None if self.here.name == "<module>" else self.here.scope
-        first = len(self.defined)
-        with self.at(self.state, inner):
-            self.block(node.body, self.state)
-        owner = ClassValue(self.here.module, node, None if self.here.name == "<module>" else self.here.scope)
-        outer = self.scopes[place]
-        self.defined[first:] = [replace(one, owner=owner, scope=outer if one.scope == place else one.scope)
-                                for one in self.defined[first:]]
-        return dict(self.state.names.get(place, {}))
-
-    def members(self, owner: ClassValue) -> Mapping[str, Value]:
-        if id(owner.node) not in self._classes:
-            made = self._classes[id(owner.node)] = {}
-
-            def work() -> Value:
-                made.update(self._class_body(owner.node))
-                return Value()
-
-            self.apart(work, self.top(owner.module))
-        return self._classes[id(owner.node)]
-
-    def _own_member(self, owner: ClassValue, name: str) -> Value | None:
-        value = self.members(owner).get(name)
-        if value is None:
-            return None
-        return replace(value, things=frozenset(
-            replace(one, owner=owner, scope=owner.scope) if isinstance(one, FunctionValue) else one
-            for one in value.things))
 
     def _of_thing(self, owner: Thing, name: str, node: ast.AST) -> Value:
         if name in ("__name__", "__qualname__"):

@@ -68,6 +68,7 @@ class Shared:
     """
 
     globals: dict[int, Value] = field(default_factory=dict)
+    members: dict[int, Mapping[str, Value]] = field(default_factory=dict)  # of classes
     evaluating: set[int] = field(default_factory=set)
     results: dict[object, tuple[Value, Effects]] = field(default_factory=dict)
     scopes: dict[ScopeId, ScopeId | None] = field(default_factory=dict)
@@ -137,6 +138,7 @@ class Activation:
     take: Take | None = None  # of a generator: what is done with each value, where it stands at `yield`
     taker: Activation | None = None  # the call that does it
     site: Location | None = None  # where it was called, if its own code is none of the project
+    is_class: bool = False  # it is no call, but the body of a class
     stopped: bool = False  # whether it goes on no more after the statement that runs
     breaks: list[State] = field(default_factory=list)
     continues: list[State] = field(default_factory=list)
@@ -223,6 +225,13 @@ class Core:
             shared.heap.update(own.heap)
             shared.names.update((scope, {**shared.names.get(scope, {}), **names}) for scope, names in own.names.items())
             self.steps, self.effects, self.active, self.watch = steps, effects, active, watch
+
+    @property
+    def closure(self) -> ScopeId | None:
+        """The scope whose names a function sees that is made here: not that of a class; None for a module's."""
+        if self.here.name == "<module>":
+            return None
+        return self.scopes.get(self.here.scope) if self.here.is_class else self.here.scope
 
     def step(self) -> None:
         self.steps += 1

@@ -139,8 +139,7 @@ class Statements(Exits):
 
     def _s_classdef(self, node: ast.ClassDef) -> State:
         self.here.captured = True
-        scope = None if self.here.name == "<module>" else self.here.scope
-        made = thing(ClassValue(self.here.module, node, scope))
+        made = thing(ClassValue(self.here.module, node, self.closure))
         for inner in node.body:
             value = getattr(inner, "value", None)
             if isinstance(inner, (ast.Assign, ast.AnnAssign, ast.Expr)) and value is not None:
