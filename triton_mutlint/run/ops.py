@@ -16,6 +16,7 @@ from triton_mutlint.config.request import silent
 from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.modules.modules import may_set
 from triton_mutlint.host.op.run import OP_SECONDS, OpsOf, OpStep, OpTask
+from triton_mutlint.host.state.core import Kernels
 from triton_mutlint.process.capture import unnamed_file
 from triton_mutlint.process.confined import limit
 from triton_mutlint.process.forked import Lost, Processes
@@ -155,7 +156,7 @@ class _Verdicts:
 
 
 @dataclass
-class OpKernels:
+class OpKernels(Kernels):
     """The kernels that host code launches, by where they stand."""
 
     run: Run
@@ -169,10 +170,6 @@ class OpKernels:
 
     def verdicts(self, module: HostModule, node: ast.FunctionDef,
                  names: frozenset[str]) -> tuple[KernelReport, ...] | str:
-        """What a jit function made by `node` writes, or why that is not known.
-
-        There are several where it may be any of several jit functions; `names` are its own.
-        """
         key = (module.display, node.lineno, names)
         if key not in self._met:
             known = self.verdicts_of_run.by_place.get((module.display, node.lineno), [])
@@ -196,12 +193,7 @@ class OpKernels:
 
     def beyond(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument],
                ruled_out: Set[str], unsettled: Set[str] = frozenset()) -> Beyond | None:
-        """What a launch may do that the verdict does not say: a spec does not give its values.
-
-        What was guessed is no matter: verdicts hold whatever it is, but for the length of a tuple. Of the parameters
-        that the launch's values seem to rule out, those are named that it may store through all the same. None where
-        it cannot be told.
-        """
+        """What a spec does not give values for; verdicts hold whatever was guessed, but for the length of a tuple."""
         asked = {*ruled_out, *_of_other_lengths(verdict, given)}
         if verdict.origin is Origin.INFERRED and not asked:
             return Beyond()

@@ -234,12 +234,6 @@ class Builtins(Containers):
     def _b_object(self, arguments: Arguments, node: ast.AST) -> Value:
         return self.make(node, Cell(kind="object"))
 
-    def _b_dict_fromkeys(self, arguments: Arguments, node: ast.AST) -> Value:
-        keys, *values = arguments.positional or (UNSEEN,)
-        made = self.make(node, Cell(rest=join(NONE, *values), kind="dict"))
-        self.key(made, self.iterate(keys, node))
-        return made
-
     def _b_getattr(self, arguments: Arguments, node: ast.AST) -> Value:
         owner, name, *default = (*arguments.positional, UNSEEN, UNSEEN)[: max(2, len(arguments.positional))]
         if name.constant is not None and isinstance(name.constant[1], str):

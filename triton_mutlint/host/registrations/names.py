@@ -21,7 +21,7 @@ from triton_mutlint.host.registrations.things import (
     written,
 )
 from triton_mutlint.host.registrations.torch_registering import TorchRegistering
-from triton_mutlint.host.state.core import NO_KERNELS, World
+from triton_mutlint.host.state.core import Kernels, World
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.groups import Arguments
 from triton_mutlint.host.values.values import (
@@ -38,7 +38,7 @@ class RegisteringNames(TorchRegistering):
     """The names of one file, in the order of its statements, and of those that it imports from."""
 
     def __init__(self, module: HostModule, modules: HostModules, registrars: Mapping[str, Registrar]) -> None:
-        super().__init__(World(modules, NO_KERNELS, {}))
+        super().__init__(World(modules, Kernels(), {}))
         self.root, self._registrars = module, registrars
         self.events: list[Event] = []
         self.stack: list[ast.AST] = []

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from triton_mutlint.host.model import OpRegistration
 from triton_mutlint.host.modules.module import HostFunction, HostModule
@@ -39,7 +38,9 @@ class TooLargeError(Exception):
     """An op's code takes more steps than are spent on one."""
 
 
-class Kernels(Protocol):
+class Kernels:
+    """What launched kernels write: here for code that launches none, as while files are imported, or kernels tuned."""
+
     def wait(self) -> None:
         """Return when there are verdicts to ask for."""
 
@@ -49,6 +50,7 @@ class Kernels(Protocol):
 
         There are several verdicts where it may be any of several jit functions; `names` are its own.
         """
+        return "it is not launched"
 
     def beyond(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument],
                ruled_out: Set[str], unsettled: Set[str] = frozenset()) -> Beyond | None:
@@ -57,6 +59,7 @@ class Kernels(Protocol):
         Of the parameters that its values seem to rule out, those are named that it may store through all the same,
         whatever is in the names in `unsettled`.
         """
+        return None
 
 
 @dataclass
@@ -85,22 +88,6 @@ class Shared:
 
     def __post_init__(self) -> None:
         self.state.base = self.state.heap
-
-
-class _NoKernels:
-    """For code that launches none: what is run while files are imported, or while kernels are tuned."""
-
-    def wait(self) -> None:
-        return None
-
-    def verdicts(self, *_: object) -> str:
-        return "it is not launched"
-
-    def beyond(self, *_: object) -> None:
-        return None
-
-
-NO_KERNELS: Kernels = _NoKernels()
 
 
 @dataclass(frozen=True)
