@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from triton_mutlint.basics import error_text
-from triton_mutlint.source.jit.makers import Making, makings
 from triton_mutlint.source.jit.tuning import Tuning
-from triton_mutlint.source.outline import FoundFunction, Function, Outline
+from triton_mutlint.source.outline import FoundFunction, Function, Making, Outline, makings
 from triton_mutlint.source.slicing import jitdefs
 from triton_mutlint.source.slicing.jitdefs import JitDefinition, NotJitError, PlaceholderError
 from triton_mutlint.source.slicing.namespace import Namespace, closed
@@ -204,7 +203,7 @@ def _made(names: Namespace, value: Any) -> tuple[Any, Any, ast.FunctionDef] | No
     code = getattr(getattr(jit, "fn", None), "__code__", None)
     if code is None or code.co_filename != str(names.module.path):
         return None
-    origin = names.module.function_at(code.co_firstlineno)
+    origin = names.module.outline.function_at(code.co_firstlineno)
     return None if origin is None else (value, jit, origin)
 
 
