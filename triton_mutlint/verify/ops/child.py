@@ -14,14 +14,13 @@ import torch
 
 from triton_mutlint.verify.ops.arguments import OpParameter, cases, parameters
 from triton_mutlint.verify.ops.observing import observed
-from triton_mutlint.verify.ops.paths import follow
+from triton_mutlint.verify.ops.paths import COMPILING, follow
 from triton_mutlint.verify.ops.wire import EAGER, Case, OpJob
 from triton_mutlint.verify.running.child import RunTimeoutError, limit_memory, limited, reason_of, silence
 from triton_mutlint.verify.running.runtime import take_first_config
 from triton_mutlint.verify.wire import Begun, Finished, RunResult
 
 LOADING = 60.0  # seconds for the import of an op's module
-COMPILING = 60.0  # seconds that a path takes besides, as it compiles
 _FRUITLESS = 60  # calls that the op refuses, one after the other, before no more are tried
 _TRIES = 3  # times the limit of a run, within which one is to be found that the op takes
 _FOR_GPUS = ("CUDA", "PrivateUse1", "XPU")
