@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -100,8 +101,15 @@ def _loaded(job: OpJob) -> CallableOp:
         function = implemented.get(f"{base}.{overload}" if overload else base)
         if function is None:
             raise LookupError(f"{job.name} is torch's own op, and importing {job.module} gives it no other body")
-        return CallableOp(lambda **given: function(*given.values()), one, takes)
+        return CallableOp(partial(_as_torch_does, function, one._schema), one, takes)
     return CallableOp(one, one, takes)
+
+
+def _as_torch_does(function: Any, schema: Any, **given: Any) -> Any:
+    """Call what implements an op of torch's, whose parameters may have other names than the schema's arguments."""
+    by_name = {a.name for a in schema.arguments if a.kwarg_only}
+    return function(*(v for n, v in given.items() if n not in by_name),
+                    **{n: v for n, v in given.items() if n in by_name})
 
 
 def _note_implementations(device: str) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def outcome_of(subject: OpSubject, finished: Finished | None, device: str) -> Op
         outside.update(result.outside)
     return OpOutcome(
         op.name, op.location, outcome, device, arguments if good else (), disagreements, len(eager), len(good),
-        problems_of([r for r in eager if r.status != "skipped"] if good else eager, finished.given_up), paths,
+        problems_of([r for r in eager if r.status != "skipped"], finished.given_up), paths,
         tuple(sorted(outside.items())), finished.refused,
         seconds=sum(r.seconds for r in finished.results))
 
