@@ -9,11 +9,9 @@ from typing import Any
 
 import click
 
-from triton_mutlint.cli.shell.asked import asked, config_in_force, refuse_stdin
-from triton_mutlint.cli.shell.command import CONTEXT, files, shared
+from triton_mutlint.cli.shell.asked import CONTEXT, asked, config_in_force, files, refuse_stdin, shared
 from triton_mutlint.cli.shell.output import Progress, is_unicode, use_color, width, write_stdout
-from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.report.options import RenderOptions, SourceLines
 
 
 @click.command(context_settings=CONTEXT)

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from triton_mutlint.basics import flat
-from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.terminal.summary import fails
 from triton_mutlint.types import Finding, KernelReport, Report, Status
@@ -20,11 +19,11 @@ CONSTANT = {"time": "0", "timestamp": "1970-01-01T00:00:00", "hostname": "localh
 def render(report: Report, options: RenderOptions | None = None) -> str:
     """The report as one `testsuites` document."""
     fail_on = (options or RenderOptions()).fail_on
-    findings = order.active(report)
+    findings = report.active
     root = ET.Element("testsuites")
     files = {kernel.location.file for kernel in report.kernels} | {finding.location.file for finding in findings}
     for index, file in enumerate(sorted(files)):
-        kernels = [k for k in order.kernels(report) if k.location.file == file]
+        kernels = [k for k in report.kernels if k.location.file == file]
         root.append(_suite(index, file, kernels, [f for f in findings if f.location.file == file], fail_on))
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"

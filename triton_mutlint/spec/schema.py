@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from triton_mutlint.spec.errors import did_you_mean
+from triton_mutlint.basics import did_you_mean
 from triton_mutlint.spec.nodes import Entry, Node
 from triton_mutlint.spec.notation import DOTTED, TypeTextError, parse_type
 from triton_mutlint.types import UsageError, parse_target
