@@ -75,6 +75,7 @@ def _kernel(kernel: KernelOutcome) -> dict[str, Any]:
 def _op(op: OpOutcome) -> dict[str, Any]:
     return {
         "name": op.name,
+        "is_model": op.is_model,
         "file": op.location.file,
         "line": op.location.line,
         "outcome": op.outcome.value,
@@ -85,6 +86,7 @@ def _op(op: OpOutcome) -> dict[str, Any]:
                           for d in op.disagreements],
         "problems": [{"status": s, "message": m, "runs": count} for s, m, count in op.problems],
         "paths": [{**vars(p), "rule": p.rule or None, "given": _call(p.given)} for p in op.paths],
+        "findings": list(op.findings),
         "refused": op.refused or None,
         "reproducer": op.reproducer or None,
     }
