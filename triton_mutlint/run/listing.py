@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from triton_mutlint.config.request import Progress, Request, silent
-from triton_mutlint.process.harmless import harmless
 from triton_mutlint.run.lint import Question, Run
-from triton_mutlint.run.plan import unexpected
 from triton_mutlint.run.run import compiling, sources_of
 from triton_mutlint.spec.bind import tuned_parameters
 from triton_mutlint.spec.model import KernelSpec, Spec
@@ -23,8 +21,6 @@ from triton_mutlint.types import (
     Location,
     Origin,
     Plan,
-    Stage,
-    StageError,
 )
 
 # What begins the reason of a guess -> where it comes from; what is not here comes from the body.
@@ -89,13 +85,9 @@ def _row(run: Run, file: FileResult, kernel: Kernel, _: KernelReport) -> ListedK
     specs = run.specs
     entry, spec = specs.entry(kernel), specs.of(kernel.source)
     row = ListedKernel(kernel.qualname or kernel.name, kernel.location, kernel.is_helper)
-    try:
-        with harmless():
-            plan = run.plan(file, kernel, entry)
-    except StageError as error:
-        return replace(row, failure=error.failure)
-    except Exception as error:  # the kernel's own heuristics and globals run in there
-        return replace(row, failure=unexpected(Stage.SIGNATURE, error, kernel.location))
+    plan = run.attempt(kernel, lambda: run.plan(file, kernel, entry))
+    if isinstance(plan, Failure):
+        return replace(row, failure=plan)
     return replace(row, origin=plan.origin, parameters=tuple(_parameters(kernel, entry, spec, plan)),
                    planned=len(plan.variants), total=plan.total)
 
