@@ -36,7 +36,7 @@ def spec_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("case", [c for book in BOOKS for c in cases(book)], ids=lambda c: f"{c.book}-{c.name}")
 def test_verdict_is_the_truth(case: Case, spec_folder: Path) -> None:
-    kernel = case.report(report_of(case.book, spec_folder))
+    kernel = case.report(report_of(case.book, spec_folder, True))
     if not case.lowers:
         assert kernel.failure is not None
         assert kernel.failure.stage in (Stage.LOAD, Stage.LOWER)
@@ -54,7 +54,7 @@ def test_verdict_is_the_truth(case: Case, spec_folder: Path) -> None:
 
 @pytest.mark.parametrize("case", [c for book in BOOKS for c in cases(book)], ids=lambda c: f"{c.book}-{c.name}")
 def test_guessed_arguments_hide_no_write(case: Case, spec_folder: Path) -> None:
-    kernel = case.report(report_of(case.book, spec_folder, with_spec=False))
+    kernel = case.report(report_of(case.book, spec_folder, False))
     if kernel.status is Status.ANALYZED:
         told = set(kernel.mutated) | set(kernel.unknown)
         assert case.truth <= told
@@ -67,13 +67,13 @@ def test_guessed_arguments_hide_no_write(case: Case, spec_folder: Path) -> None:
 @pytest.mark.parametrize("with_spec", [True, False])
 def test_no_more_kernels_need_another_triton_than_are_known_to(spec_folder: Path, with_spec: bool) -> None:
     unable = [c.name for book in BOOKS for c in cases(book)
-              if c.lowers and needs_another_triton(c.report(report_of(book, spec_folder, with_spec=with_spec)))]
+              if c.lowers and needs_another_triton(c.report(report_of(book, spec_folder, with_spec)))]
     assert len(unable) <= UNABLE.get(triton_api.version(), 0), unable
 
 
 @pytest.mark.parametrize("book", [book for book in BOOKS if book != "old"])  # which that Triton does not lower
 def test_reports_are_the_golden_ones(book: str, spec_folder: Path) -> None:
-    text = render("json", report_of(book, spec_folder), RenderOptions())
+    text = render("json", report_of(book, spec_folder, True), RenderOptions())
     golden = FIXTURES / book / "golden.json"
     if os.environ.get("UPDATE_GOLDENS"):
         assert triton_api.version() == NEWEST, "goldens are made with the newest Triton"

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from tests.helpers.places import FIXTURES
+from tests.helpers.places import FIXTURES, read_book
 from triton_mutlint.config.request import Request
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.run.run import run
@@ -34,9 +34,8 @@ class Case:
         return next(k for k in report.kernels if (k.location.file, k.name) == (self.file, self.kernel))
 
 
-@lru_cache
 def raw(book: str) -> tuple[dict[str, Any], ...]:
-    return tuple(yaml.safe_load((FIXTURES / book / "cases.yaml").read_text(encoding="utf-8"))["cases"])
+    return tuple(read_book(FIXTURES / book / "cases.yaml")["cases"])
 
 
 @lru_cache
@@ -81,7 +80,7 @@ def value_in_spec(arg: dict[str, Any]) -> Any:
 
 
 @lru_cache
-def report_of(book: str, folder: Path, *, with_spec: bool = True) -> Report:
+def report_of(book: str, folder: Path, with_spec: bool) -> Report:
     """One run over all files of a book; the spec is written into `folder`."""
     spec = folder / f"{book.replace('/', '-')}.yaml"
     target = "hip:gfx942" if book.endswith("amd") else "cuda:90"

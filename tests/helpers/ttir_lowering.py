@@ -9,14 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from tests.helpers.places import FIXTURES
+from tests.helpers.places import FIXTURES, read_book
 
 CASES = FIXTURES / "cases"
-ENTRIES: dict[str, dict[str, Any]] = {
-    case["name"]: case for case in yaml.safe_load((CASES / "cases.yaml").read_text())["cases"]
-}
+ENTRIES: dict[str, dict[str, Any]] = {case["name"]: case for case in read_book(CASES / "cases.yaml")["cases"]}
 TARGETS = {"cuda": ("cuda", 90, 32), "hip": ("hip", "gfx942", 64)}
 
 

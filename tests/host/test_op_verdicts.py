@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from tests.helpers.places import FIXTURES
+from tests.helpers.places import OPS, read_book
 from triton_mutlint.config.file import load
 from triton_mutlint.config.request import Request
 from triton_mutlint.rules import RULES
@@ -18,8 +17,7 @@ from triton_mutlint.types import OpMutation, OpReport, Report, Severity
 
 pytestmark = pytest.mark.both
 
-OPS = FIXTURES / "ops"
-TRUTH: dict[str, dict[str, Any]] = yaml.safe_load((OPS / "ops.yaml").read_text(encoding="utf-8"))
+TRUTH: dict[str, dict[str, Any]] = read_book(OPS / "ops.yaml")
 # Where the verdict is less than a person would say, and why; never a write that is missed.
 COARSER = {
     "boxes::list_argument_extended": "the length of a list argument is not known, so neither is its last element",

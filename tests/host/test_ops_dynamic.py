@@ -13,12 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from tests.helpers.places import FIXTURES
+from tests.helpers.places import OPS, read_book
 
-OPS = FIXTURES / "ops"
-BOOK: dict[str, dict[str, Any]] = yaml.safe_load((OPS / "ops.yaml").read_text(encoding="utf-8"))
+BOOK: dict[str, dict[str, Any]] = read_book(OPS / "ops.yaml")
 RUN = [key for key, op in BOOK.items() if op["run"] is not False]
 
 pytestmark = [pytest.mark.slow, pytest.mark.torch]

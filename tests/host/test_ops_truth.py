@@ -12,11 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from tests.helpers.places import FIXTURES
+from tests.helpers.places import OPS, read_book
 
-OPS = FIXTURES / "ops"
 NAMESPACES = {"lib": "vendor"}  # libraries that a file takes from another one
 OWN_REGISTRARS = ("direct_register_custom_op", "register_custom_op", "publish")
 REQUIRED = {"file", "line", "declared", "written", "maybe", "unknown", "kernels", "findings", "why", "run"}
@@ -31,9 +29,8 @@ class Registration:
     line: int
 
 
-@lru_cache
 def book() -> dict[str, dict[str, Any]]:
-    return yaml.safe_load((OPS / "ops.yaml").read_text(encoding="utf-8"))
+    return read_book(OPS / "ops.yaml")
 
 
 def name_of(key: str) -> str:

@@ -13,7 +13,7 @@ from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.terminal.summary import fails
 from triton_mutlint.types import Finding, KernelReport, Report, Status
 
-_CONSTANT = {"time": "0", "timestamp": "1970-01-01T00:00:00", "hostname": "localhost"}
+CONSTANT = {"time": "0", "timestamp": "1970-01-01T00:00:00", "hostname": "localhost"}
 
 
 def render(report: Report, options: RenderOptions | None = None) -> str:
@@ -38,7 +38,7 @@ def _suite(index: int, file: str, kernels: Sequence[KernelReport], findings: Seq
     suite = ET.Element("testsuite", {
         "name": _token(file), "package": _token(file), "id": str(index), "tests": str(len(cases)),
         "failures": str(sum(case.find("failure") is not None for case in cases)),
-        "errors": str(sum(case.find("error") is not None for case in cases)), **_CONSTANT,
+        "errors": str(sum(case.find("error") is not None for case in cases)), **CONSTANT,
     })  # fmt: skip
     ET.SubElement(suite, "properties")
     suite.extend(cases)

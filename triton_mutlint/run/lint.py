@@ -15,7 +15,7 @@ from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.lowering.target import resolve_targets
 from triton_mutlint.lowering.triton_api import column_base, deep_calls, locates_calls, preload
 from triton_mutlint.process.harmless import harmless
-from triton_mutlint.process.inputs import current, spoils
+from triton_mutlint.process.inputs import current
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.rules import NAMES
 from triton_mutlint.run.comparing import Comparison
@@ -122,7 +122,6 @@ class Run:
 
     def steps(self, source: SourceFile, part: Part, question: Question | None = None) -> Iterator[Any]:
         """Do what `part` asks of a file, and tell of each step; an answer comes before the report."""
-        before = spoils()
         file, only_listed = self.load(source), question is not None and question.of_listed
         yield file
         for index, kernel in enumerate(file.listed if only_listed and self.request.helpers else file.kernels):
@@ -137,8 +136,8 @@ class Run:
                 yield at  # that takes its time, too
                 yield question.ask(file, kernel, report)
             yield Reported(index, report)
-        reads = Reads(*file.reads()) if file.reads else Reads((str(source.path),))
-        yield reads if spoils() == before else replace(reads, is_all=False)
+        inputs = current()  # of this process alone, which does nothing else
+        yield Reads() if inputs is None else Reads(tuple(inputs.files), tuple(inputs.looks), not inputs.spoiled)
 
     def load(self, source: SourceFile) -> FileResult:
         return load_file(source, self.specs.of(source), self.request)

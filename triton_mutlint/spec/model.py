@@ -12,7 +12,7 @@ from typing import Any
 
 from triton_mutlint.spec.errors import KeyPath
 from triton_mutlint.spec.nodes import Node
-from triton_mutlint.types import ArgType, Location
+from triton_mutlint.types import EMPTY, ArgType, Location
 
 _LINE = re.compile(r"(.*[^:]):(\d+)")
 _GLOB = re.compile(r"[*?\[]")
@@ -115,6 +115,7 @@ class Spec:
     default_types: tuple[ArgSpec, ...] = ()
     default_constexprs: tuple[ArgSpec, ...] = ()
     global_specs: tuple[GlobalSpec, ...] = ()
+    ops: Mapping[str, Any] = EMPTY  # what `verify --ops` calls each op with, by its name
 
     @property
     def globals(self) -> Mapping[str, Any]:

@@ -82,6 +82,7 @@ def parse_spec(text: str, file: str) -> Spec:
         _arguments(defaults.get("types")),
         _arguments(defaults.get("constexpr")),
         tuple(GlobalSpec(e.key, e.node.plain(), e.location) for e in _entries(parts.get("globals"))),
+        {e.key: e.node.plain() for e in _entries(parts.get("ops"))},
     )
 
 
