@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from triton_mutlint.signature.evidence import Inferred, gather
 from triton_mutlint.signature.infer import infer
 from triton_mutlint.signature.planning import build_plan
 from triton_mutlint.signature.tuned import differ_in_options
-from triton_mutlint.source.discover import display_path
+from triton_mutlint.source.discover import Excluded, display_path, searched
 from triton_mutlint.source.load import DEFAULT_TARGET, load
 from triton_mutlint.spec.model import KernelSpec, Spec
 from triton_mutlint.spec.read import find_spec, load_spec, parse_spec
@@ -65,6 +65,13 @@ class Specs:
         if spec is None:
             return None
         return spec.entry_for(kernel.path, kernel.name, kernel.qualname, kernel.location.line)
+
+
+def given_files(request: Request) -> Iterable[Path]:
+    """The Python files that a run was given, whether they hold kernels or not."""
+    config = request.config
+    excluded = Excluded(config.exclude, config.root or request.cwd, config.force_exclude)
+    return searched([argument for argument in request.arguments if argument != "-"], request.cwd, excluded)
 
 
 def load_file(source: SourceFile, spec: Spec | None, request: Request) -> FileResult:
