@@ -22,8 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from triton_mutlint.contracts.portable import portable
-from triton_mutlint.process.inputs import read
+from triton_mutlint.contracts.portable import portable, read_committed
 from triton_mutlint.types import EMPTY, KernelReport, Mutation, OpMutation, OpReport, Status, UsageError
 
 WRITTEN, CONDITIONAL, UNKNOWN = (m.value for m in (Mutation.WRITTEN, Mutation.CONDITIONAL, Mutation.UNKNOWN))
@@ -111,12 +110,7 @@ class Snapshot:
 
 def read_snapshot(path: Path, shown: str) -> Snapshot:
     """Raises UsageError for a file that is missing, unreadable or no snapshot."""
-    try:
-        text = read(path, named=True).decode("utf-8")
-    except FileNotFoundError as error:
-        raise UsageError(f"there is no snapshot {shown}; `triton-mutlint snapshot PATH...` writes one") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read the snapshot {shown}: {error}") from error
+    text = read_committed(path, "snapshot", shown, "`triton-mutlint snapshot PATH...`")
     return Snapshot(shown, path.parent, parse(text, shown))
 
 
