@@ -148,5 +148,3 @@ def _notes(kernel: KernelOutcome) -> Iterator[str]:
         yield f"passed only clones of what may be written, it changed {', '.join(kernel.leaked)} itself"
     if kernel.outcome is Outcome.FAILED:
         yield f"this is a defect of triton-mutlint: please report it, with {kernel.reproducer}"
-
-
