@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -11,9 +11,8 @@ from triton_mutlint.run.lint import Question, Run
 from triton_mutlint.run.run import compiling, sources_of
 from triton_mutlint.spec.bind import tuned_parameters
 from triton_mutlint.spec.model import KernelSpec, Spec
-from triton_mutlint.spec.values import value_key
+from triton_mutlint.spec.values import distinct
 from triton_mutlint.types import (
-    ArgType,
     Failure,
     FileResult,
     Kernel,
@@ -112,13 +111,10 @@ def _parameters(
             is_value = parameter.is_constexpr
             given = spec is not None and spec.default_for(name, is_value=is_value) is not None
             origin = "spec" if given else "default"
-        yield ListedParameter(name, _types([v.args[name] for v in plan.variants]), origin, reason)
+        types = dict.fromkeys(str(arg) for arg in distinct(v.args[name] for v in plan.variants))
+        yield ListedParameter(name, tuple(types), origin, reason)
 
 
 def origin_of(reason: str) -> str:
     """Where a guess comes from, by the reason that inference gives for it."""
     return next((origin for start, origin in _ORIGINS if reason.startswith(start)), "usage")
-
-
-def _types(args: Sequence[ArgType]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(str(arg) for arg in {value_key(a): a for a in args}.values()))

@@ -53,8 +53,7 @@ class Specs:
         if path is None:
             return None
         if path not in self.read:
-            inside = path.is_absolute() and path.is_relative_to(self.request.cwd)
-            display = str(path.relative_to(self.request.cwd)) if inside else str(path)
+            display = display_path(path, self.request.cwd)
             text = self.request.texts.get(display)
             self.read[path] = load_spec(path, display) if text is None else parse_spec(text, display)
         return self.read[path]
