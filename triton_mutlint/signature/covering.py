@@ -16,6 +16,7 @@ from triton_mutlint.kernel_source.helpers import Helper
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.kernel_source.values import MayBe
 from triton_mutlint.signature.evidence import SIZES, Evidence, Inferred
+from triton_mutlint.spec.values import value_key
 from triton_mutlint.types import ArgType, ConstexprValue, Kernel, Site
 
 MAX_NAMES = 3  # parameters changed together
@@ -89,14 +90,10 @@ class _Source:
 
 
 def _with(guess: Inferred, new: ArgType, line: int) -> Inferred:
-    if any(_same(new, known) for known in guess.alternatives):
+    if value_key(new) in map(value_key, guess.alternatives):
         return guess
     return replace(guess, alternatives=(*guess.alternatives, new),
                    reason=f"{guess.reason}; {new} decides a write at line {line}")
-
-
-def _same(one: ArgType, other: ArgType) -> bool:
-    return one == other and type(getattr(one, "value", None)) is type(getattr(other, "value", None))
 
 
 def _changes(domains: _Domains) -> Iterator[dict[str, ArgType]]:
@@ -136,5 +133,5 @@ def _domain(alternatives: Sequence[ArgType], mentioned: Sequence[Any] | Mapping[
         others = [c for c in mentioned if isinstance(c, str)]
     found: dict[object, ArgType] = {}
     for type_ in (*alternatives, *map(ConstexprValue, others)):
-        found.setdefault(_key(type_), type_)
+        found.setdefault(value_key(type_), type_)
     return [*found.values()]
