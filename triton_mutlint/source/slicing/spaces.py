@@ -9,7 +9,7 @@ import importlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import CodeType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 from triton_mutlint.basics import error_text
@@ -22,6 +22,7 @@ from triton_mutlint.source.slicing.scopes import Binding, Scope
 from triton_mutlint.source.slicing.stubs import Missing, MissingValueError, StandIns, UndecidedError, is_stand_in
 from triton_mutlint.source.walking import dotted
 
+_FIXED = (int, float, complex, str, bytes, type(None), FunctionType, BuiltinFunctionType, ModuleType, Missing)
 # What Triton's own modules are commonly called wherever they are imported from.
 _TRITON_NAMES = {
     "triton": "triton",
@@ -254,3 +255,12 @@ def installed(dotted: str) -> str:
 
 def is_triton_module(value: object) -> bool:
     return type(value) is ModuleType and value.__name__.partition(".")[0] == "triton" and not is_stand_in(value)
+
+
+def is_fixed(value: object) -> bool:
+    """Whether nothing can change a value, other than by giving its name another one."""
+    if isinstance(value, (tuple, frozenset)):
+        return all(map(is_fixed, value))
+    if isinstance(value, ModuleType) and space_of(value) is not None:
+        return False  # its attributes may be changed
+    return isinstance(value, _FIXED) or type(value).__name__ in ("constexpr", "dtype", "JITFunction", "Dtype")
