@@ -92,11 +92,9 @@ def called_from_outside(calls: Mapping[str, frozenset[str]]) -> frozenset[str]:
 
 
 def _reached(start: str, calls: Mapping[str, frozenset[str]]) -> set[str]:
-    reached, left = {start}, [start]
-    while left:
-        new = [name for name in calls.get(left.pop(), ()) if name not in reached]
-        reached.update(new)
-        left.extend(new)
+    reached = {start}
+    while more := {name for caller in reached for name in calls.get(caller, ())} - reached:
+        reached |= more
     return reached
 
 

@@ -8,6 +8,7 @@ import importlib
 import importlib.util
 import linecache
 import sys
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
@@ -116,9 +117,5 @@ def _import(path: Path) -> ModuleType:
 
 def _line(error: BaseException, path: Path) -> int:
     """The last line of the file that the traceback passes through."""
-    line, trace = 1, error.__traceback__
-    while trace is not None:
-        if Path(trace.tb_frame.f_code.co_filename) == path:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return line
+    frames = reversed(traceback.extract_tb(error.__traceback__))
+    return next((frame.lineno or 1 for frame in frames if Path(frame.filename) == path), 1)
