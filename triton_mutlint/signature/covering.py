@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 from triton_mutlint.kernel_source.evaluate import next_power_of_2
@@ -17,10 +16,12 @@ from triton_mutlint.kernel_source.helpers import Helper
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.kernel_source.values import MayBe
 from triton_mutlint.signature.evidence import SIZES, Evidence, Inferred
+from triton_mutlint.spec.values import value_key
 from triton_mutlint.types import ArgType, ConstexprValue, Kernel, Site
 
 MAX_NAMES = 3  # parameters changed together
-MAX_TRIALS = 24  # walks over the source of one kernel
+MAX_COST = 99  # of what is changed: each parameter costs 1, and the place of its value among those to be tried
+MAX_TRIALS = 64  # walks over the source of one kernel
 _Stores = frozenset[tuple[str, Site]]
 _Domains = Mapping[str, Sequence[ArgType]]
 
@@ -89,25 +90,28 @@ class _Source:
 
 
 def _with(guess: Inferred, new: ArgType, line: int) -> Inferred:
-    if any(_same(new, known) for known in guess.alternatives):
+    if value_key(new) in map(value_key, guess.alternatives):
         return guess
     return replace(guess, alternatives=(*guess.alternatives, new),
                    reason=f"{guess.reason}; {new} decides a write at line {line}")
 
 
-def _same(one: ArgType, other: ArgType) -> bool:
-    return one == other and type(getattr(one, "value", None)) is type(getattr(other, "value", None))
-
-
 def _changes(domains: _Domains) -> Iterator[dict[str, ArgType]]:
-    names = list(domains)[:MAX_NAMES]
-    for name in names:
-        yield from ({name: value} for value in domains[name])
-    for index, first in enumerate(names):
-        for second in names[index + 1 :]:
-            yield from ({first: a, second: b} for a, b in product(domains[first][:12], domains[second][:12]))
-    if len(names) == MAX_NAMES:
-        yield from (dict(zip(names, row, strict=True)) for row in product(*(domains[n][:5] for n in names)))
+    """Changes of a few parameters together, the nearest to the guesses first: their values' places add up."""
+    for cost in range(2, MAX_COST):
+        for places in _places(domains, [*domains], cost, MAX_NAMES):
+            yield {name: domains[name][place] for name, place in places.items()}
+
+
+def _places(domains: _Domains, names: Sequence[str], cost: int, most: int) -> Iterator[dict[str, int]]:
+    """Which values, by place, cost that much together."""
+    if not cost:
+        yield {}
+    elif names and most:
+        yield from _places(domains, names[1:], cost, most)
+        for place in range(1, min(cost, len(domains[names[0]]))):
+            for others in _places(domains, names[1:], cost - place - 1, most - 1):
+                yield {names[0]: place, **others}
 
 
 def _domain(alternatives: Sequence[ArgType], mentioned: Sequence[Any] | Mapping[Any, None]) -> list[ArgType]:
@@ -122,8 +126,12 @@ def _domain(alternatives: Sequence[ArgType], mentioned: Sequence[Any] | Mapping[
     elif isinstance(main, int) and mentioned:
         powers = [next_power_of_2(int(c) + 1) for c in numbers if 0 <= c < 1 << 20]
         others = [*powers, *near, *SIZES, 8192, 16384, 65536]
+        others.sort(key=lambda value: value < 0)  # few sizes are negative
     elif isinstance(main, float):
         others = near
     elif isinstance(main, str):
         others = [c for c in mentioned if isinstance(c, str)]
-    return [*alternatives, *map(ConstexprValue, dict.fromkeys(others))]
+    found: dict[object, ArgType] = {}
+    for type_ in (*alternatives, *map(ConstexprValue, others)):
+        found.setdefault(value_key(type_), type_)
+    return [*found.values()]

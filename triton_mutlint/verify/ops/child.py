@@ -8,20 +8,21 @@ import sys
 import time
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import torch
 
+from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.verify.ops.arguments import OpParameter, cases, parameters
 from triton_mutlint.verify.ops.observing import observed
-from triton_mutlint.verify.ops.paths import follow
+from triton_mutlint.verify.ops.paths import COMPILING, follow
 from triton_mutlint.verify.ops.wire import EAGER, Case, OpJob
-from triton_mutlint.verify.running.child import RunTimeoutError, limit_memory, limited, reason_of, silence
+from triton_mutlint.verify.running.child import limit_memory, reason_of, silence
 from triton_mutlint.verify.running.runtime import take_first_config
 from triton_mutlint.verify.wire import Begun, Finished, RunResult
 
 LOADING = 60.0  # seconds for the import of an op's module
-COMPILING = 60.0  # seconds that a path takes besides, as it compiles
 _FRUITLESS = 60  # calls that the op refuses, one after the other, before no more are tried
 _TRIES = 3  # times the limit of a run, within which one is to be found that the op takes
 _FOR_GPUS = ("CUDA", "PrivateUse1", "XPU")
@@ -59,10 +60,10 @@ def work(job: OpJob, wanted: Sequence[int]) -> Iterator[Begun | RunResult | Fini
     take_first_config()
     torch.use_deterministic_algorithms(True, warn_only=True)  # fills what nobody wrote: it would differ by chance
     try:
-        with limited(max(LOADING, job.settings.timeout)):
+        with watched(max(LOADING, job.settings.timeout)):
             op = _loaded(job)
     except BaseException as error:  # the module's own code: it may raise anything, SystemExit included
-        late = isinstance(error, RunTimeoutError)
+        late = isinstance(error, TooLongError)
         yield Finished(refused="importing it took too long" if late else
                        str(error) if isinstance(error, LookupError) else f"{type(error).__name__}: {_first(error)}")
         return
@@ -101,8 +102,15 @@ def _loaded(job: OpJob) -> CallableOp:
         function = implemented.get(f"{base}.{overload}" if overload else base)
         if function is None:
             raise LookupError(f"{job.name} is torch's own op, and importing {job.module} gives it no other body")
-        return CallableOp(lambda **given: function(*given.values()), one, takes)
+        return CallableOp(partial(_as_torch_does, function, one._schema), one, takes)
     return CallableOp(one, one, takes)
+
+
+def _as_torch_does(function: Any, schema: Any, **given: Any) -> Any:
+    """Call what implements an op of torch's, whose parameters may have other names than the schema's arguments."""
+    by_name = {a.name for a in schema.arguments if a.kwarg_only}
+    return function(*(v for n, v in given.items() if n not in by_name),
+                    **{n: v for n, v in given.items() if n in by_name})
 
 
 def _note_implementations(device: str) -> dict[str, Any]:
@@ -162,10 +170,10 @@ def _on_path(job: OpJob, op: CallableOp, number: int, tried: _Tried) -> RunResul
 def _timed(job: OpJob, number: int, seconds: float, case: Case, run: Any) -> RunResult:
     begun = time.monotonic()
     try:
-        with limited(seconds):
+        with watched(seconds):
             result: RunResult = run()
-    except RunTimeoutError:
-        result = RunResult(number, "timeout", f"still running after {seconds:g} s")
+    except TooLongError as error:
+        result = RunResult(number, "timeout", str(error))
     except BaseException as error:  # the op's own code: it may raise anything, SystemExit included
         result = RunResult(number, *reason_of(error, job.settings))
     return replace(result, given=result.given or dict(case), seconds=time.monotonic() - begun)
