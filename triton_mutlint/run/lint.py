@@ -159,7 +159,7 @@ class Run:
         With one that `is_delicate`, no other guesses are tried than those of its plan.
         """
         targets = self._targets(entry)
-        comparison = Comparison() if self.request.torch else None
+        comparison = Comparison(self.tools.lowerer) if self.request.torch else None
         tools = replace(self.tools, may_try=not is_delicate)
 
         def analyzed() -> KernelReport:

@@ -15,7 +15,8 @@ from functools import cached_property
 from triton_mutlint.config.request import silent
 from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.modules.modules import may_set
-from triton_mutlint.host.op.run import OP_SECONDS, Followed, Following, OpsOf, OpStep, OpTask, Reading, Unread
+from triton_mutlint.host.op.run import OP_SECONDS, OpsOf, OpStep, OpTask
+from triton_mutlint.host.state.core import Kernels
 from triton_mutlint.process.capture import unnamed_file
 from triton_mutlint.process.confined import limit
 from triton_mutlint.process.forked import Lost, Processes
@@ -50,23 +51,23 @@ class FoundOps:
     sources: Sequence[SourceFile]
     reports: dict[int, OpReport] = field(default_factory=dict)
     unread: dict[int, str] = field(default_factory=dict)
-    at: Reading | Following | None = None
+    at: OpStep | None = None
 
     def take(self, _: OpTask, step: OpStep) -> None:
-        if isinstance(step, Followed):
+        if step.report is not None:
             self.reports[step.number] = step.report
-        elif isinstance(step, Unread):
-            self.unread[step.number] = f" was {step.reason}"
-        self.at = step if isinstance(step, (Reading, Following)) else None
+        elif step.unread:
+            self.unread[step.number] = f" was {step.unread}"
+        self.at = step if step.is_begun else None
 
     def lose(self, task: OpTask, lost: Lost) -> Iterable[OpTask]:
         """Give up the file or the op that the process was at; the rest goes on."""
         at, self.at = self.at, None
         rest = replace(task, done=task.done | self.reports.keys(), unread=task.unread | self.unread.keys())
-        if isinstance(at, Reading):
+        if at is not None and not at.of_op:
             self.unread[at.number] = f": {lost.reason}"
             yield replace(rest, unread=rest.unread | {at.number})
-        elif isinstance(at, Following) and at.number not in task.lost:
+        elif at is not None and at.number not in task.lost:
             yield replace(rest, lost={**task.lost, at.number: lost.reason})
         else:
             self.unread.update(dict.fromkeys(range(len(self.sources)), f": {lost.reason}"))
@@ -93,9 +94,9 @@ def follow(run: Run, sources: Sequence[SourceFile],
     ops = OpsOf(holding, request.cwd, known, request.config.registrars, OpKernels(run, verdicts), request.timeout)
 
     def seconds(step: OpStep | None) -> float:
-        if isinstance(step, Reading):
-            return request.timeout + _GRACE
-        return min(request.timeout, OP_SECONDS) + _GRACE if isinstance(step, Following) else _STARTING
+        if step is None or not step.is_begun:
+            return _STARTING
+        return (min(request.timeout, OP_SECONDS) if step.of_op else request.timeout) + _GRACE
 
     with Processes([OpTask()], 1, OpStep, ops.steps, seconds, found.take, found.lose, limit,
                    verdicts.shared) as process, closing(verdicts):
@@ -156,7 +157,7 @@ class _Verdicts:
 
 
 @dataclass
-class OpKernels:
+class OpKernels(Kernels):
     """The kernels that host code launches, by where they stand."""
 
     run: Run
@@ -170,10 +171,6 @@ class OpKernels:
 
     def verdicts(self, module: HostModule, node: ast.FunctionDef,
                  names: frozenset[str]) -> tuple[KernelReport, ...] | str:
-        """What a jit function made by `node` writes, or why that is not known.
-
-        There are several where it may be any of several jit functions; `names` are its own.
-        """
         key = (module.display, node.lineno, names)
         if key not in self._met:
             known = self.verdicts_of_run.by_place.get((module.display, node.lineno), [])
@@ -197,12 +194,7 @@ class OpKernels:
 
     def beyond(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument],
                ruled_out: Set[str], unsettled: Set[str] = frozenset()) -> Beyond | None:
-        """What a launch may do that the verdict does not say: a spec does not give its values.
-
-        What was guessed is no matter: verdicts hold whatever it is, but for the length of a tuple. Of the parameters
-        that the launch's values seem to rule out, those are named that it may store through all the same. None where
-        it cannot be told.
-        """
+        """What a spec does not give values for; verdicts hold whatever was guessed, but for the length of a tuple."""
         asked = {*ruled_out, *_of_other_lengths(verdict, given)}
         if verdict.origin is Origin.INFERRED and not asked:
             return Beyond()

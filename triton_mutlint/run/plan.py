@@ -9,7 +9,8 @@ from pathlib import Path
 
 from triton_mutlint.basics import error_text
 from triton_mutlint.config.request import Request
-from triton_mutlint.kernel_source.footprint import footprint, footprints
+from triton_mutlint.kernel_source.footprint import footprints
+from triton_mutlint.kernel_source.helpers import Helper
 from triton_mutlint.process.inputs import current, spoil_if_short
 from triton_mutlint.signature.doubts import doubts
 from triton_mutlint.signature.evidence import Inferred, gather
@@ -121,13 +122,13 @@ def plan_kernel(
         return infer(asked, known, helpers=helpers) if len(known) < len(asked.parameters) else {}
 
     def asks_kinds() -> bool:
-        return footprint(kernel, gather(kernel, helpers).program, {}).asks("type")
+        return gather(kernel, helpers).walk.of(Helper.of(kernel), {}).asks("type")
 
     plan = build_plan(kernel, entry, spec, inferred=guess, max_variants=max_variants, asks_kinds=asks_kinds)
     if len(plan.variants) > 1:
         evidence = gather(kernel, helpers)
         if not evidence.learnt.pointers:  # else numbers become addresses, which no name tells apart
-            plan = replace(plan, footprints=footprints(kernel, evidence.program, plan.variants))
+            plan = replace(plan, footprints=footprints(kernel, evidence.walk, plan.variants))
     if not plan.inferred | plan.assumed and len(plan.variants) == plan.total and not differ_in_options(kernel):
         return plan
     return replace(plan, doubts=doubts(kernel, plan, helpers))

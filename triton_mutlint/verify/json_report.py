@@ -64,10 +64,12 @@ def _kernel(kernel: KernelOutcome) -> dict[str, Any]:
 def _op(op: OpOutcome) -> dict[str, Any]:
     return {
         **_told(op, "file line"),
+        "is_model": op.is_model,
         "arguments": plain(op.arguments),
         "disagreements": [{**plain(d), "rule": d.rule or None} for d in op.disagreements],
         "problems": _problems(op),
         "paths": [{**plain(p), "rule": p.rule or None} for p in op.paths],
+        "findings": plain(op.findings),
         "refused": op.refused or None,
         "reproducer": op.reproducer or None,
     }

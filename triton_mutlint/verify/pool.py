@@ -49,6 +49,7 @@ def run_jobs(jobs: Sequence[Work], done: Done) -> list[Finished]:
 def _environment(device: str) -> Mapping[str, str]:
     """This process's, with the interpreter on or off from the start: Triton's own functions are made then."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"  # asking for GPUs otherwise spoils them for what is forked
     environment.pop("TRITON_INTERPRET", None)
     if device == "cpu":
         environment["TRITON_INTERPRET"] = "1"

@@ -136,12 +136,13 @@ def _changes(base: Case, takes: Sequence[OpParameter], words: Words) -> Iterator
     tensors = [p.name for p in takes if p.is_tensor and base.get(p.name, "None") != "None"]
     sizes = next((m[2] for n in tensors if (m := _TENSOR.search(base[n]))), "1")
     first = [int(size) for size in sizes.split(",") if size.strip()] or [1]
+    compared = {str(number) for number in words.numbers}
     for p in takes:
         if p.is_tensor and p.is_optional:
             yield 0, {p.name: "None" if p.name in tensors else _call([p], words, first, first, "")[p.name]}
         elif not p.is_tensor:
             few = p.kind in ("bool", "str") or p.is_optional
-            yield from ((0 if few else 2, {p.name: text}) for text in _choices(p, words, first)
+            yield from ((0 if few or text in compared else 2, {p.name: text}) for text in _choices(p, words, first)
                         if text != base.get(p.name))
     numbers = {int(n) + d for n in words.numbers for d in (0, 1) if 0 < n < _LARGEST}
     for size in (*sorted(numbers), 1, 0):

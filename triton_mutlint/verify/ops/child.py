@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -15,14 +16,13 @@ import torch
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.verify.ops.arguments import OpParameter, cases, parameters
 from triton_mutlint.verify.ops.observing import observed
-from triton_mutlint.verify.ops.paths import follow
+from triton_mutlint.verify.ops.paths import COMPILING, follow
 from triton_mutlint.verify.ops.wire import EAGER, Case, OpJob
 from triton_mutlint.verify.running.child import limit_memory, reason_of, silence
 from triton_mutlint.verify.running.runtime import take_first_config
 from triton_mutlint.verify.wire import Begun, Finished, RunResult
 
 LOADING = 60.0  # seconds for the import of an op's module
-COMPILING = 60.0  # seconds that a path takes besides, as it compiles
 _FRUITLESS = 60  # calls that the op refuses, one after the other, before no more are tried
 _TRIES = 3  # times the limit of a run, within which one is to be found that the op takes
 _FOR_GPUS = ("CUDA", "PrivateUse1", "XPU")
@@ -102,8 +102,15 @@ def _loaded(job: OpJob) -> CallableOp:
         function = implemented.get(f"{base}.{overload}" if overload else base)
         if function is None:
             raise LookupError(f"{job.name} is torch's own op, and importing {job.module} gives it no other body")
-        return CallableOp(lambda **given: function(*given.values()), one, takes)
+        return CallableOp(partial(_as_torch_does, function, one._schema), one, takes)
     return CallableOp(one, one, takes)
+
+
+def _as_torch_does(function: Any, schema: Any, **given: Any) -> Any:
+    """Call what implements an op of torch's, whose parameters may have other names than the schema's arguments."""
+    by_name = {a.name for a in schema.arguments if a.kwarg_only}
+    return function(*(v for n, v in given.items() if n not in by_name),
+                    **{n: v for n, v in given.items() if n in by_name})
 
 
 def _note_implementations(device: str) -> dict[str, Any]:

@@ -26,7 +26,8 @@ def op_lines(op: OpOutcome, options: RenderOptions) -> Lines:
     if op.refused and not op.compared:
         return lines + flow(flowing(op.refused), options.width, Text("  "), 2)
     where = "GPU" if op.device == "cuda" else "interpreter"
-    lines.append(Text.assemble("  ", (f"{where} · {op.compared} of {plural(op.runs, 'run')}", DIM)))
+    if not op.is_model:
+        lines.append(Text.assemble("  ", (f"{where} · {op.compared} of {plural(op.runs, 'run')}", DIM)))
     for _, message, count in op.problems[:3]:
         lines += flow(flowing(f"{plural(count, 'run')}: {message}"), options.width, Text("  "), 4)
     shown = [a for a in op.arguments if options.verbose or a.seen or a.declared or a.predicted is not
@@ -60,6 +61,8 @@ def _headline(op: OpOutcome) -> list[Text]:
     if op.disagreements:
         told = "; ".join(f"{d.message}{f' ({d.rule})' if d.rule else ''}" for d in op.disagreements)
         return flowing(f"DISAGREES: {told}", FAILED)
+    if op.is_model and op.outcome is Outcome.RAN:
+        return flowing("every path that ran gives what eager gives")
     if op.outcome is Outcome.NOT_RUN:
         return flowing("was not run")
     if failing := {p.rule: p.message for p in op.paths if p.rule}:
