@@ -11,7 +11,7 @@ ARGS ?=
 # The versions of Triton that are supported; the books of known-answer kernels run on each.
 OLDEST := 3.3.1
 MATRIX := $(OLDEST) 3.4.0 3.5.1 3.6.0 3.7.1 3.8.0 3.9.0
-BOOKS := tests/test_cases.py tests/lowering tests/signature/test_guesses.py
+BOOKS := tests/test_cases.py tests/lowering tests/signature/test_guesses.py tests/compiled
 
 .PHONY: run environments environments-of-ci test lint types unit newest slow unit-slow newest-slow matrix oldest
 .PHONY: triton-names corpus fuzz mutate bench goldens clean
@@ -59,12 +59,15 @@ newest-slow: $(NEWEST)/.installed
 	$(NEWEST)/bin/python -m pytest -m slow -n $(WORKERS) --dist loadfile
 
 # The known-answer kernels on every supported Triton, each in an environment of its own; matrix-3.4.0 runs one.
+MARKS := not corpus and not fuzz
 matrix: $(MATRIX:%=matrix-%)
 
+# In the gate, and so without what is slow.
+oldest: MARKS := not corpus and not fuzz and not slow
 oldest: matrix-$(OLDEST)
 
 matrix-%: .matrix/%/.installed
-	.matrix/$*/bin/python -m pytest -n $(WORKERS) --dist loadfile $(BOOKS)
+	.matrix/$*/bin/python -m pytest -n $(WORKERS) --dist loadfile -m '$(MARKS)' $(BOOKS)
 
 .PRECIOUS: .matrix/%/.installed
 .matrix/%/.installed: pyproject.toml

@@ -36,11 +36,10 @@ from triton_mutlint.kernel_source.footprint import footprints
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.lowering.torch_pass import arguments_for, driver, identify
 from triton_mutlint.lowering.triton_api import column_base, locates_calls
-from triton_mutlint.process.collector import seldom_collected
 from triton_mutlint.run.kernel import Tools, analyze_kernel
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import load_file, plan_kernel
-from triton_mutlint.run.run import run
+from triton_mutlint.run.run import run, seldom_collected
 from triton_mutlint.signature.evidence import gather
 from triton_mutlint.signature.variants import with_choices
 from triton_mutlint.source.discover import discover

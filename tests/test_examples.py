@@ -1,6 +1,8 @@
-"""docs/examples shows what torch.compile loses; what triton-mutlint says of the same kernels stands beside it."""
+"""docs/examples shows where torch.compile is wrong about a kernel; what triton-mutlint says of it stands beside it."""
 
 from __future__ import annotations
+
+from importlib.metadata import version
 
 import pytest
 
@@ -28,3 +30,17 @@ def test_the_verdicts_on_the_examples_are_right() -> None:
     [finding] = report.findings
     assert (finding.rule, finding.location.line) == ("TML103", 79)
     assert "`squares`" in finding.message
+
+
+@pytest.mark.torch
+def test_torch_takes_more_for_written_than_is() -> None:
+    from triton_mutlint.run.run import run
+
+    report = run(Request(("torch_compile_apart.py",), EXAMPLES, use_spec=False, targets=("cuda:90",),
+                         torch=version("torch")))
+    assert {kernel.name: (kernel.mutated, kernel.torch and kernel.torch.pessimistic) for kernel in report.kernels} == {
+        "plain": (("out_ptr",), ()),
+        "through_helper": (("out_ptr",), ("x_ptr",)),
+        "with_asm": (("out_ptr",), ("x_ptr",)),
+        "scatter_by_descriptor": (("out_ptr",), ("x_ptr",)),
+    }

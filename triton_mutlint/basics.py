@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Any
 
@@ -36,6 +36,16 @@ def byte_column(text: str, at: int) -> int:
 def character_at(text: str, column: int) -> int:
     """The other way: the 0-based index of the character at a column in bytes of UTF-8."""
     return len(text.encode("utf-8", "surrogatepass")[: column - 1].decode("utf-8", "ignore"))
+
+
+def unified(old: str, new: str, before: str, after: str) -> str:
+    """The difference between two texts, named `before` and `after`, as a unified diff that `patch -p0` takes."""
+    from difflib import unified_diff
+
+    # A lone carriage return stays inside its line, as for `diff`.
+    a, b = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in (old, new))
+    lines = unified_diff(a, b, before, after)
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
 def plural(number: int, noun: str) -> str:
@@ -82,18 +92,27 @@ def error_text(error: BaseException) -> str:
         return f"{type(error).__name__}, which does not say why"
 
 
+def nearest(name: str, candidates: Iterable[str], alike: float = 0.6) -> str | None:
+    """The candidate most like `name`, or None when none is so much `alike`; ties go to the first by name."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name, sorted(set(candidates)), 1, alike)), None)
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str:
+    """`; did you mean 'x'?` for the candidate nearest to `name`, else nothing."""
+    found = nearest(name, candidates, 0.5)
+    return f"; did you mean {found!r}?" if found else ""
+
+
 def nearest_rule(text: str, rules: Mapping[str, str]) -> str | None:
     """The code or name of a rule that `text` may be meant for; `rules` gives the name of each by its code.
 
     A number of a rule is no misspelling of another one.
     """
-    from difflib import get_close_matches
-
     if _CODE.fullmatch(text.upper()):
         return text.upper() if text.upper() in rules else None
-
-    codes = get_close_matches(text.upper(), rules, 1, 0.8)
-    return next(iter(codes or get_close_matches(text.lower(), [*rules.values()], 1)), None)
+    return nearest(text.upper(), rules, 0.8) or nearest(text.lower(), rules.values())
 
 
 class EmptyMapping(Mapping[str, Any]):

@@ -241,8 +241,8 @@ def test_nothing_but_records_is_made_from_a_file(project: Project) -> None:
     from triton_mutlint.cache.store import Store
 
     store = Store(project.root / ".cache")
-    for entry in store.entries():
-        for content in (pickle.dumps(entry), b"", b"[]", b"[[],0]", b'[[["Kernel"]],0]',
+    for path in store.entries():
+        for content in (pickle.dumps(path), b"", b"[]", b"[[],0]", b'[[["Kernel"]],0]',
                         b'[[["Path","/"]],0]', b"[" * 9999):
-            store.put("files", entry.path.name, content)
+            store.put("files", path.name, content)
             assert project.run() == ["first", "second"]

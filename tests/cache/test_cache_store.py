@@ -29,7 +29,7 @@ def test_what_is_kept_is_given_back(store: Store) -> None:
     store.put("files", "b", b"")
     store.put("files", "a", b"two")
     assert (store.get("files", "a"), store.get("files", "b"), store.get("runs", "a")) == (b"two", b"", None)
-    assert {found.path.name for found in store.entries()} == {"a", "b"}
+    assert {path.name for path in store.entries()} == {"a", "b"}
     assert not store.problem
 
 
@@ -80,7 +80,7 @@ def test_a_file_in_place_of_the_cache_is_a_problem(tmp_path: Path) -> None:
     assert store.get("files", "a") is None
     store.put("files", "a", b"content")
     assert store.problem in (os.strerror(errno.ENOTDIR), os.strerror(errno.EEXIST))
-    assert store.entries() == []
+    assert store.entries() == {}
 
 
 def test_a_full_disk_leaves_the_old_entry(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +107,7 @@ def test_a_folder_that_cannot_be_searched_holds_nothing(store: Store, monkeypatc
         return stat(path, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(os, "stat", refused)
-    assert (store.get("files", "a"), store.entries(), store.is_own()) == (None, [], False)
+    assert (store.get("files", "a"), store.entries(), store.is_own()) == (None, {}, False)
     store.put("files", "b", b"new")
     store.trim()
     assert store.problem == "Permission denied"
@@ -123,7 +123,7 @@ def test_the_least_used_goes_first(tmp_path: Path) -> None:
     assert store.get("files", "0") is not None  # used now
     store.put("runs", "new", bytes(2000))
     store.trim()
-    assert {found.path.name for found in store.entries()} == {"0", "3", "new"}
+    assert {path.name for path in store.entries()} == {"0", "3", "new"}
 
 
 def test_what_a_killed_run_left_goes_as_the_least_used(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_what_a_killed_run_left_goes_as_the_least_used(tmp_path: Path) -> None:
     assert left.exists()
     store.put("files", "b", bytes(3000))
     store.trim()
-    assert {found.path.name for found in store.entries()} == {"a", "b"}
+    assert {path.name for path in store.entries()} == {"a", "b"}
 
 
 def write_for_ever(folder: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "thesis.tex").write_text("")
     store = Store(tmp_path)
-    assert store.entries() == []
+    assert store.entries() == {}
     assert store.clear() == 0
     assert (tmp_path / "files" / "thesis.tex").exists()
 

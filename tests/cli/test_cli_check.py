@@ -135,7 +135,7 @@ def test_interruption(shell: Shell) -> None:
         ([], "Nothing to do: name a file"),
         (["check"], "Missing argument 'PATH...'"),
         (["k.py", "--frobnicate"], "No such option"),
-        (["k.py", "--format", "jsn"], "'jsn' is no format (did you mean 'json'?)"),
+        (["k.py", "--format", "jsn"], "'jsn' is no format; did you mean 'json'?"),
         (["k.py", "--format", "json", "--format", "text"], "would share one output"),
         (["k.py", "--format", "json=a", "--format", "sarif=./a"], "would share a"),
         (["k.py", "--format", "json="], "names no file"),
@@ -270,7 +270,7 @@ def test_configuration_and_options_merge(shell: Shell, tmp_path: Path) -> None:
 def test_a_wrong_configuration_names_its_line(shell: Shell, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[tool.triton-mutlint]\n\nselct = ["TML1"]\n')
     assert shell("k.py") == 2
-    expected = "triton-mutlint: error: pyproject.toml:3: unknown key 'selct' (did you mean 'select'?)\n"
+    expected = "triton-mutlint: error: pyproject.toml:3: unknown key 'selct'; did you mean 'select'?\n"
     assert shell.err == expected
 
 
@@ -289,7 +289,7 @@ def test_rules_are_listed_and_explained(shell: Shell) -> None:
 @pytest.mark.parametrize(("name", "nearest"), [("TML1O1", "TML101"), ("undeclared-mutatoin", "undeclared-mutation")])
 def test_an_unknown_rule_names_the_nearest(shell: Shell, name: str, nearest: str) -> None:
     assert shell("rule", name) == 2
-    assert f"there is no rule {name!r} (did you mean {nearest!r}?)" in shell.err
+    assert f"there is no rule {name!r}; did you mean {nearest!r}?" in shell.err
 
 
 def test_a_number_is_no_misspelling_of_another(shell: Shell) -> None:

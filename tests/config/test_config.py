@@ -112,19 +112,19 @@ HEAD = "[tool.other]\nselect = 1\n[tool.triton-mutlint]\n"
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (HEAD + "\nselct = []", "pyproject.toml:5: unknown key 'selct' (did you mean 'select'?)"),
+        (HEAD + "\nselct = []", "pyproject.toml:5: unknown key 'selct'; did you mean 'select'?"),
         (HEAD + "zzz = 1", "pyproject.toml:4: unknown key 'zzz'"),
         (HEAD + "select = 'TML101'", "pyproject.toml:4: select must be a list of strings, not 'TML101'"),
         (HEAD + "select = [1]", "pyproject.toml:4: select must be a list of strings, not a list"),
         (HEAD + "ignore = ['TML999']", "pyproject.toml:4: ignore: 'TML999' is no rule"),
-        (HEAD + "ignore = ['TLM201']", "pyproject.toml:4: ignore: 'TLM201' is no rule (did you mean 'TML201'?)"),
+        (HEAD + "ignore = ['TLM201']", "pyproject.toml:4: ignore: 'TLM201' is no rule; did you mean 'TML201'?"),
         (HEAD + "ignore = ['E']", "pyproject.toml:4: ignore: 'E' is no rule"),
         (HEAD + "max-variants = 0", "pyproject.toml:4: max-variants must be a whole number of at least 1, not 0"),
         (HEAD + "max-variants = true", "at least 1, not true"),
         (HEAD + "jobs = 0", "pyproject.toml:4: jobs must be a whole number of at least 1, not 0"),
         (HEAD + "jobs = 'auto'", "pyproject.toml:4: jobs must be a whole number of at least 1, not 'auto'"),
         (HEAD + "cache-dir = true", "pyproject.toml:4: cache-dir must be a string, not true"),
-        (HEAD + "cachedir = 'x'", "pyproject.toml:4: unknown key 'cachedir' (did you mean 'cache-dir'?)"),
+        (HEAD + "cachedir = 'x'", "pyproject.toml:4: unknown key 'cachedir'; did you mean 'cache-dir'?"),
         (HEAD + "force-exclude = 'yes'", "force-exclude must be true or false, not 'yes'"),
         (HEAD + "fail-on = 'fatal'", "fail-on must be one of error, warning, info, never, not 'fatal'"),
         (HEAD + "targets = ['cuda:8x']", "pyproject.toml:4: targets: unknown target 'cuda:8x': write cuda:"),
@@ -207,7 +207,7 @@ def test_a_file_of_its_own_has_no_heading(tmp_path: Path) -> None:
 def test_a_rule_goes_by_its_name_too() -> None:
     assert read_selector("unanalyzable-op", KNOWN) == "TML201"
     assert read_selector("unanalyzable-op", KNOWN, whole=True) == "TML201"
-    with pytest.raises(ValueError, match=r"'unanalysable-op' is no rule \(did you mean 'unanalyzable-op'\?\)"):
+    with pytest.raises(ValueError, match=r"'unanalysable-op' is no rule; did you mean 'unanalyzable-op'\?"):
         read_selector("unanalysable-op", KNOWN)
 
 

@@ -51,7 +51,7 @@ def test_a_name_without_quotes_is_the_same(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ('[tool.triton-mutlint.registrars."a.b"]\nfunction = "f"\ndefualt = []\n',
-         "pyproject.toml:3: registrars: a.b: unknown key 'defualt' (did you mean 'default'?)"),
+         "pyproject.toml:3: registrars: a.b: unknown key 'defualt'; did you mean 'default'?"),
         ('[tool.triton-mutlint.registrars."a.b"]\nfunction = 1\n',
          "pyproject.toml:2: registrars: a.b: function must name a parameter, not 1"),
         ('[tool.triton-mutlint.registrars."a.b"]\nmutates = "not a name"\n',
@@ -69,7 +69,7 @@ def test_a_name_without_quotes_is_the_same(tmp_path: Path) -> None:
         ('[tool.triton-mutlint.registrars]\n"a.b" = "f"\n',
          "pyproject.toml:2: registrars: a.b must be a table with the keys function, mutates, default, name"),
         ('[tool.triton-mutlint]\nregistrar = {}\n',
-         "pyproject.toml:2: unknown key 'registrar' (did you mean 'registrars'?)"),
+         "pyproject.toml:2: unknown key 'registrar'; did you mean 'registrars'?"),
     ],
 )
 def test_what_is_refused(tmp_path: Path, text: str, message: str) -> None:

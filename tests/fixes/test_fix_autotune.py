@@ -6,7 +6,7 @@ import pytest
 
 from tests.helpers.fix_samples import changes, document, edited
 from triton_mutlint.fixes.edit import CannotFixError
-from triton_mutlint.fixes.python_list import edit_autotune
+from triton_mutlint.fixes.lists import edit_autotune
 from triton_mutlint.types import Change, ListKind, Location
 
 RESTORE, RESET = ListKind.RESTORE_VALUE, ListKind.RESET_TO_ZERO

@@ -4,8 +4,8 @@ import pytest
 
 from tests.helpers.fix_samples import changes, document, edited, place_of
 from triton_mutlint.contracts.comments import read_comments
-from triton_mutlint.fixes.comment import edit_ignore, edit_mutates
 from triton_mutlint.fixes.edit import CannotFixError
+from triton_mutlint.fixes.lists import edit_ignore, edit_mutates
 from triton_mutlint.types import ListKind
 
 ORDER = ("a", "b", "c", "t.0", "t.1")

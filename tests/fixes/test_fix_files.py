@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.fixes.document import Document, read_document
+from triton_mutlint.basics import unified
+from triton_mutlint.fixes.document import Document, read_document, write_document
 from triton_mutlint.fixes.edit import CannotFixError
-from triton_mutlint.fixes.write import unified, write_document
 from triton_mutlint.types import UsageError
 
 CONTENTS = {
@@ -159,7 +159,7 @@ def test_a_killed_process_leaves_the_old_file(tmp_path: Path) -> None:
     script = (
         "import os, signal, sys; from pathlib import Path\n"
         "from triton_mutlint.fixes.document import read_document\n"
-        "from triton_mutlint.fixes.write import unified, write_document\n"
+        "from triton_mutlint.fixes.document import write_document\n"
         "os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)\n"
         "path = Path(sys.argv[1])\n"
         "write_document(read_document(path, 'k.py', python=True).with_text('new'))\n"
@@ -174,7 +174,7 @@ def test_the_diff_can_be_applied(tmp_path: Path) -> None:
     path = tmp_path / "k.py"
     path.write_bytes(b"a\r\nb\r\nc")
     old = read_document(path, "k.py", python=False)
-    text = unified(old, old.with_text("a\nB\nc\nd"))
+    text = unified("a\r\nb\r\nc", old.written("a\nB\nc\nd"), "k.py", "k.py")
     assert text.startswith("--- k.py\n+++ k.py\n@@")
     assert text.count("\\ No newline at end of file\n") == 2
     done = subprocess.run(["git", "apply", "-p0", "-"], input=text.encode(), cwd=tmp_path, capture_output=True)

@@ -300,7 +300,8 @@ ENVIRONMENT = Environment("3.9.0", (TARGET,))
 CAPPED = "1 file was left out: more than 1 MB of text"
 
 SIMPLE = Report(ENVIRONMENT, (ADD_KERNEL,), files=1)
-FULL = Report(ENVIRONMENT, (NORM_KERNEL, ADD_KERNEL, BROKEN_KERNEL), FINDINGS, 2, 3, (CAPPED,))
+FULL = Report(ENVIRONMENT, (ADD_KERNEL, BROKEN_KERNEL, NORM_KERNEL), tuple(sorted(FINDINGS, key=lambda f: f.location)),
+              2, 3, (CAPPED,))
 EMPTY_REPORT = Report(Environment(None))
 FILE_FAILURE = Report(Environment(None), (UNREADABLE,), files=1)
 
@@ -313,7 +314,7 @@ def many(count: int) -> Report:
         for i, k in enumerate(kernels)
         if i % 3
     )
-    return Report(ENVIRONMENT, kernels[::-1], findings[::-1], 1)
+    return Report(ENVIRONMENT, kernels, findings, 1)
 
 
 SAMPLES = {"simple": SIMPLE, "full": FULL, "empty": EMPTY_REPORT, "file_failure": FILE_FAILURE}

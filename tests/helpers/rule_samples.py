@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from triton_mutlint.contracts.allowed import Allowed
 from triton_mutlint.contracts.declarations import KernelDeclaration, declaration_of
 from triton_mutlint.rules.rule import KernelSubject, RunSubject
+from triton_mutlint.spec.model import Declared
 from triton_mutlint.types import (
     Access,
     AccessKind,
@@ -57,7 +57,7 @@ def subject_of(text: str, autotune: Autotune | None = None, allow: Iterable[str]
     reported = tuple(_report(p, node) for p in parameters)
     report = KernelReport(node.name, location, Status.ANALYZED, Origin.SPEC, 1, 1, reported)
     declared = declaration or declaration_of(kernel, source, None)
-    allowed = tuple(Allowed(code, Location("spec.yaml", 1), node.name, "allow") for code in allow)
+    allowed = tuple(Declared(code, Location("spec.yaml", 1), ("kernels", node.name, "allow")) for code in allow)
     return KernelSubject(replace(report, **changes), kernel, declared, declaration is not None, allowed)
 
 

@@ -14,7 +14,7 @@ from triton_mutlint.basics import UsageError
 from triton_mutlint.config.request import Request
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.run.plan import unexpected
-from triton_mutlint.source.slicing.surroundings import surrounded
+from triton_mutlint.source.slicing.sandbox import surrounded
 from triton_mutlint.types import Location, Report, Stage, parse_target
 
 pytestmark = pytest.mark.both

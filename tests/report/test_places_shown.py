@@ -2,9 +2,8 @@
 
 import pytest
 
-from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.sources import SourceLines
-from triton_mutlint.report.terminal.source import stands
+from triton_mutlint.report.options import RenderOptions, SourceLines
+from triton_mutlint.report.terminal.style import stands
 from triton_mutlint.types import Location
 
 

@@ -24,8 +24,7 @@ from tests.helpers.report_samples import (
     many,
 )
 from triton_mutlint.report import FORMATS, render
-from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.report.options import RenderOptions, SourceLines
 from triton_mutlint.types import Location, Report, Severity
 from triton_mutlint.version import REPOSITORY
 
@@ -46,12 +45,6 @@ def sarif(report: Report) -> dict[str, object]:
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_golden(name: str, sample: str, golden) -> None:
     golden(f"{sample}.{name}", shown(name, SAMPLES[sample]))
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_nothing_depends_on_the_order_of_what_was_found(name: str) -> None:
-    turned = replace(FULL, kernels=FULL.kernels[::-1], findings=FULL.findings[::-1])
-    assert shown(name, turned) == shown(name, FULL)
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -9,8 +9,7 @@ import pytest
 from tests.helpers.report_samples import ADD_KERNEL, BROKEN_KERNEL, FINDINGS, NORM_KERNEL, SIMPLE, TEXTS, parameter
 from triton_mutlint.fixes.plan import Offer
 from triton_mutlint.report import render as render_as
-from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.report.options import RenderOptions, SourceLines
 from triton_mutlint.report.terminal.findings_text import grouped
 from triton_mutlint.report.terminal.summary import advice
 from triton_mutlint.types import (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.report.options import SourceLines
 from triton_mutlint.types import Location
 
 

@@ -19,8 +19,7 @@ from tests.helpers.report_samples import (
     parameter,
 )
 from triton_mutlint.report import render as render_as
-from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.report.options import RenderOptions, SourceLines
 from triton_mutlint.report.terminal import text
 from triton_mutlint.types import (
     AccessKind,

@@ -17,8 +17,7 @@ import pytest
 from tests.helpers.places import FIXTURES
 from tests.helpers.report_samples import EVIL, SAMPLES, TEXTS
 from triton_mutlint.report import render
-from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.report.options import RenderOptions, SourceLines
 from triton_mutlint.types import Report
 
 RULES = FIXTURES / "rules"

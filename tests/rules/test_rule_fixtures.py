@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from scripts.rule_pages import pages
 from tests.helpers.in_process import run_here
 from tests.helpers.places import ROOT
 from triton_mutlint.config.request import Request
 from triton_mutlint.config.settings import Config
 from triton_mutlint.rules import RULES
-from triton_mutlint.rules.docs import pages
 from triton_mutlint.types import Finding
 
 FIXTURES = ROOT / "fixtures" / "rules"
@@ -110,4 +110,4 @@ def test_names_are_unique() -> None:
 def test_pages_are_current() -> None:
     folder = ROOT / "docs" / "rules"
     written = {p.name: p.read_text(encoding="utf-8") for p in folder.glob("*.md")}
-    assert written == pages(), "run `python -m triton_mutlint.rules.docs docs/rules`"
+    assert written == pages(), "run `python -m scripts.rule_pages`"

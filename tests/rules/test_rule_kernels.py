@@ -9,7 +9,7 @@ import pytest
 from tests.helpers.rule_samples import FILE, subject_of
 from triton_mutlint.contracts.declarations import KernelDeclaration
 from triton_mutlint.rules import RULES
-from triton_mutlint.rules.rule import KernelSubject, RunSubject
+from triton_mutlint.rules.rule import KernelSubject
 from triton_mutlint.types import (
     Failure,
     Finding,
@@ -165,7 +165,7 @@ def test_901_and_902_share_no_failure() -> None:
     for stage in Stage:
         report = replace(subject.report, status=Status.FAILED, failure=Failure(stage, "because", HERE))
         failed = replace(subject, report=report)
-        loaded = list(RULES["TML901"].check_run(RunSubject((failed,))))
+        loaded = list(RULES["TML901"].check(failed))
         assert len(loaded) + len(found("TML902", failed)) == 1
         assert bool(loaded) == (stage is Stage.LOAD)
 

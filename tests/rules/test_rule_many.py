@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.helpers.rule_samples import run_of, source_of, subject_of
+from tests.helpers.rule_samples import run_of, subject_of
 from triton_mutlint.config.settings import Config
-from triton_mutlint.report import FORMATS, render
-from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.sources import SourceLines
-from triton_mutlint.rules.rule import KernelSubject, RunSubject
-from triton_mutlint.rules.run import judge
+from triton_mutlint.report import render
+from triton_mutlint.report.options import RenderOptions, SourceLines
+from triton_mutlint.rules.judging import judge
+from triton_mutlint.rules.rule import RunSubject
 from triton_mutlint.types import Environment, Report
 
 KERNELS = 500
@@ -70,16 +67,6 @@ def test_findings_are_ordered_and_each_is_there_once(subject: RunSubject) -> Non
     assert lines == sorted(lines)
     defined = text().splitlines()
     assert all(f"def {f.kernel}(" in defined[f.location.line - 1] for f in findings)
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_every_format_is_the_same_whatever_the_order(subject: RunSubject, name: str) -> None:
-    shuffled: list[KernelSubject] = list(subject.kernels)
-    random.Random(7).shuffle(shuffled)
-    sources = SourceLines({"kernels.py": source_of(text()).text}, Path("/project"))
-    options = RenderOptions(width=100, sources=sources)
-    first = render(name, reported(subject), options)
-    assert render(name, reported(replace(subject, kernels=tuple(shuffled))), options) == first
 
 
 def test_the_text_can_be_read(subject: RunSubject) -> None:

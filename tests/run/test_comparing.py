@@ -97,8 +97,8 @@ def test_reports_say_what_was_compared(tmp_path: Path, monkeypatch: pytest.Monke
     cached = ["--cache-dir", str(tmp_path / "cache")]
     monkeypatch.delenv("TRITON_MUTLINT_NO_CACHE")
     documents = []
-    for options in ([], ["--compare", "torch"], []):
-        assert boundary.run([*asking, *cached, *options]) == 0
+    for given in ([], ["--compare", "torch"], []):
+        assert boundary.run([*asking, *cached, *given]) == 0
         documents.append(json.loads(capsys.readouterr().out))
     plain, told, again = (document["kernels"][0] for document in documents)
     jsonschema.validate(documents[1], json.loads((ROOT / "triton_mutlint/report/schema.json").read_text()))

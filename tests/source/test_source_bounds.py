@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import textwrap
 import time
+from pathlib import Path
 
 import pytest
+
+from triton_mutlint.config.request import Request
+from triton_mutlint.run.run import run
 
 _KERNELS = """
         @triton.jit
@@ -74,10 +78,36 @@ def test_a_loop_in_a_kernels_own_factory(load_text) -> None:
     assert (result.kernels, result.failures) == ((), ())
 
 
-def test_memory_is_bounded(load_text, monkeypatch) -> None:
-    monkeypatch.setattr("triton_mutlint.source.slicing.sandbox.BYTES", 1 << 28)
-    message = _failure(load_text, "N = tl.constexpr(len(bytearray(1 << 29)))\n")
-    assert message.endswith("which could not be computed (MemoryError)")
+def test_a_factory_whose_call_gives_nothing(load_text) -> None:
+    """Neither the loop's end nor the advice hides that the call is there, and what it lacks."""
+    result = load_text(
+        """
+        import pipeline
+        def build(stage):
+            depth = 0
+            while stage is not None:
+                depth, stage = depth + 1, stage.behind
+            @triton.jit
+            def k(x):
+                tl.store(x, depth)
+            return k
+        k = build(pipeline.first_stage())
+        """
+    )
+    ((name, failure),) = result.failures
+    assert name == "k"
+    assert failure.message.endswith("; `k` is computed from `pipeline.first_stage`, which is not installed, "
+                                    "and a loop follows it on and on")
+    assert failure.hint == "give `depth` in the spec under `globals:` (a function of the file as `{ref: name}`)"
+
+
+def test_memory_is_bounded(tmp_path: Path) -> None:
+    text = "import triton\nimport triton.language as tl\nN = tl.constexpr(len(bytearray(1 << 34)))\n"
+    (tmp_path / "kernels.py").write_text(text + textwrap.dedent(_KERNELS), encoding="utf-8")
+    report = run(Request(("kernels.py",), tmp_path, use_spec=False, targets=("cuda:90",), jobs=1))
+    (failed,) = [k for k in report.kernels if k.failure is not None]
+    assert failed.name == "k"
+    assert failed.failure.message.endswith("which could not be computed (MemoryError)")
 
 
 @pytest.mark.parametrize("text", ["first.second.third", "first().second[1] + 2"])

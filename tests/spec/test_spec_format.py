@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triton_mutlint.spec.errors import SpecError
-from triton_mutlint.spec.find import find_spec
 from triton_mutlint.spec.model import Spec
-from triton_mutlint.spec.read import load_spec, parse_spec
+from triton_mutlint.spec.read import find_spec, load_spec, parse_spec
 from triton_mutlint.types import Location
 
 FULL = """\

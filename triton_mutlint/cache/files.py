@@ -6,7 +6,6 @@ whatever name, its text stands in one of them.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,7 +14,7 @@ from triton_mutlint.cache.identity import identity
 from triton_mutlint.cache.store import Store
 from triton_mutlint.config.request import Request
 from triton_mutlint.process.inputs import Noted, current, take_in
-from triton_mutlint.process.stamps import ANY, digest_of, found_at, still
+from triton_mutlint.process.stamps import digest_of, found_at, still
 from triton_mutlint.types import FileResult, Reads, SourceFile
 from triton_mutlint.types.packing import pack, unpack
 
@@ -67,15 +66,8 @@ class FileCache:
         inputs, source = current(), result.source
         if inputs is None or inputs.torn or not reads.is_all:
             return
-        own = str(source.path)
-        names = dict.fromkeys((*reads.files, *inputs.data))
-        files = {name: inputs.files[name] for name in names if name != own and name in inputs.files}
-        loose = (look for look in inputs.looks if look[1].startswith(ANY))  # where linted code looked itself
-        looks = {look: inputs.looks[look] for look in (*reads.looks, *loose) if look in inputs.looks}
-        # A folder is a namespace package: what it holds was looked for name by name.
-        unknown = [n for n in names if n != own and n not in files and not os.path.isdir(n)]  # noqa: PTH112
-        if unknown or not looks.keys() >= set(reads.looks):
-            return  # it was not noted what was there
+        files = {name: inputs.files[name] for name in reads.files if name != str(source.path) and name in inputs.files}
+        looks = {look: inputs.looks[look] for look in reads.looks if look in inputs.looks}
         self._store.put(_KIND, self._name(source), pack(_Entry(
             _digest(source), self._spec_of(source), Noted(files, looks, inputs.variables), self._shown_of(files),
             result.detached())).encode())

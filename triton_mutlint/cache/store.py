@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 
-from triton_mutlint.process.files import replace_file
+from triton_mutlint.process.writing import replace_file
 
 LIMIT = 256 << 20  # bytes of all entries together
 _MAGIC = b"triton-mutlint cache 1\n"
@@ -18,15 +17,6 @@ _DIGEST = 32
 _KINDS = ("runs", "files")
 _TAG = "CACHEDIR.TAG"
 _OWN_FILES = {_TAG: "Signature: 8a477f597d28d172789f06886806bc55\n", ".gitignore": "*\n"}
-
-
-@dataclass(frozen=True)
-class Stored:
-    """One entry's file, its size in bytes, and when it was last used (seconds since the epoch)."""
-
-    path: Path
-    size: int
-    used: float
 
 
 class Store:
@@ -74,16 +64,16 @@ class Store:
         if not self._grown:
             return
         self._grown = False
-        entries = sorted(self.entries(), key=lambda e: e.used)
-        total = sum(entry.size for entry in entries)
+        entries = self.entries()
+        total = sum(about.st_size for about in entries.values())
         if total <= self._limit:
             return
-        for entry in entries:
+        for path, about in sorted(entries.items(), key=lambda item: item[1].st_mtime):
             if total <= self._limit * 0.9:
                 break
             with contextlib.suppress(OSError):
-                entry.path.unlink()
-            total -= entry.size
+                path.unlink()
+            total -= about.st_size
 
     def clear(self) -> int:
         """Remove every entry, and the folders if nothing else is in them; how many entries there were.
@@ -91,8 +81,8 @@ class Store:
         Raises OSError for an entry that cannot be removed.
         """
         entries = self.entries()
-        for entry in entries:
-            entry.path.unlink(missing_ok=True)
+        for path in entries:
+            path.unlink(missing_ok=True)
         if self.is_own():
             for name in _OWN_FILES:
                 (self.folder / name).unlink(missing_ok=True)
@@ -101,15 +91,14 @@ class Store:
                 folder.rmdir()
         return len(entries)
 
-    def entries(self) -> list[Stored]:
+    def entries(self) -> dict[Path, os.stat_result]:
         """All entries, in no order; what a run that was killed has left of one is one, too."""
-        found = []
+        found = {}
         for kind in _KINDS if self.is_own() else ():
             with contextlib.suppress(OSError):
                 for path in list((self.folder / kind).iterdir()):
                     with contextlib.suppress(OSError):
-                        about = path.stat()
-                        found.append(Stored(path, about.st_size, about.st_mtime))
+                        found[path] = path.stat()
         return found
 
     @cached_property

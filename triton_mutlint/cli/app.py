@@ -7,7 +7,7 @@ import importlib
 import click
 from click.shell_completion import CompletionItem
 
-from triton_mutlint.cli.shell.command import CONTEXT
+from triton_mutlint.cli.shell.asked import CONTEXT
 from triton_mutlint.version import __version__
 
 DEFAULT = "check"

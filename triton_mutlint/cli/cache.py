@@ -9,8 +9,7 @@ import click
 
 from triton_mutlint.basics import UsageError, plural
 from triton_mutlint.cache.store import LIMIT, Store
-from triton_mutlint.cli.shell.asked import cache_folder, config_in_force
-from triton_mutlint.cli.shell.command import CONTEXT, shared
+from triton_mutlint.cli.shell.asked import CONTEXT, cache_folder, config_in_force, shared
 from triton_mutlint.cli.shell.output import write_stdout
 
 
@@ -33,9 +32,9 @@ def info(**options: Any) -> int:
     """Print the folder, what it holds, and the limit."""
     store = _store(options)
     entries = store.entries()
-    kinds = [entry.path.parent.name for entry in entries]
+    kinds = [path.parent.name for path in entries]
     held = f"{plural(kinds.count('runs'), 'run')}, {plural(kinds.count('files'), 'file')}"
-    size = sum(entry.size for entry in entries) / (1 << 20)
+    size = sum(about.st_size for about in entries.values()) / (1 << 20)
     write_stdout(f"{store.folder}\n{held}: {size:.1f} MiB of at most {LIMIT / (1 << 20):.1f} MiB\n")
     return 0
 

@@ -5,23 +5,30 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from triton_mutlint.basics import FAIL_LEVELS
+from triton_mutlint.basics import FAIL_LEVELS, did_you_mean, nearest
 from triton_mutlint.cache.runs import KeptRun, Runs, name_of
 from triton_mutlint.cache.store import Store
-from triton_mutlint.cli.shell.asked import asked, cache_folder, config_in_force
-from triton_mutlint.cli.shell.command import CONTEXT, DEFAULT_SNAPSHOT, Sectioned, codes, shared
+from triton_mutlint.cli.shell.asked import (
+    CONTEXT,
+    DEFAULT_SNAPSHOT,
+    Sectioned,
+    asked,
+    cache_folder,
+    codes,
+    config_in_force,
+    shared,
+)
 from triton_mutlint.cli.shell.output import Progress, check_writable, is_unicode, use_color, width, write_stdout
 from triton_mutlint.config.request import Request
-from triton_mutlint.config.settings import nearest
-from triton_mutlint.process.files import write_file
 from triton_mutlint.process.inputs import recording
+from triton_mutlint.process.writing import write_file
 from triton_mutlint.report import FORMATS
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.version import __version__
@@ -29,6 +36,7 @@ from triton_mutlint.version import __version__
 if TYPE_CHECKING:  # what analyses, judges and renders is loaded where the cache has no answer
     from triton_mutlint.types import Report
 
+_Output = tuple[str, Path | None]  # a format to render, and the file that it goes to; None: standard output
 _UNKEPT = ("fix", "diff", "update_baseline", "true_import", "debug", "no_cache")  # they change files, or run any code
 
 
@@ -80,7 +88,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
         raise click.UsageError("--update-baseline needs a file to write: --baseline FILE, or `baseline` in the "
                                "configuration")
     request = asked(paths, config, options)
-    written = [output.file for output in outputs]
+    written = [file for _, file in outputs]
     for file in [*written, config.baseline] if options["update_baseline"] else written:
         if file is not None:
             check_writable(file)
@@ -88,15 +96,14 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
         from triton_mutlint.cli.fixing import show
 
         return int(show(request) and not options["exit_zero"])
-    looks = [_look(request, output, options) for output in outputs]
-    wanted = [(output.format, look) for output, look in zip(outputs, looks, strict=True)]
+    wanted = [(name, _look(request, file is not None, options)) for name, file in outputs]
     store = None if any(options[name] for name in _UNKEPT) else Store(cache_folder(config.cache_dir))
     found = _remembered(store, request, wanted, lambda: _computed(request, wanted, options))
-    for output, text in zip(outputs, found.outputs, strict=True):
-        if output.file is not None:
-            write_file(output.file, text)
-        else:
+    for file, text in zip(written, found.outputs, strict=True):
+        if file is None:
             write_stdout(text)
+        else:
+            write_file(file, text)
     return int(found.failed and not options["exit_zero"])
 
 
@@ -106,14 +113,12 @@ def _refuse_commands(path: str) -> None:
 
     if not click.get_current_context().meta.get(UNNAMED) or not path.isidentifier() or os.path.lexists(path):
         return
-    from difflib import get_close_matches
-
     if path in COMMANDS:
         raise click.UsageError(f"no such file or directory: {path}; the command {path!r} stands before its options: "
                                f"triton-mutlint {path} ...")
-    near = get_close_matches(path, COMMANDS, 1, 0.7)
-    if near and not get_close_matches(path, os.listdir(), 1, 0.7):  # noqa: PTH208 - names are enough
-        raise click.UsageError(f"no such file, directory or command: {path}; did you mean the command {near[0]!r}?")
+    near = nearest(path, COMMANDS, 0.7)
+    if near and nearest(path, os.listdir(), 0.7) is None:  # noqa: PTH208 - names are enough
+        raise click.UsageError(f"no such file, directory or command: {path}; did you mean the command {near!r}?")
 
 
 def _refuse_contradictions(paths: tuple[str, ...], options: dict[str, Any]) -> None:
@@ -126,51 +131,43 @@ def _refuse_contradictions(paths: tuple[str, ...], options: dict[str, Any]) -> N
         raise click.UsageError("--diff prints a diff, not a report: leave --format and --output out")
 
 
-@dataclass(frozen=True)
-class _Output:
-    """One format to render, and the file it goes to (None: standard output)."""
-
-    format: str
-    file: Path | None = None
-
-
 def _parse_outputs(formats: Collection[str], output: Path | None) -> tuple[_Output, ...]:
     """`NAME` or `NAME=FILE`, each; `output` is the file of the one that names none.
 
     Raises click.UsageError for unknown formats and for two that would share an output.
     """
     outputs = [_parse_output(value) for value in formats or ("text",)]
-    open_ended = [o for o in outputs if o.file is None]
+    open_ended = [name for name, file in outputs if file is None]
     if len(open_ended) > 1:
-        names = " and ".join(f"{o.format!r}" for o in open_ended)
-        example = f"--format {open_ended[-1].format}=FILE"
+        names = " and ".join(map(repr, open_ended))
+        example = f"--format {open_ended[-1]}=FILE"
         raise click.UsageError(f"the formats {names} would share one output; give one a file: {example}")
     if output is not None and not open_ended:
         raise click.UsageError("--output names a file, but every --format already has its own")
-    settled = tuple(replace(o, file=output) if o.file is None else o for o in outputs)
+    settled = tuple((name, file or output) for name, file in outputs)
     taken: dict[Path, str] = {}
-    for one in settled:
-        file = one.file and one.file.resolve()
+    for name, given in settled:
+        file = given and given.resolve()
         if file and file in taken and (file.is_file() or not file.exists()):  # a device takes both
-            raise click.UsageError(f"the formats {taken[file]!r} and {one.format!r} would share {one.file}")
+            raise click.UsageError(f"the formats {taken[file]!r} and {name!r} would share {given}")
         if file:
-            taken[file] = one.format
+            taken[file] = name
     return settled
 
 
 def _parse_output(value: str) -> _Output:
     name, separator, file = value.partition("=")
     if name not in FORMATS:
-        raise click.BadParameter(f"{name!r} is no format{nearest(name, FORMATS)}; there are {', '.join(FORMATS)}",
+        raise click.BadParameter(f"{name!r} is no format{did_you_mean(name, FORMATS)}; there are {', '.join(FORMATS)}",
                                  param_hint="'--format'")
     if separator and not file:
         raise click.BadParameter(f"{value!r} names no file", param_hint="'--format'")
-    return _Output(name, Path(file) if file else None)
+    return name, Path(file) if file else None
 
 
-def _look(request: Request, output: _Output, options: dict[str, Any]) -> RenderOptions:
+def _look(request: Request, to_file: bool, options: dict[str, Any]) -> RenderOptions:
     """How a report is written; of one file there is room to tell all."""
-    to_file, paths = output.file is not None, request.arguments
+    paths = request.arguments
     is_one_file = len({path.partition("::")[0] for path in paths}) == 1 and not Path(paths[0]).is_dir()
     return RenderOptions(
         width=width(),
@@ -227,7 +224,7 @@ def _computed(request: Request, wanted: Sequence[tuple[str, RenderOptions]], opt
 
 def _rendered(report: Report, request: Request, name: str, look: RenderOptions) -> str:
     from triton_mutlint.report import FIXES_SHOWN, render
-    from triton_mutlint.report.sources import SourceLines
+    from triton_mutlint.report.options import SourceLines
 
     stdin = {request.stdin_filename or "<stdin>": request.stdin_text or ""} if request.stdin_text else {}
     look = replace(look, sources=SourceLines(stdin, request.cwd))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from triton_mutlint.cli.shell.command import CONTEXT
+from triton_mutlint.cli.shell.asked import CONTEXT
 from triton_mutlint.cli.shell.output import write_stdout
 
 

@@ -10,8 +10,7 @@ from typing import Any
 import click
 
 from triton_mutlint.cli import check
-from triton_mutlint.cli.shell.asked import config_in_force
-from triton_mutlint.cli.shell.command import CONTEXT, Sectioned
+from triton_mutlint.cli.shell.asked import CONTEXT, Sectioned, config_in_force
 from triton_mutlint.cli.shell.output import write_stdout
 from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.config.settings import Config

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from triton_mutlint.basics import plural
+from triton_mutlint.basics import plural, unified
 from triton_mutlint.cli.shell.output import Progress, tell, write_stdout
 from triton_mutlint.config.request import Request
+from triton_mutlint.fixes.document import write_document
 from triton_mutlint.fixes.session import FixOutcome, located, settle
-from triton_mutlint.fixes.write import unified, write_document
 from triton_mutlint.run import run as engine
 from triton_mutlint.types import Finding, Report, UsageError
 
@@ -41,7 +41,8 @@ def fix(request: Request) -> Report:
 def show(request: Request) -> bool:
     """Print what fixing would change; whether that is anything."""
     outcome = _settled(request)
-    write_stdout("".join(unified(before, after) for before, after in outcome.changed))
+    write_stdout("".join(unified(old.written(old.text), new.written(new.text), old.display, new.display)
+                         for old, new in outcome.changed))
     _refusals(outcome, outcome.first)
     if outcome.changed:
         tell(f"{_count(outcome)} would be fixed in {plural(len(outcome.changed), 'file')}")

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from triton_mutlint.basics import plural
-from triton_mutlint.cli.shell.asked import asked, config_in_force
-from triton_mutlint.cli.shell.command import CONTEXT, shared
+from triton_mutlint.basics import plural, unified
+from triton_mutlint.cli.shell.asked import CONTEXT, asked, config_in_force, shared
 from triton_mutlint.cli.shell.output import Progress, check_writable, fitted, tell, write_stdout
-from triton_mutlint.process.files import write_file
+from triton_mutlint.process.writing import write_file
 
 if TYPE_CHECKING:  # analysing is slow to import, and `--help` does without
     from triton_mutlint.cli.init_work import InitResult, SpecChange
@@ -52,7 +50,8 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
         if printed:
             write_stdout(change.new)
         elif options["dry_run"]:
-            write_stdout(_diff(change))
+            old = change.display if change.old is not None else "/dev/null"
+            write_stdout(unified(change.old or "", change.new, old, change.display))
         elif change.new != (change.old or ""):
             check_writable(change.path)
             write_file(change.path, change.new, within=request.cwd)
@@ -70,14 +69,6 @@ def _report(result: InitResult, *, written: bool) -> None:
         tell(text)
     for name, failure in result.failures:
         tell(f"{name}: {failure.message}")
-
-
-def _diff(change: SpecChange) -> str:
-    before = (change.old or "").splitlines(keepends=True)
-    after = change.new.splitlines(keepends=True)
-    names = (change.display if change.old is not None else "/dev/null", change.display)
-    lines = difflib.unified_diff(before, after, *names)
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
 def _summary(change: SpecChange, *, written: bool) -> list[str]:

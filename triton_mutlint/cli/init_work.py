@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
 from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.contracts.declarations import declaration_of
-from triton_mutlint.run.lint import Run
+from triton_mutlint.run.lint import Question, Run
 from triton_mutlint.run.run import compiling, sources_of
-from triton_mutlint.run.workers import At, Part, Reported, Step
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.spec.as_yaml import HEADER, WrittenEntry, entry_lines, key_text
 from triton_mutlint.spec.entries import Draft, EntrySubject, Settled, draft, verdict_comments
-from triton_mutlint.spec.find import NAMES, find_spec, project_root
 from triton_mutlint.spec.model import KernelSpec
-from triton_mutlint.spec.read import parse_spec
+from triton_mutlint.spec.read import NAMES, find_spec, parse_spec, project_root
 from triton_mutlint.spec.stale import stale_entries
 from triton_mutlint.spec.write import NoPlaceError, SpecText
 from triton_mutlint.types import (
@@ -27,7 +25,6 @@ from triton_mutlint.types import (
     FileResult,
     Kernel,
     KernelReport,
-    Location,
     SourceFile,
     UsageError,
     Variant,
@@ -75,15 +72,23 @@ def init(request: Request, to: Path | None, progress: Progress) -> InitResult:
         to = request.cwd / to
         request = replace(request, spec=to if to.is_file() else None, use_spec=to.is_file())
     places = {s.path: to or path for s, path in zip(sources, _destinations(sources), strict=True)}
-    drafts: dict[tuple[Location, str], Draft] = {}
     by_place: dict[Path, list[FileResult]] = {}
     with compiling():
-        drafting = _Drafting(request, progress, places)
-        files = drafting.run.files(sources, request.jobs, drafting.steps, Draft,
-                                   lambda kernel, made: drafts.__setitem__((kernel.location, kernel.name), made))
+        variants: dict[Kernel, list[Variant]] = {}  # as lowered, in the process of the kernel's file
+        run = Run(request, progress, lambda kernel, variant, *_: variants.setdefault(kernel, []).append(variant))
+
+        def ask(file: FileResult, kernel: Kernel, report: KernelReport) -> Draft:
+            entry = own_entry(run, places[file.source.path], kernel)
+            if entry is None and run.specs.entry(kernel) is not None:
+                variants.pop(kernel, None)  # the entry is another file's: what it gives is not what this kernel is
+                report = run.analyze(file, kernel, None)
+            return draft(EntrySubject(kernel, entry, report, tuple(variants.get(kernel, ())),
+                                      partial(run.plan, file, kernel), partial(run.analyze, file, kernel)))
+
+        files = run.files(sources, request.jobs, Question(ask, Draft))
         for file in files:
             by_place.setdefault(places[file.source.path], []).append(file)
-        changes = tuple(_Change(drafting.run, drafts, path, own).made() for path, own in by_place.items())
+        changes = tuple(_Change(run, path, own).made() for path, own in by_place.items())
     return InitResult(changes, failures, sum(file.failure is not None for file in files))
 
 
@@ -96,37 +101,6 @@ def _destinations(sources: Sequence[SourceFile]) -> Iterator[Path]:
         root = roots[source.path] or common
         assert root is not None, "a file without a root is among those with a common folder"
         yield find_spec(source.path) or root / NAMES[0]
-
-
-class _Drafting:
-    """What is done in the process of a file: its kernels are analysed, and their entries drafted."""
-
-    def __init__(self, request: Request, progress: Progress, places: Mapping[Path, Path]) -> None:
-        self._places, self._seen = places, dict[Kernel, list[Variant]]()
-        self.run = Run(request, progress, self._see)
-
-    def _see(self, kernel: Kernel, variant: Variant, *_: object) -> None:
-        self._seen.setdefault(kernel, []).append(variant)
-
-    def steps(self, source: SourceFile, part: Part) -> Iterator[Step | Draft]:
-        file, at = FileResult(source), At(0, ())
-        for step in self.run.steps(source, part):
-            if isinstance(step, FileResult):
-                file = step
-            elif isinstance(step, At):
-                at = step
-            elif isinstance(step, Reported):
-                yield at  # that takes its time, too
-                yield self._draft(file, file.kernels[step.index], step.report)
-            yield step
-
-    def _draft(self, file: FileResult, kernel: Kernel, report: KernelReport) -> Draft:
-        entry = own_entry(self.run, self._places[file.source.path], kernel)
-        if entry is None and self.run.specs.entry(kernel) is not None:
-            self._seen.pop(kernel, None)  # the entry is another file's: what it gives is not what this kernel is
-            report = self.run.analyze(file, kernel, None)
-        return draft(EntrySubject(kernel, entry, report, tuple(self._seen.get(kernel, ())),
-                                  partial(self.run.plan, file, kernel), partial(self.run.analyze, file, kernel)))
 
 
 def own_entry(run: Run, place: Path, kernel: Kernel) -> KernelSpec | None:
@@ -143,7 +117,6 @@ class _Change:
     """The change of one spec file while it comes together."""
 
     run: Run
-    drafts: Mapping[tuple[Location, str], Draft]
     path: Path
     files: Sequence[FileResult]
     entries: list[WrittenEntry] = field(default_factory=list)
@@ -158,7 +131,7 @@ class _Change:
             if file.failure is not None:
                 self.remarks.append(f"{file.source.display}: {file.failure.message}")
             for kernel, report in file.reports:
-                drafted = self.drafts.get((report.location, report.name)) or Draft(report, Settled(()))
+                drafted = self.run.answers.get((report.location, report.name)) or Draft(report, Settled(()))
                 entry = own_entry(self.run, self.path, kernel) if kernel else None
                 if kernel is not None and entry is not None:
                     self._complete(file, kernel, entry, drafted)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from triton_mutlint.basics import flat, plural, visible
-from triton_mutlint.cli.shell.asked import asked, config_in_force, refuse_stdin
-from triton_mutlint.cli.shell.command import CONTEXT, shared
+from triton_mutlint.cli.shell.asked import CONTEXT, asked, config_in_force, refuse_stdin, shared
 from triton_mutlint.cli.shell.output import Progress, fitted, write_stdout
 
 if TYPE_CHECKING:  # loading kernels is slow to import, and `--help` does without

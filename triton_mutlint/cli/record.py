@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from triton_mutlint.basics import DEVICE_NODES, UsageError
-from triton_mutlint.cli.shell.command import CONTEXT
+from triton_mutlint.cli.shell.asked import CONTEXT
 from triton_mutlint.cli.shell.output import check_writable, tell
 
 WITHOUT_TORCH = ".no-torch"  # of the file that a recorded Python leaves where it finds no torch

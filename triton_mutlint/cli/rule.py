@@ -9,7 +9,7 @@ import sys
 import click
 
 from triton_mutlint.basics import nearest_rule
-from triton_mutlint.cli.shell.command import CONTEXT, codes
+from triton_mutlint.cli.shell.asked import CONTEXT, codes
 from triton_mutlint.cli.shell.output import is_terminal, width, write_stdout
 
 _WIDEST = 110  # cells of a paragraph
@@ -27,7 +27,7 @@ def command(code: str) -> int:
     rule = RULES.get(code.upper()) or by_name.get(code.lower())
     if rule is None:
         meant = nearest_rule(code, {known.code: name for name, known in by_name.items()})
-        hint = f" (did you mean {meant!r}?)" if meant else ""
+        hint = f"; did you mean {meant!r}?" if meant else ""
         raise click.UsageError(f"there is no rule {code!r}{hint}; 'triton-mutlint rules' lists them")
     title = f"{rule.code} {rule.name} ({rule.default_severity.value} by default)"
     text = f"{title}\n\n{inspect.cleandoc(rule.doc)}"

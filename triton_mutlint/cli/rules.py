@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from triton_mutlint.cli.shell.command import CONTEXT
+from triton_mutlint.cli.shell.asked import CONTEXT
 from triton_mutlint.cli.shell.output import fitted, write_stdout
 
 

@@ -10,14 +10,21 @@ from typing import Any
 import click
 
 from triton_mutlint.basics import EMPTY, plural
-from triton_mutlint.cli.shell.asked import asked, config_in_force, refuse_stdin
-from triton_mutlint.cli.shell.command import CONTEXT, DEFAULT_SNAPSHOT, Sectioned, shared
+from triton_mutlint.cli.shell.asked import (
+    CONTEXT,
+    DEFAULT_SNAPSHOT,
+    Sectioned,
+    asked,
+    config_in_force,
+    refuse_stdin,
+    shared,
+)
 from triton_mutlint.cli.shell.output import Progress, check_writable, fitted, tell, write_stdout
 from triton_mutlint.cli.updating import looked_at
 from triton_mutlint.config.request import Request
 from triton_mutlint.contracts.contract import OP, Contract, Key, contract_of, keyed, keyed_ops, op_contract_of
 from triton_mutlint.contracts.snapshot import dump, read_snapshot
-from triton_mutlint.process.files import write_file
+from triton_mutlint.process.writing import write_file
 from triton_mutlint.report import render
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.terminal.summary import summarize

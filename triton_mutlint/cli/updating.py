@@ -20,7 +20,7 @@ from triton_mutlint.contracts.baseline import (
     read_baseline,
 )
 from triton_mutlint.contracts.portable import covered
-from triton_mutlint.process.files import write_file
+from triton_mutlint.process.writing import write_file
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.types import Report
 

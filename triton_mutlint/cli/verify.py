@@ -1,4 +1,4 @@
-"""`triton-mutlint verify`: run kernels, and hold every verdict against what they did."""
+"""`triton-mutlint verify`: run kernels or ops, and hold every verdict and declaration against what they did."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from typing import Any
 
 import click
 
-from triton_mutlint.cli.shell.asked import asked, config_in_force, refuse_stdin
-from triton_mutlint.cli.shell.command import CONTEXT, shared
+from triton_mutlint.cli.shell.asked import CONTEXT, asked, config_in_force, refuse_stdin, shared
 from triton_mutlint.cli.shell.output import Progress, is_unicode, use_color, width, write_stdout
-from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.report.options import RenderOptions, SourceLines
 
 
 @click.command(context_settings=CONTEXT)
 @shared("paths")
+@click.option("--ops", is_flag=True,
+              help="Run the torch ops of FILE, FOLDER or module:op, which imports their modules.")
+@click.option("--path", "ways", type=click.Choice(["eager", "fake", "aot_eager", "export", "export-strict", "dynamic",
+                                                   "inductor", "aoti"]), multiple=True,
+              help="Run ops by this path only; repeatable (all).")
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu",
               help="cpu: Triton's interpreter, the default. cuda: the GPU.")
 @click.option("--runs", type=click.IntRange(min=1), default=24, metavar="N", help="Runs of one kernel, at most (24).")
@@ -25,13 +28,15 @@ from triton_mutlint.report.sources import SourceLines
               help="Time for one run, at most (10).")
 @click.option("--memory", type=click.IntRange(min=64), default=4096, metavar="MIB",
               help="Memory for one run, at most (4096).")
-@click.option("--atol", type=click.FloatRange(min=0), default=1e-5, metavar="X",
-              help="Absolute tolerance, clones against in place (1e-5).")
-@click.option("--rtol", type=click.FloatRange(min=0), default=1e-5, metavar="X", help="Relative tolerance (1e-5).")
+@click.option("--atol", type=click.FloatRange(min=0), metavar="X",
+              help="Absolute tolerance, clones against in place (1e-5), paths against eager (by dtype).")
+@click.option("--rtol", type=click.FloatRange(min=0), metavar="X", help="Relative tolerance, likewise.")
 @click.option("--output-dir", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
               help="Where to write scripts that show failures again (beside the kernel).")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Kernels run at a time (1).")
-@shared("spec", "no_spec", "max_variants", "true_import", "format_")
+@shared("spec", "no_spec", "max_variants", "true_import")
+@click.option("--format", "format_", type=click.Choice(["text", "json", "junit"]), default="text",
+              help="text, json or junit.")
 @click.option("-q", "--quiet", is_flag=True, help="Failures and the summary only.")
 @click.option("-v", "--verbose", is_flag=True, help="Parameters that are not written, too.")
 @shared("color", "config_file", "isolated", "debug")
@@ -42,12 +47,21 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     and kinds of values, in place and on clones of what may be written. What the spec's `verify` says of
     shapes and values is used; the rest is made up. Needs torch and NumPy.
 
-    Exit code: 0, or 1 when something was written that was not predicted or a file could not be read.
+    With --ops, torch ops are called instead, with many arguments, and held against what they declare; then
+    programs that use them are run by torch.compile and torch.export, and compared with eager. That imports the
+    modules of the ops, and runs their code.
+
+    Exit code: 0, or 1 when something was written that was not predicted or declared, a path gave other values,
+    or a file could not be read.
     """
     refuse_stdin(paths, "verify")
     request = asked(paths, config_in_force(options), options)
     request = replace(request, targets=request.targets[:1])
-    from triton_mutlint.verify import json_report, text, verifying  # here: a wrong option is told at once
+    if options["ways"] and not options["ops"]:
+        raise click.UsageError("--path is for --ops")
+    from triton_mutlint.verify import json_report, junit, text, verifying  # here: a wrong option is told at once
+    from triton_mutlint.verify.ops.subjects import PATHS
+    from triton_mutlint.verify.ops.verifying import verify_ops
     from triton_mutlint.verify.wire import Settings
 
     settings = Settings(
@@ -55,9 +69,14 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
         options["jobs"], request.config.stub_modules, options["true_import"],
     )
     with Progress() as progress:
-        report = verifying.verify(request, settings, options["output_dir"], progress)
-    if options["format_"] == "json":
-        write_stdout(json_report.render(report))
+        if options["ops"]:
+            ways = options["ways"] or PATHS[:None if settings.device == "cuda" else -1]
+            report = verify_ops(request, settings, [w for w in ways if w != "eager"], options["output_dir"],
+                                       progress)
+        else:
+            report = verifying.verify(request, settings, options["output_dir"], progress)
+    if options["format_"] != "text":
+        write_stdout((json_report if options["format_"] == "json" else junit).render(report))
     else:
         look = RenderOptions(
             width=width(), color=use_color(options["color"], sys.stdout), ascii=not is_unicode(sys.stdout),

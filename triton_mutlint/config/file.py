@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.basics import FAIL_LEVELS, Severity, UsageError
-from triton_mutlint.config.registrar import Registrar
-from triton_mutlint.config.settings import Config, nearest, read_selector
+from triton_mutlint.basics import FAIL_LEVELS, Severity, UsageError, did_you_mean
+from triton_mutlint.config.registrar import Registrar, read_registrars
+from triton_mutlint.config.settings import Config, read_selector
 from triton_mutlint.process.inputs import read
 
 KnownRules = Callable[[], Mapping[str, str]]  # the name of each rule by its code
@@ -136,7 +136,7 @@ class _Reader:
         given: dict[str, Any] = {}
         for key, value in self.table.items():
             if key not in known:
-                raise self._error(key, f"unknown key {key!r}{nearest(key, known)}")
+                raise self._error(key, f"unknown key {key!r}{did_you_mean(key, known)}")
             given[key] = known[key](key, value)
         origins = {key: f"{self.shown}:{self._line(key)}" for key in given}
         return Config(**{key.replace("-", "_"): value for key, value in given.items()},
@@ -240,8 +240,6 @@ class _Reader:
         return read
 
     def _registrars(self, key: str, value: Any) -> Mapping[str, Registrar]:
-        from triton_mutlint.config.registrar_tables import read_registrars  # here: few projects have any
-
         def refuse(message: str, owner: str, inner: str) -> UsageError:
             return self._error(inner if inner and self.text.count(inner) == 1 else owner, f"{key}: {message}")
 

@@ -106,12 +106,4 @@ def read_selector(text: str, rules: Mapping[str, str], whole: bool = False) -> s
     if not rules and (broad or _CODE.fullmatch(text)):
         return text
     meant = nearest_rule(text, rules)
-    raise ValueError(f"{text!r} is no rule" + (f" (did you mean {meant!r}?)" if meant else ""))
-
-
-def nearest(name: str, candidates: Collection[str]) -> str:
-    """` (did you mean 'x'?)` for the candidate closest to `name`, or nothing."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, list(candidates), n=1, cutoff=0.5)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    raise ValueError(f"{text!r} is no rule" + (f"; did you mean {meant!r}?" if meant else ""))

@@ -14,9 +14,8 @@ import re
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 
-from triton_mutlint.basics import byte_column
+from triton_mutlint.basics import byte_column, nearest
 from triton_mutlint.types import Location
 
 MARK = "triton-mutlint:"
@@ -123,9 +122,9 @@ def _read(body: str, location: Location, own_line: bool) -> Directive | CommentP
         return _mutates(rest[1:].strip(), location, own_line)
     if kind == MUTATES:
         return CommentProblem("`mutates` declares nothing without `=`", location, MUTATES, "write `mutates=a,b`")
-    close = get_close_matches(kind.lower(), (MUTATES, IGNORE), 1, 0.5)
-    meant = close[0] if close else (MUTATES if "=" in rest else IGNORE)
-    hint = f"did you mean `{close[0]}`?" if close else "write `mutates=a,b` or `ignore[TML201]`"
+    close = nearest(kind.lower(), (MUTATES, IGNORE), 0.5)
+    meant = close or (MUTATES if "=" in rest else IGNORE)
+    hint = f"did you mean `{close}`?" if close else "write `mutates=a,b` or `ignore[TML201]`"
     return CommentProblem(f"unknown directive `{kind or body[:20]}`", location, meant, hint)
 
 

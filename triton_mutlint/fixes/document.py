@@ -1,9 +1,10 @@
-"""A file as bytes and as text, so that an edit changes nothing but what it means to."""
+"""A file as bytes and as text, so that an edit changes nothing but what it means to, and what changed as a diff."""
 
 from __future__ import annotations
 
 import ast
 import io
+import os
 import tokenize
 from bisect import bisect_right
 from dataclasses import dataclass, replace
@@ -14,6 +15,8 @@ from triton_mutlint.basics import character_at
 from triton_mutlint.config.request import Request
 from triton_mutlint.contracts.spans import parse
 from triton_mutlint.fixes.edit import CannotFixError
+from triton_mutlint.process.writing import write_file
+from triton_mutlint.types import UsageError
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -113,3 +116,21 @@ def _decoded(display: str, data: bytes, encoding: str) -> Document:
     if document.encoded() != data:
         raise CannotFixError("its line ends differ, or its encoding does not give the same bytes again")
     return document
+
+
+
+
+def write_document(document: Document, within: Path | None = None) -> None:
+    """Replace the file by the document's text; raises UsageError where it changed since, or cannot be written.
+
+    A file below `within` must not be outside of it by a link.
+    """
+    assert document.path is not None, "standard input is no file"
+    try:
+        if document.path.read_bytes() != document.data:
+            raise UsageError(f"{document.display} changed while it was analysed; it was left alone")
+        if not os.access(document.path, os.W_OK):
+            raise UsageError(f"cannot write {document.display}: it is read-only")
+    except OSError as error:
+        raise UsageError(f"cannot write {document.display}: {error.strerror}") from error
+    write_file(document.path, document.encoded(), document.display, within)

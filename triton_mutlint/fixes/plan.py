@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from triton_mutlint.config.request import Request
-from triton_mutlint.fixes.comment import edit_ignore, edit_mutates
 from triton_mutlint.fixes.document import Document, request_document
 from triton_mutlint.fixes.edit import CannotFixError, Edit, Fix, Refusal
-from triton_mutlint.fixes.python_list import edit_autotune, edit_mutates_args
-from triton_mutlint.fixes.spec_list import edit_spec
+from triton_mutlint.fixes.lists import edit_autotune, edit_ignore, edit_mutates, edit_mutates_args, edit_spec
 from triton_mutlint.types import Change, Finding, ListKind, Location
 
 Editor = Callable[[Document, Location, Sequence[Change]], tuple[Edit, ...]]

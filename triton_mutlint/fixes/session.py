@@ -79,8 +79,8 @@ class _Session:
             self._fixed += made
 
     def outcome(self, first: Report) -> FixOutcome:
-        left = (Refusal((f,), f.unfixed) for f in self._report.findings  # no fix is meant to settle these
-                if f.unfixed and not f.changes and not f.suppressed and f.severity is not Severity.INFO)
+        left = (Refusal((f,), f.unfixed) for f in self._report.active  # no fix is meant to settle these
+                if f.unfixed and not f.changes and f.severity is not Severity.INFO)
         pairs = ((self._originals[name], document) for name, document in self._current.items())
         return FixOutcome(tuple((old, new) for old, new in pairs if old.text != new.text), tuple(self._fixed),
                           (*self.plan()[1], *self.given_up.values(), *left), first, self._report)
@@ -117,10 +117,10 @@ def _wrong(before: Report, after: Report, made: Iterable[Fix]) -> dict[str, str]
     """By file that was edited, what speaks against its edits; empty when all went well."""
     files = {fix.file for fix in made}
     targeted = {_key(finding): fix.file for fix in made for finding in fix.findings}
-    expected = Counter(_key(finding) for finding in before.findings if not finding.suppressed)
+    expected = Counter(_key(finding) for finding in before.active)
     expected -= Counter(_key(finding) for fix in made for finding in fix.findings)
     found: dict[str, str] = {}
-    for finding in (f for f in after.findings if not f.suppressed):
+    for finding in after.active:
         key = _key(finding)
         expected[key] -= 1
         if expected[key] < 0:

@@ -30,8 +30,8 @@ from triton_mutlint.kernel_source.operations import (
     COMBINING,
     FACTS,
     LOADS,
-    METHODS,
     NUMBERS,
+    PURE,
     QUIET,
     SIZES,
     SPECIALIZE,
@@ -47,7 +47,6 @@ from triton_mutlint.kernel_source.operations import (
 )
 from triton_mutlint.kernel_source.slots import merged
 from triton_mutlint.kernel_source.values import (
-    LOADED,
     NO_ROOTS,
     NOTHING,
     SOME,
@@ -176,14 +175,14 @@ class Calls(Accesses):
             if not masked_off(method, [owner, *args], named):
                 self.write(owner.everything())
             self.keep(given.roots - owner.everything())
-            return LOADED
-        if not owner.is_value or method not in METHODS:
+            return loaded(given)
+        if not owner.is_value or method not in PURE:
             self.store(given.roots | function.everything())
             return replace(given, is_open=True, kinds=given.kinds if method else (SOME,))
         if method in COMBINING:
             self.combined(method, (NOTHING, *args), named, given.roots)
         self.load(owner.everything() if reads(method) else frozenset())
-        return loaded(*args, *named.values()) if method == "load" else MayBe(given.roots)
+        return loaded(owner, *args, *named.values()) if method == "load" else MayBe(given.roots)
 
     def applied(self, target: Any, args: list[MayBe], named: Mapping[str, MayBe], method: str = "") -> MayBe:
         """A call of a known object; `method` is its name as an attribute, which methods of tensors do not know."""
@@ -233,7 +232,7 @@ class Calls(Accesses):
             return NOTHING
         if stores(name):
             self.stored(target, name, args, named, given)
-            return LOADED
+            return loaded(everything)
         read = of_asm(args, named) if name == ASM_CALL else None
         if read is not None:
             self.load(given)
@@ -241,7 +240,7 @@ class Calls(Accesses):
             self.done("asm", NO_ROOTS)
             self.keep(given - read[0] if read[0] else frozenset())
             return read[1]
-        if name in ASM or may_act(name, home):
+        if name in ASM or may_act(target, name, home):
             self.write(given)
         if name in ALLOCATES:  # shared memory, which may be filled at once
             self.keep(given)
@@ -251,7 +250,7 @@ class Calls(Accesses):
         self.combined(name, args, named, given)
         self.load(given if reads(name) else frozenset())
         if name in LOADS:
-            return loaded(*args[1:], *named.values())
+            return loaded(args[0] if args else everything, *args[1:], *named.values())
         return NOTHING if name in NUMBERS else MayBe(given) if home != "builtins" else everything
 
     def made(self, cls: type, args: list[MayBe], named: Mapping[str, MayBe]) -> MayBe:

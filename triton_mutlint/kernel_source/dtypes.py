@@ -6,10 +6,9 @@ of Triton 3.6 to 3.9; torch's names are those of `str(tensor.dtype)`.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
 from typing import Any
 
+from triton_mutlint.basics import nearest
 from triton_mutlint.types import ConstexprValue
 
 FLOATS = ("fp16", "bf16", "fp32", "fp64", "fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8", "fp8e5b16")
@@ -33,12 +32,6 @@ def canonical_dtype(name: str) -> str | None:
     for module in _MODULES:
         name = name.removeprefix(module)
     return name if name in DTYPES else _ALIASES.get(name)
-
-
-def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """The candidate most like `name`, or None when none is close; ties go to the first by name."""
-    close = difflib.get_close_matches(name, sorted(set(candidates)), n=1, cutoff=0.6)
-    return close[0] if close else None
 
 
 def nearest_dtype(name: str) -> str | None:

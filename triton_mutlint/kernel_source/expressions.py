@@ -89,9 +89,10 @@ class Expressions(Calls):
             return found
         if left.is_known and right.is_known:
             return MayBe(of=left.of | right.of)
-        if isinstance(op, (ast.Add, ast.Sub)):
-            return left + right if isinstance(op, ast.Add) else mixed((left, right))
-        return mixed((left.number(), right.number()))  # no pointer is multiplied, shifted or masked
+        if isinstance(op, ast.Add):
+            return left + right
+        # no pointer is subtracted, multiplied, shifted or masked
+        return mixed((left if isinstance(op, ast.Sub) else left.number(), right.number()))
 
     def compare(self, node: ast.Compare) -> MayBe:
         values = [self.eval(n) for n in (node.left, *node.comparators)]

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from triton_mutlint.kernel_source.evaluate import UNKNOWN, own
-from triton_mutlint.kernel_source.operations import ANY
+from triton_mutlint.kernel_source.objects import named_and_home
+from triton_mutlint.kernel_source.operations import ANY, PURE, stores
 from triton_mutlint.kernel_source.slots import NO_TRACE
 from triton_mutlint.kernel_source.values import NOTHING, Env, MayBe, mixed, of_global
-from triton_mutlint.source.slicing.namespace import Namespace
+from triton_mutlint.source.slicing.spaces import node_of
 from triton_mutlint.types import Kernel
 
 
@@ -78,7 +79,8 @@ class Program:
             if function is None or hasattr(type(jit), "parse"):
                 break
             jit, function = function, own(function, "fn")
-        if function is None or str(getattr(function, "__module__", "")).startswith("triton."):
+        name, home = named_and_home(function)
+        if function is None or (home.startswith("triton.") and (name in PURE or stores(name))):
             return None
         node = definition(jit, function)
         if node is None:
@@ -108,11 +110,8 @@ def _defaults(function: Any) -> Mapping[str, Any]:
 
 
 def definition(jit: Any, function: Any) -> ast.FunctionDef | None:
-    code, namespace = getattr(function, "__code__", None), getattr(function, "__globals__", None)
-    if isinstance(namespace, Namespace) and code is not None and code.co_filename == str(namespace.module.path):
-        known = namespace.module.function_at(code.co_firstlineno)  # read already, with its file
-        if known is not None:
-            return known
+    if (known := node_of(function)) is not None:  # read already, with its file
+        return known
     lines, start = getattr(jit, "raw_src", None), getattr(jit, "starting_line_number", None)
     try:
         if not isinstance(lines, list) or not isinstance(start, int):

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.kernel_source.objects import fields_of, named_and_home
-from triton_mutlint.kernel_source.values import LOADED, NOTHING, SOME, MayBe, mixed
+from triton_mutlint.kernel_source.objects import fields_of, member, named_and_home
+from triton_mutlint.kernel_source.values import NOTHING, SOME, MayBe, loaded_from, mixed
 
 ANY = "**"  # stands for whichever parameters `*args` and `**kwargs` go to
-_STORING = ("store", "scatter", "atomic_", "_experimental_descriptor_store", "_experimental_device_tensormap",
+_STORING = ("store", "scatter", "atomic_", "_experimental_descriptor_store",
             # Gluon's, of NVIDIA's and AMD's targets
             "async_store", "async_scatter", "async_atomic", "async_copy_shared", "shared_to_global", "buffer_store",
             "buffer_atomic")
@@ -19,7 +19,7 @@ GLUON = "triton.experimental.gluon."
 VENDORS = (f"{GLUON}language.nvidia", f"{GLUON}language.amd")
 _ACTING = re.compile("store|scatter|atomic|to_global|asm|specialize")
 ALLOCATES = frozenset({"allocate_shared_memory", "allocate_tensor_memory"})
-QUIET = frozenset({"triton", "builtins", "math", "operator"})  # modules whose other functions store nothing
+QUIET = frozenset({"triton", "builtins", "math", "operator"})  # modules whose functions are known
 ASM_CALL = "inline_asm_elementwise"
 SPECIALIZE = "warp_specialize"
 ASM = frozenset({ASM_CALL, "extern_elementwise"})
@@ -35,19 +35,30 @@ NUMBERS = frozenset({"dot", "dot_scaled", "program_id", "num_programs", "rand", 
 FACTS = frozenset({"dtype", "type", "shape", "block_shape", "strides", "element_ty", "scalar", "numel",
                    "primitive_bitwidth", "itemsize", "layout", "block_type", "nbytes_per_cta"})
 SIZES = frozenset({"shape", "block_shape", "numel", "type", "block_type", "nbytes", "layout"})
-METHODS = frozenset({"to", "cast", "view", "reshape", "expand_dims", "broadcast_to", "trans", "permute", "split",
-                     "load", "gather", "advance", "T", "ravel", "sum", "max", "min", "argmax", "argmin", "reduce",
-                     "associative_scan", "cumsum", "cumprod", "sort", "flip", "histogram", "item", "abs", "ceil",
-                     "floor", "exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "sqrt_rn", "rsqrt", "erf", "sigmoid",
-                     "softmax", "xor_sum", "reduce_or", "cdiv", "logical_and", "logical_or", "is_ptr", "is_floating",
-                     "is_int", "is_block", "startswith", "endswith", "lower", "upper", "format", "get", "index",
-                     "count", "is_fp8", "is_fp16", "is_bf16", "is_fp32", "is_fp64", "slice", "reinterpret",
-                     "_reinterpret"})
+# Triton's functions and methods that store nothing, and methods of texts and types
+_PURE = """
+    abs add advance arange argmax argmin associative_scan atomic_load atomic_poll assume bitonic_merge broadcast
+    broadcast_to builtin_max builtin_min cast cat cdiv ceil clamp convert_custom_float8 convert_custom_float8_sm70
+    convert_custom_float8_sm80 convert_float16_to_fp8e4b15 convert_fp8e4b15_to_float16 cos cumprod cumsum
+    current_target debug_barrier device_assert device_print div_rn dot dot_scaled erf exp exp2 expand_dims
+    expect_zero _experimental_descriptor_load _experimental_make_tensor_descriptor
+    _experimental_reinterpret_tensor_descriptor fdiv flip floor fma full gather gdc_launch_dependents gdc_wait
+    globaltimer histogram interleave item join load load_tensor_descriptor log log2 logical_and logical_or
+    make_block_ptr make_tensor_descriptor map_elementwise max max_constancy max_contiguous maximum memrealtime min
+    minimum mul multiple_of num_programs num_threads num_warps pair_uniform_to_normal permute philox philox_impl pow
+    prefetch program_id _promote_bfloat16_to_float32 rand rand4x randint randint4x randn randn4x ravel reduce
+    reduce_or _reduce_with_indices reshape rsqrt sigmoid sin smid softmax sort sort_impl split sqrt sqrt_rn squeeze
+    static_assert static_print sub sum swizzle2d tanh to to_tensor topk trans uint_to_uniform_float umulhi unsqueeze
+    view where xor_sum zeros zeros_like
+    T count endswith format get index is_bf16 is_block is_floating is_fp16 is_fp32 is_fp64 is_fp8 is_int is_ptr
+    lower reinterpret _reinterpret slice startswith upper
+"""
+PURE = frozenset(_PURE.split())
 
 
-def loaded(*others: MayBe) -> MayBe:
+def loaded(address: MayBe, *others: MayBe) -> MayBe:
     """What a load gives: what is in memory, or the value given for where it is masked."""
-    return MayBe(LOADED.roots | mixed(others).roots)
+    return MayBe(loaded_from(address.everything()) | mixed(others).roots)
 
 
 def of_asm(args: Sequence[MayBe], named: Mapping[str, MayBe]) -> tuple[frozenset[str], MayBe] | None:
@@ -67,7 +78,7 @@ def of_asm(args: Sequence[MayBe], named: Mapping[str, MayBe]) -> tuple[frozenset
     understood = read_on_any(text.value, constraints.value, len(operands), [1] * len(operands))
     stored = {i for reading in understood for i in reading.writes | reading.atomics}
     flows = {i for reading in understood for i in reading.result_flows}
-    result = MayBe(mixed(operands[i] for i in flows).roots | LOADED.roots)
+    result = loaded(mixed(operands), *(operands[i] for i in flows))
     return (mixed(operands[i] for i in stored).roots, result) if understood else None
 
 
@@ -97,9 +108,13 @@ def stores(name: str) -> bool:
     return name.startswith(_STORING) and not name.endswith(("_load", "_poll"))
 
 
-def may_act(name: str, home: str) -> bool:
-    """Whether one of Gluon's functions, other than those that store, may put what it is given anywhere, or call it."""
-    return home.startswith(GLUON) and bool(_ACTING.search(name))
+def may_act(target: Any, name: str, home: str) -> bool:
+    """Whether one of Triton's functions, other than those that store, may put what it is given anywhere, or call it."""
+    if home.startswith(GLUON):
+        return bool(_ACTING.search(name))
+    is_builtin = member(target, "__triton_builtin__") is True
+    is_known = name in PURE or name.startswith("__") or home.endswith(".libdevice")
+    return is_builtin and not is_known
 
 
 def with_fields(args: Sequence[MayBe], named: Mapping[str, MayBe]) -> MayBe:

@@ -155,9 +155,14 @@ _NO_ROOTS = frozenset[str]()
 NOTHING = MayBe()
 NOWHERE = ""  # stands for what is no parameter: an address of none, say
 NO_ROOTS = frozenset((NOWHERE,))
-MEMORY = "*"  # stands for the parameters whose addresses were put into memory
-LOADED = MayBe(frozenset((MEMORY,)))
+MEMORY = "*"  # begins what was in memory: `*p` was reached through p, or is one of the addresses that were put there
 SOME = Object(None)  # a class that is not known
+
+
+def loaded_from(address: frozenset[str]) -> frozenset[str]:
+    """What is in memory at an address with these roots."""
+    found = (root if root.startswith(MEMORY) else MEMORY + parameter(root) for root in address)
+    return frozenset(found) or frozenset((MEMORY,))
 
 
 def either(*values: MayBe) -> MayBe:

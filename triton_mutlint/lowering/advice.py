@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from triton_mutlint.kernel_source.reaching import conditions, leading_to, names_of, reaching
 from triton_mutlint.lowering import triton_api
-from triton_mutlint.source.jit.file_notes import POSITIONAL_ONLY
+from triton_mutlint.source.load import POSITIONAL_ONLY
 from triton_mutlint.triton_names import hint_of
 from triton_mutlint.types import ArgType, Kernel
 

@@ -1,7 +1,7 @@
 """torch's own pass over a kernel: what torch.compile takes for written where code that it compiles launches the kernel.
 
 Newer versions (2.13) have `identify_accessed_tensors`, which also says whether an epilogue may be fused into a kernel;
-older ones (2.11) `identify_mutated_tensors`, which names what is written. It is asked what the module has.
+older ones (2.7 to 2.12) `identify_mutated_tensors`, which names what is written. It is asked what the module has.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import importlib
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from inspect import signature
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
@@ -115,7 +116,8 @@ def identify(jit: Any, arguments: Mapping[str, Any], descriptors: Mapping[str, A
     """The pass itself, under whichever name this torch has it."""
     wrap = importlib.import_module(_PASS)
     run = getattr(wrap, "identify_accessed_tensors", None) or wrap.identify_mutated_tensors
-    return run(jit, dict(arguments), dict(descriptors))
+    knows_descriptors = len(signature(run).parameters) > 2  # since torch 2.8
+    return run(jit, dict(arguments), *([dict(descriptors)] if knows_descriptors else []))
 
 
 def _cause(error: BaseException | None) -> str:

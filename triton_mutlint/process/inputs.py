@@ -65,10 +65,8 @@ class Inputs(Noted):
     """What a run has noted so far; `torn` if that says nothing of the next run.
 
     One path may have held two things within the run. `spoiled` counts what was due to time or chance.
-    `data` are those of the files that linted code opened itself.
     """
 
-    data: dict[str, None] = field(default_factory=dict)
     torn: bool = False
     spoiled: int = 0
     environment: dict[Any, Any] = field(default_factory=lambda: dict(environment()), repr=False)  # at first
@@ -88,7 +86,6 @@ class Inputs(Noted):
         if isinstance(other, Inputs):
             self.torn |= other.torn
             self.spoiled += other.spoiled
-            self.data.update(other.data)
 
 
 _current: Inputs | None = None
@@ -110,11 +107,6 @@ def recording() -> Iterator[Inputs]:
         for environ in environs:
             environ.__class__ = kind
         _current = outer
-
-
-def spoils() -> int:
-    """How often `spoil` was called so far."""
-    return 0 if _current is None else _current.spoiled
 
 
 @contextlib.contextmanager
@@ -189,7 +181,6 @@ def note_data(path: str | os.PathLike[str]) -> None:
     note_path(os.fspath(path))
     if _current is not None and os.path.isfile(path):  # noqa: PTH113 - a pipe or device would be waited for
         note_file(path)
-        _current.data[os.path.abspath(path)] = None  # noqa: PTH100
 
 
 def note_folder(path: str | os.PathLike[str]) -> Look | None:

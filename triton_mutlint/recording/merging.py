@@ -162,7 +162,7 @@ def merge_files(notes: Path, spec: Path) -> Recorded:
         old = spec.read_text(encoding="utf-8-sig") if spec.exists() else None
         found = merge(notes.read_text(encoding="utf-8"), old, spec)
         if found.changed:
-            from triton_mutlint.process.files import write_file
+            from triton_mutlint.process.writing import write_file
 
             write_file(spec, found.text)
     except (OSError, UnicodeDecodeError) as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from triton_mutlint.basics import flat, one_line
-from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.terminal.summary import FIXABLE
 from triton_mutlint.types import Finding, Report
@@ -12,7 +11,7 @@ from triton_mutlint.types import Finding, Report
 def render(report: Report, options: RenderOptions | None = None) -> str:
     """Findings that are not suppressed; nothing at all when there are none."""
     fixes = options.fixes if options else {}
-    return "".join(_line(f, f in fixes) for f in order.active(report))
+    return "".join(_line(f, f in fixes) for f in report.active)
 
 
 def _line(finding: Finding, is_fixable: bool) -> str:

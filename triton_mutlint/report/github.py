@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.types import Finding, Report, Severity
 
@@ -11,7 +10,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 def render(report: Report, options: RenderOptions | None = None) -> str:
     """An annotation per finding that is not suppressed; nothing when there are none."""
-    return "".join(_annotation(f) for f in order.active(report))
+    return "".join(_annotation(f) for f in report.active)
 
 
 def _annotation(finding: Finding) -> str:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any
 
-from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.terminal.summary import summarize
 from triton_mutlint.types import Access, Finding, KernelReport, Location, OpReport, ParameterReport, Report, Status
@@ -29,9 +28,9 @@ def document(report: Report) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "triton-mutlint", "version": __version__},
         "environment": {"triton": report.environment.triton, "targets": targets},
-        "kernels": [_kernel(kernel) for kernel in order.kernels(report)],
+        "kernels": [_kernel(kernel) for kernel in report.kernels],
         "ops": [_op(op) for op in report.ops],
-        "findings": [_finding(finding) for finding in order.findings(report)],
+        "findings": [_finding(finding) for finding in report.findings],
         "summary": _fields(summarize(report), "files kernels analyzed failed errors warnings"),
     }
 
@@ -66,13 +65,13 @@ def _kernel(kernel: KernelReport) -> dict[str, Any]:
         "parameters": [_parameter(parameter) for parameter in kernel.parameters],
         **_fields(kernel, "mutated unknown"),
         "indirect_writes": [
-            {**_fields(w, "through via op"), **_place(w.location)} for w in order.placed(kernel.indirect_writes)],
+            {**_fields(w, "through via op"), **_place(w.location)} for w in kernel.indirect_writes],
         "opaque_ops": [
             {**_fields(op, "op detail pure effect parameters"), **_place(op.location)}
-            for op in order.placed(kernel.opaque_ops)],
+            for op in kernel.opaque_ops],
         "unanalyzable_ops": [
             {**_fields(op, "op detail reason parameters"), **_place(op.location)}
-            for op in order.placed(kernel.unanalyzable_ops)],
+            for op in kernel.unanalyzable_ops],
         **({"torch": _fields(kernel.torch, _TORCH)} if kernel.torch else {}),
     }
 
@@ -86,7 +85,7 @@ def _error(kernel: KernelReport) -> dict[str, Any]:
 def _parameter(parameter: ParameterReport) -> dict[str, Any]:
     return {
         **_fields(parameter, "name index kind type inferred mutation when reads writes atomics"),
-        "accesses": [_access(access) for access in order.accesses(parameter.accesses)],
+        "accesses": [_access(access) for access in parameter.accesses],
     }
 
 

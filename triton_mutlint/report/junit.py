@@ -9,22 +9,21 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from triton_mutlint.basics import flat
-from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.terminal.summary import fails
 from triton_mutlint.types import Finding, KernelReport, Report, Status
 
-_CONSTANT = {"time": "0", "timestamp": "1970-01-01T00:00:00", "hostname": "localhost"}
+CONSTANT = {"time": "0", "timestamp": "1970-01-01T00:00:00", "hostname": "localhost"}
 
 
 def render(report: Report, options: RenderOptions | None = None) -> str:
     """The report as one `testsuites` document."""
     fail_on = (options or RenderOptions()).fail_on
-    findings = order.active(report)
+    findings = report.active
     root = ET.Element("testsuites")
     files = {kernel.location.file for kernel in report.kernels} | {finding.location.file for finding in findings}
     for index, file in enumerate(sorted(files)):
-        kernels = [k for k in order.kernels(report) if k.location.file == file]
+        kernels = [k for k in report.kernels if k.location.file == file]
         root.append(_suite(index, file, kernels, [f for f in findings if f.location.file == file], fail_on))
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
@@ -39,7 +38,7 @@ def _suite(index: int, file: str, kernels: Sequence[KernelReport], findings: Seq
     suite = ET.Element("testsuite", {
         "name": _token(file), "package": _token(file), "id": str(index), "tests": str(len(cases)),
         "failures": str(sum(case.find("failure") is not None for case in cases)),
-        "errors": str(sum(case.find("error") is not None for case in cases)), **_CONSTANT,
+        "errors": str(sum(case.find("error") is not None for case in cases)), **CONSTANT,
     })  # fmt: skip
     ET.SubElement(suite, "properties")
     suite.extend(cases)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 
 from triton_mutlint.basics import flat
-from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.terminal.summary import sentence
 from triton_mutlint.types import KernelReport, Location, Mutation, Report, Status
@@ -19,8 +18,8 @@ def render(report: Report, options: RenderOptions | None = None) -> str:
     """The report as GitHub-flavoured Markdown."""
     quiet = options is not None and options.quiet
     findings = [[f"{_ICONS[f.severity.value]} {f.rule}", _place(f.location), escape(f.message)]
-                for f in order.active(report)]
-    kernels = [] if quiet else list(map(_cells, order.kernels(report)))
+                for f in report.active]
+    kernels = [] if quiet else list(map(_cells, report.kernels))
     parts = ["### triton-mutlint", escape(sentence(report)), _table(["rule", "place", "finding"], findings),
              _table(["kernel", "place", "writes", "sometimes", "unknown", "through addresses from"], kernels)]
     if not quiet:
@@ -48,7 +47,7 @@ def _cells(kernel: KernelReport) -> list[str]:
         ", ".join(code(p.name) for p in kernel.parameters if p.mutation is mutation)
         for mutation in (Mutation.WRITTEN, Mutation.CONDITIONAL, Mutation.UNKNOWN)
     ]
-    through = dict.fromkeys(write.through for write in order.placed(kernel.indirect_writes))
+    through = dict.fromkeys(write.through for write in kernel.indirect_writes)
     return [name, place, *by, ", ".join(map(code, through))]
 
 

@@ -1,16 +1,56 @@
-"""How a report is to be rendered; every format takes the same options and reads what it needs."""
+"""How a report is to be rendered, and the source text that it quotes."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.basics import character_at
+from triton_mutlint.process.inputs import read
 
 if TYPE_CHECKING:  # fixing is loaded when there is something to fix
     from triton_mutlint.fixes.plan import Offer
-    from triton_mutlint.types import Finding
+    from triton_mutlint.types import Finding, Location
+
+_NEWLINE = re.compile(r"\r\n|\r|\n")  # as Python counts lines; str.splitlines knows more ends
+
+
+class SourceLines:
+    """Lines of files by the name they have in the report, read once and kept.
+
+    `texts` holds what is not on disk as such (stdin, an unsaved buffer); other files are read
+    relative to `root`. A file that cannot be read has no lines: it is quoted nowhere.
+    """
+
+    def __init__(self, texts: Mapping[str, str] | None = None, root: Path | None = None) -> None:
+        self._root = root or Path()
+        self._lines = {file: _NEWLINE.split(text) for file, text in (texts or {}).items()}
+
+    def line(self, file: str, number: int) -> str | None:
+        """Line `number` (1-based) of `file`, without its end; None where there is no such line."""
+        lines = self._lines.get(file)
+        if lines is None:
+            lines = self._lines[file] = self._read(file)
+        return lines[number - 1] if 0 < number <= len(lines) else None
+
+    def character(self, location: Location) -> int:
+        """The 0-based index of a column in characters: Python and Triton count UTF-8 bytes."""
+        line = self.line(location.file, location.line)
+        return location.column - 1 if line is None else character_at(line, location.column)
+
+    def _read(self, file: str) -> list[str]:
+        from tokenize import detect_encoding
+
+        try:
+            data = read(self._root / file)
+            encoding, _ = detect_encoding(BytesIO(data).readline)
+            return _NEWLINE.split(data.decode(encoding))
+        except (OSError, ValueError, LookupError, SyntaxError):  # no such file, or not text
+            return []
 
 
 @dataclass(frozen=True)

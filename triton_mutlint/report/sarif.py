@@ -13,9 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-from triton_mutlint.report import order
-from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.sources import SourceLines
+from triton_mutlint.report.options import RenderOptions, SourceLines
 from triton_mutlint.rules import RULES, Rule
 from triton_mutlint.types import Access, AccessKind, Finding, KernelReport, Location, Related, Report, Severity
 from triton_mutlint.version import REPOSITORY, __version__, page
@@ -32,7 +30,7 @@ _NAME = re.compile(r"[^\W\d]\w*(\.\w+)*")
 def render(report: Report, options: RenderOptions | None = None) -> str:
     """The findings as a SARIF log; suppressed ones carry their suppression."""
     options = options or RenderOptions()
-    findings = order.findings(report)
+    findings = report.findings
     rules = _rules(findings)
     position = {rule["id"]: index for index, rule in enumerate(rules)}
     results = [
@@ -113,7 +111,7 @@ def _flows(finding: Finding, kernels: Sequence[KernelReport]) -> list[list[Relat
     kernel = _kernel(finding, kernels)
     if kernel is None or finding.parameter is None:
         return []
-    found = [a for p in kernel.parameters if p.name == finding.parameter for a in order.accesses(p.accesses)]
+    found = [a for p in kernel.parameters if p.name == finding.parameter for a in p.accesses]
     writes = [a for a in found if a.kind is not AccessKind.READ]
     chosen = [a for a in writes if a.location == finding.location] or writes
     return [_flow(finding.parameter, kernel, access) for access in chosen[:FLOWS]]

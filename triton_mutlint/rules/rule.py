@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from triton_mutlint.contracts.allowed import Allowed
 from triton_mutlint.contracts.baseline import Baseline
 from triton_mutlint.contracts.declarations import KernelDeclaration
 from triton_mutlint.contracts.portable import covered
@@ -27,6 +27,9 @@ from triton_mutlint.types import (
     SourceFile,
 )
 
+if TYPE_CHECKING:  # reading YAML is slow to import, and rules need no spec
+    from triton_mutlint.spec.model import Declared
+
 _VERBS = {AccessKind.READ: "read", AccessKind.WRITE: "written", AccessKind.ATOMIC: "updated"}
 WRITING = (AccessKind.WRITE, AccessKind.ATOMIC)
 
@@ -43,7 +46,7 @@ class KernelSubject:
     kernel: Kernel | None = None
     declaration: KernelDeclaration | None = None
     has_spec_entry: bool = False
-    allowed: tuple[Allowed, ...] = ()
+    allowed: tuple[Declared, ...] = ()
     sources: tuple[SourceFile, ...] = ()
     is_relied_on: bool = False
 
@@ -90,7 +93,7 @@ class RunSubject:
     arguments: tuple[str, ...] = ()
     snapshot: Snapshot | None = None
     baseline: Baseline | None = None
-    may_be_elsewhere: Callable[[Allowed], bool] = lambda allowed: False
+    may_be_elsewhere: Callable[[Declared], bool] = lambda allowed: False
     ops: tuple[OpReport, ...] = ()
 
     def covered(self, files: Collection[str], folder: Path) -> frozenset[str]:
@@ -109,9 +112,9 @@ class RunSubject:
 class Rule:
     """One rule; `doc` is Markdown, its first line says in a sentence what the rule finds.
 
-    `check` looks at one kernel, `check_run` at the whole run; a rule has one of them. `applies` is false for a run that
-    lacks what the rule compares with: then it finds nothing, which says nothing. `has_strict` says that `--strict`, and
-    a severity that the configuration sets, hold for its milder findings too.
+    `check` looks at one kernel, `check_op` at one torch op, `check_run` at the whole run. `applies` is false for a run
+    that lacks what the rule compares with: then it finds nothing, which says nothing. `has_strict` says that
+    `--strict`, and a severity that the configuration sets, hold for its milder findings too.
     """
 
     code: str
@@ -119,6 +122,7 @@ class Rule:
     default_severity: Severity
     doc: str
     check: Callable[[KernelSubject], Iterable[Finding]] = lambda subject: ()
+    check_op: Callable[[OpReport], Iterable[Finding]] = lambda op: ()
     check_run: Callable[[RunSubject], Iterable[Finding]] = lambda run: ()
     applies: Callable[[RunSubject], bool] = lambda run: True
     has_strict: bool = False
@@ -156,4 +160,4 @@ def misnamed(name: str, known: Sequence[str], listed: Collection[str]) -> tuple[
 
 def condition(parameter: ParameterReport) -> str:
     """Under which compile-time values a parameter is written, to follow the verb."""
-    return f" when {' or '.join(parameter.when)}" if parameter.when else ""
+    return f" when {parameter.condition}" if parameter.when else ""

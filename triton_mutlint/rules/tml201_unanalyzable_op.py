@@ -59,8 +59,10 @@ def _undecided(subject: KernelSubject, op: UnanalyzableOp) -> Finding:
     quoted = not detail or detail.rstrip("; ") in " ".join(op.reason.split())
     shown = "" if quoted else f" `{detail[:_SHOWN]}{'…' if len(detail) > _SHOWN else ''}`"
     unknown = [name for name in op.parameters if name in report.unknown]
-    names = ", ".join(f"`{name}`" for name in unknown)
+    names = ", ".join(f"`{name}`" for name in unknown or op.parameters)
     outcome = f"so it may write {names}" if unknown else "but no parameter's verdict depends on it"
+    if op.parameters and not unknown:
+        outcome = f"so it may write {names}, which the report calls written"
     declared = subject.declaration
     missing = [n for n in unknown if declared is not None and not declared.names(n)]
     advice = op.advice or _OTHERWISE

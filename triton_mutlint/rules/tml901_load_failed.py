@@ -44,19 +44,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.rules.rule import Rule, RunSubject
+from triton_mutlint.rules.rule import KernelSubject, Rule, RunSubject
 from triton_mutlint.types import Finding, Location, Severity, Stage
+
+
+def check(subject: KernelSubject) -> Iterator[Finding]:
+    kernel, failed = subject.report, subject.report.failure
+    if failed is not None and failed.stage is Stage.LOAD:
+        yield RULE.finding(f"`{kernel.name}` could not be loaded: {failed.message}", failed.location or kernel.location,
+                           kernel=kernel, help=failed.hint, severity=subject.failure_severity)
 
 
 def check_run(run: RunSubject) -> Iterator[Finding]:
     for name, failure in run.failures:
         yield RULE.finding(failure.message, failure.location or Location(name or "<input>", 1), help=failure.hint)
-    for subject in run.kernels:
-        kernel, failed = subject.report, subject.report.failure
-        if failed is not None and failed.stage is Stage.LOAD:
-            yield RULE.finding(
-                f"`{kernel.name}` could not be loaded: {failed.message}", failed.location or kernel.location,
-                kernel=kernel, help=failed.hint, severity=subject.failure_severity)
 
 
-RULE = Rule("TML901", "load-failed", Severity.ERROR, __doc__ or "", check_run=check_run, has_strict=True)
+RULE = Rule("TML901", "load-failed", Severity.ERROR, __doc__ or "", check=check, check_run=check_run, has_strict=True)

@@ -35,12 +35,16 @@ Remove the comment, or the codes that the message names.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
-from triton_mutlint.contracts.allowed import Allowed
 from triton_mutlint.contracts.baseline import FindingKind
 from triton_mutlint.contracts.suppressions import Suppression
 from triton_mutlint.rules.rule import Rule
+from triton_mutlint.spec.errors import show_path
 from triton_mutlint.types import Change, Finding, ListKind, Location, Severity
+
+if TYPE_CHECKING:
+    from triton_mutlint.spec.model import Declared
 
 RULE = Rule("TML905", "unused-suppression", Severity.WARNING, __doc__ or "")  # asked when all others were
 
@@ -58,10 +62,10 @@ def idle_comment(comment: Suppression, needed: Collection[str], active: Collecti
     )
 
 
-def idle_allowed(allowed: Allowed) -> Finding:
+def idle_allowed(allowed: Declared) -> Finding:
     """What is said of a code in a spec's `allow` that allows nothing."""
-    return RULE.finding(f"{allowed.key_path}: `{allowed.pattern}` has no finding of {allowed.code}", allowed.location,
-                        help=f"remove `{allowed.code}` from `allow`")
+    return RULE.finding(f"{show_path(allowed.path)}: `{allowed.path[1]}` has no finding of {allowed.name}",
+                        allowed.location, help=f"remove `{allowed.name}` from `allow`")
 
 
 def idle_entry(kind: FindingKind, count: int, left: int, place: Location) -> Finding:

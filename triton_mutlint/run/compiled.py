@@ -20,9 +20,9 @@ from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.process.inputs import spoil
 from triton_mutlint.run.judge import report_on
 from triton_mutlint.run.kernel import merged
-from triton_mutlint.run.lint import Run
+from triton_mutlint.run.lint import Question, Run
 from triton_mutlint.run.places import SourcePlaces
-from triton_mutlint.run.workers import Part, Step, Work
+from triton_mutlint.run.workers import Part
 from triton_mutlint.types import (
     Failure,
     FileResult,
@@ -141,15 +141,14 @@ class DeclaredRun(Run):
         super().__init__(request, progress)
         self._reports = reports
 
-    def files(self, sources: Sequence[SourceFile], jobs: int = 0, work: Work | None = None, kind: Any = None,
-              tell: Callable[[Kernel, Any], None] | None = None) -> tuple[FileResult, ...]:
+    def files(self, sources: Sequence[SourceFile], jobs: int = 0,
+              question: Question | None = None) -> tuple[FileResult, ...]:
         """The sources with the verdicts on those of their kernels that were compiled, and what else was."""
-        loaded = super().files(sources, jobs, work or self._loaded, kind, tell)
         met: set[int] = set()
-        files = [self._held(file, met) for file in loaded]
+        files = [self._held(file, met) for file in super().files(sources, jobs, question)]
         return (*files, *_beside(report for i, (_, report) in enumerate(self._reports) if i not in met))
 
-    def _loaded(self, source: SourceFile, _: Part) -> Iterator[Step]:
+    def steps(self, source: SourceFile, part: Part, question: Question | None = None) -> Iterator[Any]:
         yield self.load(source)
         yield Reads((str(source.path),))
 
@@ -198,6 +197,6 @@ def report_compiled(request: Request, progress: Progress, sources: Sequence[Sour
     spoil()  # what is compiled changes whenever a kernel runs
     compiled = Compiled(request)
     compiled.read(progress)
-    over = replace(request, arguments=request.declared)
+    over = replace(request, arguments=request.declared, cache_dir=None)
     return report_on(DeclaredRun(over, progress, compiled.reports()), sources, (*compiled.failures, *failures),
                      request.jobs)

@@ -6,20 +6,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from triton_mutlint.config.request import Request
-from triton_mutlint.contracts.allowed import Allowed, allowed_by
 from triton_mutlint.contracts.baseline import Baseline, read_baseline
 from triton_mutlint.contracts.declarations import declaration_of, read_declarations
 from triton_mutlint.contracts.snapshot import Snapshot, read_snapshot
 from triton_mutlint.lowering.triton_api import newer_than_tested, triton_version
 from triton_mutlint.process.confined import unavailable
+from triton_mutlint.rules.judging import judge
 from triton_mutlint.rules.rule import KernelSubject, RunSubject
-from triton_mutlint.rules.run import judge
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import Specs
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.python_text import has_ops, read_source
 from triton_mutlint.source.registrars import registrars_of
-from triton_mutlint.spec.model import KernelSpec, Spec
+from triton_mutlint.spec.model import Declared, KernelSpec, Spec
 from triton_mutlint.spec.stale import elsewhere, stale_entries, stale_globals
 from triton_mutlint.types import (
     Environment,
@@ -92,7 +91,7 @@ def _findings(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[st
             subjects.append(KernelSubject(
                 report, kernel, declaration, has_spec_entry=entry is not None,
                 is_relied_on=report.failure is not None and _is_relied_on(report, entry, file.source, specs),
-                allowed=allowed_by(entry), sources=helped,
+                allowed=entry.allow if entry else (), sources=helped,
             ))
     unnamed = [(file.source.display, file.failure) for file in files if file.failure is not None]
     return judge(RunSubject(
@@ -124,11 +123,11 @@ def _helping(file: FileResult, linted: Sequence[SourceFile], cwd: Path) -> Itera
                 continue
 
 
-def _may_be_elsewhere(allowed: Allowed, files: Sequence[FileResult], request: Request, specs: Specs) -> bool:
+def _may_be_elsewhere(allowed: Declared, files: Sequence[FileResult], request: Request, specs: Specs) -> bool:
     """Whether the entry of an `allow` may hold for a kernel of a file that was not linted as a whole."""
     spec = next((s for s in specs.read.values() if s.file == allowed.location.file), None)
     own = [f.source for f in files if spec is not None and specs.of(f.source) is spec]
-    return spec is not None and bool(own) and elsewhere(allowed.pattern, own, _root(spec, request))
+    return spec is not None and bool(own) and elsewhere(str(allowed.path[1]), own, _root(spec, request))
 
 
 def snapshot_of(request: Request) -> Snapshot | None:

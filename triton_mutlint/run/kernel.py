@@ -101,7 +101,7 @@ def failed(kernel: Kernel, failure: Failure, targets: Sequence[Target] = ()) -> 
 
 
 def _order(item: object) -> tuple[object, ...]:
-    return (item.location, repr(item))  # type: ignore[attr-defined]  # all three report types have one
+    return (item.location, item.op, repr(item))  # type: ignore[attr-defined]  # all three report types have them
 
 
 @dataclass(frozen=True)

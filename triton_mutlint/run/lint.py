@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 from triton_mutlint.cache.files import FileCache
 from triton_mutlint.cache.store import Store
 from triton_mutlint.config.request import Progress, Request
-from triton_mutlint.contracts.allowed import check_allowed
 from triton_mutlint.lowering import torch_pass
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.lowering.target import resolve_targets
 from triton_mutlint.lowering.triton_api import column_base, deep_calls, locates_calls, preload
 from triton_mutlint.process.harmless import harmless
-from triton_mutlint.process.inputs import current, spoils
+from triton_mutlint.process.inputs import current
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.rules import NAMES
 from triton_mutlint.run.comparing import Comparison
@@ -24,49 +23,69 @@ from triton_mutlint.run.helpers import settled
 from triton_mutlint.run.kernel import Observe, Tools, analyze_kernel, failed
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import Specs, load_file, plan_kernel, shown, unexpected
-from triton_mutlint.run.workers import At, Part, Reported, Step, Work, lint_files, nothing_more
+from triton_mutlint.run.workers import At, Part, Reported, lint_files
 from triton_mutlint.source.slicing.tracing import traced
 from triton_mutlint.spec.model import KernelSpec
+from triton_mutlint.spec.read import check_allowed
 from triton_mutlint.types import (
     Failure,
     FileResult,
     Kernel,
     KernelReport,
+    Location,
     Plan,
     Reads,
     SourceFile,
     Stage,
     StageError,
+    Status,
     Target,
     UsageError,
     parse_target,
 )
 
 
+@dataclass(frozen=True)
+class Question:
+    """What is to be known of each kernel besides its verdict: `ask` gives an answer of the type `kind`.
+
+    With `of_listed` no kernel is analysed, and helpers are asked about as well if the run lists them.
+    """
+
+    ask: Callable[[FileResult, Kernel, KernelReport], Any]
+    kind: Any
+    of_listed: bool = False
+
+
 class Run:
-    """What the files of one run share; `observe` is told of every variant that is analysed in this process."""
+    """What the files of one run share; `observe` is told of every variant that is analysed in this process.
+
+    `answers` has what `files` was told of each kernel, by its place and name.
+    """
 
     def __init__(self, request: Request, progress: Progress, observe: Observe | None = None) -> None:
         self.request, self.progress, self._observe = request, progress, observe
         self.specs = Specs(request)
+        self.answers: dict[tuple[Location, str], Any] = {}
         self._sources: Sequence[SourceFile] = ()
 
-    def files(self, sources: Sequence[SourceFile], jobs: int = 0, work: Work | None = None, kind: Any = None,
-              tell: Callable[[Kernel, Any], None] | None = None) -> tuple[FileResult, ...]:
+    def files(self, sources: Sequence[SourceFile], jobs: int = 0,
+              question: Question | None = None) -> tuple[FileResult, ...]:
         """The files with a report on each kernel, analysed in `jobs` processes apart.
 
         Their kernels are but records then, and what is in the cache is not analysed again. Without `jobs`, all is done
-        in this process, and the kernels can be worked with.
-
-        `work` stands in place of `steps`, and what it tells of the type `kind` is handed to `tell`; nothing is taken
-        from the cache then.
+        in this process, and the kernels can be worked with. With a `question`, nothing is taken from the cache.
 
         Raises UsageError for a spec or a target that cannot be used.
         """
         self.check(sources)
-        cache = self._cache() if jobs and work is None else None
-        files = lint_files(sources, work or self.steps, self.request, self.progress, jobs, cache, self.warm_up, kind,
-                           tell or nothing_more)
+        cache = self._cache() if jobs and question is None else None
+
+        def tell(kernel: Kernel, answer: Any) -> None:
+            self.answers[kernel.location, kernel.name] = answer
+
+        files = lint_files(sources, partial(self.steps, question=question), self.request, self.progress, jobs, cache,
+                           self.warm_up, question and question.kind, tell)
         if cache is not None:
             cache.trim()
         return settled(files, self.request, self.specs)
@@ -99,18 +118,24 @@ class Run:
             return None
         return FileCache(Store(request.cache_dir), request, self._sources, self.specs.digest_of)
 
-    def steps(self, source: SourceFile, part: Part) -> Iterator[Step]:
-        """Do what `part` asks of a file, and tell of each step."""
-        before = spoils()
-        file = self.load(source)
+    def steps(self, source: SourceFile, part: Part, question: Question | None = None) -> Iterator[Any]:
+        """Do what `part` asks of a file, and tell of each step; an answer comes before the report."""
+        file, only_listed = self.load(source), question is not None and question.of_listed
         yield file
-        for index, kernel in enumerate(file.kernels):
-            if part.wants(index):
-                entry = self.specs.entry(kernel)
-                yield At(index, self._targets(entry))
-                yield Reported(index, self.analyze(file, kernel, entry, is_delicate=index in part.delicate))
-        reads = Reads(*file.reads()) if file.reads else Reads((str(source.path),))
-        yield reads if spoils() == before else replace(reads, is_all=False)
+        for index, kernel in enumerate(file.listed if only_listed and self.request.helpers else file.kernels):
+            if not part.wants(index):
+                continue
+            entry, report = self.specs.entry(kernel), KernelReport(kernel.name, kernel.location, Status.ANALYZED)
+            at = At(index, () if only_listed else self._targets(entry))
+            if not only_listed:
+                yield at
+                report = self.analyze(file, kernel, entry, is_delicate=index in part.delicate)
+            if question is not None:
+                yield at  # that takes its time, too
+                yield question.ask(file, kernel, report)
+            yield Reported(index, report)
+        inputs = current()  # of this process alone, which does nothing else
+        yield Reads() if inputs is None else Reads(tuple(inputs.files), tuple(inputs.looks), not inputs.spoiled)
 
     def load(self, source: SourceFile) -> FileResult:
         return load_file(source, self.specs.of(source), self.request)

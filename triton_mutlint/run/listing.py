@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from triton_mutlint.config.request import Progress, Request, silent
 from triton_mutlint.process.harmless import harmless
-from triton_mutlint.run.lint import Run
+from triton_mutlint.run.lint import Question, Run
 from triton_mutlint.run.plan import unexpected
 from triton_mutlint.run.run import compiling, sources_of
-from triton_mutlint.run.workers import At, Part, Reported, Step
 from triton_mutlint.spec.bind import tuned_parameters
 from triton_mutlint.spec.model import KernelSpec, Spec
 from triton_mutlint.spec.values import value_key
@@ -23,11 +23,8 @@ from triton_mutlint.types import (
     Location,
     Origin,
     Plan,
-    Reads,
-    SourceFile,
     Stage,
     StageError,
-    Status,
 )
 
 # What begins the reason of a guess -> where it comes from; what is not here comes from the body.
@@ -72,28 +69,14 @@ def list_kernels(request: Request, progress: Progress = silent) -> tuple[ListedK
     """
     with compiling():
         sources, failures = sources_of(request)
-        run, found = Run(request, progress), dict[tuple[Location, str], ListedKernel]()
-
-        def work(source: SourceFile, part: Part) -> Iterator[Step | ListedKernel]:
-            file = run.load(source)
-            yield file
-            for index, kernel in enumerate(_listed(file, request)):
-                if part.wants(index):
-                    yield At(index, ())
-                    yield _row(run, file, kernel)
-                    yield Reported(index, KernelReport(kernel.name, kernel.location, Status.ANALYZED))
-            yield Reads()
-
-        def tell(kernel: Kernel, row: ListedKernel) -> None:
-            found[kernel.location, kernel.name] = row
-
-        files = run.files(sources, request.jobs, work, ListedKernel, tell)
+        run = Run(request, progress)
+        files = run.files(sources, request.jobs, Question(partial(_row, run), ListedKernel, of_listed=True))
     rows = []
     for file in files:
         lost = {(report.location, report.name): report.failure for _, report in file.reports}
-        for kernel in _listed(file, request):
+        for kernel in file.listed if request.helpers else file.kernels:
             key = (kernel.location, kernel.name)
-            row = found.get(key) or ListedKernel("", kernel.location, failure=lost.get(key))
+            row = run.answers.get(key) or ListedKernel("", kernel.location, failure=lost.get(key))
             rows.append(replace(row, name=kernel.qualname or kernel.name, location=kernel.location,
                                 is_helper=kernel.is_helper))
     unloaded = [(file.source.display, name, f) for file in files for name, f in file.failures]
@@ -102,11 +85,7 @@ def list_kernels(request: Request, progress: Progress = silent) -> tuple[ListedK
     return tuple(sorted(rows, key=lambda row: (row.location, row.name)))
 
 
-def _listed(file: FileResult, request: Request) -> tuple[Kernel, ...]:
-    return file.listed if request.helpers else file.kernels
-
-
-def _row(run: Run, file: FileResult, kernel: Kernel) -> ListedKernel:
+def _row(run: Run, file: FileResult, kernel: Kernel, _: KernelReport) -> ListedKernel:
     specs = run.specs
     entry, spec = specs.entry(kernel), specs.of(kernel.source)
     row = ListedKernel(kernel.qualname or kernel.name, kernel.location, kernel.is_helper)

@@ -18,9 +18,8 @@ from triton_mutlint.signature.planning import build_plan
 from triton_mutlint.signature.tuned import differ_in_options
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.load import DEFAULT_TARGET, load
-from triton_mutlint.spec.find import find_spec
 from triton_mutlint.spec.model import KernelSpec, Spec
-from triton_mutlint.spec.read import load_spec, parse_spec
+from triton_mutlint.spec.read import find_spec, load_spec, parse_spec
 from triton_mutlint.types import ArgType, Failure, FileResult, Kernel, Location, Plan, SourceFile, Stage, parse_target
 
 

@@ -6,6 +6,7 @@ Files without kernels cost next to nothing: what analyses kernels is imported wh
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,12 +14,12 @@ from pathlib import Path
 
 from triton_mutlint.compiled.arguments import are_compiled
 from triton_mutlint.config.request import Progress, Request, silent
-from triton_mutlint.process.collector import seldom_collected
 from triton_mutlint.process.inputs import current, recording, spoil
 from triton_mutlint.source.discover import Excluded, discover, source_from_stdin
 from triton_mutlint.types import Environment, Failure, Report, SourceFile, UsageError
 
 Failures = tuple[tuple[str, Failure], ...]
+_ENOUGH = 200_000  # objects: some 30 MiB
 
 
 def run(request: Request, progress: Progress | None = None) -> Report:
@@ -74,6 +75,21 @@ def compiling() -> Iterator[None]:
     finally:
         if interpret is not None:
             os.environ["TRITON_INTERPRET"] = interpret
+
+
+@contextlib.contextmanager
+def seldom_collected() -> Iterator[None]:
+    """Cyclic collections are rare in this block, and look at young objects alone.
+
+    Syntax trees live as long as the run, and the collector would walk all of those read so far again and again: that
+    took over half of the time of loading a library. Triton leaves much in cycles, but dies young.
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(_ENOUGH, 10, 1000)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def sources_of(request: Request) -> tuple[tuple[SourceFile, ...], Failures]:

@@ -71,10 +71,6 @@ Step = Union[FileResult, At, Reported, Reads]  # noqa: UP007 - evaluated at run 
 Work = Callable[[SourceFile, Part], Iterator[Any]]  # steps, and what else is to be known of the kernel that it is at
 
 
-def nothing_more(kernel: Kernel, more: Any) -> None:
-    """For work that tells steps alone."""
-
-
 @dataclass
 class _File:
     """What is known of one file so far; `at` is the kernel that each of its parts is at."""
@@ -154,7 +150,7 @@ class _File:
 
 def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, progress: Progress, jobs: int = 0,
                cache: FileCache | None = None, warm_up: Callable[[], None] = preload, kind: Any = None,
-               tell: Callable[[Kernel, Any], None] = nothing_more) -> tuple[FileResult, ...]:
+               tell: Callable[[Kernel, Any], None] = lambda kernel, more: None) -> tuple[FileResult, ...]:
     """The result of each source, in their order; how many processes take part makes no difference to it.
 
     What `cache` knows is not done again. Without `jobs`, all is done in this process. What `work` tells of the type

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Set
 from triton_mutlint.kernel_source.evaluate import UNKNOWN
 from triton_mutlint.kernel_source.footprint import elements, footprint
 from triton_mutlint.kernel_source.helpers import Program
-from triton_mutlint.kernel_source.values import MEMORY, NOTHING, NOWHERE, MayBe, of_global
+from triton_mutlint.kernel_source.values import NOTHING, NOWHERE, MayBe, of_global
 from triton_mutlint.signature.evidence import Evidence, gather
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.spec.bind import value_parameters
@@ -60,7 +60,7 @@ class _Launch:
         held = {p.name: self._held(p) for p in self._kernel.parameters}
         possible = footprint(self._kernel, self._evidence.program, held, unsettled)
         odd = [_shown(name, self._given[name]) for name, found in fitting.items() if not found and name in self._given]
-        behind, values = self._behind(MEMORY in possible.lines("store")), ", ".join(odd[:_SHOWN])
+        behind, values = self._behind(bool(possible.indirect)), ", ".join(odd[:_SHOWN])
         return Beyond(possible.stores - {NOWHERE}, behind, values, like_variant=bool(shared) and told)
 
     def _behind(self, loaded: bool) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from triton_mutlint.kernel_source.footprint import elements, footprint
 from triton_mutlint.kernel_source.slots import Slot
-from triton_mutlint.kernel_source.values import MEMORY, MayBe, either, of_global
+from triton_mutlint.kernel_source.values import MayBe, either, of_global
 from triton_mutlint.signature.evidence import Dossier, Evidence, gather
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.types import (
@@ -40,17 +40,18 @@ def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
     measured = learnt.distances and any(d.slot.measured for d in evidence.dossiers.values())
     possible = footprint(kernel, evidence.program, held_by(kernel, plan, evidence))
     stored, put, loads = (possible.lines(kind) for kind in ("store", "keep", "load"))
+    indirect = min(possible.indirect.values(), default=0)
     for name, type_ in _types(plan):
         dossier = evidence.dossiers[name]
         for label, slot, element in _flat(name, dossier.slot, type_):
             slot = slot or Slot(name)
             guessed = isinstance(element, ScalarType) and name in plan.inferred and not _told(dossier)
-            line = stored.get(label) or stored.get(name) or (stored.get(MEMORY) if {label, name} & put.keys() else 0)
+            line = stored.get(label) or stored.get(name) or (indirect if {label, name} & put.keys() else 0)
             blank = guessed and _is_blank(slot) and not isinstance(dossier.parameter.default, int | float)
             if line and (blank or _memory(element, dossier)):
                 stores[label] = line
-            if slot.table and MEMORY in stored:
-                behind[label] = stored[MEMORY]
+            if slot.table and (found := {f"*{label}", f"*{name}", "*"} & possible.indirect.keys()):
+                behind[label] = min(possible.indirect[root] for root in found)
             if guessed and isinstance(element, ScalarType):
                 addresses[label] = _addressed(slot, measured, learnt.indirect)
                 if slot.kept and slot.to_int:
@@ -104,7 +105,7 @@ def held_by(kernel: Kernel, plan: Plan, evidence: Evidence) -> dict[str, MayBe]:
         elif told and len(values) == len(types) == 1:
             held[name] = of_global(values[0])
         else:
-            objects = [replace(of_global(v), said=None) for v in values]
+            objects = [replace(of_global(v), said=None, kinds=()) for v in values]  # of any class
             held[name] = either(MayBe(root, is_open=not told), *objects)
     return held
 

@@ -106,9 +106,9 @@ def _origin(entry: KernelSpec | None, has_given: bool, has_guessed: bool) -> Ori
 def _notes(
     kernel: Kernel, spec: Spec | None, entry: KernelSpec | None, expansion: Expansion
 ) -> Iterator[str]:
-    match = spec.match(kernel.path, kernel.name, kernel.qualname, kernel.location.line) if spec else None
-    if match and match.ties and match.entry is entry:
-        others = ", ".join(f"{tie.pattern!r} (line {tie.location.line})" for tie in match.ties)
+    found = spec.entries_for(kernel.path, kernel.name, kernel.qualname, kernel.location.line) if spec else ()
+    if entry is not None and len(found) > 1 and found[0] is entry:
+        others = ", ".join(f"{tie.pattern!r} (line {tie.location.line})" for tie in found[1:])
         yield f"spec entry {entry.pattern!r} (line {entry.location.line}) is used; {others} fits as well"
     if len(expansion.variants) < expansion.total:
         yield f"{len(expansion.variants)} of {expansion.total} variants analysed; raise --max-variants for more"

@@ -5,15 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import sys
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import partial
-from importlib.machinery import PathFinder
 from pathlib import Path
 
-from triton_mutlint.process.inputs import note_name
+from triton_mutlint.source.finder import Finder, ModulePlace
 from triton_mutlint.source.python_text import (
     decode_source,
     has_kernels,
@@ -233,27 +231,21 @@ def _add(path: Path, kernel: str | None, explicit: bool, wanted: dict[Path, _Wan
 
 
 def find_module(name: str, cwd: Path, argument: str) -> Path:
-    """The file of a dotted module, looked up below `cwd`, then `sys.path`, importing nothing.
+    """The file of a dotted module, looked up below `cwd`, then as an import in it would, importing nothing.
 
     Raises `StageError` when there is none.
     """
-    spec = None
-    search = [str(cwd), *(entry or str(cwd) for entry in sys.path)]
-    parts = name.split(".")
-    for i, part in enumerate(parts):
-        for folder in search:
-            note_name(folder, part)
-        spec = PathFinder.find_spec(part, search) if part.isidentifier() else None
-        if spec is None:
-            missing = ".".join(parts[: i + 1])
+    finder, place = Finder(), ModulePlace(cwd)
+    parts, path = name.split("."), None
+    for end in range(1, len(parts) + 1):
+        wanted = ".".join(parts[:end])
+        path = finder.below(cwd, wanted) or finder.absolute(wanted, place)
+        if path is None:
             hint = f"give the path of the file, or run where `import {parts[0]}` would find it"
-            raise _failure(argument, f"no module named `{missing}`", hint)
-        if i < len(parts) - 1:
-            search = list(spec.submodule_search_locations or ())
-    origin = spec.origin if spec else None
-    if not origin or not origin.endswith(".py"):
+            raise _failure(argument, f"no module named `{wanted}`", hint)
+    if path is None or path.is_dir():
         raise _failure(argument, f"module `{name}` has no Python source", "name one of its modules")
-    return Path(origin)
+    return path
 
 
 def _absolute(name: str, cwd: Path) -> Path:

@@ -13,19 +13,6 @@ LANGUAGES = ("triton.language", "triton.experimental.gluon.language")
 _SHAPING = frozenset({"reshape", "trans", "permute", "split", "dot"})
 
 
-def called_names(node: ast.AST) -> frozenset[str]:
-    """Names read below `node` as plain names, or as the last part of a dotted one (`Ops.add`)."""
-    found = set()
-    for child in walk(node):
-        if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load):
-            found.add(child.id)
-        elif isinstance(child, ast.Attribute):
-            owner = dotted(child)[:1]
-            if owner and owner[0] not in TRITON:
-                found.add(child.attr)
-    return frozenset(found)
-
-
 def returns_value(node: ast.FunctionDef) -> bool:
     """Whether a `return` with a value other than None stands in the function itself."""
     stack: list[ast.AST] = list(node.body)

@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from difflib import get_close_matches
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from triton_mutlint.process.watchdog import TooLongError
-from triton_mutlint.source.function_text import called_from_outside, called_names, returns_value, takes_blocks
-from triton_mutlint.source.jit.file_notes import not_jit, notes_on
-from triton_mutlint.source.jit.kernels import Candidate, candidates, has_candidates
+from triton_mutlint.source.function_text import called_from_outside
+from triton_mutlint.source.jit.kernels import Candidate, candidates, has_candidates, in_aggregate
 from triton_mutlint.source.jit.launched import called_elsewhere, launched_from, launches
+from triton_mutlint.source.jit.live import imported
 from triton_mutlint.source.outline import Outline, outline
+from triton_mutlint.source.slicing.jitdefs import is_of_triton
 from triton_mutlint.source.slicing.loaded_modules import Modules
+from triton_mutlint.source.slicing.module_text import read_body
 from triton_mutlint.source.slicing.namespace import Namespace
 from triton_mutlint.source.slicing.needs import UNDEFINED, Need, Needs
-from triton_mutlint.source.true_import import load_by_import
+from triton_mutlint.source.slicing.spaces import Space
 from triton_mutlint.source.walking import walk
-from triton_mutlint.types import (
-    EMPTY,
-    Failure,
-    FileResult,
-    Kernel,
-    Location,
-    SourceFile,
-    Stage,
-    StageError,
-)
+from triton_mutlint.types import EMPTY, Failure, FileResult, Kernel, Location, SourceFile, Stage, StageError
 
 NamedFailure = tuple[str, Failure]
-
-
 DEFAULT_TARGET = "cuda:90"
+POSITIONAL_ONLY = "Triton drops positional-only parameters"
 
 
 def load(
@@ -62,14 +53,13 @@ def load(
     file = outline(tree)
     if not has_candidates(file):
         return FileResult(source, failures=tuple(_unknown(source, [])), sources=(source.path,),
-                          notes=not_jit(source, file, ()), launched=launched_from(file, launches(file)))
-    imported = load_by_import(source, file) if true_import else None
-    if imported is not None and imported.failures:
-        return imported
+                          notes=_notes(source, file, []), launched=launched_from(file, launches(file)))
     modules = _modules(globals_, target, stubs)
     try:
-        sliced = _Load(modules, source, modules.linted(source, file)).result()
-        return sliced if imported is None else _with_nested(imported, sliced, file)
+        load = _Load(modules, source, modules.linted(source, file))
+        return load.result(imported(source, file) if true_import else [])
+    except StageError as error:
+        return FileResult.failed(source, error.failure)
     except TooLongError as error:
         failure = Failure(Stage.LOAD, f"loading {source.display}: {error}", Location(source.display, 1))
         return FileResult.failed(source, failure)
@@ -82,23 +72,9 @@ def kernels_by_text(source: SourceFile) -> tuple[str, ...]:
     except StageError:
         return ()
     nodes = [found.node for found in file.jits if isinstance(found.node, ast.FunctionDef)]
-    called = called_from_outside({node.name: called_names(node) for node in nodes})
-    launched = launches(file).direct
-    return tuple(dict.fromkeys(node.name for node in nodes if node.name in launched or not (
-        node.name in called or returns_value(node) or takes_blocks(node))))
-
-
-def _with_nested(imported: FileResult, sliced: FileResult, file: Outline) -> FileResult:
-    """What an import gave, and from the slice what stands in functions and classes: an import does not show it."""
-    lines = {k.location.line for k in imported.functions}
-    nested = {found.node.name for found in file.jits if found.parents and found.node.lineno not in lines}
-
-    def more(others: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
-        return tuple(k for k in others if k.location.line not in lines and "." in k.qualname)
-
-    return replace(imported, kernels=(*imported.kernels, *more(sliced.kernels)),
-                   helpers=(*imported.helpers, *more(sliced.helpers)),
-                   notes=sliced.notes, failures=tuple((name, why) for name, why in sliced.failures if name in nested))
+    called = called_from_outside({node.name: read_body(node).called for node in nodes})
+    launched = launches(file)
+    return tuple(dict.fromkeys(node.name for node in nodes if launched.is_kernel({node.name}, node, called)))
 
 
 _known: dict[tuple[str, str, tuple[str, ...]], Modules] = {}
@@ -127,16 +103,21 @@ class _Load:
         self.needs = Needs()
         self.launches = launches(self.module.outline)
 
-    def result(self) -> FileResult:
+    def result(self, imported: list[Candidate]) -> FileResult:
+        """What the file gives; of what was `imported`, only what stands in functions and classes is made from a slice,
+        as an import does not show it.
+        """
         with self.modules.shared.loading():
             found = candidates(self.names)
+            if imported:
+                lines = {c.node.lineno for c in imported}
+                found = [*imported, *(c for c in found if "." in c.qualname and c.node.lineno not in lines)]
             kernels, helpers = self._sorted(found)
         file, sources = self.module.outline, self.modules.sources(self.module)
         self.modules.release(self.module)
         self.failures.extend(_unknown(self.source, found))
         return FileResult(self.source, tuple(kernels), tuple(helpers), tuple(self.failures), sources,
-                          partial(self.modules.reads, self.module), notes_on(self.source, file, found),
-                          called_elsewhere(self.needs.reached, self.source.path),
+                          _notes(self.source, file, found), called_elsewhere(self.needs.reached, self.source.path),
                           launched_from(file, self.launches))
 
     def _sorted(self, found: list[Candidate]) -> tuple[list[Kernel], list[Kernel]]:
@@ -160,18 +141,7 @@ class _Load:
     def _is_kernel(self, candidate: Candidate, called: frozenset[str]) -> bool:
         if self.source.kernels:
             return bool(self.source.kernels & candidate.names)
-        return self._looks_like_one(candidate, called)
-
-    def _looks_like_one(self, candidate: Candidate, called: frozenset[str]) -> bool:
-        """Whether it is a kernel if none is asked for by name."""
-        names = {candidate.name, *candidate.aliases}
-        if names & self.launches.direct:
-            return True
-        if returns_value(candidate.node) or takes_blocks(candidate.node):
-            return False
-        if names & self.launches.passed:
-            return True
-        return not called & {candidate.node.name, candidate.name}
+        return self.launches.is_kernel({candidate.name, *candidate.aliases}, candidate.node, called)
 
     def _failure(self, candidate: Candidate, is_kernel: bool) -> Failure | None:
         here = Location(self.source.display, candidate.node.lineno, candidate.node.col_offset + 1)
@@ -192,16 +162,19 @@ class _Load:
         return Location(self.source.display if same else need.file, need.line, need.column)
 
     def _loaded(self, candidate: Candidate, is_kernel: bool, called: frozenset[str]) -> Kernel:
-        tuning = candidate.tuning(with_decorators=is_kernel)
-        notes = [*tuning.notes, *candidate.definition.namespace.notes.values()]
+        tuning, space = candidate.tuning(with_decorators=is_kernel), candidate.definition.namespace
+        is_sliced = isinstance(space, Space)
+        notes = [*tuning.notes, *(space.notes.values() if is_sliced else ())]
+        names = {candidate.name, *candidate.aliases}
         parameters, configs = candidate.parameters(), tuning.autotune.configs if tuning.autotune is not None else ()
         if is_kernel or not self.source.kernels:  # else nobody asked for it
             for value in (*(p.default for p in parameters), *(v for config in configs for v in config.kwargs.values())):
                 self.needs.of_value(value)
             for need in self.needs.of(candidate.jit):
                 notes.append(f"`{need.name}` {need.reason}; it is used where a branch may leave it out")
-        return candidate.kernel(self.source, Globals(candidate.definition.namespace, self.needs), tuning, notes=notes,
-                                is_helper=not is_kernel and not self._looks_like_one(candidate, called))
+        is_helper = not is_kernel and not self.launches.is_kernel(names, candidate.node, called)
+        return candidate.kernel(self.source, Globals(space, self.needs) if is_sliced else space, tuning, notes=notes,
+                                is_helper=is_helper)
 
 
 class Globals(Mapping[str, Any]):
@@ -225,13 +198,18 @@ class Globals(Mapping[str, Any]):
         return len(list(self._namespace.names()))
 
 
+_AROUND = re.compile("enclosing function `([^`]+)`")
+
+
 def _needed(candidate: Candidate, need: Need, location: Location) -> Failure:
     message = f"kernel {candidate.name} needs `{need.name}`, which {need.reason}"
     hint, lacks = f"give `{need.name}` in the spec under `globals:`", "globals"
-    if "enclosing function" in need.reason:
-        maker = need.reason.rpartition(" ")[2].strip("`")
-        hint += (f" (a function of the file as `{{ref: name}}`), or give what `{maker}` makes a name at the top level: "
-                 f"`kernel = {maker}(…)`")
+    if around := _AROUND.search(need.reason):
+        maker = around[1]
+        message += f"; {candidate.unmade}" if candidate.unmade else ""
+        hint += " (a function of the file as `{ref: name}`)"
+        if not candidate.unmade:
+            hint += f", or give what `{maker}` makes a name at the top level: `kernel = {maker}(…)`"
     elif need.reason == UNDEFINED:  # as it would be where the kernel is launched
         own = {n.id for n in walk(candidate.node) if isinstance(n, ast.Name)}
         bound = candidate.definition.namespace.scope.by_name
@@ -251,6 +229,20 @@ def _another_triton(need: Need) -> str | None:
         return hint_of(need.reason)
     module, _, name = need.name.rpartition(".")
     return hint(module, name, need.name)
+
+
+def _notes(source: SourceFile, file: Outline, found: Sequence[Candidate]) -> tuple[str, ...]:
+    """Notes on functions in Triton's language that nothing makes jit functions, and on positional-only parameters."""
+    known = {c.node.lineno for c in found if not c.ignorable
+             or is_of_triton(c.definition.namespace, c.node.name)}  # such as a `constexpr_function`
+    others = [] if source.kernels else [  # else some were asked for by name
+        f.node for f in file.speaking if f.node.lineno not in known and not in_aggregate(f.parents)]
+    shifted = list(dict.fromkeys(c.node for c in found if c.jit is not None and c.node.args.posonlyargs))
+    said = (("functions that call Triton's language, but that nothing is seen to make jit functions, are not analysed",
+             others),
+            (f"{POSITIONAL_ONLY}, and gives the arguments for them to those that follow", shifted))
+    return tuple(f"{what}: {source.display}: {', '.join(f'{node.name} (line {node.lineno})' for node in nodes)}"
+                 for what, nodes in said if nodes)
 
 
 def _unknown(source: SourceFile, found: Sequence[Candidate]) -> Iterator[NamedFailure]:

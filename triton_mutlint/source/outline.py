@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from triton_mutlint.source.function_text import may_be_jit
-from triton_mutlint.source.jit.jit_names import TritonNames, is_builtin
-from triton_mutlint.source.walking import BLOCKS, FIELDS, first_line
+from triton_mutlint.source.function_text import LANGUAGES, may_be_jit, mentions_jit
+from triton_mutlint.source.walking import BLOCKS, FIELDS, dotted, first_line
 
+_ANYWHERE = frozenset({"constexpr", "dtype", "pointer_type", "block_type"})  # may be called outside of jit functions
+_BUILTIN = frozenset({"_semantic", "_builder", "_generator"})  # what Triton passes to its own builtins
+_MAKERS = frozenset({"jit", "autotune", "heuristics"})
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Parents = tuple[Function | ast.ClassDef, ...]
 # Statements with statements in them → their fields that hold expressions.
@@ -50,9 +53,41 @@ class Outline:
     tries: list[ast.Try] = field(default_factory=list)
     imports: dict[str, str] = field(default_factory=dict)  # name → what it is called where it comes from
 
+    def leads_to_jit(self, decorator: ast.expr) -> bool:
+        """Whether a decorator mentions a `jit`, by its own name or by that of what it is imported as."""
+        chain = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
+        return mentions_jit(decorator) or (bool(chain) and "jit" in self.full(chain).rpartition(".")[2].lower())
+
+    def full(self, chain: tuple[str, ...]) -> str:
+        """A dotted name with its first part as it is called where it is imported from."""
+        return ".".join((self.imports.get(chain[0], chain[0]), *chain[1:]))
+
     @cached_property
-    def names(self) -> TritonNames:
-        return TritonNames(self.imports)
+    def _roots(self) -> frozenset[str]:
+        """The names that Triton's language may be reached by: `tl` by itself, unless it is something else."""
+        names = {"tl": "tl", "triton": "triton", **self.imports}
+        return frozenset(n for n, full in names.items() if "tl" in (parts := full.split(".")) or parts[0] == "triton")
+
+    def calls_language(self, call: ast.Call) -> bool:
+        """Whether a call is one of Triton's language, such as `tl.load(…)`, which only jit functions can make."""
+        root = call.func
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name) or root.id not in self._roots:
+            return False
+        chain = dotted(call.func)
+        name = self.full(chain)
+        return chain[-1] not in _ANYWHERE and (name.startswith(LANGUAGES) or "tl" in name.split(".")[:-1])
+
+    @cached_property
+    def _by_line(self) -> dict[int, Function]:
+        lines = {found.first_line: found.node for found in self.functions}
+        return lines | {found.node.lineno: found.node for found in self.functions}
+
+    def function_at(self, line: int) -> ast.FunctionDef | None:
+        """The function that starts on a line, at its `def` or first decorator."""
+        node = self._by_line.get(line)
+        return node if isinstance(node, ast.FunctionDef) else None
 
 
 def outline(tree: ast.Module) -> Outline:
@@ -61,12 +96,12 @@ def outline(tree: ast.Module) -> Outline:
     _Reader(found).block([*tree.body], (), found.calls)
     for function in found.functions:
         node = function.node
-        speaks = any(map(found.names.calls_language, function.calls)) and not is_builtin(node)
+        speaks = any(map(found.calls_language, function.calls)) and not _is_builtin(node)
         if speaks:
             found.speaking.append(function)
         else:
             found.calls.extend(function.calls)
-        if (speaks and node.decorator_list) or any(map(found.names.leads_to_jit, node.decorator_list)):
+        if (speaks and node.decorator_list) or any(map(found.leads_to_jit, node.decorator_list)):
             found.jits.append(function)
     return found
 
@@ -135,3 +170,67 @@ def _take_calls(node: ast.AST, calls: list[ast.Call]) -> None:
                 stack.extend(value)
             elif value is not None:
                 stack.append(value)
+
+
+def _is_builtin(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function is made like Triton's own builtins, which are no jit functions."""
+    return not _BUILTIN.isdisjoint(a.arg for a in (*node.args.args, *node.args.kwonlyargs))
+
+
+@dataclass(frozen=True)
+class Making:
+    """`name = make(…)`, `name, other = make(…)` or `names = {"a": make(…)}`, where `make` is Triton's `jit` or the
+    like, anywhere in the file, or a function of the file in which jit functions are made, outside of functions.
+    """
+
+    node: ast.Assign
+    parents: Parents
+    names: tuple[str, ...]
+    makers: tuple[str, ...]  # for each call of a function of the file, its name
+
+
+def makings(file: Outline) -> Iterator[Making]:
+    """The assignments of jit functions that calls make."""
+    jits = {found.node for found in file.jits}
+    giving = {(found.parents or (found.node,))[0] for found in file.functions
+              if (found.parents and found.node in jits) or any(_makes_jit(call, file) for call in found.calls)}
+    top = {node.name for node in giving if not isinstance(node, ast.ClassDef)}
+    for node, parents in file.assignments:
+        if len(node.targets) > 1:
+            continue
+        calls = list(_calls(node.value))
+        called = [call.func.id for call in calls if isinstance(call.func, ast.Name)]
+        makers = [name for name in called if name in top and all(isinstance(p, ast.ClassDef) for p in parents)]
+        if makers or any(_makes_jit(call, file) for call in calls):
+            target = node.targets[0]
+            targets = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+            named = (t.value if isinstance(t, ast.Subscript) else t for t in targets)  # `TABLE["a"] = make(…)`
+            names = dict.fromkeys(n.id for n in named if isinstance(n, ast.Name))
+            yield Making(node, parents, tuple(names), tuple(makers))
+
+
+def _makes_jit(node: ast.expr, file: Outline) -> bool:
+    """Calls such as `triton.jit(f)`, `triton.jit(noinline=True)(f)`, `triton.autotune(…)(k)`."""
+    if not isinstance(node, ast.Call) or not node.args:
+        return False
+    chain = dotted(node.func.func if isinstance(node.func, ast.Call) else node.func)
+    return bool(chain) and chain[0] != "torch" and file.full(chain).rpartition(".")[2] in _MAKERS
+
+
+def _calls(value: ast.expr) -> Iterator[ast.Call]:
+    """The calls that give a value, or the elements of one."""
+    if isinstance(value, ast.Call):
+        yield value
+        if isinstance(value.func, ast.Name) and value.func.id == "dict":
+            for keyword in value.keywords:
+                yield from _calls(keyword.value)
+    elif isinstance(value, (ast.Tuple, ast.List)):
+        for element in value.elts:
+            yield from _calls(element)
+    elif isinstance(value, ast.Dict):
+        for element in value.values:
+            yield from _calls(element)
+    elif isinstance(value, ast.ListComp):
+        yield from _calls(value.elt)
+    elif isinstance(value, ast.DictComp):
+        yield from _calls(value.value)

@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.basics import plural
-from triton_mutlint.kernel_source.dtypes import nearest
+from triton_mutlint.basics import did_you_mean, nearest, plural
 from triton_mutlint.source.slicing.stubs import Missing
-from triton_mutlint.spec.errors import did_you_mean, show_path
+from triton_mutlint.spec.errors import show_path
 from triton_mutlint.spec.model import ArgSpec, KernelSpec, SpecValue
 from triton_mutlint.spec.nodes import Node
 from triton_mutlint.spec.notation import (

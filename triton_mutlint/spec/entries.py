@@ -176,7 +176,7 @@ def verdict_comments(report: KernelReport) -> Iterator[str]:
     """What `mutates` alone does not tell of the verdict."""
     for parameter in report.parameters:
         if parameter.mutation is Mutation.CONDITIONAL:
-            yield f"{parameter.name} is written only with {' or '.join(parameter.when)}"
+            yield f"{parameter.name} is written only with {parameter.condition}"
     if report.unknown:
         yield f"undecided: {', '.join(report.unknown)}"
     for via in sorted({(w.through, w.via) for w in report.indirect_writes}):

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from triton_mutlint.kernel_source.dtypes import nearest
 from triton_mutlint.types import Location, UsageError
 
 Key = str | int  # a mapping's key or a list's index
@@ -27,12 +26,6 @@ def show_path(path: KeyPath) -> str:
         else:
             text += f'["{key}"]'
     return text
-
-
-def did_you_mean(name: str, candidates: Iterable[str]) -> str:
-    """`; did you mean 'x'?` for the candidate nearest to `name`, else nothing."""
-    found = nearest(name, candidates)
-    return f"; did you mean {found!r}?" if found else ""
 
 
 @dataclass(frozen=True)

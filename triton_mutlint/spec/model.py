@@ -12,7 +12,7 @@ from typing import Any
 
 from triton_mutlint.spec.errors import KeyPath
 from triton_mutlint.spec.nodes import Node
-from triton_mutlint.types import ArgType, Location
+from triton_mutlint.types import EMPTY, ArgType, Location
 
 _LINE = re.compile(r"(.*[^:]):(\d+)")
 _GLOB = re.compile(r"[*?\[]")
@@ -98,14 +98,6 @@ class KernelSpec:
 
 
 @dataclass(frozen=True)
-class Match:
-    """The entry that holds for a kernel, and the others that name it just as specifically."""
-
-    entry: KernelSpec
-    ties: tuple[KernelSpec, ...] = ()
-
-
-@dataclass(frozen=True)
 class GlobalSpec:
     """A value for a name that a kernel's file cannot give."""
 
@@ -123,6 +115,7 @@ class Spec:
     default_types: tuple[ArgSpec, ...] = ()
     default_constexprs: tuple[ArgSpec, ...] = ()
     global_specs: tuple[GlobalSpec, ...] = ()
+    ops: Mapping[str, Any] = EMPTY  # what `verify --ops` calls each op with, by its name
 
     @property
     def globals(self) -> Mapping[str, Any]:
@@ -140,36 +133,27 @@ class Spec:
         return found
 
     @cached_property
-    def _matches(self) -> dict[tuple[Path, str, str, int], Match | None]:
-        """The answers of `match`, which several stages ask for each kernel."""
+    def _found(self) -> dict[tuple[Path, str, str, int], tuple[KernelSpec, ...]]:
+        """The answers of `entries_for`, which several stages ask for each kernel."""
         return {}
 
-    def match(self, path: Path, name: str, qualname: str = "", line: int = 0) -> Match | None:
-        """The most specific entry for a kernel; of equally specific ones, the first in the file.
+    def entries_for(self, path: Path, name: str, qualname: str = "", line: int = 0) -> tuple[KernelSpec, ...]:
+        """The most specific entries for a kernel, in file order; the first holds.
 
         `path.py::name` beats a name, a name beats a glob, and a longer path or glob a shorter one.
         """
         asked = (path, name, qualname, line)
-        if asked not in self._matches:
-            self._matches[asked] = self._match(*asked)
-        return self._matches[asked]
-
-    def _match(self, path: Path, name: str, qualname: str, line: int) -> Match | None:
-        keys = dict.fromkeys((name, qualname or name, ""))
-        indices = sorted(i for k in keys for i in self._by_name.get(k, ()))
-        candidates = [self.kernels[i] for i in indices]
-        ranked = [(entry.rank(path, name, qualname, line), entry) for entry in candidates]
-        named = [(rank, entry) for rank, entry in ranked if rank is not None]
-        if not named:
-            return None
-        best = max(rank for rank, _ in named)
-        first, *ties = [entry for rank, entry in named if rank == best]
-        return Match(first, tuple(ties))
+        if asked not in self._found:
+            keys = dict.fromkeys((name, qualname or name, ""))
+            candidates = [self.kernels[i] for i in sorted(i for k in keys for i in self._by_name.get(k, ()))]
+            ranked = [(rank, entry) for entry in candidates if (rank := entry.rank(*asked)) is not None]
+            best = max((rank for rank, _ in ranked), default=())
+            self._found[asked] = tuple(entry for rank, entry in ranked if rank == best)
+        return self._found[asked]
 
     def entry_for(self, path: Path, name: str, qualname: str = "", line: int = 0) -> KernelSpec | None:
-        """The entry of `match`, or None."""
-        match = self.match(path, name, qualname, line)
-        return match.entry if match else None
+        """The entry that holds for a kernel, if any."""
+        return next(iter(self.entries_for(path, name, qualname, line)), None)
 
     def default_for(self, parameter: str, *, is_value: bool) -> ArgSpec | None:
         """The first of `defaults` whose pattern fits: `constexpr` for values, `types` for the rest."""

@@ -1,15 +1,52 @@
-"""Reads a spec file: its YAML is checked as a whole, and then made a `Spec`."""
+"""Which spec holds for a file, and reading it: its YAML is checked as a whole, and then made a `Spec`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
-from triton_mutlint.process.inputs import read
+from triton_mutlint.basics import nearest_rule
+from triton_mutlint.process.inputs import note_name, read
 from triton_mutlint.spec.errors import SpecError, SpecProblem
 from triton_mutlint.spec.model import ArgSpec, Declared, GlobalSpec, KernelSpec, Spec
 from triton_mutlint.spec.nodes import Entry, Node, parse_yaml
 from triton_mutlint.spec.schema import SPEC
 from triton_mutlint.types import Location
+
+NAMES = ("triton-mutlint.yaml", "triton-mutlint.yml")
+_ROOT_MARKS = (".git", "pyproject.toml")
+
+
+def find_spec(file: Path, root: Path | None = None) -> Path | None:
+    """The spec that holds for `file`: beside it, or upward to the project root inclusive.
+
+    The root is `root` if given, else the first directory with `.git` or `pyproject.toml`; without
+    either the search goes to the top. Of the two names `.yaml` comes first.
+    """
+    start = file.absolute()
+    stop = root.absolute() if root else None
+    for folder in start.parents if not start.is_dir() else (start, *start.parents):
+        for name in (*NAMES, *_ROOT_MARKS):
+            note_name(folder, name)
+        for name in NAMES:
+            if _exists(folder / name, file_only=True):
+                return folder / name
+        if folder == stop or (stop is None and any(_exists(folder / mark) for mark in _ROOT_MARKS)):
+            return None
+    return None
+
+
+def project_root(file: Path) -> Path | None:
+    """The nearest folder above `file` with `.git` or `pyproject.toml`."""
+    marked = (f for f in file.absolute().parents if any(_exists(f / mark) for mark in _ROOT_MARKS))
+    return next(marked, None)
+
+
+def _exists(path: Path, *, file_only: bool = False) -> bool:
+    try:
+        return path.is_file() if file_only else path.exists()
+    except OSError:  # a directory that may not be searched
+        return False
 
 
 def load_spec(path: Path, display: str | None = None) -> Spec:
@@ -45,7 +82,19 @@ def parse_spec(text: str, file: str) -> Spec:
         _arguments(defaults.get("types")),
         _arguments(defaults.get("constexpr")),
         tuple(GlobalSpec(e.key, e.node.plain(), e.location) for e in _entries(parts.get("globals"))),
+        {e.key: e.node.plain() for e in _entries(parts.get("ops"))},
     )
+
+
+def check_allowed(spec: Spec, rules: Mapping[str, str]) -> None:
+    """Raises SpecError, with the nearest rule, for codes in `allow` that are no `rules`, which give their names."""
+    problems = []
+    for unknown in (d for entry in spec.kernels for d in entry.allow if d.name not in rules):
+        meant = nearest_rule(unknown.name, rules)
+        message = f"there is no rule {unknown.name}" + (f"; did you mean {meant!r}?" if meant else "")
+        problems.append(SpecProblem(unknown.location, unknown.path, message))
+    if problems:
+        raise SpecError(problems)
 
 
 def _entries(node: Node | None) -> tuple[Entry, ...]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from triton_mutlint.spec.errors import did_you_mean
+from triton_mutlint.basics import did_you_mean
 from triton_mutlint.spec.nodes import Entry, Node
 from triton_mutlint.spec.notation import DOTTED, TypeTextError, parse_type
 from triton_mutlint.types import UsageError, parse_target
@@ -223,5 +223,9 @@ SPEC = keys({
     }),
     "kernels": named(re.compile(r"(?s).+(?<!::)"),
                      "names no kernel; write name, a glob, or path/to/file.py::name", _KERNEL),
+    "ops": named(re.compile(r"\w+::\w[\w.]*"), "names no op of torch; write lib::op", keys({
+        "args": named(_ELEMENT, _NO_PARAMETER, _each(_anything, _NO_VALUE), _PER_PARAMETER),
+        "verify": keys({"shapes": _RUN["shapes"], "values": _RUN["values"], "skip": _reason}),
+    })),
     "globals": named(DOTTED, "not a dotted Python name", _anything),
 })

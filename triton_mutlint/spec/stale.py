@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from triton_mutlint.kernel_source.dtypes import nearest
+from triton_mutlint.basics import nearest
 from triton_mutlint.process.inputs import read
 from triton_mutlint.source.searching import walk
 from triton_mutlint.spec.errors import show_path

@@ -79,7 +79,7 @@ class Environment:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything one run found; equal inputs give equal reports."""
+    """Everything one run found, each list by place; equal inputs give equal reports."""
 
     environment: Environment
     kernels: tuple[KernelReport, ...] = ()
@@ -88,3 +88,8 @@ class Report:
     helpers: int = 0
     notes: tuple[str, ...] = ()
     ops: tuple[OpReport, ...] = ()
+
+    @property
+    def active(self) -> tuple[Finding, ...]:
+        """The findings that nobody suppressed."""
+        return tuple(finding for finding in self.findings if not finding.suppressed)

@@ -125,8 +125,8 @@ class FileResult:
     """One file: its kernels and helpers in line order, failures by name, and a report on each kernel.
 
     Loading gives all but the `reports`, which say which kernel each is on (None: one that did not load).
-    `sources` are the files whose text took part (the file itself first); `reads` gives the parts of its `Reads` so far;
-    `notes` say what else of the file is not analysed.
+    `sources` are the files whose text took part (the file itself first); `notes` say what else of the file is not
+    analysed.
     """
 
     source: SourceFile
@@ -134,7 +134,6 @@ class FileResult:
     helpers: tuple[Kernel, ...] = ()
     failures: tuple[tuple[str, Failure], ...] = ()  # (kernel name or "", why)
     sources: tuple[Path, ...] = ()
-    reads: Callable[[], tuple[Any, ...]] | None = field(default=None, compare=False)
     notes: tuple[str, ...] = ()
     calls: tuple[tuple[str, int], ...] = ()  # jit functions of other files that its own reach: file, line
     launched: frozenset[str] = frozenset()  # names that its host code may launch, as they are defined
@@ -167,7 +166,7 @@ class FileResult:
 
     def detached(self) -> FileResult:
         """Without what lives in one process, so that it can go to another, or to disk; `of` is the way back."""
-        return replace(self.of(replace(self.source, text=""), Kernel.detached), reads=None)
+        return self.of(replace(self.source, text=""), Kernel.detached)
 
     def of(self, source: SourceFile, change: Callable[[Kernel], Kernel] = lambda kernel: kernel) -> FileResult:
         """The same of this source, each kernel changed so."""

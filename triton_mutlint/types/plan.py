@@ -160,8 +160,8 @@ class Footprint:
     """What the source of a kernel may touch, under what is given of its compile-time values.
 
     `sites` are the places at which something may be done to the memory of a parameter: `ptrs.1` is an element of a
-    tuple, `*` stands for addresses in memory, and "" for what is no parameter. What is kept is an address that may be
-    put into memory.
+    tuple, `*ptrs` an address in its memory, `*` one in memory that is not known, and "" stands for what is no
+    parameter. What is kept is an address that may be put into memory.
     """
 
     sites: Mapping[str, frozenset[Site]]
@@ -178,12 +178,19 @@ class Footprint:
     @cached_property
     def stores(self) -> frozenset[str]:
         """The parameters that may be stored through, also by way of memory."""
-        stored = self.lines("store").keys()
-        return frozenset({*stored, *(self.lines("keep") if "*" in stored else ())}) - {"*"}
+        found = {*self.lines("store"), *(self.lines("keep") if self.indirect else ())}
+        return frozenset(name for name in found if not name.startswith("*"))
+
+    @cached_property
+    def indirect(self) -> Mapping[str, int]:
+        """The addresses in memory that may be stored through, each with the first line; also those put elsewhere."""
+        found = {name: line for name, line in self.lines("store").items() if name.startswith("*")}
+        kept = (name for name in self.lines("keep") if name.startswith("*"))
+        return {**dict.fromkeys(kept, min(found.values())), **found} if found else found
 
     def at(self, parameter: str) -> frozenset[Site]:
         """What is done to a parameter of the kernel, or to an element of it."""
-        names = [n for n in self.sites if n.partition(".")[0] == parameter or (n == "*" and not parameter)]
+        names = [n for n in self.sites if n.partition(".")[0] == parameter or (n.startswith("*") and not parameter)]
         return frozenset[Site]().union(*(self.sites[name] for name in names))
 
 

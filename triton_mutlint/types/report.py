@@ -104,6 +104,11 @@ class ParameterReport:
     rerun: Rerun = Rerun.SAFE  # the worst of all variants, of kernels that are tuned; in no report
     may_read: bool = False  # no analysed variant reads it, and one with other values than those guessed may
 
+    @property
+    def condition(self) -> str:
+        """The compile-time values under which it is written, any one of which suffices."""
+        return " or ".join(self.when).replace(" or and ", " and ")  # the last may be `and 9 more`
+
 
 @dataclass(frozen=True)
 class TorchReport:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from triton_mutlint.types import Failure
-from triton_mutlint.verify.model import Agreement, KernelOutcome, Outcome, ParameterOutcome, VerifyReport
+from triton_mutlint.verify.model import Agreement, KernelOutcome, OpOutcome, Outcome, ParameterOutcome, VerifyReport
 from triton_mutlint.verify.wire import Difference, RunCase
 from triton_mutlint.version import __version__
 
@@ -27,6 +28,7 @@ def document(report: VerifyReport) -> dict[str, Any]:
         "tool": {"name": "triton-mutlint", "version": __version__},
         "environment": {"triton": report.triton, "device": report.device},
         "kernels": [_kernel(kernel) for kernel in report.kernels],
+        "ops": [_op(op) for op in report.ops],
         "failures": [{"argument": name, **_failure(failure)} for name, failure in report.failures],
         "summary": summary(report),
     }
@@ -34,10 +36,12 @@ def document(report: VerifyReport) -> dict[str, Any]:
 
 def summary(report: VerifyReport) -> dict[str, int]:
     """How many kernels ran and how many predictions held."""
-    outcomes = Counter(kernel.outcome for kernel in report.kernels)
+    outcomes = Counter(one.outcome for one in report.outcomes)
     agreements = Counter(p.agreement for kernel in report.kernels for p in kernel.parameters)
+    agreements.update(a.agreement for op in report.ops for a in op.arguments)
     return {
         "kernels": len(report.kernels),
+        "ops": len(report.ops),
         **{outcome.value.replace(" ", "_"): outcomes[outcome] for outcome in Outcome},
         "confirmed": agreements[Agreement.CONFIRMED],
         "unconfirmed": agreements[Agreement.UNCONFIRMED],
@@ -66,6 +70,28 @@ def _kernel(kernel: KernelOutcome) -> dict[str, Any]:
         "error": _failure(kernel.failure) if kernel.failure is not None else None,
         "reproducer": kernel.reproducer or None,
     }
+
+
+def _op(op: OpOutcome) -> dict[str, Any]:
+    return {
+        "name": op.name,
+        "file": op.location.file,
+        "line": op.location.line,
+        "outcome": op.outcome.value,
+        "runs": {"planned": op.runs, "compared": op.compared},
+        "arguments": [{**vars(a), "predicted": a.predicted.value, "agreement": a.agreement.value,
+                       "first": _call(a.first), "not_reached": list(a.not_reached)} for a in op.arguments],
+        "disagreements": [{**vars(d), "rule": d.rule or None, "given": _call(d.given)}
+                          for d in op.disagreements],
+        "problems": [{"status": s, "message": m, "runs": count} for s, m, count in op.problems],
+        "paths": [{**vars(p), "rule": p.rule or None, "given": _call(p.given)} for p in op.paths],
+        "refused": op.refused or None,
+        "reproducer": op.reproducer or None,
+    }
+
+
+def _call(given: Mapping[str, str] | None) -> dict[str, str] | None:
+    return None if given is None else dict(given)
 
 
 def _parameter(parameter: ParameterOutcome) -> dict[str, Any]:

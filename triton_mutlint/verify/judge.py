@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 from triton_mutlint.types import KernelReport, Mutation, ParameterKind, ParameterReport
@@ -29,7 +30,8 @@ def outcome_of(subject: VerifySubject, finished: Finished | None, device: str) -
         outside.update(result.outside)
     return KernelOutcome(
         report.name, report.location, outcome, device, parameters if good else (), len(job.runs), len(good),
-        _problems(finished), tuple(sorted(outside.items())), sum(r.read_outside for r in good), tuple(leaked),
+        problems_of(finished.results, finished.given_up), tuple(sorted(outside.items())),
+        sum(r.read_outside for r in good), tuple(leaked),
         _largest(good), finished.refused, seconds=sum(r.seconds for r in finished.results),
     )
 
@@ -86,10 +88,11 @@ def _parameter(parameter: ParameterReport, job: Job, predicted: Mutation, when: 
     return ParameterOutcome(parameter.name, parameter.type, predicted, when, agreement, len(seen), first=first)
 
 
-def _problems(finished: Finished) -> tuple[tuple[str, str, int], ...]:
-    counts = Counter((r.status, r.message) for r in finished.results if r.status != "ok")
-    if finished.given_up:
-        counts["skipped", "left out after those"] += finished.given_up
+def problems_of(results: Sequence[RunResult], given_up: int) -> tuple[tuple[str, str, int], ...]:
+    """The runs that gave nothing, as (status, message, how many)."""
+    counts = Counter((r.status, r.message) for r in results if r.status != "ok")
+    if given_up:
+        counts["skipped", "left out after those"] += given_up
     return tuple((status, message, count) for (status, message), count in counts.most_common())
 
 

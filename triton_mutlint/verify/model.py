@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from triton_mutlint.types import Failure, KernelReport, Location, Mutation
+from triton_mutlint.types import Failure, KernelReport, Location, Mutation, OpMutation
 from triton_mutlint.verify.wire import Difference, Job, RunCase
 
 
@@ -93,6 +94,71 @@ class VerifySubject:
 
 
 @dataclass(frozen=True)
+class Disagreement:
+    """What an op did that was promised or predicted otherwise, the `rule` about it, and what to do.
+
+    `given` is the call that showed it.
+    """
+
+    rule: str
+    message: str
+    help: str
+    given: Mapping[str, str] | None = None
+
+    def __hash__(self) -> int:
+        return hash((self.rule, self.message))
+
+
+@dataclass(frozen=True)
+class OpArgumentOutcome:
+    """One argument of an op: `seen` counts the runs that wrote it, `first` is the call of the first of them.
+
+    `declared` is None where that is not known. `is_same` if nothing but the values that it held was written.
+    `not_reached` are the places that no run came to, though the analysis says that it is written there.
+    """
+
+    name: str
+    declared: bool | None
+    predicted: OpMutation
+    agreement: Agreement
+    seen: int
+    is_same: bool = False
+    first: Mapping[str, str] | None = None
+    not_reached: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PathOutcome:
+    """A run by way of `torch.compile`, `torch.export`, ...: `status` is "ok", "differs", or why it gave nothing."""
+
+    name: str
+    status: str
+    message: str
+    rule: str = ""
+    given: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class OpOutcome:
+    """One op: its declaration and the verdict on it, and what runs showed."""
+
+    name: str
+    location: Location
+    outcome: Outcome
+    device: str
+    arguments: tuple[OpArgumentOutcome, ...] = ()
+    disagreements: tuple[Disagreement, ...] = ()
+    runs: int = 0
+    compared: int = 0
+    problems: tuple[tuple[str, str, int], ...] = ()
+    paths: tuple[PathOutcome, ...] = ()
+    outside: tuple[tuple[str, int], ...] = ()
+    refused: str = ""
+    reproducer: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
 class VerifyReport:
     """The outcomes in order of place; equal inputs give equal reports but for times."""
 
@@ -100,8 +166,14 @@ class VerifyReport:
     triton: str | None
     kernels: tuple[KernelOutcome, ...] = ()
     failures: tuple[tuple[str, Failure], ...] = ()  # arguments and files that could not be read
+    ops: tuple[OpOutcome, ...] = ()
 
     @property
     def is_failure(self) -> bool:
         """Whether something was written that was not predicted, or something could not be read."""
-        return bool(self.failures) or any(kernel.outcome is Outcome.FAILED for kernel in self.kernels)
+        return bool(self.failures) or any(one.outcome is Outcome.FAILED for one in self.outcomes)
+
+    @property
+    def outcomes(self) -> list[KernelOutcome | OpOutcome]:
+        """All that was to be run."""
+        return [*self.kernels, *self.ops]

@@ -11,12 +11,12 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 
 from triton_mutlint.types import UsageError
-from triton_mutlint.verify.wire import Finished, Job
+from triton_mutlint.verify.wire import Finished, Work
 
 Done = Callable[[int, Finished], None]  # which job, and what it gave
 
 
-def run_jobs(jobs: Sequence[Job], done: Done) -> list[Finished]:
+def run_jobs(jobs: Sequence[Work], done: Done) -> list[Finished]:
     """What each job gave, in their order; `done` is told as they finish.
 
     Raises UsageError where the process for them does not start, or is lost. Every process has ended on return.

@@ -15,21 +15,19 @@ from triton_mutlint.verify.pool import run_jobs
 from triton_mutlint.verify.wire import Job, RunCase, RunResult
 from triton_mutlint.version import __version__
 
-_SCRIPT = '''\
-"""A write that triton-mutlint {version} did not predict. Run it: it needs triton-mutlint, torch and NumPy.
+SCRIPT = '''\
+"""{title} (triton-mutlint {version}). Run it: it needs triton-mutlint, torch and NumPy.
 
 {what}
 """
 
-from triton_mutlint.verify.reproducer import replay
-from triton_mutlint.verify.wire import Job, RunCase, Settings, VariantCase
-
-SOURCES = {sources}
+from {module} import replay
+{imports}
 
 JOB = {job}
-
+{rest}
 if __name__ == "__main__":
-    raise SystemExit(replay(SOURCES, JOB))
+    raise SystemExit(replay({arguments}))
 '''
 
 
@@ -39,25 +37,28 @@ def write_reproducer(job: Job, case: RunCase | None, sources: tuple[Path, ...], 
 
     It goes into `output`, or beside the kernel's file.
     """
-    folder = output or Path(job.path).parent
-    path = folder / f"mutlint_{re.sub(r'[^A-Za-z0-9_]', '_', job.kernel)}_{job.line}.py"
     names = ", ".join(dict.fromkeys((*outcome.missed, *outcome.leaked)))
     what = f"`{job.kernel}` of {job.display} writes {names}: {case}." if case else f"`{job.kernel}` writes {names}."
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(_script(job, case, sources, what), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error
-    return str(path)
-
-
-def _script(job: Job, case: RunCase | None, sources: tuple[Path, ...], what: str) -> str:
     root = Path(os.path.commonpath([str(p.parent if not p.is_dir() else p) for p in sources]))
     texts = {str(p.relative_to(root)): p.read_text(encoding="utf-8", errors="replace") for p in sources if p.is_file()}
     texts[str(Path(job.path).relative_to(root))] = job.text
     only = replace(job, path=str(Path(job.path).relative_to(root)), text="", runs=(case,) if case else job.runs)
-    return _SCRIPT.format(version=__version__, what=what.replace('"""', "'''"),
-                          sources=pformat(texts, width=118), job=pformat(only, width=118))
+    script = SCRIPT.format(
+        title="A write that was not predicted", version=__version__, what=what.replace('"""', "'''"), module=__name__,
+        imports="from triton_mutlint.verify.wire import Job, RunCase, Settings, VariantCase",
+        job=pformat(only, width=118), rest=f"SOURCES = {pformat(texts, width=118)}\n", arguments="SOURCES, JOB")
+    return write_script(output or Path(job.path).parent, job.kernel, job.line, script)
+
+
+def write_script(folder: Path, name: str, line: int, script: str) -> str:
+    """Write the script that shows what `name`, in `line` of its file, does. Raises UsageError where it cannot be."""
+    path = folder / f"mutlint_{re.sub(r'[^A-Za-z0-9_]', '_', name)}_{line}.py"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(script, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+    return str(path)
 
 
 def replay(sources: dict[str, str], job: Job) -> int:

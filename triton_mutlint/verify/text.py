@@ -28,6 +28,7 @@ from triton_mutlint.report.terminal.style import words as flowing
 from triton_mutlint.report.terminal.text import paint
 from triton_mutlint.types import Mutation
 from triton_mutlint.verify.model import Agreement, KernelOutcome, Outcome, ParameterOutcome, VerifyReport
+from triton_mutlint.verify.ops.text import op_lines, summary_text
 from triton_mutlint.verify.wire import STRAY
 
 _PREDICTED = {Mutation.WRITTEN: "written", Mutation.UNWRITTEN: "not written", Mutation.UNKNOWN: "unknown"}
@@ -43,9 +44,15 @@ def _blocks(report: VerifyReport, options: RenderOptions) -> Iterator[Lines]:
     for kernel in report.kernels:
         if not options.quiet or kernel.outcome is Outcome.FAILED:
             yield _kernel(kernel, options)
+    for op in report.ops:
+        if not options.quiet or op.outcome is Outcome.FAILED:
+            yield op_lines(op, options)
     for argument, failure in report.failures:
         yield [Text(clean(argument), PLACE), *failure_lines(failure, options)]
-    yield flow(_sentence(report), options.width)
+    if report.kernels or not report.ops:
+        yield flow(_sentence(report), options.width)
+    if report.ops:
+        yield flow(flowing(summary_text(report.ops)), options.width)
 
 
 def _sentence(report: VerifyReport) -> list[Text]:

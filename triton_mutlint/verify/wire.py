@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 from triton_mutlint.types import EMPTY
 
@@ -20,8 +20,8 @@ class Settings:
     runs: int = 24
     timeout: float = 10.0
     memory: int = 4096
-    atol: float = 1e-5
-    rtol: float = 1e-5
+    atol: float | None = None  # for kernels 1e-5, for ops by dtype
+    rtol: float | None = None
     jobs: int = 1
     stubs: tuple[str, ...] = ()
     true_import: bool = False
@@ -65,6 +65,8 @@ class RunCase:
 class Job:
     """One kernel to run: where its source is, and every run of it; `shapes` and `values` are the spec's."""
 
+    worker: ClassVar[str] = "triton_mutlint.verify.running.child"
+    most_lost: ClassVar[int] = 2
     path: str
     display: str
     text: str
@@ -83,6 +85,21 @@ class Job:
         return self.variants[self.runs[run].variant]
 
 
+class Work(Protocol):
+    """What a process of its own can do: `worker` names the module whose `work` makes the runs numbered."""
+
+    worker: ClassVar[str]
+    most_lost: ClassVar[int]  # processes that may be lost over it
+
+    @property
+    def runs(self) -> Sequence[Any]:
+        """The runs."""
+
+    @property
+    def settings(self) -> Settings:
+        """What the options say of them."""
+
+
 @dataclass(frozen=True)
 class Difference:
     """How far an output of the run on clones is from that of the run in place, and where that is largest."""
@@ -95,9 +112,10 @@ class Difference:
 
 @dataclass(frozen=True)
 class Begun:
-    """A run begins."""
+    """A run begins, and may take so many `seconds`."""
 
     run: int
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -108,6 +126,9 @@ class RunResult:
     something was written. `outside` counts, per parameter, writes beside its memory, `read_outside` reads.
     `leaked` are originals that changed though only clones of the parameters predicted to be written were
     passed; `differences` compare those clones with the run in place.
+
+    Of an op, `given` is the call as texts; `same` are arguments that were written with the values that they held,
+    `returned` those that a result shares memory with, `reached` the numbers of the job's places that were executed.
     """
 
     run: int
@@ -120,6 +141,10 @@ class RunResult:
     leaked: tuple[str, ...] = ()
     differences: tuple[Difference, ...] = ()
     seconds: float = 0.0
+    given: Mapping[str, str] = EMPTY
+    same: tuple[str, ...] = ()
+    returned: tuple[str, ...] = ()
+    reached: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

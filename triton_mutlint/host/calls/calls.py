@@ -225,6 +225,9 @@ class Calling(Invoking):
             return self.instance(thing, arguments, node)
         if isinstance(thing, Partial):
             named = {**dict(thing.keywords), **arguments.named}
+            if thing.next and arguments.positional:
+                named[thing.next] = arguments.positional[0]
+                arguments = replace(arguments, positional=arguments.positional[1:])
             positional, star = (*thing.positional, *arguments.positional), arguments.star
             if thing.star is not None:
                 star = join(thing.star, *arguments.positional, star or Value())

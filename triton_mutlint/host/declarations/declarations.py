@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from triton_mutlint.config.settings import nearest
+from triton_mutlint.basics import nearest
 from triton_mutlint.host.declarations.functions import is_plain_scalar, parameters, takes_more
 from triton_mutlint.host.declarations.schemas_of_functions import inferred_arguments, mismatches, returned_by
 from triton_mutlint.host.model import Implementation
@@ -250,8 +250,8 @@ def _misnamed(name: str, functions: Sequence[Implementation], event: OpEvent, at
     holders = [{p.arg: (one.module, p) for p in parameters(one.node)} for one in functions]
     if not any(name in held for held in holders):
         order = list(holders[0])
-        close = nearest(name, order).strip(" ()").removesuffix("?")
-        close = f"{close.replace(chr(39), '`')}?" if close else f"its arguments are {', '.join(order)}"
+        close = nearest(name, order, 0.5)
+        close = f"did you mean `{close}`?" if close else f"its arguments are {', '.join(order)}"
         yield Problem(f"`mutates_args` names `{name}`, which is no argument of `{shown_name(event)}`", at, close)
         return
     found = [held[name] for held in holders if name in held]

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from triton_mutlint.host.model import Implementation
 from triton_mutlint.host.modules.module import Definition, External, HostFunction, HostModule
-from triton_mutlint.host.registrations.things import Opaque, Registered
+from triton_mutlint.host.registrations.things import Opaque
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.values import FunctionValue, Partial, Sort, Thing, Value, thing
 from triton_mutlint.source.walking import dotted
@@ -65,9 +65,6 @@ def _order(one: Thing) -> tuple[str, int]:
 
 def _function(one: Thing, state: State, path: Sequence[ast.AST]) -> tuple[tuple[Implementation, ...], str]:
     """The function itself, of an op or of a partial; or why there is none."""
-    if isinstance(one, Registered):
-        return functions_of([(one.event.function, one.event.state)] if one.event.function is not None else [],
-                            one.event.step.path)
     if isinstance(one, FunctionValue):
         decorators = getattr(one.node, "decorator_list", [])
         last = max((i for i, d in enumerate(decorators) if any(d is step for step in path)), default=-1)

@@ -83,7 +83,7 @@ class Elements(Iteration):
             return thing(Attribute(one, name)) if name == "__dict__" else found
         member = self.class_member(content.owner, name) if content.owner is not None else None
         field = content.get(name) if content.kind not in ("dict", "list") else None
-        if field is not None and not (member is not None and _is_property(member)):
+        if field is not None and not (member is not None and self._is_property(member)):
             return join(field, content.rest) if content.many else field
         if member is not None:
             return join(self.bound(one, member, node), content.rest, field or Value())
@@ -100,6 +100,11 @@ class Elements(Iteration):
         if content.kind in ("list", "tuple", "dict") and content.owner is None:
             return thing(Attribute(one, name))
         return join(content.rest, thing(Attribute(one, name)))
+
+    def _is_property(self, member: Value) -> bool:
+        """Whether it is a property, or an object that may be a descriptor."""
+        return any(content.owner is not None for content in self.state.contents(member)) or any(
+            role_of(item)[0] == "property" for item in member.things)
 
     def _of_tensor(self, owner: Value, name: str) -> Value:
         if name == "__class__":
@@ -292,7 +297,3 @@ def _rest(value: Value) -> Value:
 def is_array(value: Value) -> bool:
     """Whether a value with an argument's storage is no tensor but something like a numpy array."""
     return bool(value.same or value.maybe) and value.kind == Sort.OTHER
-
-
-def _is_property(member: Value) -> bool:
-    return bool(member.cells) or any(role_of(item)[0] == "property" for item in member.things)

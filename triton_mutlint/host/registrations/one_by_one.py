@@ -15,7 +15,6 @@ from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.registrations.real import MOST
 from triton_mutlint.host.registrations.things import (
     Library,
-    Registered,
     each_in,
     is_whole,
     written,
@@ -32,7 +31,7 @@ from triton_mutlint.host.values.values import (
     Value,
 )
 
-_SURE = (FunctionValue, ClassValue, Library, Registered, HostModule)  # what counts as true
+_SURE = (FunctionValue, ClassValue, Library, HostModule)  # what counts as true
 
 
 class OneByOne(Interpreter):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.host.modules.following import in_python
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.registrations.one_by_one import OneByOne
 from triton_mutlint.host.registrations.real import BUILTINS, Element, NotKnownError, Real
@@ -16,14 +14,14 @@ from triton_mutlint.host.registrations.things import (
     as_text,
     has_hole,
     hole,
-    is_partial,
     opaque,
+    string,
     strings,
     written,
 )
 from triton_mutlint.host.values.arguments import Arguments, defaults
 from triton_mutlint.host.values.cells import Cell, sequence
-from triton_mutlint.host.values.values import NO_VALUE, PLAIN, Attribute, FunctionValue, Value, constant, join, thing
+from triton_mutlint.host.values.values import PLAIN, Attribute, FunctionValue, Value, constant, join, thing
 
 _EMPTY = thing(External("inspect.Parameter.empty"))
 
@@ -70,17 +68,7 @@ class RealCalls(OneByOne):
             made = self.really(BUILTINS[name], arguments, node)
             if made is not None:
                 return made
-        if hasattr(self, f"_b_{name.replace('.', '_')}") or in_python(f"builtins.{name}") is not None:
-            return super()._builtin(name, arguments, node)
-        return opaque(AT_RUN_TIME) if name in BUILTINS else self.not_known(NO_VALUE, arguments, node)
-
-    def standard(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
-        made = self.really(BUILTINS[name], arguments, node) if name in BUILTINS else None
-        if made is not None:
-            return made
-        if hasattr(self, f"_f_{name.replace('.', '_')}") or in_python(name) is not None:
-            return super().standard(name, arguments, node)
-        return self.not_known(NO_VALUE, arguments, node)
+        return super()._builtin(name, arguments, node)
 
     def _f_inspect_signature(self, arguments: Arguments, node: ast.AST) -> Value:
         """The names and annotations of one function, by which registrars make schemas."""
@@ -120,20 +108,6 @@ class RealCalls(OneByOne):
                 return made
         return super().method(attribute, arguments, node)
 
-    def _taken(self, owner: Value, name: str, arguments: Arguments) -> Value:
-        key, *others = (*map(settled, arguments.positional), NO_VALUE)
-        if name == "setdefault" and key.constant is None:
-            self.state.grow(owner, join(*others))
-            return join(*others)  # not any of all: there may be thousands
-        return super()._taken(owner, name, replace(arguments, positional=(key, *arguments.positional[1:])))
-
-    def put_element(self, owner: Value, at: ast.expr | None, index: Value, value: Value, node: ast.AST) -> None:
-        index = settled(index)
-        if index.constant is None and at is not None and not isinstance(at, ast.Slice):
-            self.state.grow(owner, value)  # not to all elements: there may be thousands
-        else:
-            super().put_element(owner, at, index, value, node)
-
     # ------------------------------------------------------------------ strings and operators
 
     def _joinedstr(self, node: ast.JoinedStr) -> Value:
@@ -157,30 +131,18 @@ class RealCalls(OneByOne):
             return written(hole("…")) if made is None else made
         return super().binary(node, left, right)
 
-    def _joined_containers(self, node: ast.BinOp, left: Value, right: Value) -> Value:
-        ours, theirs = self.each(left), self.each(right)
-        kinds = {content.kind for content in (*self.state.contents(left), *self.state.contents(right))}
-        if isinstance(node.op, ast.Mult) or ours is None or theirs is None or "dict" in kinds:
-            return super()._joined_containers(node, left, right)
-        whole = self.is_whole(left) and self.is_whole(right)
-        return self.listed([*ours, *theirs], node, whole, kinds.pop())
-
     def _indexed(self, tensor: Value, node: ast.expr, index: Value) -> Value:
         if not is_text(tensor):
             return super()._indexed(tensor, node, index)
-        text, at = as_text(tensor, "…"), index.constant[1] if index.constant is not None else None
+        at = index.constant[1] if index.constant is not None else None
         if isinstance(node, ast.Slice):
             bounds = [self.literal_bound(part) for part in (node.lower, node.upper, node.step)]
             at = slice(*(value for _, value in bounds)) if all(known for known, _ in bounds) else None
-        if at is None or has_hole(text):
-            return written(_cut(text, at) if isinstance(at, slice) else hole("…"))
+        text = string(tensor)
         try:
-            return written(text[at])  # type: ignore[index]
+            return written(hole("…") if text is None else text[at])  # type: ignore[index]
         except (TypeError, IndexError):
-            return opaque(AT_RUN_TIME)
-
-    def _keyed(self, owner: Value, index: Value) -> Value:
-        return super()._keyed(owner, settled(index))
+            return written(hole("…"))
 
     def compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
         if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)) and _outside(left) and _outside(right):
@@ -203,13 +165,6 @@ def _outside(value: Value) -> str:
     """The full name of something outside the project, if it is that for certain: `torch.Tensor`."""
     names = [one.name if isinstance(one, External) else "" for one in value.things]
     return names[0] if len(names) == 1 and not value.cells and not value.kind and value.constant is None else ""
-
-
-def _cut(text: str, at: slice) -> str:
-    """A part of a text with holes: known where what is cut away has none, so that it may be counted."""
-    start, stop = at.start or 0, len(text) if at.stop is None else at.stop
-    ends = text[:start] if start >= 0 else text[start:], text[:stop] if 0 <= stop < len(text) else text[stop:]
-    return hole("…") if at.step not in (None, 1) or any(map(is_partial, ends)) else text[at]
 
 
 def _percent(text: str, values: Any) -> str:

@@ -24,10 +24,8 @@ from triton_mutlint.host.registrations.things import (
     Library,
     Opaque,
     OpEvent,
-    Pending,
     Step,
     has_hole,
-    is_row,
     op_of,
     opaque,
     string,
@@ -38,14 +36,12 @@ from triton_mutlint.host.state.core import Activation, TooLargeError
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments, defaults
-from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.texts import Spot
 from triton_mutlint.host.values.values import (
     UNSEEN,
     Attribute,
     ClassValue,
     FunctionValue,
-    KernelValue,
     Observed,
     Partial,
     Thing,
@@ -70,7 +66,6 @@ class Registering(RegisteringNames):
         self._isolated: dict[int, Found] = {}
         self._functions: list[FunctionValue] = []
         self._told: dict[FunctionValue, tuple[str, Registrar, Arguments]] = {}  # decorators that known registrars gave
-        self._ops: dict[str, Value] = {}  # the functions of those that were registered
 
     def found(self) -> Iterator[Event]:
         """What the file registers when it is imported, and what functions do that nothing in it calls."""
@@ -159,11 +154,11 @@ class Registering(RegisteringNames):
         if self._is_told_elsewhere(event, names):
             return
         if event.function is not None:
-            meant = {id(one): self._ops.get(op_of(one), thing(one)).things for one in event.function.things}
+            meant = {id(one): self.ops.get(op_of(one), thing(one)).things for one in event.function.things}
             things = frozenset(one for held in meant.values() for one in held)
             event = replace(event, function=replace(event.function, things=things))
-            if isinstance(event, OpEvent) and event.function is not None and (name := string(event.name)):
-                self._ops[name] = event.function
+            if isinstance(event, OpEvent) and event.function is not None and strings(event.name):
+                self.ops[strings(event.name)[0]] = event.function
         self.events.append(event)
 
     def _is_told_elsewhere(self, event: Event, state: State) -> bool:
@@ -193,11 +188,6 @@ class Registering(RegisteringNames):
         return super().call(callee, arguments, node)
 
     def _one(self, thing: Thing, arguments: Arguments, node: ast.AST) -> Value:
-        if isinstance(thing, Pending):
-            function = arguments.positional[0] if arguments.positional else opaque("it is not passed")
-            named = {**dict(thing.named), thing.parameter: function}
-            full = Arguments(thing.positional, named, thing.rest)
-            return self._one(thing.callee, full, node)
         if isinstance(thing, External):
             known = self.registrar_of(thing)
             if known is not None:
@@ -208,9 +198,6 @@ class Registering(RegisteringNames):
 
     def not_known(self, owner: Value, arguments: Arguments, node: ast.AST) -> Value:
         return opaque(f"it is made by `{_shown(node)}`")
-
-    def launch(self, kernel: KernelValue, name: str, arguments: Arguments, node: ast.AST) -> Value:
-        return UNSEEN
 
     def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
         """A call of a first-party function; one of a known registrar says what its arguments mean.
@@ -264,12 +251,6 @@ class Registering(RegisteringNames):
             self.stack.pop()
             self._functions.pop()
 
-    def instance(self, owner: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
-        """An instance; of a class that registers nothing, no method is followed."""
-        acts = any(registers(member, owner.module) for member in owner.node.body)
-        if not acts and not owner.node.decorator_list and not is_row(owner):
-            return self.make(node, Cell(owner=owner, kind="object"), "object")
-        return super().instance(owner, arguments, node)
 
     def apart(self, work: Callable[[], Value], here: Activation) -> tuple[Value, Effects]:
         """What work registers is told where it stands."""

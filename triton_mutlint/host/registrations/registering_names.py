@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from triton_mutlint.config.registrar import Registrar, public_registrar
-from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved, imports
+from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.registrations.things import (
     Event,
     Library,
     Opaque,
-    Registered,
     hole,
     is_unknown,
+    op_of,
     opaque,
     written,
 )
@@ -23,13 +23,11 @@ from triton_mutlint.host.registrations.torch_registering import TorchRegistering
 from triton_mutlint.host.state.core import NO_KERNELS, World
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import Cell
 from triton_mutlint.host.values.values import (
     ClassValue,
     FunctionValue,
     Thing,
     Value,
-    join,
     thing,
 )
 
@@ -45,14 +43,10 @@ class RegisteringNames(TorchRegistering):
         self.defined: list[FunctionValue] = []
         self._meanings: dict[tuple[int, str], Value] = {}
         self._classes: dict[int, dict[str, Value]] = {}
+        self.ops: dict[str, Value] = {}  # the functions of those that were registered
         self._configured: dict[int, tuple[str, Registrar]] | None = None
 
     # ------------------------------------------------------------------ names
-
-    def bind_import(self, node: ast.Import | ast.ImportFrom) -> None:
-        again = any(len(self.here.module.bindings.get(name, ())) > 1 for name, _ in imports(node))
-        if again or self.here.name != "<module>":  # other names of a file are looked up when they are used
-            super().bind_import(node)
 
     def module_name(self, module: HostModule, name: str, settled: bool = False) -> Value:
         key = (id(module), name)
@@ -66,24 +60,6 @@ class RegisteringNames(TorchRegistering):
 
     def _is_own_value(self, found: Resolved) -> bool:
         return isinstance(found, Definition) and found.module is self.root and isinstance(found.node, ast.expr)
-
-    def _global(self, module: HostModule, node: ast.expr, index: tuple[int, ...]) -> Value:
-        key = id(node)
-        if key in self.evaluating:
-            return opaque("it is defined by itself")
-        if key not in self.globals:
-            self.evaluating.add(key)
-            try:
-                self.globals[key], _ = self.apart(lambda: self.evaluate(node), self.top(module))
-            finally:
-                self.evaluating.discard(key)
-        value = self.globals[key]
-        for position in index:
-            value = self.module_state.element(value, position)
-        return value
-
-    def loosen(self, value: Value, changed: bool) -> None:
-        """A registration happens while files are imported: nothing has changed since."""
 
     # ------------------------------------------------------------------ functions and classes
 
@@ -102,11 +78,6 @@ class RegisteringNames(TorchRegistering):
         maker = self.evaluate(decorator)
         applied = self.call(maker, Arguments((value,)), decorator)
         return value if is_unknown(applied) or not (applied.things or applied.cells) else applied
-
-    def _default(self, function: FunctionValue, default: ast.expr) -> Value:
-        if function.scope is None and function.module is self.root:
-            return self.evaluate_in(default, self.state, self.top(self.root))
-        return super()._default(function, default)
 
     def _s_classdef(self, node: ast.ClassDef) -> State:
         self.here.captured = True
@@ -150,9 +121,6 @@ class RegisteringNames(TorchRegistering):
             self.apart(work, self.top(owner.module))
         return self._classes[id(owner.node)]
 
-    def class_member(self, owner: ClassValue, name: str) -> Value | None:
-        return next((found for one in self.order(owner) if (found := self._own_member(one, name)) is not None), None)
-
     def _own_member(self, owner: ClassValue, name: str) -> Value | None:
         value = self.members(owner).get(name)
         if value is None:
@@ -163,8 +131,7 @@ class RegisteringNames(TorchRegistering):
 
     def _of_thing(self, owner: Thing, name: str, node: ast.AST) -> Value:
         if name in ("__name__", "__qualname__"):
-            op = owner.event.function if isinstance(owner, Registered) else None
-            for one in op.things if op is not None else (owner,):
+            for one in self.ops.get(op_of(owner), thing(owner)).things:
                 if isinstance(one, FunctionValue):
                     return written(getattr(one.node, "name", "<lambda>"))
             if isinstance(owner, Opaque):
@@ -177,18 +144,6 @@ class RegisteringNames(TorchRegistering):
                 self._meanings[key] = self.meaning(self.world.modules.members(owner, (name,)))
             return self._meanings[key]
         return super()._of_thing(owner, name, node)
-
-    def _of_cell(self, one: Value, content: Cell, name: str, node: ast.AST) -> Value:
-        held = content.get(name) if content.kind == "object" else None
-        return held if held is not None else super()._of_cell(one, content, name, node)
-
-    def put_attribute(self, owner: Value, name: str, value: Value, node: ast.AST) -> None:
-        """A class keeps what is put into it: a library that is opened when it is first asked for."""
-        for one in owner.things:
-            if isinstance(one, ClassValue):
-                members = self._classes.setdefault(id(one.node), dict(self.members(one)))
-                members[name] = join(members.get(name, Value()), value)
-        super().put_attribute(owner, name, value, node)
 
     # ------------------------------------------------------------------ registrars
 

@@ -16,6 +16,7 @@ from triton_mutlint.host.values.values import (
     NO_VALUE,
     ClassValue,
     Observed,
+    Partial,
     Sort,
     Thing,
     Value,
@@ -28,6 +29,7 @@ from triton_mutlint.host.values.values import (
 AT_RUN_TIME = "it is computed at run time"
 PASSED = "it is what a caller passes"
 LONG = 1 << 16  # of strings and lists that are made, in characters and items
+_OPS = "torch.ops."
 _OPEN, _CLOSE = "\x02", "\x03"  # around what stands for a part of a string that is not known
 
 
@@ -97,25 +99,6 @@ class Library(Observed):
 
 
 @dataclass(frozen=True)
-class Registered(Observed):
-    """What registering an op gave."""
-
-    event: OpEvent
-
-
-@hashed_once
-@dataclass(frozen=True)
-class Pending(Observed):
-    """A registering function with some of its arguments; the next call gives `parameter`."""
-
-    callee: Thing
-    positional: tuple[Value, ...]
-    named: tuple[tuple[str, Value], ...]
-    parameter: str
-    rest: Value | None = None
-
-
-@dataclass(frozen=True)
 class Opaque(Observed):
     """Something not known, and why."""
 
@@ -150,8 +133,9 @@ def is_open(arguments: Arguments) -> bool:
 
 
 def pending(callee: Thing, arguments: Arguments, parameter: str) -> Value:
+    """A registering function with some of its arguments; the next call gives `parameter`."""
     rest = join(*(v for v in (arguments.star, arguments.double_star) if v is not None)) if is_open(arguments) else None
-    return thing(Pending(callee, arguments.positional, tuple(arguments.named.items()), parameter, rest))
+    return thing(Partial(thing(callee), arguments.positional, tuple(arguments.named.items()), rest, parameter))
 
 
 # --------------------------------------------------------------------------- lists
@@ -200,11 +184,6 @@ def has_hole(text: object) -> bool:
     return isinstance(text, str) and _OPEN in text
 
 
-def is_partial(text: str) -> bool:
-    """Whether a piece of a string holds a hole, or a part of one."""
-    return _OPEN in text or _CLOSE in text
-
-
 def shown(text: str) -> str:
     """A string for people: what is not known stands in braces."""
     return text.replace(_OPEN, "{").replace(_CLOSE, "}")
@@ -240,11 +219,13 @@ def is_schema(value: Value) -> bool:
 
 def op_of(one: Thing) -> str:
     """The name of the op that `torch.ops.ns.name.default` is."""
-    if not isinstance(one, External) or not one.name.startswith("torch.ops."):
-        return ""
-    parts = one.name.split(".")[2:]
-    overload = f".{parts[2]}" if len(parts) > 2 and parts[2] != "default" else ""
-    return "::".join(parts[:2]) + overload
+    name = one.name if isinstance(one, External) else ""
+    return name[len(_OPS):].removesuffix(".default").replace(".", "::", 1) if name.startswith(_OPS) else ""
+
+
+def op_itself(name: str) -> Value:
+    """What stands for an op of that name, as registering it gives it."""
+    return thing(External(_OPS + name.replace("::", ".", 1)))
 
 
 def op_named(op: Value) -> Value:

@@ -17,17 +17,18 @@ from triton_mutlint.host.registrations.things import (
     Event,
     ImplEvent,
     Library,
-    Opaque,
     OpEvent,
-    Registered,
     Step,
     as_text,
     hole,
     is_none,
     is_open,
     is_schema,
+    is_unknown,
+    op_itself,
     op_name,
     op_named,
+    op_of,
     opaque,
     pending,
     string,
@@ -75,50 +76,34 @@ class TorchRegistering(RealCalls):
         raise NotImplementedError
 
     def external(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
-        top, _, last = name.partition(".")[0], "", name.rpartition(".")[2]
+        owner, _, last = name.rpartition(".")
         if _TORCH.match(name) and last in _LIBRARY:
             return _LIBRARY[last](self, External(name), arguments, node)
+        if op_of(External(owner)) and last in ("register_kernel", "register_fake"):  # `op.register_fake(f)`
+            named = {"func" if given == "fn" else given: value for given, value in arguments.named.items()}
+            full = replace(arguments.before(thing(External(owner))), named=named)
+            return self.kernel(External(f"torch.library.{last}"), full, node)
         if _SAME_FUNCTION.match(name):
             given = arguments.positional[:1]
-            function = any(isinstance(t, (FunctionValue, Partial, Registered)) for v in given for t in v.things)
+            function = any(isinstance(t, (FunctionValue, Partial)) or op_of(t) for v in given for t in v.things)
             # `torch.compile(dynamic=True)`, and then its result is called with the function
             return given[0] if function else thing(External(name))
-        if top in ("torch", "triton"):
+        if name.startswith(("torch.", "triton.")):
             return self.not_known(NO_VALUE, arguments, node)
         return super().external(name, arguments, node)
 
     def method(self, attribute: Attribute, arguments: Arguments, node: ast.AST) -> Value:
-        """`owner.name(...)` of a library, of an op, or of what may be one."""
-        owner = attribute.owner
-        libraries = [one for one in owner.things if isinstance(one, Library)]
-        if libraries or (not owner.cells and owner.constant is None and not owner.texts
-                         and all(isinstance(one, Opaque) for one in owner.things)):
-            found = self._of_library(attribute, libraries[0] if libraries else None, arguments, node)
-            if found is not None:
-                return found
-        ops = [one.event for one in owner.things if isinstance(one, Registered)]
-        if ops and attribute.name == "register_kernel":
-            function = take(arguments, 1, "fn")
-            if is_none(function):
-                return pending(attribute, arguments, "fn")
-            for event in ops:
-                self._implemented(event.name, function, node, take(arguments, 0, "device_types"))
-            return function or NO_VALUE
-        if ops and attribute.name == "register_fake":
-            function = take(arguments, 0, "fn")
-            for event in ops if function is not None else ():
-                self._implemented(event.name, function, node, written("fake"))
-            return function or pending(attribute, arguments, "fn")
-        return super().method(attribute, arguments, node)
-
-    def _of_library(self, attribute: Attribute, library: Library | None, arguments: Arguments,
-                    node: ast.AST) -> Value | None:
-        if attribute.name == "define":
+        """`owner.name(...)` of a library, or of what may be one."""
+        library = next((one for one in attribute.owner.things if isinstance(one, Library)), None)
+        if library is not None or is_unknown(attribute.owner):
             schema = take(arguments, 0, "schema")
-            if schema is not None and (library is not None or is_schema(schema)):
+            if attribute.name == "define" and schema is not None and (library is not None or is_schema(schema)):
                 self.define(library, schema, node, take(arguments, None, "tags"))
                 return NONE
-        return self._impl_of(attribute, library, arguments, node) if attribute.name == "impl" else None
+            found = self._impl_of(attribute, library, arguments, node) if attribute.name == "impl" else None
+            if found is not None:
+                return found
+        return super().method(attribute, arguments, node)
 
     def _impl_of(self, attribute: Attribute, library: Library | None, arguments: Arguments, node: ast.AST
                  ) -> Value | None:
@@ -182,7 +167,7 @@ class TorchRegistering(RealCalls):
             take(arguments, None, "mutates_args"), None if is_none(schema) else schema, required=True,
             open=is_open(arguments), tags=take(arguments, None, "tags"), misplaced=take(arguments, None, "misplaced"),
         )
-        return thing(Registered(event))
+        return op_itself(as_text(event.name, "name"))
 
     def library(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
         return thing(Library(take(arguments, 0, "ns") or UNKNOWN))
@@ -201,38 +186,22 @@ class TorchRegistering(RealCalls):
         self._implemented(op_name(library, _named_by(schema)), function, node)
         return function
 
-    def impl(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
-        first = take(arguments, 0, "qualname") or UNKNOWN
+    def kernel(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
+        """`register_kernel`, `register_fake`, `impl` of an op, and `impl(library, name, key)`."""
+        last = callee.name.rpartition(".")[2]
+        first = take(arguments, 0, "op") or take(arguments, 0, "qualname") or UNKNOWN
         library = next((one for one in first.things if isinstance(one, Library)), None)
-        if len(arguments.positional) > 1 and (library is not None or _may_be_library(first)):
-            name = op_name(library, take(arguments, 1, "name") or UNKNOWN)
-            keys, function = take(arguments, 2, "dispatch_key"), take(arguments, None, "func")
-        else:
-            name, keys, function = first, take(arguments, 1, "types"), take(arguments, 2, "func")
-        if is_none(function):
+        of_library = last == "impl" and len(arguments.positional) > 1 and (
+            library is not None or (not strings(first) and is_unknown(first)))
+        order = ("", "name", "dispatch_key", "func") if of_library else _KERNELS[last]
+        given = {name: take(arguments, i, name) for i, name in enumerate(order)}
+        function = given["func"]
+        if function is None or is_none(function):
             return pending(callee, arguments, "func")
-        self._implemented(name, function, node, keys, "with_keyset" in arguments.named)
-        return function or NO_VALUE
-
-    def register_kernel(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
-        function = take(arguments, 2, "func")
-        if is_none(function):
-            return pending(callee, arguments, "func")
-        op = take(arguments, 0, "op") or UNKNOWN
-        names = [one.event.name for one in op.things if isinstance(one, Registered)] or [op_named(op)]
-        for name in names:
-            self._implemented(name, function, node, take(arguments, 1, "device_types"))
-        return function or NO_VALUE
-
-    def register_fake(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
-        function = take(arguments, 1, "func")
-        if is_none(function):
-            return pending(callee, arguments, "func")
-        op = take(arguments, 0, "op") or UNKNOWN
-        names = [one.event.name for one in op.things if isinstance(one, Registered)] or [op_named(op)]
-        for name in names:
-            self._implemented(name, function, node, written("fake"))
-        return function or NO_VALUE
+        kinds = [given[name] for name in ("dispatch_key", "device_types", "types") if name in given]
+        name = op_name(library, given["name"] or UNKNOWN) if of_library else op_named(first)
+        self._implemented(name, function, node, (*kinds, written("fake"))[0], "with_keyset" in arguments.named)
+        return function
 
     def infer_schema(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
         """The schema is a string with holes, which stand for the arguments and the results that are inferred."""
@@ -262,7 +231,7 @@ class TorchRegistering(RealCalls):
         event = self._defines(
             Form.REGISTRAR, name, written(text, spot), node, function, None if is_none(mutates) else mutates,
             default=registrar.default, open=is_open(arguments), tags=take(arguments, None, "tags"))
-        return thing(Registered(event))
+        return op_itself(as_text(event.name, "name"))
 
 
 def passed(registrar: Registrar, arguments: Arguments, parameter: str) -> Value | None:
@@ -283,14 +252,14 @@ def _named_by(schema: Value) -> Value:
     return written(_INFERRED.split(texts[0])[0].partition("(")[0].strip(), texts[0].spot) if texts else schema
 
 
-def _may_be_library(value: Value) -> bool:
-    return not strings(value) and all(isinstance(one, Opaque) for one in value.things)
-
-
+# The parameters of what gives an op a function, in order.
+_KERNELS = {
+    "register_kernel": ("op", "device_types", "func"), "register_fake": ("op", "func"),
+    "impl_abstract": ("qualname", "func"), "impl": ("qualname", "types", "func"),
+}
 _LIBRARY: Mapping[str, Callable[[TorchRegistering, External, Arguments, ast.AST], Value]] = {
-    "custom_op": TorchRegistering.custom_op, "triton_op": TorchRegistering.custom_op,
-    "Library": TorchRegistering.library, "_scoped_library": TorchRegistering.library,
-    "define": TorchRegistering.define_call, "impl": TorchRegistering.impl,
-    "register_kernel": TorchRegistering.register_kernel, "register_fake": TorchRegistering.register_fake,
-    "impl_abstract": TorchRegistering.register_fake, "infer_schema": TorchRegistering.infer_schema,
+    **dict.fromkeys(_KERNELS, TorchRegistering.kernel), "custom_op": TorchRegistering.custom_op,
+    "triton_op": TorchRegistering.custom_op, "Library": TorchRegistering.library,
+    "_scoped_library": TorchRegistering.library, "define": TorchRegistering.define_call,
+    "infer_schema": TorchRegistering.infer_schema,
 }  # fmt: skip

@@ -15,6 +15,7 @@ from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.schema import Schema
 from triton_mutlint.host.torch.table import Result, TorchEffect, applied
 from triton_mutlint.host.values.arguments import Arguments
+from triton_mutlint.host.values.cells import merged
 from triton_mutlint.host.values.values import (
     NOTHING,
     UNSEEN,
@@ -92,7 +93,8 @@ class TorchCalls(Calling):
         if id(one) not in self.world.shared.registered:
             self.world.shared.registered.add(id(one))
             self.scopes.update({scope: one.state.scopes.get(scope) for scope in one.state.names})
-            self.module_state.heap.update(one.state.heap)
+            heap = self.module_state.heap
+            heap.update((cell, merged(heap.get(cell, held), held)) for cell, held in one.state.heap.items())
             for scope, names in one.state.names.items():
                 self.module_state.names[scope] = {**names, **self.module_state.names.get(scope, {})}
             self.loosen(one.value, False)

@@ -7,17 +7,15 @@ which of them exist differs between versions and extensions.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
-_TOKEN = re.compile(
-    r"""\s*(?:(?P<arrow>->)|(?P<dots>\.\.\.)|(?P<scope>::)
-    |(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
-    |(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)
-    |(?P<word>[A-Za-z_]\w*)
-    |(?P<mark>[()\[\]{},*?!|=.:<>-]))""",
-    re.VERBOSE,
-)
+_T = TypeVar("_T")
+_TOKEN = re.compile(r"""\s*(->|\.\.\.|::|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'
+    |[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[A-Za-z_]\w*|[()\[\]{},*?!|=.:<>-])""", re.VERBOSE)
 _END = "end of the schema"
+_GENERIC = ("Dict", "Future", "Await", "RRef", "Union", "Tuple", "Optional", "List")
 _PLAIN = re.compile(r"(?:int|SymInt|float|SymFloat|bool|SymBool|complex|str|Scalar|ScalarType|Device|Layout"
                     r"|MemoryFormat|Generator)(?:\?|\[\d*\])*")
 
@@ -49,7 +47,6 @@ class SchemaArgument:
         """Whether it holds tensors: `Tensor`, `Tensor?`, `Tensor[]`."""
         return re.match(r"\(*Tensor\b", self.type) is not None
 
-
     @property
     def is_plain(self) -> bool:
         """Whether it holds numbers, strings and the like only: `int`, `SymInt[]`, `Scalar?`."""
@@ -78,42 +75,21 @@ def parse_schema(text: str) -> Schema:
     return _Parser(text).schema()
 
 
-@dataclass(frozen=True)
-class _Token:
-    kind: str
-    text: str
-    column: int
-
-
-def _tokens(text: str) -> list[_Token]:
-    found, at = [], 0
-    end = len(text.rstrip())
-    while at < end:
-        match = _TOKEN.match(text, at)
-        if match is None:
-            column = at + len(text[at:]) - len(text[at:].lstrip()) + 1
-            raise SchemaError(f"{text[column - 1]!r} has no meaning in a schema", column)
-        kind = str(match.lastgroup)
-        found.append(_Token(kind, match[kind], match.start(kind) + 1))
-        at = match.end()
-    return [*found, _Token("end", _END, end + 1)]
-
-
 class _Parser:
+    """`tokens` are texts with their columns; strings and words are told by how they begin."""
+
     def __init__(self, text: str) -> None:
-        self.text, self.tokens, self.at = text, _tokens(text), 0
+        self.text, self.at = text, 0
+        self.tokens = [*_tokens(text), (_END, len(text.rstrip()) + 1)]
 
     # ------------------------------------------------------------------ tokens
 
     @property
-    def next(self) -> _Token:
-        return self.tokens[self.at]
-
-    def _is(self, text: str) -> bool:
-        return self.next.text == text and self.next.kind != "string"
+    def next(self) -> str:
+        return self.tokens[self.at][0]
 
     def _take(self, text: str) -> bool:
-        found = self._is(text)
+        found = self.next == text
         self.at += found
         return found
 
@@ -122,150 +98,138 @@ class _Parser:
             raise self._error(f"`{text}`")
 
     def _word(self, what: str) -> str:
-        if self.next.kind != "word":
+        if not self.next.isidentifier():
             raise self._error(what)
         self.at += 1
-        return self.tokens[self.at - 1].text
+        return self.tokens[self.at - 1][0]
 
     def _error(self, wanted: str) -> SchemaError:
-        found = self.next.text if self.next.kind == "end" else f"`{self.next.text}`"
-        return SchemaError(f"expected {wanted}, not {found}", self.next.column)
+        found, column = self.tokens[self.at]
+        return SchemaError(f"expected {wanted}, not {found if found == _END else f'`{found}`'}", column)
+
+    def _several(self, item: Callable[[], _T]) -> list[_T]:
+        """What stands up to a closing bracket, separated by commas."""
+        found: list[_T] = []
+        while not self._take(")"):
+            if found:
+                self._need(",")
+            found.append(item())
+        return found
 
     # ------------------------------------------------------------------ grammar
 
     def schema(self) -> Schema:
-        namespace, name, overload = self._name() if self.next.kind == "word" else ("", "", "")
-        arguments, variadic = self._arguments()
+        namespace, name, overload = self._name() if self.next.isidentifier() else ("", "", "")
+        self._need("(")
+        listed = self._several(self._argument)
+        first_by_name = listed.index("*") if "*" in listed else len(listed)
+        arguments = tuple(replace(one, kwarg_only=i > first_by_name) for i, one in enumerate(listed)
+                          if isinstance(one, SchemaArgument))
         self._need("->")
         returns = self._returns()
-        if self.next.kind != "end":
+        if self.next != _END:
             raise self._error(_END)
-        return Schema(namespace, name, overload, arguments, returns, variadic)
+        return Schema(namespace, name, overload, arguments, returns, "..." in listed)
 
     def _name(self) -> tuple[str, str, str]:
-        namespace, name, overload = "", self._word("a name"), ""
+        namespace, name = "", self._word("a name")
         if self._take("::"):
             namespace, name = name, self._word("the op's name")
-        if self._take("."):
-            overload = self._word("the overload's name")
-        return namespace, name, overload
+        return namespace, name, self._word("the overload's name") if self._take(".") else ""
 
-    def _arguments(self) -> tuple[tuple[SchemaArgument, ...], bool]:
-        found: list[SchemaArgument] = []
-        kwarg_only = variadic = False
-        self._need("(")
-        while not self._take(")"):
-            if (found or kwarg_only) and not variadic:
-                self._need(",")
-            if variadic:
+    def _argument(self) -> SchemaArgument | str:
+        """An argument, `*`, or `...`, which is the last."""
+        if self._take("*"):
+            return "*"
+        if self._take("..."):
+            if self.next != ")":
                 raise self._error("`)`")
-            if self._take("..."):
-                variadic = True
-            elif self._take("*"):
-                kwarg_only = True
-            else:
-                found.append(self._argument(kwarg_only))
-        return tuple(found), variadic
-
-    def _argument(self, kwarg_only: bool) -> SchemaArgument:
+            return "..."
         type_, alias, mutated = self._type()
         name = self._word("the argument's name")
-        default = self._default() if self._take("=") else None
-        return SchemaArgument(name, type_, alias, mutated, kwarg_only, default)
+        return SchemaArgument(name, type_, alias, mutated, default=self._default() if self._take("=") else None)
 
     def _returns(self) -> tuple[SchemaArgument, ...]:
+        start = self.at
         if self._take("..."):
             return ()
-        if not self._is("("):
-            return (self._result(),)
-        start = self.at
-        self._need("(")
-        found: list[SchemaArgument] = []
-        while not self._take(")"):
-            if found:
-                self._need(",")
-            if self._take("..."):
-                continue
-            found.append(self._result())
-        if self._is("[") or self._is("?"):  # one result, of a tuple type
-            self.at = start
-            return (self._result(),)
-        return tuple(found)
+        if self._take("("):
+            found = self._several(lambda: None if self._take("...") else self._result())
+            if self.next not in ("[", "?"):
+                return tuple(one for one in found if one is not None)
+            self.at = start  # one result, of a tuple type
+        return (self._result(),)
 
     def _result(self) -> SchemaArgument:
         type_, alias, mutated = self._type()
-        name = self._word("a name") if self.next.kind == "word" else ""
-        return SchemaArgument(name, type_, alias, mutated)
+        return SchemaArgument(self._word("a name") if self.next.isidentifier() else "", type_, alias, mutated)
 
     def _type(self) -> tuple[str, frozenset[str], bool]:
         """A type with its alias annotation, which may stand before or after `?` and `[]`."""
-        parts = [self._base()]
-        alias: frozenset[str] = frozenset()
-        mutated = annotated = False
+        base, alias, mutated, annotated = self._base(), frozenset[str](), False, False
         while True:
-            if self._is("(") and not annotated:
-                alias, mutated = self._alias()
-                annotated = True
-            elif self._is("!") and not annotated:  # a set of its own
-                mutated = annotated = self._take("!")
+            if not annotated and self._take("("):  # `(a!)`, `(a|b)`, `(a -> *)`, `(a! -> a|b)`, `(*)`
+                alias, mutated, annotated = self._sets(), self._take("!"), True
+                alias |= self._sets() if self._take("->") else frozenset()
+                self._need(")")
+            elif not annotated and self._take("!"):  # a set of its own
+                mutated = annotated = True
             elif self._take("?"):
-                parts.append("?")
+                base += "?"
             elif self._take("["):
-                size = self.next.text if self.next.kind in ("number", "word") else ""
+                size = self.next if self.next.isalnum() else ""
                 self.at += bool(size)
                 self._need("]")
-                parts.append(f"[{size}]")
+                base += f"[{size}]"
             else:
-                return "".join(parts), alias, mutated
+                return base, alias, mutated
 
     def _base(self) -> str:
         if self._take("("):
-            return f"({', '.join(self._types())})"
+            return self._types()
         base = self._word("a type")
         while self._take("."):
             base += "." + self._word("a name")
-        if base in ("Dict", "Future", "Await", "RRef", "Union", "Tuple", "Optional", "List") and self._take("("):
-            base += f"({', '.join(self._types())})"
-        return base
+        return base + self._types() if base in _GENERIC and self._take("(") else base
 
-    def _types(self) -> list[str]:
+    def _types(self) -> str:
         found = [self._type()[0]]
         while self._take(","):
             found.append(self._type()[0])
         self._need(")")
-        return found
-
-    def _alias(self) -> tuple[frozenset[str], bool]:
-        """`(a!)`, `(a|b)`, `(a -> *)`, `(a! -> a|b)`, `(*)`."""
-        self._need("(")
-        names = self._sets()
-        mutated = self._take("!")
-        if self._take("->"):
-            names |= self._sets()
-        self._need(")")
-        return names, mutated
+        return f"({', '.join(found)})"
 
     def _sets(self) -> frozenset[str]:
-        names = set()
-        while True:
+        names: set[str] = set()
+        while not names or self._take("|"):
             names.add("*" if self._take("*") else self._word("an alias set"))
-            if not self._take("|"):
-                return frozenset(names)
+        return frozenset(names)
 
     def _default(self) -> str:
-        first = self.next
+        first, column = self.tokens[self.at]
         if self._take("[") or self._take("("):
-            close = "]" if first.text == "[" else ")"
+            close = "]" if first == "[" else ")"
             while not self._take(close):
-                if self.next.kind == "end":
+                if self.next == _END:
                     raise self._error(f"`{close}`")
                 self.at += 1
         else:
             self._take("-")
-            if self.next.kind not in ("number", "word", "string"):
+            if self.next == _END or not re.match(r"[\w\"'+.-]", self.next):
                 raise self._error("a default value")
             self.at += 1
             while self._take("."):
                 self._word("a name")
-        last = self.tokens[self.at - 1]
-        return self.text[first.column - 1 : last.column - 1 + len(last.text)]
+        last, end = self.tokens[self.at - 1]
+        return self.text[column - 1 : end - 1 + len(last)]
+
+
+def _tokens(text: str) -> Iterator[tuple[str, int]]:
+    at, end = 0, len(text.rstrip())
+    while at < end:
+        match = _TOKEN.match(text, at)
+        if match is None:
+            column = len(text) - len(text[at:].lstrip()) + 1
+            raise SchemaError(f"{text[column - 1]!r} has no meaning in a schema", column)
+        yield match[1], match.start(1) + 1
+        at = match.end()

@@ -261,12 +261,16 @@ def attribute_of(owner: Thing, name: str) -> Attribute:
 @hashed_once
 @dataclass(frozen=True)
 class Partial:
-    """`functools.partial(function, ...)`; `star` are arguments by position whose number is not known."""
+    """`functools.partial(function, ...)`; `star` are arguments by position whose number is not known.
+
+    `next` is the parameter that takes the first argument of the next call, where that is not what its position says.
+    """
 
     function: Value
     positional: tuple[Value, ...]
     keywords: tuple[tuple[str, Value], ...]
     star: Value | None = None
+    next: str = ""
 
 
 @hashed_once

@@ -1,4 +1,4 @@
-"""The places at which parameters are written (and read), each once, with the way that leads there."""
+"""The places that a verdict rests on, each with the way that leads there, and ops that are not understood."""
 
 from __future__ import annotations
 
@@ -9,15 +9,38 @@ from itertools import groupby
 from rich.text import Text
 
 from triton_mutlint.basics import plural
-from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.terminal.source import code, place_lines, quote
-from triton_mutlint.report.terminal.style import DIM, MUTATION, PLACE, STRONG, Lines, clean, flow, joined, words
-from triton_mutlint.report.terminal.table import condition
-from triton_mutlint.types import Access, AccessKind, Frame, KernelReport, Location, Mutation
+from triton_mutlint.report.terminal.style import (
+    DIM,
+    MUTATION,
+    PLACE,
+    STRONG,
+    Lines,
+    clean,
+    code,
+    flow,
+    indented,
+    joined,
+    place_lines,
+    prose,
+    quote,
+    words,
+)
+from triton_mutlint.types import (
+    Access,
+    AccessKind,
+    Frame,
+    IndirectWrite,
+    KernelReport,
+    Location,
+    Mutation,
+    OpaqueOp,
+    UnanalyzableOp,
+)
 
 PLACES = 5  # of the same parameters
 ROUTES = 3  # per place
+SOME = "some variants are chosen"  # where no compile-time values tell which
 _VERBS = {AccessKind.WRITE: "written", AccessKind.ATOMIC: "updated atomically", AccessKind.READ: "read"}
 
 
@@ -49,7 +72,7 @@ def places(kernel: KernelReport, kinds: Sequence[AccessKind]) -> list[ShownPlace
     """The accesses of `kinds`, merged by place; writes first, then in signature and source order."""
     found: dict[tuple[AccessKind, Location], dict[str, list[Access]]] = {}
     for parameter in kernel.parameters:
-        for access in order.accesses(parameter.accesses):
+        for access in parameter.accesses:
             if access.kind in kinds:
                 hits = found.setdefault((access.kind, access.location), {})
                 hits.setdefault(parameter.name, []).append(access)
@@ -69,7 +92,7 @@ def _heading(kernel: KernelReport, place: ShownPlace, width: int) -> Lines:
     mutations = {parameter.mutation for parameter in named}
     if place.kind is not AccessKind.READ and Mutation.WRITTEN not in mutations:
         if mutations == {Mutation.CONDITIONAL} and len(named) == 1:
-            when = f" when {condition(named[0])}"
+            when = f" when {named[0].condition or SOME}"
         else:
             verb = "may be"
     ranking = (Mutation.WRITTEN, Mutation.CONDITIONAL, Mutation.UNKNOWN, Mutation.UNWRITTEN)
@@ -100,3 +123,68 @@ def _route_lines(route: Sequence[Frame], here: str, options: RenderOptions) -> I
         source = code(frame.file, frame.line, options, options.width - line.cell_len - 2)
         yield from [*before, line.append(": ", DIM).append(source) if source else line]
         callee, here = frame.function, frame.file
+
+
+DETAIL_LINES = 4
+_UNKNOWN = MUTATION[Mutation.UNKNOWN]
+_NAMES = {"tt.elementwise_inline_asm": "inline asm", "tt.extern_elementwise": "extern call"}
+_EFFECTS = {
+    "none": "touches no memory",
+    "reads": "only reads memory",
+    "shares": "writes shared memory",
+    "writes": "writes memory",
+    "unanalyzable": "not understood",
+}
+_VIA = {"loaded": "an address loaded from", "integer": "the address in the integer"}
+
+
+def opaque_lines(kernel: KernelReport, options: RenderOptions) -> Lines:
+    """A paragraph on each; a name is enough for a pure function of a device library."""
+    undecided = {(op.op, op.location) for op in kernel.unanalyzable_ops}
+    ops = [op for op in kernel.opaque_ops if (op.op, op.location) not in undecided]
+    harmless = [op for op in ops if not options.verbose and op.pure and op.effect == "none"
+                and op.op == "tt.extern_elementwise"]
+    paragraphs = [_indirect(write, options) for write in kernel.indirect_writes]
+    paragraphs += [_unanalyzable(op, options) for op in kernel.unanalyzable_ops]
+    paragraphs += [_opaque(op, options) for op in ops if op not in harmless]
+    if harmless:
+        names = list(dict.fromkeys(op.detail or op.op for op in harmless))
+        lead = words("extern calls that touch no memory:")
+        paragraphs.append(iter(flow([*lead, *joined(names, DIM)], options.width, Text("  "), 4)))
+    return [line for paragraph in paragraphs for line in (Text(), *paragraph)]
+
+
+def _indirect(write: IndirectWrite, options: RenderOptions) -> Iterator[Text]:
+    how = words(f"indirect write through {_VIA.get(write.via, write.via)}")
+    yield from flow([*how, *joined([write.through], _UNKNOWN)], options.width, Text("  "), 4)
+    yield from place_lines(write.location, (write.op,), options)
+    yield from quote(write.location, options)
+
+
+def _unanalyzable(op: UnanalyzableOp, options: RenderOptions) -> Iterator[Text]:
+    what = "" if op.advice else f" what {_NAMES.get(op.op, op.op)} does"
+    head = Text.assemble("  ", ("cannot tell", _UNKNOWN), f"{what}: ")
+    yield from prose(op.reason, options.width, head, 4)
+    yield from place_lines(op.location, (op.op,), options)
+    yield from quote(op.location, options)
+    yield from _detail(op.detail, options)
+    if op.parameters:
+        yield from flow(joined(op.parameters, _UNKNOWN), options.width, Text("    may be written through it: ", DIM), 8)
+
+
+def _opaque(op: OpaqueOp, options: RenderOptions) -> Iterator[Text]:
+    purity, effect = "pure" if op.pure else "impure", _EFFECTS.get(op.effect, op.effect)
+    pieces = words(f"{_NAMES.get(op.op, op.op)}, {purity}: {effect}")
+    if op.effect in ("reads", "writes") and op.parameters:
+        pieces += [Text("of"), *joined(op.parameters)]
+    yield from flow(pieces, options.width, Text("  "), 4)
+    yield from place_lines(op.location, (op.op,), options)
+    yield from _detail(op.detail, options)
+
+
+def _detail(detail: str, options: RenderOptions) -> Iterator[Text]:
+    lines = indented(detail, 9) if detail.strip() else []
+    shown = lines if options.verbose else lines[:DETAIL_LINES]
+    yield from shown
+    if len(lines) > len(shown):
+        yield Text(f"{' ' * 9}… {len(lines) - len(shown)} more lines (--verbose shows all)", DIM)

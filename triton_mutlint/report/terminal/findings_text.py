@@ -9,8 +9,7 @@ from rich.text import Text
 
 from triton_mutlint.basics import plural
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.terminal.source import quote, stands
-from triton_mutlint.report.terminal.style import DIM, NOTE, PLACE, SEVERITY, Lines, flow, noted, prose
+from triton_mutlint.report.terminal.style import DIM, NOTE, PLACE, SEVERITY, Lines, flow, noted, prose, quote, stands
 from triton_mutlint.report.terminal.summary import FIXABLE
 from triton_mutlint.types import Finding, Location, Related
 

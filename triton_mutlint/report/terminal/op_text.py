@@ -9,7 +9,6 @@ from rich.text import Text
 
 from triton_mutlint.basics import plural
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.terminal.source import where
 from triton_mutlint.report.terminal.style import (
     DIM,
     MUTATION,
@@ -20,6 +19,7 @@ from triton_mutlint.report.terminal.style import (
     clean,
     prose,
     titled,
+    where,
     words,
 )
 from triton_mutlint.types import HostEffect, Mutation, OpMutation, OpReport

@@ -7,7 +7,6 @@ from functools import partial
 
 from rich.text import Text
 
-from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.terminal.kernel_text import failure_words, written_words
 from triton_mutlint.report.terminal.op_text import op_words
@@ -24,7 +23,7 @@ _Row = tuple[Location, Text, Callable[[int], list[Text]]]  # where it is, its na
 
 def overview(report: Report, options: RenderOptions) -> Iterator[Lines]:
     """A block for each file that holds kernels or ops."""
-    rows = [*map(_kernel, order.kernels(report)), *map(_op, report.ops)]
+    rows = [*map(_kernel, report.kernels), *map(_op, report.ops)]
     by_file: dict[str, list[_Row]] = {}
     for row in sorted(rows, key=lambda row: (row[0].file, row[0].line, row[1].plain)):
         by_file.setdefault(row[0].file, []).append(row)

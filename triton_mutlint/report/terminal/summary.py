@@ -26,7 +26,7 @@ class RunSummary:
 
 def summarize(report: Report) -> RunSummary:
     failed = sum(kernel.status is Status.FAILED for kernel in report.kernels)
-    active = [finding.severity for finding in report.findings if not finding.suppressed]
+    active = [finding.severity for finding in report.active]
     return RunSummary(
         files=report.files,
         kernels=len(report.kernels),
@@ -66,7 +66,7 @@ def sentence(report: Report) -> str:
 
 def advice(report: Report, fixable: int = 0) -> list[str]:
     """What can be done about the findings as a whole; `fixable` of them are marked as those that `--fix` can settle."""
-    guessed = {(f.rule, f.kernel) for f in report.findings if not f.suppressed and f.severity is Severity.WARNING}
+    guessed = {(f.rule, f.kernel) for f in report.active if f.severity is Severity.WARNING}
     lacks = [k.failure.lacks for k in report.kernels
              if k.failure is not None and not guessed.isdisjoint((("TML901", k.name), ("TML902", k.name)))]
     lines = []

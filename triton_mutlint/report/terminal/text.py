@@ -9,7 +9,6 @@ from rich.color import ColorSystem
 from rich.console import Console
 from rich.text import Text
 
-from triton_mutlint.report import order
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.terminal.findings_text import group_lines, grouped
 from triton_mutlint.report.terminal.kernel_text import kernel_lines
@@ -48,7 +47,7 @@ def _colored(line: Text) -> str:
 def _blocks(report: Report, options: RenderOptions) -> list[Lines]:
     full = not (options.quiet or options.brief)
     failures, findings = _split(report)
-    told = [k for k in order.kernels(report) if full or (k in failures and not failures[k].suppressed)]
+    told = [k for k in report.kernels if full or (k in failures and not failures[k].suppressed)]
     blocks = [] if options.quiet or full else list(overview(report, options))
     blocks += [kernel_lines(kernel, failures.get(kernel), options, like) for kernel, like in _alike(told)]
     blocks += [op_lines(op, options) for op in report.ops] if full else []
@@ -77,9 +76,9 @@ def _assumed(report: Report) -> list[str]:
 
 def _split(report: Report) -> tuple[dict[KernelReport, Finding], list[Finding]]:
     """The finding that each failed kernel's block stands for, and the findings left to show."""
-    rest = order.findings(report)
+    rest = list(report.findings)
     failures: dict[KernelReport, Finding] = {}
-    for kernel in order.kernels(report):
+    for kernel in report.kernels:
         if kernel.status is Status.FAILED:
             match = next((f for f in rest if _tells_of(f, kernel)), None)
             if match is not None:

@@ -17,9 +17,10 @@ counter that the kernel itself sets back to zero, an atomic maximum or minimum w
 store of what was there, limited or replaced by a value from elsewhere.
 
 It also reports nothing where it cannot know: where reads and writes go to addresses that are computed in
-different ways, where hooks (also those of configs) may write the parameter or are not understood, and where a
-list could not be evaluated. Hooks are followed like the code of a torch op: one that only looks at a
-parameter does not protect it, nor does one that some configs lack.
+different ways, where hooks (also those of configs) may write the parameter or are not understood, where a
+list could not be evaluated, and where a launch leaves out an argument that no config gives, so that the kernel
+must be tuned over other configs than those that were found. Hooks are followed like the code of a torch op: one
+that only looks at a parameter does not protect it, nor does one that some configs lack.
 
 A kernel that only jax-triton's `triton_call` launches is protected by what each such call says: inputs in
 `input_output_aliases` are put back, outputs in `zeroed_outputs` are cleared.
@@ -69,8 +70,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from triton_mutlint.rules.autotune.absent import NOT_TAKEN, kept_by_jax, lacks_arguments, may_be_none
 from triton_mutlint.rules.autotune.hooks import untouched
-from triton_mutlint.rules.autotune.launches import NOT_TAKEN, kept_by_jax, may_be_none
 from triton_mutlint.rules.rule import KernelSubject, Rule, condition, misnamed, places
 from triton_mutlint.types import (
     Autotune,
@@ -107,7 +108,8 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
     for argument, names in replaced(autotune).items():
         if names:
             yield _replaced(subject, autotune, argument, names, place)
-    for parameter in subject.report.parameters if len(autotune.configs) > 1 else ():
+    is_known = len(autotune.configs) > 1 and not lacks_arguments(subject, kernel)
+    for parameter in subject.report.parameters if is_known else ():
         base = parameter.name.partition(".")[0]
         if parameter.rerun is not Rerun.SAFE and not _is_protected(subject, kernel, autotune, base, parameter.rerun) \
                 and base not in (kept_by_jax(subject, kernel) or ()):

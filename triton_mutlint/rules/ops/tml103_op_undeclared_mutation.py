@@ -54,25 +54,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_mutlint.rules.ops.op_effects import declares, related, unfixed
-from triton_mutlint.rules.rule import Rule, RunSubject
+from triton_mutlint.rules.rule import Rule
 from triton_mutlint.types import Change, Finding, ListKind, OpArgument, OpMutation, OpReport, Severity
 
+_WRITES = (OpMutation.WRITTEN, OpMutation.MAYBE)
 
-def check_run(run: RunSubject) -> Iterator[Finding]:
-    for op in run.ops:
-        declaration = op.declaration
-        if declaration.names is not None and not declaration.any_may:
-            for argument in op.arguments:
-                if argument.name not in declaration.names and argument.mutation in (
-                    OpMutation.WRITTEN, OpMutation.MAYBE,
-                ):  # fmt: skip
-                    yield _undeclared(op, argument)
-        for name, location in op.unmarked:
-            yield RULE.finding(
-                f"an `autograd.Function` that `{op.name}` applies writes its input `{name}` without `ctx.mark_dirty`",
-                location, op=op, parameter=name, severity=Severity.INFO,
-                help="call `ctx.mark_dirty` in `forward` with each input that is written",
-            )
+
+def check(op: OpReport) -> Iterator[Finding]:
+    declaration = op.declaration
+    if declaration.names is not None and not declaration.any_may:
+        for argument in op.arguments:
+            if argument.name not in declaration.names and argument.mutation in _WRITES:
+                yield _undeclared(op, argument)
+    for name, location in op.unmarked:
+        yield RULE.finding(
+            f"an `autograd.Function` that `{op.name}` applies writes its input `{name}` without `ctx.mark_dirty`",
+            location, op=op, parameter=name, severity=Severity.INFO,
+            help="call `ctx.mark_dirty` in `forward` with each input that is written",
+        )
 
 
 def _undeclared(op: OpReport, argument: OpArgument) -> Finding:
@@ -95,4 +94,4 @@ def _undeclared(op: OpReport, argument: OpArgument) -> Finding:
     )
 
 
-RULE = Rule("TML103", "op-undeclared-mutation", Severity.ERROR, __doc__ or "", check_run=check_run)
+RULE = Rule("TML103", "op-undeclared-mutation", Severity.ERROR, __doc__ or "", check_op=check)

@@ -45,19 +45,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_mutlint.rules.ops.op_effects import declares, unfixed
-from triton_mutlint.rules.rule import Rule, RunSubject
+from triton_mutlint.rules.rule import Rule
 from triton_mutlint.types import Change, Finding, ListKind, Location, OpMutation, OpReport, Severity
 
 
-def check_run(run: RunSubject) -> Iterator[Finding]:
-    for op in run.ops:
-        if op.complete and op.declaration.any_may and not op.declaration.problems:
-            yield _everything(op)
-        elif op.complete and op.declaration.names is not None and not op.declaration.problems:
-            untouched = {a.name for a in op.arguments if a.mutation is OpMutation.UNWRITTEN}
-            for name in dict.fromkeys(op.declaration.names):
-                if name in untouched:
-                    yield _stale(op, name, op.declaration.place)
+def check(op: OpReport) -> Iterator[Finding]:
+    if op.complete and op.declaration.any_may and not op.declaration.problems:
+        yield _everything(op)
+    elif op.complete and op.declaration.names is not None and not op.declaration.problems:
+        untouched = {a.name for a in op.arguments if a.mutation is OpMutation.UNWRITTEN}
+        for name in dict.fromkeys(op.declaration.names):
+            if name in untouched:
+                yield _stale(op, name, op.declaration.place)
 
 
 def _everything(op: OpReport) -> Finding:
@@ -83,4 +82,4 @@ def _stale(op: OpReport, name: str, place: Location) -> Finding:
     )
 
 
-RULE = Rule("TML104", "op-stale-mutation", Severity.WARNING, __doc__ or "", check_run=check_run)
+RULE = Rule("TML104", "op-stale-mutation", Severity.WARNING, __doc__ or "", check_op=check)

@@ -47,19 +47,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_mutlint.rules.ops.op_effects import unfixed
-from triton_mutlint.rules.rule import Rule, RunSubject
-from triton_mutlint.types import Finding, Related, Severity
+from triton_mutlint.rules.rule import Rule
+from triton_mutlint.types import Finding, OpReport, Related, Severity
 
 
-def check_run(run: RunSubject) -> Iterator[Finding]:
-    for op in run.ops:
-        for problem in op.declaration.problems:
-            elsewhere = problem.location.line != op.location.line or problem.location.file != op.location.file
-            yield RULE.finding(
-                problem.message, problem.location, op=op, help=problem.help,
-                related=[Related(f"`{op.name}` is registered here", op.location)] if elsewhere else [],
-                unfixed=unfixed(op) or "what was meant is not known",
-            )
+def check(op: OpReport) -> Iterator[Finding]:
+    for problem in op.declaration.problems:
+        elsewhere = problem.location.line != op.location.line or problem.location.file != op.location.file
+        yield RULE.finding(
+            problem.message, problem.location, op=op, help=problem.help,
+            related=[Related(f"`{op.name}` is registered here", op.location)] if elsewhere else [],
+            unfixed=unfixed(op) or "what was meant is not known",
+        )
 
 
-RULE = Rule("TML105", "op-malformed-declaration", Severity.ERROR, __doc__ or "", check_run=check_run)
+RULE = Rule("TML105", "op-malformed-declaration", Severity.ERROR, __doc__ or "", check_op=check)

@@ -61,17 +61,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.rules.rule import Rule, RunSubject
-from triton_mutlint.types import Finding, Related, Severity
+from triton_mutlint.rules.rule import Rule
+from triton_mutlint.types import Finding, OpReport, Related, Severity
 
 
-def check_run(run: RunSubject) -> Iterator[Finding]:
-    for op in run.ops:
-        for kernel, location in op.unwrapped:
-            yield RULE.finding(
-                f"`{op.name}` is a `triton_op` but launches `{kernel}` without `wrap_triton`", location, op=op,
-                related=[Related("the op", op.location)], help=f"write `wrap_triton({kernel})[...](...)`",
-            )
+def check(op: OpReport) -> Iterator[Finding]:
+    for kernel, location in op.unwrapped:
+        yield RULE.finding(
+            f"`{op.name}` is a `triton_op` but launches `{kernel}` without `wrap_triton`", location, op=op,
+            related=[Related("the op", op.location)], help=f"write `wrap_triton({kernel})[...](...)`",
+        )
 
 
-RULE = Rule("TML106", "unwrapped-launch", Severity.WARNING, __doc__ or "", check_run=check_run)
+RULE = Rule("TML106", "unwrapped-launch", Severity.WARNING, __doc__ or "", check_op=check)

@@ -46,24 +46,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.rules.rule import Rule, RunSubject
+from triton_mutlint.rules.rule import Rule
 from triton_mutlint.types import Finding, OpArgument, OpReport, Severity
 
 
-def check_run(run: RunSubject) -> Iterator[Finding]:
-    for op in run.ops:
-        declaration = op.declaration
-        if declaration.may_return is None:
-            continue
-        for argument in op.arguments:
-            if (argument.returned or argument.maybe_returned) and argument.name not in declaration.may_return:
-                yield _returned(op, argument)
-        given = {argument.name for argument in op.arguments if argument.returned or argument.maybe_returned}
-        for name in declaration.must_return if op.complete else ():
-            if name not in given:
-                yield RULE.finding(
-                    f"`{op.name}` does not return `{name}`, as its tag says", op.location, op=op, parameter=name,
-                    help=f"return `{name}` itself, or take the tag away")
+def check(op: OpReport) -> Iterator[Finding]:
+    declaration = op.declaration
+    if declaration.may_return is None:
+        return
+    for argument in op.arguments:
+        if (argument.returned or argument.maybe_returned) and argument.name not in declaration.may_return:
+            yield _returned(op, argument)
+    given = {argument.name for argument in op.arguments if argument.returned or argument.maybe_returned}
+    for name in declaration.must_return if op.complete else ():
+        if name not in given:
+            yield RULE.finding(
+                f"`{op.name}` does not return `{name}`, as its tag says", op.location, op=op, parameter=name,
+                help=f"return `{name}` itself, or take the tag away")
 
 
 def _returned(op: OpReport, argument: OpArgument) -> Finding:
@@ -74,4 +73,4 @@ def _returned(op: OpReport, argument: OpArgument) -> Finding:
         help="return nothing, or a copy (`clone`)")
 
 
-RULE = Rule("TML108", "op-returns-alias", Severity.ERROR, __doc__ or "", check_run=check_run)
+RULE = Rule("TML108", "op-returns-alias", Severity.ERROR, __doc__ or "", check_op=check)

@@ -56,15 +56,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.rules.rule import Rule, RunSubject
-from triton_mutlint.types import Finding, Related, Severity
+from triton_mutlint.rules.rule import Rule
+from triton_mutlint.types import Finding, OpReport, Related, Severity
 
 
-def check_run(run: RunSubject) -> Iterator[Finding]:
-    for op in run.ops:
-        for problem in op.fake_problems:
-            yield RULE.finding(f"`{op.name}`: {problem.message}", problem.location, op=op, help=problem.help,
-                               related=[Related("the op", op.location)])
+def check(op: OpReport) -> Iterator[Finding]:
+    for problem in op.fake_problems:
+        yield RULE.finding(f"`{op.name}`: {problem.message}", problem.location, op=op, help=problem.help,
+                           related=[Related("the op", op.location)])
 
 
-RULE = Rule("TML109", "fake-mismatch", Severity.OFF, __doc__ or "", check_run=check_run)
+RULE = Rule("TML109", "fake-mismatch", Severity.OFF, __doc__ or "", check_op=check)

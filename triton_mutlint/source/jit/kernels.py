@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from triton_mutlint.basics import error_text
-from triton_mutlint.source.jit.makers import Making, makings
 from triton_mutlint.source.jit.tuning import Tuning
-from triton_mutlint.source.outline import FoundFunction, Function, Outline
+from triton_mutlint.source.outline import FoundFunction, Function, Making, Outline, makings
 from triton_mutlint.source.slicing import jitdefs
 from triton_mutlint.source.slicing.jitdefs import JitDefinition, NotJitError, PlaceholderError
 from triton_mutlint.source.slicing.namespace import Namespace, closed
@@ -36,6 +35,7 @@ class Candidate:
     problem: str = ""
     hint: str = ""
     ignorable: bool = False
+    unmade: str = ""  # why a call that makes one, under a name of the file, gave none
     aliases: set[str] = field(default_factory=set)
     objects: list[tuple[Any, int]] = field(default_factory=list)  # autotuners made of it by assignment
 
@@ -159,9 +159,10 @@ def _with_made(names: Namespace, found: list[Candidate]) -> list[Candidate]:
             continue
         namespace = names.inner(making.parents)
         outer = "".join(f"{p.name}." for p in making.parents)
-        given = [(label, *made) for name in making.names
-                 for label, value in _elements(name, _value(name, making.node, namespace))
-                 if (made := _made(names, value)) is not None]  # fmt: skip
+        values = [pair for name in making.names for pair in _elements(name, _value(name, making.node, namespace))]
+        given = [(label, *made) for label, value in values if (made := _made(names, value)) is not None]
+        if making.makers and not given:
+            _unmade(found, making, values)
         in_factories = [made[-1] for made in given if making.makers and made[-1] in inner]
         makers.update({origin: inner[origin].parents[0].name for origin in in_factories})
         for maker in making.makers if in_factories else ():
@@ -172,6 +173,15 @@ def _with_made(names: Namespace, found: list[Candidate]) -> list[Candidate]:
             elif id(jit) not in products:
                 products[id(jit)] = _product(names, outer + label, inner[origin], value, jit)
     return [*(c for c in found if c.node not in makers or open_[makers[c.node]]), *products.values()]
+
+
+def _unmade(found: list[Candidate], making: Making, values: list[tuple[str, Any]]) -> None:
+    """Note why the calls of factories gave no jit function."""
+    why = next((f"`{name}` {missing.mutlint_reason}" for name, value in values
+                if (missing := find_missing(value)) is not None), "")
+    for candidate in found:
+        if candidate.qualname.partition(".")[0] in making.makers:
+            candidate.unmade = candidate.unmade or why
 
 
 def _assigned(found: list[Candidate], making: Making, namespace: Namespace, names: tuple[str, str],
@@ -193,7 +203,7 @@ def _made(names: Namespace, value: Any) -> tuple[Any, Any, ast.FunctionDef] | No
     code = getattr(getattr(jit, "fn", None), "__code__", None)
     if code is None or code.co_filename != str(names.module.path):
         return None
-    origin = names.module.function_at(code.co_firstlineno)
+    origin = names.module.outline.function_at(code.co_firstlineno)
     return None if origin is None else (value, jit, origin)
 
 

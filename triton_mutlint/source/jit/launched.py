@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from triton_mutlint.source.function_text import returns_value, takes_blocks
 from triton_mutlint.source.outline import Outline, outline
 from triton_mutlint.source.python_text import decode_source, read_bytes
-from triton_mutlint.source.slicing.namespace import Namespace
+from triton_mutlint.source.slicing.spaces import node_of
 from triton_mutlint.source.walking import children
 from triton_mutlint.types import StageError, parse_source
 
@@ -25,6 +26,16 @@ class Launches:
 
     direct: frozenset[str]
     passed: frozenset[str]
+
+    def is_kernel(self, names: Set[str], node: ast.FunctionDef, called: Set[str]) -> bool:
+        """Whether a jit function with these names is a kernel, as far as its file tells; `called` are the functions
+        that others call.
+        """
+        if names & self.direct:
+            return True
+        if returns_value(node) or takes_blocks(node):
+            return False
+        return bool(names & self.passed) or not called & {node.name, *names}
 
 
 def launches(file: Outline) -> Launches:
@@ -93,13 +104,8 @@ def _carried(node: ast.expr, own: set[str]) -> Iterator[str]:
 
 def called_elsewhere(jits: Iterable[Any], path: Path) -> tuple[tuple[str, int], ...]:
     """Where those of the `jits` stand that are not of the file at `path`: the file and the line of the `def`."""
-    found = set()
-    for jit in jits:
-        namespace, code = getattr(jit, "__globals__", None), getattr(getattr(jit, "fn", None), "__code__", None)
-        if isinstance(namespace, Namespace) and code is not None and namespace.module.path != path:
-            node = namespace.module.function_at(code.co_firstlineno)
-            found.add((str(namespace.module.path), code.co_firstlineno if node is None else node.lineno))
-    return tuple(sorted(found))
+    found = ((str(jit.__globals__.module.path), node.lineno) for jit in jits if (node := node_of(jit)) is not None)
+    return tuple(sorted({at for at in found if at[0] != str(path)}))
 
 
 def launched_from(file: Outline, launches: Launches) -> frozenset[str]:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from triton_mutlint.source.slicing.jitdefs import JitDefinition, is_tuning, unwrap
-from triton_mutlint.source.slicing.spaces import Space
+from triton_mutlint.source.slicing.spaces import Space, node_of
 from triton_mutlint.source.slicing.stubs import Missing, UndecidedError, find_missing
 from triton_mutlint.source.walking import dotted, first_line, walk
 from triton_mutlint.types import Autotune, AutotuneConfig
@@ -48,7 +48,7 @@ class Tuning:
         """Take in one decorator; what is neither autotune nor heuristics is left alone."""
         call = decorator if isinstance(decorator, ast.Call) else None
         chain = dotted(call.func if call else decorator)
-        name = namespace.module.outline.names.full(chain).rpartition(".")[2] if chain else ""
+        name = namespace.module.outline.full(chain).rpartition(".")[2] if chain else ""
         keywords = {k.arg: k.value for k in call.keywords if k.arg} if call else {}
         if call and name == "heuristics":
             values = keywords.get("values") or (call.args[0] if call.args else None)
@@ -64,24 +64,11 @@ class Tuning:
         self, namespace: Space, arguments: Mapping[str, ast.expr], line: int, unpacked: Mapping[str, Any] | None
     ) -> None:
         """`unpacked` is what `**` adds to the arguments; None when that cannot be told."""
-        more = unpacked or {}
         wanted = {name: node for name, node in arguments.items() if name in ("configs", "prune_configs_by", *_LISTS)}
-        values = {**more, **{name: namespace.attempt(node) for name, node in wanted.items()}}
-        configs = tuple(_configs(values.get("configs")))
-        self._merge(
-            Autotune(
-                configs=configs,
-                restore_value=_names(values.get("restore_value")),
-                reset_to_zero=_names(values.get("reset_to_zero")),
-                has_pre_hook=_given(arguments.get("pre_hook")) or more.get("pre_hook") is not None,
-                has_post_hook=_given(arguments.get("post_hook")) or more.get("post_hook") is not None,
-                line=line,
-                undecided=frozenset(
-                    n for n in _LISTS if (_is_undecided(values[n]) if n in values else unpacked is None)),
-                is_edited=_edits(values.get("prune_configs_by")),
-            )
-        )
-        if not configs and not isinstance(values.get("configs"), (list, tuple)):
+        values = {**(unpacked or {}), **{name: namespace.attempt(node) for name, node in wanted.items()}}
+        values.update((name, True) for name in ("pre_hook", "post_hook") if _given(arguments.get(name)))
+        self._take(values, line, () if unpacked is not None else [name for name in _LISTS if name not in values])
+        if not isinstance(values.get("configs"), (list, tuple)):
             self._note("autotune configs", line)
 
     def _heuristics(self, namespace: Space, node: ast.expr | None) -> None:
@@ -111,36 +98,28 @@ class Tuning:
             if isinstance(value, Missing) or value is None:
                 return
             if isinstance(configs := getattr(value, "configs", None), (list, tuple)):
-                self._merge(
-                    Autotune(
-                        tuple(_configs(configs)),
-                        _names(getattr(value, "restore_value", None)),
-                        _names(getattr(value, "reset_to_zero", None)),
-                        bool(getattr(value, "user_defined_pre_hook", False)),
-                        bool(getattr(value, "user_defined_post_hook", False)),
-                        line,
-                        frozenset(name for name in _LISTS if _is_undecided(getattr(value, name, ()))),
-                        _edits({"early_config_prune": getattr(value, "early_config_prune", None)}),
-                    )
-                )
+                self._take({
+                    "configs": configs, **{name: getattr(value, name, None) for name in _LISTS},
+                    "pre_hook": getattr(value, "user_defined_pre_hook", None) or None,
+                    "post_hook": getattr(value, "user_defined_post_hook", None) or None,
+                    "prune_configs_by": {"early_config_prune": getattr(value, "early_config_prune", None)}}, line)
             elif isinstance(values := getattr(value, "values", None), Mapping):
                 self.heuristics.update({k: v for k, v in values.items() if isinstance(k, str)})
             value = getattr(value, "fn", None)
 
-    def _merge(self, autotune: Autotune) -> None:
-        old = self.autotune
-        if old is None:
-            self.autotune = autotune
-            return
+    def _take(self, values: Mapping[str, Any], line: int, unknown: Iterable[str] = ()) -> None:
+        """Take in what an autotuner is given, beside what an inner one was; of the `unknown` nothing is known."""
+        old = self.autotune or Autotune((), line=line)
+        lists = {name: tuple(dict.fromkeys((*getattr(old, name), *_names(values.get(name))))) for name in _LISTS}
         self.autotune = replace(
             old,
-            configs=(*old.configs, *autotune.configs),
-            restore_value=tuple(dict.fromkeys((*old.restore_value, *autotune.restore_value))),
-            reset_to_zero=tuple(dict.fromkeys((*old.reset_to_zero, *autotune.reset_to_zero))),
-            has_pre_hook=old.has_pre_hook or autotune.has_pre_hook,
-            has_post_hook=old.has_post_hook or autotune.has_post_hook,
-            undecided=old.undecided | autotune.undecided,
-            is_edited=old.is_edited or autotune.is_edited,
+            configs=(*old.configs, *_configs(values.get("configs"))),
+            restore_value=lists["restore_value"],
+            reset_to_zero=lists["reset_to_zero"],
+            has_pre_hook=old.has_pre_hook or values.get("pre_hook") is not None,
+            has_post_hook=old.has_post_hook or values.get("post_hook") is not None,
+            undecided=old.undecided.union(unknown, (name for name in _LISTS if _is_undecided(values.get(name)))),
+            is_edited=old.is_edited or _edits(values.get("prune_configs_by")),
         )
 
     def _note(self, what: str, line: int) -> None:
@@ -173,8 +152,7 @@ def _edits(pruning: Any) -> bool:
     function = pruning.get("early_config_prune") if isinstance(pruning, Mapping) else None
     if function is None or isinstance(function, Missing):
         return False
-    space, code = getattr(function, "__globals__", None), getattr(function, "__code__", None)
-    node = space.module.function_at(code.co_firstlineno) if isinstance(space, Space) and code is not None else None
+    node = node_of(function)
     return node is None or any(map(_is_edit, walk(node)))
 
 

@@ -12,7 +12,6 @@ from typing import Any
 from triton_mutlint.source.finder import is_real
 from triton_mutlint.source.slicing.spaces import Space
 from triton_mutlint.source.slicing.stubs import Missing, is_stand_in
-from triton_mutlint.source.slicing.tracing import is_traced_module
 
 # What Triton's own modules are commonly called wherever they are imported from.
 _TRITON_NAMES = {
@@ -38,8 +37,6 @@ def import_value(space: Space, node: ast.Import | ast.ImportFrom, alias: ast.ali
     if is_stand_in(module) and not node.level and not is_stand_in(inner := _find(space, full)):
         return inner  # a file of torch's that is read
     value = _member(space, module, alias.name)
-    if type(value) is ModuleType and is_real(value.__name__) and not is_traced_module(value.__name__):
-        _find(space, value.__name__)  # which says so
     if wanted and not (type(value) is ModuleType and (is_triton_module(value) or not is_stand_in(value))):
         return importlib.import_module(wanted)
     return value

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from triton_mutlint.basics import error_text
-from triton_mutlint.source.function_text import LANGUAGES, TRITON, returns_value
+from triton_mutlint.source.function_text import LANGUAGES, TRITON, may_be_jit, returns_value
 from triton_mutlint.source.slicing.spaces import Space
 from triton_mutlint.source.slicing.stubs import Missing, UndecidedError
 from triton_mutlint.source.walking import dotted, walk
@@ -31,11 +31,12 @@ class PlaceholderError(Exception):
 @dataclass(eq=False)
 class JitDefinition:
     """What a decorated `def` gave. `bound` is what its name is bound to; `made` what jit's own decorator gave, which
-    may tune as well; `outer` the decorators above that, innermost first.
+    may tune as well; `outer` the decorators above that, innermost first. `namespace` are its globals: a `Space`, but
+    for a function that exists already.
     """
 
     node: ast.FunctionDef
-    namespace: Space
+    namespace: Any
     jit: Any = None
     bound: Any = None
     made: Any = None
@@ -74,6 +75,15 @@ def define(namespace: Space, node: ast.FunctionDef) -> JitDefinition:
     return definition
 
 
+def bound(space: Space, node: ast.FunctionDef) -> Any:
+    """What the name of a decorated function is bound to."""
+    definition = define(space, node)
+    if isinstance(definition.error, NotJitError) and not may_be_jit(node):
+        space.execute([node])
+        return dict.get(space, node.name)
+    return definition.bound
+
+
 def _index(namespace: Space, node: ast.FunctionDef, decorators: list[ast.expr]) -> int:
     """Which decorator, of those from the innermost out, makes the jit function.
 
@@ -81,7 +91,7 @@ def _index(namespace: Space, node: ast.FunctionDef, decorators: list[ast.expr]) 
     is in Triton's language, the first that is not at hand. Raises `NotJitError`.
     """
     for index, decorator in enumerate(decorators):
-        if namespace.module.outline.names.leads_to_jit(decorator):
+        if namespace.module.outline.leads_to_jit(decorator):
             return index
     missing = []
     value: Any = plain_function(namespace, node)
@@ -98,11 +108,11 @@ def _index(namespace: Space, node: ast.FunctionDef, decorators: list[ast.expr]) 
 
 def _is_of_triton(namespace: Space, node: ast.FunctionDef) -> bool:
     """Whether it would be a jit function of Triton's if all went well."""
-    jit = [d for d in node.decorator_list if namespace.module.outline.names.leads_to_jit(d)]
+    jit = [d for d in node.decorator_list if namespace.module.outline.leads_to_jit(d)]
     if not jit or speaks_triton(namespace, node):
         return speaks_triton(namespace, node)
     target = jit[-1].func if isinstance(jit[-1], ast.Call) else jit[-1]
-    whole = f"{ast.unparse(jit[-1])} {namespace.module.outline.names.full(dotted(target) or ('',))}"
+    whole = f"{ast.unparse(jit[-1])} {namespace.module.outline.full(dotted(target) or ('',))}"
     return "triton" in whole.lower()
 
 
@@ -192,7 +202,7 @@ def _jit(namespace: Space, decorator: ast.expr, maker: Any, function: Any) -> tu
     value = maker(function)
     jit = unwrap(value)
     if jit is None:
-        node = namespace.module.function_at(function.__code__.co_firstlineno)
+        node = namespace.module.outline.function_at(function.__code__.co_firstlineno)
         name = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
         if name.startswith("triton.") or (node is not None and speaks_triton(namespace, node)):
             raise PlaceholderError(f"`{name}` is not Triton's here: it makes no jit function")

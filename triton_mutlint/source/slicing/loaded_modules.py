@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
 import os
 import sys
@@ -13,8 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from triton_mutlint.process.inputs import spoil
-from triton_mutlint.process.stamps import Look
-from triton_mutlint.source.finder import Finder, ModulePlace, is_real, is_stood_in, may_be_own
+from triton_mutlint.source.finder import Finder, ModulePlace, is_real
 from triton_mutlint.source.outline import Outline
 from triton_mutlint.source.python_text import read_source
 from triton_mutlint.source.slicing.importing import is_there
@@ -26,7 +26,6 @@ from triton_mutlint.source.slicing.spaces import Surroundings
 from triton_mutlint.source.slicing.stubs import StandIns
 from triton_mutlint.source.slicing.tracing import PRIVATE, is_traced_module, telling
 from triton_mutlint.source.torch_facts import ABSENT, known_facts
-from triton_mutlint.source.torch_helpers import TorchHelpers
 from triton_mutlint.types import SourceFile, StageError, parse_source
 
 _MAX_BYTES = 8 << 20
@@ -42,7 +41,6 @@ class Modules:
     def __init__(self, given: Mapping[str, object], backend: str, arch: str, stubs: tuple[str, ...] = ()) -> None:
         self._stubs = stubs
         self.finder = Finder()
-        self.torch = TorchHelpers(self.finder)
         session = Session(backend, arch)
         facts = {**known_facts(backend, arch), "pytest.importorskip": self._import_module}
         self.stand_ins = StandIns(given, facts, backend, ABSENT)
@@ -51,7 +49,7 @@ class Modules:
         self._sliced: dict[str, Namespace] = {}  # by path
         self._imported: set[str] = set()
         self._broken: set[str] = set()
-        self._names: dict[tuple[Path, str], tuple[ModuleType, ModulePlace]] = {}
+        self._names: dict[tuple[Path, str], tuple[ModuleType, Path | None]] = {}
 
     @cached_property
     def _importlib(self) -> ModuleType:
@@ -97,7 +95,7 @@ class Modules:
         for namespace in [*self._sliced.values()]:
             namespace.adopt()
 
-    def at(self, path: Path) -> Any:
+    def at(self, path: Path) -> ModuleType:
         """The module in `path` (a folder, for a namespace package), or a stand-in if it cannot be read."""
         name = str(path)
         self._imported.add(name)
@@ -116,70 +114,39 @@ class Modules:
 
     def sources(self, module: ModuleText) -> tuple[Path, ...]:
         """The file and every file whose text took part in loading it, itself first."""
-        return tuple(m.path for m in self._involved(module) if m.tree.body or m is module)
-
-    def reads(self, module: ModuleText) -> tuple[tuple[str, ...], tuple[Look, ...], bool]:
-        """The files that the answers about `module` come from so far, where they were looked for, and whether
-        that is all that they depend on.
-        """
-        involved = self._involved(module)
-        files = {str(m.path): None for m in involved}
-        for current in involved:
-            files.update(dict.fromkeys(sorted(current.place.asked)))
-        looks = sorted(set().union(*(m.place.looks for m in involved)))
-        return tuple(files), tuple(looks), all(m.place.is_traced for m in involved)
-
-    def _involved(self, module: ModuleText) -> list[ModuleText]:
-        """The module and those that its imports led to, itself first."""
-        found: dict[str, ModuleText] = {}
+        found: dict[Path, ModuleText] = {}
         work = [module]
         while work:
             current = work.pop()
-            if str(current.path) not in found:
-                found[str(current.path)] = current
-                asked = (self._sliced.get(name) for name in sorted(current.place.asked))
+            if current.path not in found:
+                found[current.path] = current
+                asked = (self._sliced.get(str(path)) for path in sorted(current.place.asked))
                 work.extend(namespace.module for namespace in asked if namespace is not None)
-        return list(found.values())
+        return tuple(m.path for m in found.values() if m.tree.body or m is module)
 
     def module(self, name: str, place: ModulePlace) -> ModuleType:
         """The module that `import name` means in a file at `place`; a stand-in if there is none."""
         key = (place.folder, name)
         if key not in self._names:
-            first = ModulePlace(place.path, self.finder.folders)
-            self._names[key] = (self._module(name, first), first)
-        module, first = self._names[key]
-        place.asked |= first.asked  # what the first file of this folder that asked was led to
-        place.looked_in |= first.looked_in
-        if not first.is_traced:
-            place.is_traced = False
-            spoil()
+            self._names[key] = self._module(name, place)
+        module, path = self._names[key]
+        if path is not None:
+            place.asked.add(path)
         return module
 
-    def _module(self, name: str, place: ModulePlace) -> ModuleType:
+    def _module(self, name: str, place: ModulePlace) -> tuple[ModuleType, Path | None]:
+        """The module, and the file that it is read from."""
         if name == "importlib":
-            return self._importlib
-        if self._is_stub(name):
-            return self.stand_ins.module(name)
-        if name == "__future__" or is_real(name):
-            place.is_traced &= is_traced_module(name)
-            try:
-                return importlib.import_module(name)
-            except Exception:  # an absent submodule, or one that needs torch or a device
-                return self.stand_ins.module(name)
-        path = self._source(name, place)
-        if path is None:
-            return self.stand_ins.module(name)
-        place.asked.add(str(path))
-        module: ModuleType = self.at(path)
-        return module
-
-    def _source(self, name: str, place: ModulePlace) -> Path | None:
-        """The file to read for module `name`, if it is not stood in for."""
-        if not is_stood_in(name):
-            return self.finder.absolute(name, place)
-        if name.startswith("torch."):
-            return self.torch.source(name, place)
-        return self.finder.own(name, place) if may_be_own(name) else None
+            return self._importlib, None
+        if not self._is_stub(name):
+            if name == "__future__" or is_real(name):
+                if not is_traced_module(name):
+                    spoil()
+                with contextlib.suppress(Exception):  # an absent submodule, or one that needs torch or a device
+                    return importlib.import_module(name), None
+            elif (path := self.finder.source(name, place)) is not None:
+                return self.at(path), path
+        return self.stand_ins.module(name), None
 
     def _is_stub(self, name: str) -> bool:
         return any(name == stub or name.startswith(f"{stub}.") for stub in self._stubs)
@@ -194,9 +161,8 @@ class Modules:
             return self.stand_ins.module(f"{package}.{name}" if package else name)
         if self._stubs and self._is_stub(dotted := ModulePlace(path).dotted):
             return self.stand_ins.module(dotted)
-        place.asked.add(str(path))
-        module: ModuleType = self.at(path)
-        return module
+        place.asked.add(path)
+        return self.at(path)
 
     def _import(
         self,

@@ -13,9 +13,7 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.source.function_text import may_be_jit
 from triton_mutlint.source.outline import Function
-from triton_mutlint.source.slicing import jitdefs
 from triton_mutlint.source.slicing.closures import closure, parameters
 from triton_mutlint.source.slicing.importing import star_value
 from triton_mutlint.source.slicing.module_text import ModuleText
@@ -24,7 +22,7 @@ from triton_mutlint.source.slicing.scopes import Scope
 from triton_mutlint.source.slicing.spaces import Space, Surroundings
 from triton_mutlint.source.slicing.stubs import UndecidedError, is_stand_in
 from triton_mutlint.source.slicing.tracing import PRIVATE
-from triton_mutlint.source.walking import bound_in, dotted
+from triton_mutlint.source.walking import dotted
 
 _BUILTINS = frozenset(vars(builtins))
 
@@ -62,10 +60,10 @@ class Namespace(Space):
         return names | ({"__path__": [str(module.place.folder)]} if module.is_package else {})
 
     def __missing__(self, name: str) -> Any:
-        if self.has_run and not self._may_bind(name) and not self._may_find(name):
+        if self.has_run and not self._may_find(name):
             raise KeyError(name)
         with self.shared.loading():
-            self.settle(name)
+            self.settle()
             if name not in self:
                 self._find(name)
         return dict.__getitem__(self, name)
@@ -76,27 +74,18 @@ class Namespace(Space):
             return True
         return bool(self.stars) and name not in _BUILTINS  # what hides one of these is bound at once
 
-    def _may_bind(self, name: str) -> bool:
-        """Whether what was put off may bind `name`."""
-        return bool(self.put_off) and name in self.scope.by_name
-
-    def settle(self, name: str = "") -> None:
-        """Run the body, if it has not been; with what was put off, if that may bind `name`."""
+    def settle(self) -> None:
+        """Run the body, if it has not been."""
         if not self.has_run:
             self.has_run = True
-            Runner(self, _bound).block(self.scope.body)
-        if name in self or name in self.waiting or not self._may_bind(name):
-            return
-        put_off, self.put_off = self.put_off, []
-        for node in put_off:
-            Runner(self, _bound).run(node, [*bound_in(node)])
+            Runner(self).block(self.scope.body)
 
     def _find(self, name: str) -> None:
         """Bind `name`, or raise `KeyError`."""
         if key := self.given_as(name):
             self[name] = self._given(name, self.shared.given[key])
         elif name in self.waiting:
-            bind_waiting(self, name, _bound)
+            bind_waiting(self, name)
         elif self.owner is not None and self._parameter(name):
             return
         elif self.parent is not None:
@@ -172,23 +161,13 @@ class Namespace(Space):
     def names(self) -> Iterable[str]:
         """Every name that the body has bound."""
         self.settle()
-        put_off = {name for node in self.put_off for name in bound_in(node)}
-        return [name for name in self.scope.by_name if name in self or name in self.waiting or name in put_off]
+        return [name for name in self.scope.by_name if name in self or name in self.waiting]
 
     def __copy__(self) -> Namespace:
         return self
 
     def __deepcopy__(self, memo: object) -> Namespace:
         return self
-
-
-def _bound(space: Space, node: ast.FunctionDef) -> Any:
-    """What the name of a decorated function is bound to."""
-    definition = jitdefs.define(space, node)
-    if isinstance(definition.error, jitdefs.NotJitError) and not may_be_jit(node):
-        space.execute([node])
-        return dict.get(space, node.name)
-    return definition.bound
 
 
 def closed(namespace: Namespace, function: Any, owner: Function | ast.ClassDef | None = None) -> Namespace:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.source.slicing.bodies import Use
 from triton_mutlint.source.slicing.importing import installed, is_triton_module, origin
+from triton_mutlint.source.slicing.module_text import Use
 from triton_mutlint.source.slicing.namespace import Namespace, closed
-from triton_mutlint.source.slicing.spaces import Space
+from triton_mutlint.source.slicing.spaces import Space, node_of
 from triton_mutlint.source.slicing.stubs import Missing, find_missing
 
 UNDEFINED = "is not defined"
@@ -151,11 +151,3 @@ def functions_in(value: Any) -> Iterator[Any]:
                 member = member.__func__
             if hasattr(member, "__globals__") and hasattr(member, "fn"):
                 yield member
-
-
-def node_of(jit: Any) -> ast.FunctionDef | None:
-    """The `def` of a jit function in its own file's tree."""
-    namespace, code = getattr(jit, "__globals__", None), getattr(getattr(jit, "fn", None), "__code__", None)
-    if not isinstance(namespace, Namespace) or code is None:
-        return None
-    return namespace.module.function_at(code.co_firstlineno)

@@ -10,11 +10,13 @@ import ast
 import builtins
 import contextlib
 import re
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Iterable, Set
+from functools import cached_property
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from triton_mutlint.source.slicing.importing import import_value, is_available, space_of, star_names, star_value
+from triton_mutlint.source.slicing.jitdefs import bound
 from triton_mutlint.source.slicing.scopes import DEFINITIONS, Binding, bound_by, is_plain_with, mentioned
 from triton_mutlint.source.slicing.spaces import Space, reason
 from triton_mutlint.source.slicing.stubs import Missing, UndecidedError, find_missing
@@ -24,36 +26,41 @@ _FIXED = (int, float, complex, str, bytes, type(None), FunctionType, BuiltinFunc
 _HAS_TRITON = re.compile(r"_*(HAS|HAVE)_TRITON|_*(IS_)?TRITON_(IS_)?AVAILABLE")  # often asks for a driver, too
 _NOTHING = (ast.Pass, ast.Global, ast.Nonlocal, ast.Return)
 _BUILTINS = frozenset(vars(builtins))
-Define = Callable[[Space, ast.FunctionDef], Any]
 
 
 class Runner:
-    """Runs the body of one space. `define` gives what the name of a decorated function is bound to.
+    """Runs the body of one space.
 
     Of a function, only those statements are run that concern the functions and classes in it.
     """
 
-    def __init__(self, space: Space, define: Define) -> None:
-        self.space, self.scope, self.define = space, space.scope, define
-        self.wanted: set[str] | None = None
+    def __init__(self, space: Space) -> None:
+        self.space, self.scope = space, space.scope
         self.is_sure = True  # that the statement would be run
         self.is_tried = False  # an error that it raises is caught by the file
-        self.first: set[str] | None = self._first() if space.module.linted and space.owner is None else None
-        if isinstance(space.owner, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            inner = (node for node in self.scope.body if isinstance(node, ast.stmt) and _defines(node))
-            self.wanted = self.scope.reach(name for node in inner for name in (*mentioned(node), *bound_in(node)))
 
-    def _first(self) -> set[str]:
-        """The names that jit functions and launches of a linted file reach: what concerns others is put off.
-
-        Where kernels were asked for by name, the jit functions are these.
+    @cached_property
+    def wanted(self) -> set[str] | None:
+        """The names that matter at once, where that is not all: in a function, those that functions and classes in it
+        reach; in a linted file, those that jit functions and launches reach. Where kernels were asked for by name, the
+        jit functions are these.
         """
-        outline, asked = self.space.module.outline, self.space.module.kernels
-        wanted = [found for found in outline.jits if found.node.name in asked] or outline.jits
+        if self.is_function:
+            inner = (node for node in self.scope.body if isinstance(node, ast.stmt) and _defines(node))
+            return self.scope.reach(name for node in inner for name in (*mentioned(node), *bound_in(node)))
+        module = self.space.module
+        if not module.linted or self.space.owner is not None:
+            return None
+        wanted = [found for found in module.outline.jits if found.node.name in module.kernels] or module.outline.jits
         jits = (name for found in wanted for name in (found.node.name, *mentioned(found.node)))
-        launches = (name for call in outline.calls if isinstance(call.func, ast.Subscript) for name in mentioned(call))
+        launches = (name for call in module.outline.calls if isinstance(call.func, ast.Subscript)
+                    for name in mentioned(call))
         makers = (found.parents[0].name for found in wanted if found.parents)
         return self.scope.reach([*jits, *launches, *makers])
+
+    @property
+    def is_function(self) -> bool:
+        return isinstance(self.space.owner, (ast.FunctionDef, ast.AsyncFunctionDef))
 
     def block(self, body: Iterable[ast.stmt]) -> None:
         """Run statements, whether or not those before them went well."""
@@ -85,7 +92,7 @@ class Runner:
         return None
 
     def _if(self, node: ast.If) -> None:
-        if self.wanted is not None and self.wanted.isdisjoint(
+        if self.is_function and self._is_unwanted(
                 name for inner in (*node.body, *node.orelse) for name in (*bound_in(inner), *self._touched(inner))):
             return
         value = self.space.attempt(ast.copy_location(ast.UnaryOp(ast.Not(), node.test), node.test))
@@ -99,6 +106,9 @@ class Runner:
             names = {name for inner in branch for name in bound_in(inner)}
             self.space.notes.update((name, f"the condition above `{name}` {why}") for name in names)
         self.is_sure = before
+
+    def _is_unwanted(self, names: Iterable[str]) -> bool:
+        return self.wanted is not None and self.wanted.isdisjoint(names)
 
     def _touched(self, node: ast.stmt) -> Iterable[str]:
         return () if isinstance(node, (ast.If, ast.Try)) else self.scope.touched(node)
@@ -167,14 +177,16 @@ class Runner:
         binds, touched = [*bound_in(node)], self.scope.touched(node)
         matters = binds or touched or self.scope.is_blind(node)
         matters = matters or (self.is_tried and isinstance(node, (ast.Expr, ast.Assert, ast.Raise)))
-        if not matters or (self.wanted is not None and self.wanted.isdisjoint({*binds, *touched})):
+        is_unwanted = matters and self._is_unwanted({*binds, *touched})
+        if not matters or (is_unwanted and self.is_function):
             return None
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not touched and not _is_timed(node):
             if not any(binding.is_triton for binding in self.scope.by_name[node.name]):
                 self._wait(node.name, Binding(node))
             return None
-        if self.is_sure and not self.is_tried and self._can_wait(binds, touched):
-            self.space.put_off.append(node)
+        if is_unwanted and self.is_sure and not self.is_tried and self._can_wait(binds, touched):
+            for name in binds:
+                self._wait(name, Binding(node))
             return None
         if not self.is_sure and touched:
             self._lose(node, f"may be changed where a condition holds that is not known (line {node.lineno})")
@@ -183,11 +195,10 @@ class Runner:
         return self.run(node, binds)
 
     def _can_wait(self, binds: list[str], touched: Set[str]) -> bool:
-        """Whether a statement of a linted file concerns no kernel: it binds names of its own, and changes none here."""
+        """Whether a statement binds names of its own, and changes none here."""
         by_name = self.scope.by_name
-        return (self.first is not None and self.first.isdisjoint({*binds, *touched})
-                and all(len(by_name[name]) == 1 for name in binds)
-                and all(binding.alias is not None for name in touched for binding in by_name.get(name, ())))
+        return all(len(by_name[name]) == 1 for name in binds) and all(
+            binding.alias is not None for name in touched for binding in by_name.get(name, ()))
 
     def run(self, node: ast.stmt, binds: list[str]) -> BaseException | None:
         """Run one statement, whatever it does; why it did not go well."""
@@ -197,7 +208,7 @@ class Runner:
             self._import_before(touched)
         try:
             if isinstance(node, ast.FunctionDef) and node in space.module.jits:
-                space[node.name] = self.define(space, node)
+                space[node.name] = bound(space, node)
             elif isinstance(node, ast.Expr):
                 error = self._undecided([space.evaluate(node.value)])
             else:
@@ -225,7 +236,7 @@ class Runner:
         """Bind what waits to be imported from a module before a statement that may change it there."""
         for name, binding in list(self.space.waiting.items()):
             if binding.alias is not None and "@" + binding.module in touched and name in self.space.waiting:
-                bind_waiting(self.space, name, self.define)
+                bind_waiting(self.space, name)
 
     def _settle(self, name: str) -> None:
         """What a name has been bound to stays, unless it is known better."""
@@ -244,18 +255,18 @@ class Runner:
         blind = self.scope.is_blind(node)
         for name in self.scope.touched(node):
             if name in self.space.waiting and not blind:
-                bind_waiting(self.space, name, self.define)
+                bind_waiting(self.space, name)
             if blind or (name in self.space and not _is_fixed(self.space[name])):
                 self.space.waiting.pop(name, None)
                 self.space[name] = self.space.missing(name, why)
 
 
-def bind_waiting(space: Space, name: str, define: Define) -> None:
+def bind_waiting(space: Space, name: str) -> None:
     """Bind a name whose statement waits."""
     binding = space.waiting.pop(name)
     node = binding.node
     if binding.alias is None:
-        Runner(space, define).run(node, [name])
+        Runner(space).run(node, [*bound_in(node)])
         return
     assert isinstance(node, (ast.Import, ast.ImportFrom))
     try:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import importlib
 import inspect
 import io
 import os
@@ -24,13 +25,12 @@ from triton_mutlint.process.inputs import environment, note_data
 from triton_mutlint.process.stamps import refuse_irregular
 from triton_mutlint.process.watchdog import watched
 from triton_mutlint.source.outline import FoundFunction
-from triton_mutlint.source.slicing.surroundings import surrounded, without_registered
 from triton_mutlint.source.slicing.tracing import PRIVATE, telling, traced
 from triton_mutlint.types import split_lines
 
-BYTES = 4 << 30  # the measured packages take a tenth of it, the parts of them that Triton maps included
 SECONDS = 20.0  # far above what any constant of the measured corpora takes (0.4 s)
 _RECURSION_LIMIT = 6000  # a chain of sliced modules nests some ten Python frames per module
+_INTERPRET = "TRITON_INTERPRET"
 _LOCK = threading.RLock()
 
 
@@ -114,7 +114,7 @@ class Session:
         self._driver = StandInDriver(backend, arch)
         self._modules: dict[str, ModuleType] = {}
         self._depth = 0
-        self._stack: contextlib.ExitStack | None = None
+        self._stack = contextlib.ExitStack()
 
     def register(self, name: str, module: ModuleType) -> None:
         """Let sliced code find a module of that name in `sys.modules`."""
@@ -141,15 +141,10 @@ class Session:
         try:
             if self._depth == 0:
                 with contextlib.ExitStack() as stack:
-                    stack.enter_context(captured())  # what bypasses Python's streams
-                    stack.enter_context(_quiet())
-                    stack.enter_context(harmless())
-                    stack.enter_context(self._known())
-                    stack.enter_context(_fast_yaml())
-                    stack.enter_context(traced())
-                    stack.enter_context(_triton_patches(self._driver, self.sources))
-                    stack.enter_context(watched(SECONDS))
-                    stack.enter_context(_bounded_memory())
+                    for around in (captured(),  # what bypasses Python's streams
+                                   _quiet(), harmless(), self._known(), _fast_yaml(), traced(),
+                                   surrounded(self._driver, self.sources.inspect), watched(SECONDS)):
+                        stack.enter_context(around)
                     self._stack = stack.pop_all()
             self._depth += 1
         except BaseException:
@@ -159,10 +154,23 @@ class Session:
     def __exit__(self, *exc: object) -> None:
         self._depth -= 1
         try:
-            if self._depth == 0 and self._stack is not None:
+            if self._depth == 0:
                 self._stack.close()
         finally:
             _LOCK.release()
+
+
+@contextlib.contextmanager
+def patched(owner: Any, **values: object) -> Iterator[None]:
+    """In this block, attributes that `owner` has itself have other values."""
+    saved = {name: vars(owner)[name] for name in values}
+    for name, value in values.items():
+        setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        for name, value in saved.items():
+            setattr(owner, name, value)
 
 
 @contextlib.contextmanager
@@ -180,62 +188,63 @@ def _quiet() -> Iterator[None]:
     finally:
         sys.meta_path.remove(blocker)
         sys.setrecursionlimit(limit)
-        if environ != environment():
-            _restore(environ)
+        now = environment()
+        for name in [name for name in {**now, **environ} if now.get(name) != environ.get(name)]:
+            if name in environ:
+                os.environ[os.fsdecode(name)] = os.fsdecode(environ[name])
+            else:
+                del os.environ[os.fsdecode(name)]
 
 
-def _restore(environ: dict[Any, Any]) -> None:
-    now = environment()
-    for name in now.keys() - environ.keys():
-        del os.environ[os.fsdecode(name)]
-    for name in [name for name, value in environ.items() if now.get(name) != value]:
-        os.environ[os.fsdecode(name)] = os.fsdecode(environ[name])
-
-
-@contextlib.contextmanager
-def _fast_yaml() -> Iterator[None]:
+def _fast_yaml() -> contextlib.AbstractContextManager[None]:
     """`yaml.safe_load` by way of libyaml, if it is there: libraries keep thousands of autotune configs in YAML."""
     yaml = sys.modules.get("yaml")
     fast = getattr(yaml, "CSafeLoader", None)
     if yaml is None or fast is None:
-        yield
-        return
+        return contextlib.nullcontext()
     plain = yaml.safe_load
 
     def safe_load(stream: Any) -> Any:
         own = {"yaml_constructors", "yaml_implicit_resolvers"} & vars(yaml.SafeLoader).keys()  # which only it has
         return plain(stream) if own else yaml.load(stream, fast)
 
-    vars(yaml)["safe_load"] = safe_load
-    try:
-        yield
-    finally:
-        vars(yaml)["safe_load"] = plain
+    return patched(yaml, safe_load=safe_load)
 
 
 @contextlib.contextmanager
-def _triton_patches(driver: StandInDriver, sources: SourceRegistry) -> Iterator[None]:
-    """Triton with the stand-in driver, reading sources from the registry, its interpreter off."""
-    with surrounded(driver, sources.inspect), without_registered(PRIVATE):
+def surrounded(driver: Any, inspect: ModuleType) -> Iterator[None]:
+    """In this block Triton has `driver`, finds source lines by `inspect`, makes functions that are compiled, also under
+    TRITON_INTERPRET=1, and launches none of them. Afterwards, its registry of jit functions keeps none that was sliced.
+
+    Up to Triton 3.3 the decorator `autotune` asks the driver for its benchmarker, so there must be one.
+    """
+    # by sys.modules: the packages rebind both names to objects
+    config = importlib.import_module("triton.runtime.driver").driver
+    jit = importlib.import_module("triton.runtime.jit")
+    registry = vars(jit).get("_triton_jit_function_registry", {})  # it would keep every linted file alive
+    before, interpreted = len(registry), os.environ.get(_INTERPRET)
+    knobs = getattr(sys.modules.get("triton"), "knobs", None)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(patched(config, **dict.fromkeys(vars(config), driver)))
+        stack.enter_context(patched(jit, inspect=inspect))
+        stack.enter_context(patched(jit.KernelInterface, __getitem__=_launched))
+        if knobs is not None and knobs.runtime.interpret:
+            stack.enter_context(knobs.runtime.scope())  # restores the knob and its variable
+            knobs.runtime.interpret = False
+        elif knobs is None and interpreted is not None:  # before 3.4 the decorator reads the variable itself
+            stack.callback(os.environ.__setitem__, _INTERPRET, interpreted)
+            del os.environ[_INTERPRET]
         yield
+    if len(registry) != before:
+        for key in [key for key in registry if key.startswith(PRIVATE)]:
+            del registry[key]
 
 
-@contextlib.contextmanager
-def _bounded_memory() -> Iterator[None]:
-    """At most `BYTES` more memory than there is now: linted code that wants more gets a `MemoryError`."""
-    if sys.platform != "linux":
-        yield
-        return
-    import resource
+def _launched(kernel: Any, grid: object) -> Callable[..., None]:
+    def launch(*args: object, **options: object) -> None:
+        """A launch fills tensors, which stand-ins are here."""
 
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - a hot path
-        limit = int(file.read().split()[0]) * resource.getpagesize() + BYTES
-    resource.setrlimit(resource.RLIMIT_AS, (limit if soft == resource.RLIM_INFINITY else min(soft, limit), hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    return launch
 
 
 def safe_builtins(importer: Callable[..., Any]) -> dict[str, Any]:

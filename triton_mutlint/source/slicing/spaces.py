@@ -6,20 +6,19 @@ import ast
 import contextlib
 import dis
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import CodeType, ModuleType
 from typing import Any
 
 from triton_mutlint.basics import error_text
-from triton_mutlint.process.inputs import current, spoil, spoil_if_short
+from triton_mutlint.process.inputs import spoil_if_short
 from triton_mutlint.source.finder import ModulePlace
 from triton_mutlint.source.outline import Function
 from triton_mutlint.source.slicing.module_text import ModuleText
 from triton_mutlint.source.slicing.sandbox import Session
 from triton_mutlint.source.slicing.scopes import Binding, Scope
 from triton_mutlint.source.slicing.stubs import Missing, MissingValueError, StandIns, UndecidedError
-from triton_mutlint.source.slicing.tracing import is_traced
 from triton_mutlint.source.walking import dotted
 
 
@@ -64,7 +63,6 @@ class Space(dict[str, Any]):
         self.stars: list[ast.ImportFrom] = []
         self.notes: dict[str, str] = {}
         self.definitions: dict[ast.AST, Any] = {}
-        self.put_off: list[ast.stmt] = []  # statements that are run when a name is asked for that is not bound yet
         self.has_run = False
 
     def missing(self, name: str, reason: str) -> Missing:
@@ -78,16 +76,10 @@ class Space(dict[str, Any]):
 
     def execute(self, body: list[ast.stmt], local: dict[str, Any] | None = None) -> None:
         """Execute statements with their own file name and lines; `local` catches what they bind."""
-        self._trace(body)
         tree = ast.Module(body=body, type_ignores=[])
         code = compile(tree, str(self.module.path), "exec", self.module.flags, True)
         self._prepare_classes(code)
         exec(code, self, self if local is None else local)  # noqa: S102 - the slice is the input
-
-    def _trace(self, body: Sequence[ast.AST]) -> None:
-        if current() is not None and not is_traced(body):
-            self.module.place.is_traced = False
-            spoil()
 
     def evaluate(self, node: ast.expr) -> Any:
         """The value of an expression here. Raises what the linted code raises."""
@@ -97,7 +89,6 @@ class Space(dict[str, Any]):
             for attribute in chain[1:]:
                 value = getattr(value, attribute)
             return value
-        self._trace([node])
         tree = ast.Expression(body=node)
         with self.shared.loading():
             code = compile(tree, str(self.module.path), "eval", self.module.flags, True)
@@ -135,6 +126,14 @@ class Space(dict[str, Any]):
                         with contextlib.suppress(KeyError):  # a builtin, or a name of the class itself
                             self[step.argval]
                 self._prepare_classes(inner)
+
+
+def node_of(function: Any) -> ast.FunctionDef | None:
+    """The `def` of a function, or of one that a jit function was made of, in the tree of its sliced file."""
+    space, code = getattr(function, "__globals__", None), getattr(getattr(function, "fn", function), "__code__", None)
+    if not isinstance(space, Space) or code is None or code.co_filename != str(space.module.path):
+        return None
+    return space.module.outline.function_at(code.co_firstlineno)
 
 
 def reason(error: BaseException) -> str:

@@ -25,23 +25,21 @@ _PREDICATES = frozenset({
 })  # fmt: skip
 
 
-class MissingValueError(Exception):
-    """A jit body, or a callable kept from a file, needs the value of a missing name."""
-
+class _NeededError(BaseException):
     def __init__(self, value: Missing) -> None:
         super().__init__(f"`{value.mutlint_root}` {value.mutlint_reason}")
         self.value = value
 
 
-class UndecidedError(BaseException):
+class MissingValueError(_NeededError, Exception):
+    """A jit body, or a callable kept from a file, needs the value of a missing name."""
+
+
+class UndecidedError(_NeededError):
     """Code that runs while a file loads needs the value of a missing name.
 
     Not an `Exception`: `except Exception: return False` must not turn "not known" into an answer.
     """
-
-    def __init__(self, value: Missing) -> None:
-        super().__init__(f"`{value.mutlint_root}` {value.mutlint_reason}")
-        self.value = value
 
 
 def _passed_function(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:

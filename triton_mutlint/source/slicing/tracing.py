@@ -1,34 +1,36 @@
 """What sliced code learns from outside by itself is noted, and what cannot be noted is told.
 
 Constants may depend on a file, on what a folder holds or on the clock. Python tells audit hooks of every file that is
-opened and every folder that is listed, whatever function does it; what is asked about paths goes through `os`. Both are
-noted if sliced code asks. All else that is no function of its arguments cannot be noted, and nothing of such a run is
-kept: other functions of `os` and `time`, `id` and `hash` tell when they are called, modules of the standard library
-that are not in `_TRACED` when they are asked for, and sizes and times of files by name in the code that is run. The
-number of the process is always the same.
+opened and every folder that is listed, whatever function does it; whether there is a file is asked of functions of
+`os`. Both are noted if sliced code asks, by way of the standard library too. All else that is no function of its
+arguments cannot be noted, and nothing of such a run is kept: what `os.stat` tells beyond that, other functions of `os`
+and `time`, `id` and `hash`, and modules of the standard library that are not in `_TRACED`. The number of the process is
+always the same.
 """
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import functools
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
 from triton_mutlint.process.inputs import current, note_data, note_listing, note_path, spoil
-from triton_mutlint.source.walking import walk
 
 PRIVATE = "_mutlint_"  # begins the module name of every sliced function
 _FRAMES = 10  # between sliced code and what opens a file for it
 _PROCESS = 1  # what the numbers of processes are: a verdict that depends on them would be another one in each run
 _PROCESSES = ("getpid", "getppid")
-# What is asked about a path, noted; functions of `os` that say nothing of the world, or are heard of otherwise.
-_ABOUT_PATHS = ("stat", "lstat", "access", "readlink")
+# What says more of a path than whether it is there, but for those of the standard library that ask no more of it.
+_STATS = ("stat", "lstat")
+_ASKING = frozenset({"exists", "lexists", "isfile", "isdir", "islink", "is_file", "is_dir", "is_symlink", "is_mount",
+                     "ismount", "realpath", "_joinrealpath", "resolve", "is_junction", "isjunction", "updatecache"})
+_ABOUT_PATHS = ("access", "readlink", *_STATS)
+# Functions of `os` that say nothing of the world, or are heard of otherwise.
 _PLAIN = frozenset({"fspath", "strerror", "getcwd", "getcwdb", "close", "read", "lseek", "putenv", "unsetenv", "isatty",
                     "device_encoding", "open", "listdir", "scandir", *_ABOUT_PATHS, *_PROCESSES})
 # Modules whose functions give what their arguments and what is noted decide.
@@ -44,16 +46,7 @@ _NAMES = """
 _TRACED = frozenset(_NAMES.split())
 _OUTWARD = frozenset({"ctypes", "fcntl", "ftplib", "http", "mmap", "pty", "resource", "socket", "sqlite3", "subprocess",
                       "syslog", "urllib"})  # of which audit hooks are told
-_UNTRACED = frozenset({"getsize", "getmtime", "getctime", "getatime", "st_size", "st_mtime", "st_mtime_ns", "st_ctime",
-                       "st_mode"})
 _blocks = 0  # that are open
-
-
-def is_traced(body: Iterable[ast.AST]) -> bool:
-    """Whether code asks for no size, time or mode of a file, which are not noted."""
-    nodes = (inner for outer in body for inner in walk(outer))
-    return not any((isinstance(node, ast.Attribute) and node.attr in _UNTRACED)
-                   or (isinstance(node, ast.Name) and node.id in _UNTRACED) for node in nodes)
 
 
 def is_traced_module(name: str) -> bool:
@@ -92,9 +85,9 @@ def _heard(event: str, args: tuple[Any, ...]) -> None:
         return
     if event in ("open", "os.listdir", "os.scandir"):
         path = "." if args[0] is None else args[0]
-        if isinstance(path, (str, bytes, os.PathLike)) and _by_slice():
+        if isinstance(path, (str, bytes, os.PathLike)) and _until_slice() is not None:
             (note_data if event == "open" else note_listing)(os.fsdecode(path))
-    elif event.partition(".")[0] in _OUTWARD and _by_slice():
+    elif event.partition(".")[0] in _OUTWARD and _until_slice() is not None:
         spoil()
 
 
@@ -109,7 +102,7 @@ def _noters() -> dict[ModuleType, dict[str, Any]]:
         module: {name: telling(function) for name, function in vars(module).items()
                  if isinstance(function, BuiltinFunctionType) and not (module is os and name in _PLAIN)}
         for module in (os, time)}
-    found[os].update((name, _noting(vars(os)[name], note_path)) for name in _ABOUT_PATHS if name in vars(os))
+    found[os].update((name, _noting(vars(os)[name], name in _STATS)) for name in _ABOUT_PATHS if name in vars(os))
     return found
 
 
@@ -120,10 +113,12 @@ def _fixed(function: Callable[[], int]) -> Callable[[], int]:
     return asked
 
 
-def _noting(function: Callable[..., Any], note: Callable[[Any], object]) -> Callable[..., Any]:
+def _noting(function: Callable[..., Any], is_stat: bool) -> Callable[..., Any]:
     def asked(path: Any = ".", *args: Any, **kwargs: Any) -> Any:
-        if isinstance(path, (str, bytes, os.PathLike)) and _by_slice():
-            note(os.fsdecode(path))
+        if isinstance(path, (str, bytes, os.PathLike)) and (callers := _until_slice()) is not None:
+            if is_stat and _ASKING.isdisjoint(callers):
+                spoil()
+            note_path(os.fsdecode(path))
         return function(path, *args, **kwargs)
 
     return asked
@@ -132,11 +127,8 @@ def _noting(function: Callable[..., Any], note: Callable[[Any], object]) -> Call
 def telling(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, which tells when sliced code calls it that its result is not to be kept."""
     def asked(*args: Any, **kwargs: Any) -> Any:
-        frame = sys._getframe(1)
-        if _is_slice(frame):
+        if _is_slice(sys._getframe(1)):
             spoil()
-            namespace: Any = frame.f_globals
-            namespace.module.place.is_traced = False  # whoever uses that module later, too
         return function(*args, **kwargs)
 
     return asked
@@ -146,15 +138,15 @@ def _is_slice(frame: Any) -> bool:
     return str(frame.f_globals.get("__name__") or "").startswith(PRIVATE)
 
 
-def _by_slice() -> bool:
-    """Whether sliced code asks, directly or by way of the standard library."""
+def _until_slice() -> list[str] | None:
+    """The functions of the standard library by way of which sliced code asks; None if other code does."""
     frame: Any = sys._getframe(2)
-    for _ in range(_FRAMES):
-        if frame is None:
-            return False
+    names: list[str] = []
+    while frame is not None and len(names) < _FRAMES:
         if _is_slice(frame):
-            return True
+            return names
         if str(frame.f_globals.get("__name__") or "").startswith(("triton_mutlint.", "importlib._bootstrap")):
-            return False
+            return None
+        names.append(frame.f_code.co_name)
         frame = frame.f_back
-    return False
+    return None

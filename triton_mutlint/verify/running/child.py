@@ -26,6 +26,7 @@ from triton_mutlint.verify.wire import STRAY, Begun, Difference, Finished, Job, 
 
 _NO_OP = re.compile(r"'InterpreterBuilder' object has no attribute '(?:create_|get_)?(\w+)'")
 _FIRST = 300  # characters of a message that are kept
+TOLERANCE = 1e-5  # of kernels on clones against those in place
 
 
 class RunTimeoutError(BaseException):
@@ -34,10 +35,10 @@ class RunTimeoutError(BaseException):
 
 def work(job: Job, wanted: Sequence[int]) -> Iterator[Begun | RunResult | Finished]:
     """Make the runs numbered `wanted`, telling of each as it begins and ends, and of those that were left out."""
-    _silence()
-    _limit_memory(job)
+    silence()
+    limit_memory(job.settings)
     try:
-        with _limited(max(60.0, job.settings.timeout)):
+        with limited(max(60.0, job.settings.timeout)):
             kernel, types = _loaded(job)
     except RunTimeoutError:
         yield Finished(refused="loading it took too long")
@@ -52,7 +53,7 @@ def work(job: Job, wanted: Sequence[int]) -> Iterator[Begun | RunResult | Finish
         if _as_slow(run, late):
             left_out += 1
             continue
-        yield Begun(number)
+        yield Begun(number, job.settings.timeout)
         result = _run(job, number, kernel, types[run.variant])
         yield result
         if result.status == "fault":  # a GPU answers nothing more in this process
@@ -62,7 +63,7 @@ def work(job: Job, wanted: Sequence[int]) -> Iterator[Begun | RunResult | Finish
     yield Finished(given_up=left_out)
 
 
-def _silence() -> None:
+def silence() -> None:
     """Kernels print; nobody asked."""
     null = os.open(os.devnull, os.O_RDWR)
     for number in (1, 2):
@@ -81,20 +82,20 @@ def _as_slow(run: RunCase, late: list[RunCase]) -> bool:
     return len(smaller) > 1 or any(other.fill == run.fill for other in smaller)
 
 
-def _limit_memory(job: Job) -> None:
+def limit_memory(settings: Settings) -> None:
     """A bound on this process's memory. CUDA reserves far more addresses than it uses: there it bounds the device's."""
-    if job.settings.device == "cuda":
-        torch.cuda.set_per_process_memory_fraction(min(1.0, (job.settings.memory << 20) / torch.cuda.mem_get_info()[1]))
+    if settings.device == "cuda":
+        torch.cuda.set_per_process_memory_fraction(min(1.0, (settings.memory << 20) / torch.cuda.mem_get_info()[1]))
         return
     _arena()  # before: its addresses are not what is bounded
     with open("/proc/self/statm") as file:  # noqa: PTH123
         held = int(file.read().split()[0]) * resource.getpagesize()
-    bound = held + (job.settings.memory << 20)
+    bound = held + (settings.memory << 20)
     resource.setrlimit(resource.RLIMIT_AS, (bound, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
 @contextmanager
-def _limited(seconds: float) -> Iterator[None]:
+def limited(seconds: float) -> Iterator[None]:
     def ring(number: int, frame: object) -> None:
         raise RunTimeoutError
 
@@ -144,7 +145,7 @@ def _run(job: Job, number: int, kernel: Kernel, types: Mapping[str, ArgType]) ->
     begun = time.monotonic()
     run, settings = job.runs[number], job.settings
     try:
-        with _limited(settings.timeout):
+        with limited(settings.timeout):
             memory = RunMemory(settings.device, _arena() if settings.device == "cpu" else None)
             made = arguments(job, run, types, memory)
             _launch(job, run, kernel, made, made.make())
@@ -156,7 +157,7 @@ def _run(job: Job, number: int, kernel: Kernel, types: Mapping[str, ArgType]) ->
     except RefusedError as error:
         status, message = "refused", str(error)
     except BaseException as error:  # the kernel's own code: it may raise anything, SystemExit included
-        status, message = _reason(error, settings)
+        status, message = reason_of(error, settings)
     finally:
         _watch(job, None)
     return RunResult(number, status, message, seconds=time.monotonic() - begun)
@@ -194,12 +195,13 @@ def _on_clones(job: Job, run: RunCase, kernel: Kernel,
     Gives the originals that changed, and how the clones differ from the run in place.
     """
     written = job.variants[run.variant].written
+    atol, rtol = (TOLERANCE if given is None else given for given in (job.settings.atol, job.settings.rtol))
     in_place = {region.label: region.raw.clone() for region in made.memory if not region.indirect}
     for region in made.memory:
         region.restore()
     clones = {label: made.memory.clone(region) for label, region in made.regions.items() if label in written}
     _launch(job, run, kernel, made, made.make(clones))
-    apart = [difference(made.regions[label], in_place[label], clone, job.settings.atol, job.settings.rtol)
+    apart = [difference(made.regions[label], in_place[label], clone, atol, rtol)
              for label, clone in clones.items()]
     return (tuple(sorted({r.label for r in made.memory if not r.indirect and r.changed()})),
             tuple(found for found in apart if found is not None))
@@ -208,7 +210,7 @@ def _on_clones(job: Job, run: RunCase, kernel: Kernel,
 # --------------------------------------------------------------------------- why a kernel did not run
 
 
-def _reason(error: BaseException, settings: Settings) -> tuple[str, str]:
+def reason_of(error: BaseException, settings: Settings) -> tuple[str, str]:
     """The status and the message of a run that ended with `error`."""
     chain = list(_chain(error))
     text = " ".join(str(e) for e in chain)

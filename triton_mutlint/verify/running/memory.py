@@ -70,6 +70,7 @@ class Allocation:
     indirect: bool = False
     before: torch.Tensor = field(init=False)
     outside: int = 0  # writes beside it that the interpreter refused
+    is_touched: bool = False  # by a store, whatever it put there
 
     def __post_init__(self) -> None:
         self.before = self.raw.clone()
@@ -119,6 +120,7 @@ class RunMemory:
         self.regions: list[Allocation] = []
         self.read_outside = 0
         self.stray = 0  # writes to addresses that are next to no region
+        self.is_open = False  # other memory may be used too, and nothing is refused: stores are noted
         self._clones: list[tuple[int, int, Allocation]] = []
         self._index()
 
@@ -165,6 +167,13 @@ class RunMemory:
         place = numpy.maximum(found, 1) - 1
         inside: numpy.ndarray[Any, Any] = (found > 0) & (flat <= self._ends[place] - numpy.uint64(size))
         return inside
+
+    def note(self, addresses: numpy.ndarray[Any, Any]) -> None:
+        """Remember which regions are stored to."""
+        for region in self.regions:
+            if not region.is_touched:
+                low, high = region.address, region.address + region.size
+                region.is_touched = bool(((addresses >= low) & (addresses < high)).any())
 
     def beside(self, address: int, count: int) -> None:
         """Count refused writes for the region that an address is next to, if it is next to any."""

@@ -15,14 +15,13 @@ from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
 from triton_mutlint.process.forked import Lost, Processes
-from triton_mutlint.verify.wire import Begun, Finished, Job, RunResult
+from triton_mutlint.verify.wire import Begun, Finished, RunResult, Work
 
 GRACE = 3.0  # seconds after the limit before a process that does not stop by itself is ended
-LOADING = 75.0  # seconds until the first run begins
-MAX_LOST = 2  # processes that may be lost over one kernel
+LOADING = 75.0  # seconds until the first run begins, and between two runs
 _SHARED = ("triton.runtime.interpreter", "triton.language.extra.cuda.libdevice", "triton.tools.tensor_descriptor",
            "triton.experimental.gluon",  # Triton's launcher imports it, and it minds whether kernels are interpreted
-           "triton.backends.compiler", "triton.runtime.driver", "triton_mutlint.verify.running.child")
+           "triton.backends.compiler", "triton.runtime.driver")
 
 _Task = tuple[int, tuple[int, ...]]  # a job, and the runs of it that are left
 _Told = Begun | RunResult | Finished  # a run that begins, what it gave, what there is to say when all have ended
@@ -31,18 +30,18 @@ _Told = Begun | RunResult | Finished  # a run that begins, what it gave, what th
 def main() -> None:
     """Make the runs of all jobs."""
     out = os.fdopen(os.dup(1), "wb")
-    jobs: list[Job] = pickle.load(sys.stdin.buffer)  # noqa: S301 - this package wrote it
+    jobs: list[Work] = pickle.load(sys.stdin.buffer)  # noqa: S301 - this package wrote it
     importlib.import_module("torch").set_num_threads(1)  # a child of a process with threads must not wait for them
-    for name in _SHARED:
+    for name in (*_SHARED, *dict.fromkeys(job.worker for job in jobs)):
         importlib.import_module(name)
     settings = jobs[0].settings
     if settings.device == "cpu":
         importlib.import_module("triton_mutlint.verify.running.runtime").interpret_all()
     server = _Server(jobs, out)
-    limit = settings.timeout + GRACE
     tasks: list[_Task] = [(number, tuple(range(len(job.runs)))) for number, job in enumerate(jobs)]
     Processes(tasks, min(settings.jobs, len(jobs)), _Told, server.work,
-              lambda told: max(LOADING, limit) if told is None else limit, server.received, server.lost).run()
+              lambda told: GRACE + (told.seconds if isinstance(told, Begun) else max(LOADING, settings.timeout)),
+              server.received, server.lost).run()
 
 
 @dataclass
@@ -50,27 +49,27 @@ class _State:
     """How far a job has come."""
 
     results: list[RunResult] = field(default_factory=list)
-    running: int | None = None
+    running: Begun | None = None
     lost: int = 0
 
 
 class _Server:
     """Collects what the processes tell, and passes on what each job gave in the end."""
 
-    def __init__(self, jobs: Sequence[Job], out: BinaryIO) -> None:
+    def __init__(self, jobs: Sequence[Work], out: BinaryIO) -> None:
         self._jobs, self._out = jobs, out
         self._states = [_State() for _ in jobs]
 
     def work(self, task: _Task) -> Iterator[_Told]:
         """In a forked process."""
-        from triton_mutlint.verify.running.child import work
-
-        return work(self._jobs[task[0]], task[1])
+        job = self._jobs[task[0]]
+        told: Iterator[_Told] = importlib.import_module(job.worker).work(job, task[1])
+        return told
 
     def received(self, task: _Task, told: _Told) -> None:
         state = self._states[task[0]]
         if isinstance(told, Begun):
-            state.running = told.run
+            state.running = told
         elif isinstance(told, RunResult):
             state.results.append(told)
         else:
@@ -84,10 +83,10 @@ class _Server:
         if state.running is None:
             self._end(number, Finished(refused=f"loading it for a run failed: {loss.reason}"))
             return ()
-        if state.running not in {result.run for result in state.results}:
-            state.results.append(RunResult(state.running, *_status(loss, self._jobs[number])))
-        left = tuple(run for run in wanted if run > state.running)
-        if left and state.lost < MAX_LOST:
+        if state.running.run not in {result.run for result in state.results}:
+            state.results.append(RunResult(state.running.run, *_status(loss, state.running)))
+        left = tuple(run for run in wanted if run > state.running.run)
+        if left and state.lost < self._jobs[number].most_lost:
             return [(number, left)]
         self._end(number, Finished(given_up=len(left)))
         return ()
@@ -98,9 +97,9 @@ class _Server:
         self._out.flush()
 
 
-def _status(loss: Lost, job: Job) -> tuple[str, str]:
+def _status(loss: Lost, begun: Begun) -> tuple[str, str]:
     if loss.is_late:
-        return "timeout", f"still running after {job.settings.timeout:g} s, and did not stop"
+        return "timeout", f"still running after {begun.seconds:g} s, and did not stop"
     return "fault", loss.reason.partition(":")[0]
 
 

@@ -7,7 +7,7 @@ that function that may be None. A name that the function tests before it launche
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,12 +45,24 @@ def absence(subject: KernelSubject, parameter: str) -> Absence | None:
     defaults_to_none = declared.has_default and declared.default is None
     for file, place, launch in _launches(kernel, subject):
         passed = dict(bound(launch.call, kernel.parameter_names)).get(parameter)
-        is_open = any(isinstance(a, ast.Starred) for a in launch.call.args) or \
-            any(k.arg is None for k in launch.call.keywords)
-        left_out = passed is None and defaults_to_none and not is_open
+        left_out = passed is None and defaults_to_none and not _is_open(launch.call)
         if left_out or (passed is not None and _is_none(passed, launch, file)):
             return Absence(place, left_out)
     return None
+
+
+def lacks_arguments(subject: KernelSubject, kernel: Kernel) -> bool:
+    """Whether a launch leaves out what no config gives either: then the kernel is tuned over other configs."""
+    configs = kernel.autotune.configs if kernel.autotune else ()
+    configured = (name for config in configs for name in config.kwargs)
+    wanted = {p.name for p in kernel.parameters if not p.has_default}.difference(kernel.heuristics, configured)
+    return any(not _is_open(launch.call) and not wanted <= dict(bound(launch.call, kernel.parameter_names)).keys()
+               for _, _, launch in _launches(kernel, subject))
+
+
+def _is_open(call: ast.Call) -> bool:
+    """Whether a call passes on arguments that it does not name."""
+    return any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
 
 
 def kept_by_jax(subject: KernelSubject, kernel: Kernel) -> frozenset[str] | None:
@@ -94,14 +106,31 @@ def _is_none(node: ast.expr, launch: Launch, file: LaunchIndex, steps: int = 0) 
         return any(_is_none(side, launch, file, steps + 1) for side in sides)
     if not isinstance(node, ast.Name) or steps > _MAX_STEPS or _is_tested(node.id, launch):
         return False
-    local = assignments(launch.function.body) if launch.function else {}
-    value = local.get(node.id)
-    if node.id not in local and launch.function is not None:
+    body = launch.function.body if launch.function else []
+    values, _ = _reaching(body, node.id, launch.call)
+    if launch.function is not None and node.id not in assignments(body):
         given = _parameter(launch.function, node.id)
         if given is not None:
             return given
-        value = file.constants.get(node.id)
-    return value is not None and not _mentions(value, node.id) and _is_none(value, launch, file, steps + 1)
+        values = [file.constants.get(node.id)]
+    return any(value is not None and not _mentions(value, node.id) and _is_none(value, launch, file, steps + 1)
+               for value in values)
+
+
+def _reaching(body: Sequence[ast.stmt], name: str, call: ast.Call) -> tuple[list[ast.expr | None], bool]:
+    """What a name may have been assigned before a call, and whether nothing else than that."""
+    at = next((i for i, statement in enumerate(body) if any(n is call for n in ast.walk(statement))), len(body))
+    found: list[ast.expr | None] = []
+    for part in ("body", "orelse", "handlers", "finalbody") if at < len(body) else ():
+        found, is_settled = _reaching(getattr(body[at], part, ()), name, call)
+        if is_settled:
+            return found, True
+    for statement in reversed(body[:at]):
+        if name in (assigned := assignments([statement])):
+            found.append(assigned[name])
+            if isinstance(statement, ast.Assign | ast.AnnAssign):
+                return found, True
+    return found, False
 
 
 def _parameter(function: Function, name: str) -> bool | None:

@@ -43,7 +43,7 @@ def _found(run: RunSubject, levels: _Levels) -> Iterator[tuple[Rule, Finding, Ke
     for rule in (rule for rule in RULES.values() if levels.is_on(rule)):
         for subject in run.kernels:
             yield from ((rule, finding, subject) for finding in rule.check(subject))
-        for finding in rule.check_run(run):
+        for finding in (*(finding for op in run.ops for finding in rule.check_op(op)), *rule.check_run(run)):
             yield rule, finding, by_name.get((finding.kernel or "", finding.location.file))
 
 
@@ -52,9 +52,9 @@ def _idle_allowed(run: RunSubject, raised: list[_Raised], active: dict[str, set[
     given = [(allowed, subject) for subject in run.kernels for allowed in subject.allowed]
     kept = {(a, finding.rule) for finding, subject in raised if subject is not None for a in subject.allowed}
     unsure = {a for a, subject in given
-              if subject.report.failure is not None or a.code not in active.get(subject.report.location.file, ())}
+              if subject.report.failure is not None or a.name not in active.get(subject.report.location.file, ())}
     for allowed in dict.fromkeys(allowed for allowed, _ in given):
-        if (allowed, allowed.code) not in kept and allowed not in unsure and not run.may_be_elsewhere(allowed):
+        if (allowed, allowed.name) not in kept and allowed not in unsure and not run.may_be_elsewhere(allowed):
             yield idle_allowed(allowed)
 
 
@@ -116,7 +116,7 @@ class _Comments:
         covering = [*self._covering(finding, subject)]
         for comment in covering:  # not idle, even where the spec allows the finding as well
             self._needed.setdefault(comment, set()).add(finding.rule)
-        allowed = subject is not None and any(allowed.code == finding.rule for allowed in subject.allowed)
+        allowed = subject is not None and any(allowed.name == finding.rule for allowed in subject.allowed)
         by = "comment" if covering else "spec" if allowed else ""
         return replace(finding, suppressed=bool(by), suppressed_by=by)
 

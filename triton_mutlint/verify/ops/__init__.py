@@ -1,0 +1,1 @@
+"""What runs torch ops and holds their declarations against what happened (docs/verify-ops.md)."""

@@ -1,0 +1,171 @@
+"""What a process does to run an op: it imports the op's module, makes every run, and tells what it showed."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import time
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+
+from triton_mutlint.verify.ops.arguments import OpParameter, cases, parameters
+from triton_mutlint.verify.ops.observing import observed
+from triton_mutlint.verify.ops.paths import follow
+from triton_mutlint.verify.ops.wire import EAGER, Case, OpJob
+from triton_mutlint.verify.running.child import RunTimeoutError, limit_memory, limited, reason_of, silence
+from triton_mutlint.verify.running.runtime import take_first_config
+from triton_mutlint.verify.wire import Begun, Finished, RunResult
+
+LOADING = 60.0  # seconds for the import of an op's module
+COMPILING = 60.0  # seconds that a path takes besides, as it compiles
+_FRUITLESS = 60  # calls that the op refuses, one after the other, before no more are tried
+_TRIES = 3  # times the limit of a run, within which one is to be found that the op takes
+_FOR_GPUS = ("CUDA", "PrivateUse1", "XPU")
+
+
+@dataclass(frozen=True)
+class CallableOp:
+    """An op that can be called."""
+
+    call: Any  # with arguments by name
+    overload: Any  # torch's object for it
+    takes: list[OpParameter]
+
+
+@dataclass
+class _Tried:
+    """The calls that were made so far."""
+
+    more: Generator[Case, bool, None]
+    took: bool | None = None  # whether the op took the last one; None before the first
+    good: list[tuple[int, Case]] = field(default_factory=list)  # those that write most come first, once sorted
+
+    def following(self) -> Case | None:
+        """Another call; None when there are no more."""
+        try:
+            return next(self.more) if self.took is None else self.more.send(self.took)
+        except StopIteration:
+            return None
+
+
+def work(job: OpJob, wanted: Sequence[int]) -> Iterator[Begun | RunResult | Finished]:
+    """Make the runs numbered `wanted`, telling of each as it begins and ends."""
+    silence()
+    limit_memory(job.settings)
+    take_first_config()
+    torch.use_deterministic_algorithms(True, warn_only=True)  # fills what nobody wrote: it would differ by chance
+    try:
+        with limited(max(LOADING, job.settings.timeout)):
+            op = _loaded(job)
+    except BaseException as error:  # the module's own code: it may raise anything, SystemExit included
+        late = isinstance(error, RunTimeoutError)
+        yield Finished(refused="importing it took too long" if late else
+                       str(error) if isinstance(error, LookupError) else f"{type(error).__name__}: {_first(error)}")
+        return
+    tried = _Tried(cases(job, op.takes))
+    for number in wanted:
+        is_eager = job.runs[number].path == EAGER
+        yield Begun(number, job.settings.timeout * (_TRIES if is_eager else 1) + COMPILING * (not is_eager))
+        result = _eager(job, op, number, tried) if is_eager else _on_path(job, op, number, tried)
+        yield result
+        if result.status == "fault":  # a GPU answers nothing more in this process
+            os._exit(1)
+    yield Finished()
+
+
+def _first(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or ["no message"])[0]
+
+
+# --------------------------------------------------------------------------- the op
+
+
+def _loaded(job: OpJob) -> CallableOp:
+    """The op, once its module is imported. Raises LookupError with the reason where it cannot be called."""
+    implemented = _note_implementations(job.settings.device)
+    sys.path[:0] = job.roots
+    importlib.import_module(job.module)
+    namespace, _, rest = job.name.partition("::")
+    base, _, overload = rest.partition(".")
+    found = getattr(getattr(torch.ops, namespace), base, None)
+    if found is None:
+        raise LookupError(f"importing {job.module} does not register {job.name}: call what registers it at the top "
+                          f"level of a file, and verify that file")
+    one = getattr(found, overload or "default", None) or getattr(found, found.overloads()[0])
+    takes = parameters(one._schema)
+    if namespace in ("aten", "prims"):
+        function = implemented.get(f"{base}.{overload}" if overload else base)
+        if function is None:
+            raise LookupError(f"{job.name} is torch's own op, and importing {job.module} gives it no other body")
+        return CallableOp(lambda **given: function(*given.values()), one, takes)
+    return CallableOp(one, one, takes)
+
+
+def _note_implementations(device: str) -> dict[str, Any]:
+    """What `Library.impl` registers from now on, by name; on a CPU, what is registered for GPUs stands in for it."""
+    found: dict[str, Any] = {}
+    impl = torch.library.Library.impl
+
+    def noted(library: Any, name: Any, function: Any, dispatch_key: str = "", **options: Any) -> Any:
+        text = (name if isinstance(name, str) else name.name()).rpartition("::")[2]
+        found[text] = function
+        done = impl(library, name, function, dispatch_key, **options)
+        if device == "cpu" and (dispatch_key or library.dispatch_key) in _FOR_GPUS and library.ns != "aten":
+            impl(library, name, function, "CPU", **options)
+        return done
+
+    torch.library.Library.impl = noted
+    utils = importlib.import_module("torch._library.utils")
+    for check in ("check_aliasing_constraint", "_c_check_aliasing_constraint"):
+        if hasattr(utils, check):
+            setattr(utils, check, lambda *_, **__: None)  # it would end the run that shows the alias
+    return found
+
+
+# --------------------------------------------------------------------------- one run
+
+
+def _eager(job: OpJob, op: CallableOp, number: int, tried: _Tried) -> RunResult:
+    """The next call that the op takes, or the last one that it refuses."""
+    result = RunResult(number, "skipped", "there is nothing else to call it with")
+    end = time.monotonic() + job.settings.timeout * (_TRIES - 1)
+    for _ in range(_FRUITLESS):
+        if time.monotonic() > end:
+            break
+        case = tried.following()
+        if case is None:
+            break
+        result = _timed(job, number, job.settings.timeout, case, lambda case=case: observed(job, op, number, case))
+        tried.took = result.status == "ok"
+        if tried.took:
+            tried.good.append((-len(result.changed), case))
+        if tried.took or result.status in ("timeout", "fault"):
+            break
+    return result
+
+
+def _on_path(job: OpJob, op: CallableOp, number: int, tried: _Tried) -> RunResult:
+    while not tried.good:  # in a process that took over from one that was lost
+        if _eager(job, op, number, tried).status != "ok":
+            return RunResult(number, "skipped", "no call of the op works")
+    path = job.runs[number].path
+    good = [case for _, case in sorted(tried.good, key=lambda pair: pair[0])]
+    case = good[job.runs[number].number % len(good)]
+    return _timed(job, number, job.settings.timeout + COMPILING, case,
+                  lambda: follow(path, job, op, number, case, good))
+
+
+def _timed(job: OpJob, number: int, seconds: float, case: Case, run: Any) -> RunResult:
+    begun = time.monotonic()
+    try:
+        with limited(seconds):
+            result: RunResult = run()
+    except RunTimeoutError:
+        result = RunResult(number, "timeout", f"still running after {seconds:g} s")
+    except BaseException as error:  # the op's own code: it may raise anything, SystemExit included
+        result = RunResult(number, *reason_of(error, job.settings))
+    return replace(result, given=result.given or dict(case), seconds=time.monotonic() - begun)

@@ -1,0 +1,109 @@
+"""Holds what an op's runs showed against its declaration and against the analysis."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from triton_mutlint.types import OpArgument, OpMutation, OpReport
+from triton_mutlint.verify.judge import problems_of
+from triton_mutlint.verify.model import Agreement, Disagreement, OpArgumentOutcome, OpOutcome, Outcome, PathOutcome
+from triton_mutlint.verify.ops.subjects import OpSubject
+from triton_mutlint.verify.ops.wire import EAGER, FAKE, Case, OpJob
+from triton_mutlint.verify.wire import Finished, RunResult
+
+_NO_FAKE = re.compile(r"no fake impl|UnsupportedOperator|no meta", re.IGNORECASE)
+_NO_DRIVER = re.compile(r"0 active drivers|could not find .*libcuda|No CUDA|NVIDIA driver")
+_ASKS_DATA = re.compile(r"data[- ]?dependent|Cannot access data pointer|\.item\(\)", re.IGNORECASE)
+
+
+def outcome_of(subject: OpSubject, finished: Finished | None, device: str) -> OpOutcome:
+    """The outcome of one op; `finished` is None where nothing was run."""
+    op, job = subject.report, subject.job
+    if job is None or finished is None:
+        return OpOutcome(op.name, op.location, Outcome.NOT_RUN, device, refused=subject.refused)
+    eager = [r for r in finished.results if job.runs[r.run].path == EAGER]
+    good = [r for r in eager if r.status == "ok"]
+    arguments = tuple(_argument(argument, op, job, good) for argument in op.arguments)
+    paths = tuple(_path(op, job.runs[r.run].path, r) for r in finished.results if job.runs[r.run].path != EAGER)
+    disagreements = tuple(dict.fromkeys((*_disagreements(op, arguments, good), *_apart(op, paths))))
+    outcome = Outcome.FAILED if disagreements else Outcome.RAN if good else Outcome.NOT_RUN
+    outside: Counter[str] = Counter()
+    for result in good:
+        outside.update(result.outside)
+    return OpOutcome(
+        op.name, op.location, outcome, device, arguments if good else (), disagreements, len(eager), len(good),
+        problems_of([r for r in eager if r.status != "skipped"] if good else eager, finished.given_up), paths,
+        tuple(sorted(outside.items())), finished.refused,
+        seconds=sum(r.seconds for r in finished.results))
+
+
+def _argument(argument: OpArgument, op: OpReport, job: OpJob, good: Sequence[RunResult]) -> OpArgumentOutcome:
+    seen = [r for r in good if argument.name in (*r.changed, *r.same)]
+    names = op.declaration.names
+    may = argument.mutation is not OpMutation.UNWRITTEN
+    if seen:
+        agreement = Agreement.CONFIRMED if may else Agreement.MISSED
+    else:
+        agreement = Agreement.UNCONFIRMED if may else Agreement.UNTOUCHED
+    places = {(effect.location.file, effect.location.line) for effect in argument.effects}
+    reached = {job.places[number] for r in good for number in r.reached}
+    missed = tuple(sorted(f"{file}:{line}" for file, line in places
+                          if not any(path.endswith(file) and at == line for path, at in reached)))
+    return OpArgumentOutcome(
+        argument.name, None if names is None or op.declaration.any_may else argument.name in names, argument.mutation,
+        agreement, len(seen), bool(seen) and not any(argument.name in r.changed for r in seen),
+        seen[0].given if seen else None, missed if may and not seen else ())
+
+
+def _disagreements(op: OpReport, arguments: Sequence[OpArgumentOutcome],
+                   good: Sequence[RunResult]) -> Iterator[Disagreement]:
+    place = f"{op.location.file}:{op.location.line}"
+    for a in arguments:
+        values = " (with the values that it held)" if a.is_same else ""
+        if a.declared is False and a.seen:
+            yield Disagreement("TML103", f"writes {a.name}{values}, which is not declared",
+                               f"declare `{a.name}` at {place}", a.first)
+        if a.agreement is Agreement.MISSED:
+            yield Disagreement("", f"writes {a.name}{values}, which the analysis did not predict",
+                               "this is a defect of triton-mutlint: please report it", a.first)
+    for name in dict.fromkeys(name for r in good for name in r.returned):
+        first = next(r.given for r in good if name in r.returned)
+        yield Disagreement("TML108", f"returns memory of {name}", f"return a copy, or nothing, at {place}", first)
+        if not any(a.name == name and (a.returned or a.maybe_returned or op.gaps) for a in op.arguments):
+            yield Disagreement("", f"returns memory of {name}, which the analysis did not predict",
+                               "this is a defect of triton-mutlint: please report it", first)
+
+
+def _apart(op: OpReport, paths: Sequence[PathOutcome]) -> Iterator[Disagreement]:
+    """The paths on which torch gives something else than the op itself: one that is wrong alike is told once."""
+    for status in ("fake", ""):
+        found = [p for p in paths if p.status == "differs" and (p.name == FAKE) is bool(status)]
+        if found and status:
+            yield Disagreement("TML109", found[0].message, "let the fake function give what the op gives",
+                               found[0].given)
+        elif found:
+            names = ", ".join(dict.fromkeys(p.name for p in found))
+            yield Disagreement("", f"{names}: {found[0].message}", "", found[0].given)
+
+
+def _path(op: OpReport, path: str, result: RunResult) -> PathOutcome:
+    message, rule = result.message, ""
+    if result.status == "error" and op.unwrapped:
+        kernel, at = op.unwrapped[0]
+        rule, message = "TML106", f"{at.file}:{at.line} launches {kernel} without wrap_triton"
+    elif result.status == "error" and _NO_FAKE.search(message):
+        rule, message = "TML109", f"it has no fake function, which {path} needs: add one with `register_fake`"
+    elif result.status == "error" and path == FAKE and _ASKS_DATA.search(message):
+        rule, message = "TML109", f"its fake function asks for values, and has none: {message}"
+    elif _NO_DRIVER.search(message):
+        message = "it compiles the op's kernels, which needs a GPU"
+    elif result.status == "differs" and path == FAKE:
+        rule = "TML109"
+    return PathOutcome(path, result.status, message, rule, result.given)
+
+
+def failing_case(outcome: OpOutcome) -> Case | None:
+    """The call that shows the first disagreement."""
+    return next((d.given for d in outcome.disagreements if d.given is not None), None)

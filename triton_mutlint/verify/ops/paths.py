@@ -1,0 +1,187 @@
+"""The ways by which torch runs a program that calls an op, each compared with eager.
+
+`torch.compile`, `torch.export` and Inductor are imported with this module, by the process that others are forked from.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+import torch._dynamo
+import torch.export
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.utils._pytree import tree_leaves, tree_map_only
+
+from triton_mutlint.verify.ops.arguments import made
+from triton_mutlint.verify.ops.comparing import first_difference, unlike
+from triton_mutlint.verify.ops.wire import FAKE, Case, OpJob
+from triton_mutlint.verify.running.memory import RunMemory
+from triton_mutlint.verify.wire import RunResult
+
+if TYPE_CHECKING:
+    from triton_mutlint.verify.ops.child import CallableOp
+
+Module = Any  # torch.nn.Module
+Example = tuple[Any, ...]
+
+
+class OpProgram(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
+    """Calls an op with its own inputs, and again with tensors of its own: those torch may drop, move and reuse."""
+
+    def __init__(self, call: Any, given: dict[str, Any]) -> None:
+        """`given` are the arguments; tensors in it are passed to `forward`, in this order."""
+        super().__init__()
+        self._call, self._given = call, given
+
+    def forward(self, *tensors: Any) -> Any:
+        first = self._called(tensors)
+        inner = [tensor.clone() for tensor in tensors]
+        second = self._called(inner)
+        return first, second, inner
+
+    def _called(self, tensors: Sequence[Any]) -> Any:
+        left, passed = list(tensors), {}
+        for name, value in self._given.items():
+            if isinstance(value, torch.Tensor):
+                passed[name] = left.pop(0)
+            elif isinstance(value, list) and value and isinstance(value[0], torch.Tensor):
+                passed[name] = [left.pop(0) for _ in value]
+            else:
+                passed[name] = value
+        return self._call(**passed)
+
+
+# --------------------------------------------------------------------------- the paths
+
+
+def _aot_eager(module: Module, example: Example) -> Any:
+    return torch.compile(module, backend="aot_eager", fullgraph=True)
+
+
+def _dynamic(module: Module, example: Example) -> Any:
+    return torch.compile(module, backend="aot_eager", fullgraph=True, dynamic=True)
+
+
+def _inductor(module: Module, example: Example) -> Any:
+    return torch.compile(module, fullgraph=True)
+
+
+def exported(module: Module, example: Example, *, strict: bool) -> Any:
+    """The program as the functional graph that `torch.export` makes of it."""
+    return torch.export.export(module, example, strict=strict).run_decompositions()
+
+
+def _export(module: Module, example: Example) -> Any:
+    return exported(module, example, strict=False).module()
+
+
+def _export_strict(module: Module, example: Example) -> Any:
+    return exported(module, example, strict=True).module()
+
+
+def _aoti(module: Module, example: Example) -> Any:
+    from torch._inductor import aoti_compile_and_package, aoti_load_package
+
+    with tempfile.TemporaryDirectory() as folder:
+        program = torch.export.export(module, example)
+        package = aoti_compile_and_package(program, package_path=str(Path(folder) / "program.pt2"))
+        return aoti_load_package(package)
+
+
+PATHS: dict[str, Callable[[Module, Example], Any]] = {
+    "aot_eager": _aot_eager, "inductor": _inductor, "export": _export, "export-strict": _export_strict,
+    "dynamic": _dynamic, "aoti": _aoti,
+}  # fmt: skip
+
+
+# --------------------------------------------------------------------------- one run
+
+
+def follow(path: str, job: OpJob, op: CallableOp, number: int, case: Case, good: Sequence[Case]) -> RunResult:
+    """The result of one path: "ok", or "differs" and in what."""
+    if path == FAKE:
+        return _fake(job, op, number, case)
+    torch._dynamo.reset()
+    _, given = _arguments(job, op, case)
+    program = OpProgram(op.overload, given)
+    compiled = None
+    for other in [case, *([c for c in good if c != case and _alike(c, case)][:1] if path == "dynamic" else [])]:
+        _, given = _arguments(job, op, other)
+        if compiled is None:
+            compiled = PATHS[path](program, _tensors(given))
+        told = _compared(job, op, program, compiled, other)
+        if told:
+            status = "refused" if told.startswith("eager") else "differs"
+            return RunResult(number, status, told, given=dict(other))
+    return RunResult(number)
+
+
+def _arguments(job: OpJob, op: CallableOp, case: Case) -> tuple[RunMemory, dict[str, Any]]:
+    """Tensors of their own memory: clones, as their makers give them."""
+    memory = RunMemory(job.settings.device)
+    given = made(case, op.takes, memory, job.values, 0)
+    return memory, tree_map_only(torch.Tensor, _own, given)
+
+
+def _own(tensor: Any) -> Any:
+    return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device).copy_(tensor)
+
+
+def _tensors(given: dict[str, Any]) -> Example:
+    return tuple(t for t in tree_leaves(given) if isinstance(t, torch.Tensor))
+
+
+def _compared(job: OpJob, op: CallableOp, program: OpProgram, compiled: Any, case: Case) -> str:
+    """What differs; "" if nothing does."""
+    runs = []
+    for call in (program, program, compiled):
+        inputs = _tensors(_arguments(job, op, case)[1])
+        runs.append((call(*inputs), inputs))
+    names = [f"argument {name}" for name, value in _arguments(job, op, case)[1].items() for _ in _tensors({"": value})]
+    eager, again, other = runs
+    if told := _difference(eager, again, names, job):
+        return f"eager itself gives other values a second time: {told}"
+    return _difference(eager, other, names, job)
+
+
+def _difference(eager: Any, other: Any, names: Sequence[str], job: OpJob) -> str:
+    (first, second, inner), inputs = eager
+    (first_2, second_2, inner_2), inputs_2 = other
+    s = job.settings
+    pairs = [("the result", first, first_2), *zip(names, inputs, inputs_2, strict=True),
+             ("the result of a call with tensors of the program's own", second, second_2),
+             *((f"{name}, a tensor of the program's own", *two)
+               for name, *two in zip(names, inner, inner_2, strict=True))]
+    return first_difference(pairs, s.rtol, s.atol)
+
+
+def _alike(one: Case, other: Case) -> bool:
+    """Whether a program for one call can be run with the tensors of the other: all else is the same, but sizes."""
+    return one.keys() == other.keys() and all(
+        one[n] == other[n] or ("*" in one[n] and "*" in other[n] and ";" not in one[n] + other[n]
+                               and _kinds(one[n]) == _kinds(other[n]))
+        for n in one)
+
+
+def _kinds(text: str) -> list[tuple[str, int]]:
+    return [(part.partition("[")[0], part.count(",")) for part in text.split("]")]
+
+
+# --------------------------------------------------------------------------- the fake function
+
+
+def _fake(job: OpJob, op: CallableOp, number: int, case: Case) -> RunResult:
+    """What the fake function gives against what the op gives."""
+    real = op.overload(**_arguments(job, op, case)[1])
+    with FakeTensorMode(shape_env=ShapeEnv()) as mode:
+        given = tree_map_only(torch.Tensor, lambda t: mode.from_tensor(t, static_shapes=True),
+                              _arguments(job, op, case)[1])
+        fake = op.overload(**given)
+    told = unlike(tree_leaves(fake), tree_leaves(real))
+    return replace(RunResult(number), status="differs" if told else "ok", message=told)
