@@ -138,7 +138,6 @@ def test_a_value_that_was_seen_alone_fixes_no_flag() -> None:
     assert [(a.name, a.text) for a in full.arguments] == [("P", "[a, null]"), ("B", "64")]
     assert [(a.name, a.text) for a in plain.arguments] == [("P", "a"), ("B", "64")]
     assert [(a.name, a.text) for a in full.guesses] == [("F", "true"), ("N", "null"), ("ACT", "relu")]
-    assert full.combinations == 2
 
 
 def test_what_goes_together_is_tried_with_ever_less() -> None:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path, PurePosixPath
 
 from triton_mutlint.config.request import Request
-from triton_mutlint.recording.launches import Launch, LaunchPlace, Seen, columns, joined, proposals, read_notes
+from triton_mutlint.recording.launches import Launch, LaunchPlace, columns, joined, proposals, read_notes
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import load_file, plan_kernel
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.source.python_text import read_source
 from triton_mutlint.source.walking import first_line
-from triton_mutlint.spec.as_yaml import argument_lines, argument_spec, key_text, plain_text
+from triton_mutlint.spec.as_yaml import WrittenEntry, argument_spec, entry_lines, plain_text
 from triton_mutlint.spec.bind import tuned_parameters, value_parameters
+from triton_mutlint.spec.entries import Settled
 from triton_mutlint.spec.model import KernelSpec, Spec
 from triton_mutlint.spec.read import parse_spec
 from triton_mutlint.spec.write import NoPlaceError, SpecText
@@ -63,7 +65,9 @@ def merge(notes: str, old: str | None, spec: Path) -> Recorded:
         every = joined(before, launches)
         if every != before:
             key = entry.pattern if entry is not None else _key(place, kernel, spec.parent)
-            lines = _entry(key, every, _arguments(run, file, kernel, every))
+            settled = _arguments(run, file, kernel, every)
+            lines = entry_lines(WrittenEntry(key, arguments=settled.arguments, guesses=settled.guesses,
+                                             launches=tuple(str(plain_text(launch)) for launch in every)))
             try:
                 if entry is None:
                     new[key] = lines
@@ -96,7 +100,7 @@ def _known(spec: Spec | None, place: LaunchPlace, kernel: Kernel | None) -> Kern
     return spec.entry_for(place.file, place.name, qualname, line) if spec is not None else None
 
 
-def _arguments(run: Run, file: FileResult, kernel: Kernel | None, launches: Sequence[Launch]) -> Seen:
+def _arguments(run: Run, file: FileResult, kernel: Kernel | None, launches: Sequence[Launch]) -> Settled:
     """What to write under `args`: what the launches had, in a form that can be analysed.
 
     Autotune configs and heuristics stand in the source: a spec does not say what they give.
@@ -117,11 +121,11 @@ def _open(file: FileResult, kernel: Kernel) -> frozenset[str]:
     return plan.partial | {n for n in plan.inferred if len(types_of(plan, n)) > 1}
 
 
-def _fits(run: Run, file: FileResult, kernel: Kernel, seen: Seen) -> bool:
+def _fits(run: Run, file: FileResult, kernel: Kernel, settled: Settled) -> bool:
     """Whether the kernel can be analysed with these arguments."""
-    if seen.combinations > _VARIANTS:
+    specs = [spec for a in settled.arguments if (spec := argument_spec(a.name, a.text)) is not None]
+    if prod(len(spec.values) for spec in specs) > _VARIANTS:  # lists multiply
         return False
-    specs = [spec for a in seen.arguments if (spec := argument_spec(a.name, a.text)) is not None]
     return run.analyze(file, kernel, KernelSpec(kernel.name, args=tuple(specs))).status is Status.ANALYZED
 
 
@@ -145,15 +149,6 @@ def _key(place: LaunchPlace, kernel: Kernel | None, root: Path) -> str:
         return f"{place.file.resolve().relative_to(root.resolve()).as_posix()}::{name}"
     except ValueError:
         return f"{place.file.as_posix()}::{name}"
-
-
-def _entry(key: str, launches: Sequence[Launch], seen: Seen) -> list[str]:
-    """The lines of an entry."""
-    lines = [f"{key_text(key)}:"]
-    if seen.arguments:
-        lines += ["  args:", *argument_lines(seen.arguments, 4)]
-    lines += [f"    # {line}" for line in argument_lines(seen.guesses, 0)]
-    return [*lines, "  verify:", "    launches:", *(f"      - {plain_text(launch)}" for launch in launches)]
 
 
 def merge_files(notes: Path, spec: Path) -> Recorded:

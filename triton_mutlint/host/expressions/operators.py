@@ -11,7 +11,7 @@ from typing import Any
 from triton_mutlint.host.expressions.attributes import Elements
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.table import applied
-from triton_mutlint.host.values.cells import Cell, sequence
+from triton_mutlint.host.values.groups import Cell, sequence
 from triton_mutlint.host.values.values import (
     PLAIN,
     TENSOR,

@@ -6,9 +6,8 @@ import ast
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
-from triton_mutlint.host.launches.conditions import fixes_a_branch, is_odd, possible, switched_off, told
-from triton_mutlint.host.launches.tuners import FollowsTuners
-from triton_mutlint.host.values.arguments import Arguments, bind, parameters
+from triton_mutlint.host.launches.tuners import FollowsTuners, fixes_a_branch, is_odd, possible, switched_off, told
+from triton_mutlint.host.values.groups import Arguments, bind, parameters
 from triton_mutlint.host.values.values import NONE, ON_GRID, UNSEEN, KernelValue, Sort, Value, join
 from triton_mutlint.types import (
     Access,

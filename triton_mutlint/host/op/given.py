@@ -10,8 +10,7 @@ from triton_mutlint.host.declarations.functions import AROUND, CONTAINERS, PLAIN
 from triton_mutlint.host.model import OpRegistration
 from triton_mutlint.host.modules.module import HostFunction
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.arguments import defaults
-from triton_mutlint.host.values.cells import Cell
+from triton_mutlint.host.values.groups import Cell, defaults
 from triton_mutlint.host.values.values import PLAIN, Sort, Value, constant, given_tensor, join
 
 _LISTS = CONTAINERS - {"Tuple", "tuple"}

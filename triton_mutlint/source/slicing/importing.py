@@ -6,13 +6,14 @@ import ast
 import contextlib
 import importlib
 from collections.abc import Iterable
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from triton_mutlint.source.finder import is_real
 from triton_mutlint.source.slicing.spaces import Space
 from triton_mutlint.source.slicing.stubs import Missing, is_stand_in
 
+_FIXED = (int, float, complex, str, bytes, type(None), FunctionType, BuiltinFunctionType, ModuleType, Missing)
 # What Triton's own modules are commonly called wherever they are imported from.
 _TRITON_NAMES = {
     "triton": "triton",
@@ -132,3 +133,12 @@ def installed(dotted: str) -> str:
 
 def is_triton_module(value: object) -> bool:
     return type(value) is ModuleType and value.__name__.partition(".")[0] == "triton" and not is_stand_in(value)
+
+
+def is_fixed(value: object) -> bool:
+    """Whether nothing can change a value, other than by giving its name another one."""
+    if isinstance(value, (tuple, frozenset)):
+        return all(map(is_fixed, value))
+    if isinstance(value, ModuleType) and space_of(value) is not None:
+        return False  # its attributes may be changed
+    return isinstance(value, _FIXED) or type(value).__name__ in ("constexpr", "dtype", "JITFunction", "Dtype")

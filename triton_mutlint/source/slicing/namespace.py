@@ -63,7 +63,7 @@ class Namespace(Space):
         if self.has_run and not self._may_find(name):
             raise KeyError(name)
         with self.shared.loading():
-            self.settle()
+            self.settle(name)
             if name not in self:
                 self._find(name)
         return dict.__getitem__(self, name)
@@ -74,11 +74,11 @@ class Namespace(Space):
             return True
         return bool(self.stars) and name not in _BUILTINS  # what hides one of these is bound at once
 
-    def settle(self) -> None:
-        """Run the body, if it has not been."""
+    def settle(self, name: str = "") -> None:
+        """Run the body, if it has not been; where a name is asked for, what does not concern it waits."""
         if not self.has_run:
             self.has_run = True
-            Runner(self).block(self.scope.body)
+            Runner(self, name).block(self.scope.body)
 
     def _find(self, name: str) -> None:
         """Bind `name`, or raise `KeyError`."""
@@ -144,9 +144,10 @@ class Namespace(Space):
         """Take in what others have bound to attributes of the module."""
         given = vars(self.proxy)
         if len(given) != self._own:
-            self.settle()
             for name in list(given)[self._own:]:
-                self.waiting.pop(name, None)
+                self.settle(name)
+                if name in self.waiting:
+                    bind_waiting(self, name)
                 self[name] = given.pop(name)
 
     def inner(self, parents: tuple[Function | ast.ClassDef, ...]) -> Namespace:

@@ -13,11 +13,12 @@ from typing import Any
 
 import torch
 
+from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.verify.ops.arguments import OpParameter, cases, parameters
 from triton_mutlint.verify.ops.observing import observed
 from triton_mutlint.verify.ops.paths import COMPILING, follow
 from triton_mutlint.verify.ops.wire import EAGER, Case, OpJob
-from triton_mutlint.verify.running.child import RunTimeoutError, limit_memory, limited, reason_of, silence
+from triton_mutlint.verify.running.child import limit_memory, reason_of, silence
 from triton_mutlint.verify.running.runtime import take_first_config
 from triton_mutlint.verify.wire import Begun, Finished, RunResult
 
@@ -59,10 +60,10 @@ def work(job: OpJob, wanted: Sequence[int]) -> Iterator[Begun | RunResult | Fini
     take_first_config()
     torch.use_deterministic_algorithms(True, warn_only=True)  # fills what nobody wrote: it would differ by chance
     try:
-        with limited(max(LOADING, job.settings.timeout)):
+        with watched(max(LOADING, job.settings.timeout)):
             op = _loaded(job)
     except BaseException as error:  # the module's own code: it may raise anything, SystemExit included
-        late = isinstance(error, RunTimeoutError)
+        late = isinstance(error, TooLongError)
         yield Finished(refused="importing it took too long" if late else
                        str(error) if isinstance(error, LookupError) else f"{type(error).__name__}: {_first(error)}")
         return
@@ -169,10 +170,10 @@ def _on_path(job: OpJob, op: CallableOp, number: int, tried: _Tried) -> RunResul
 def _timed(job: OpJob, number: int, seconds: float, case: Case, run: Any) -> RunResult:
     begun = time.monotonic()
     try:
-        with limited(seconds):
+        with watched(seconds):
             result: RunResult = run()
-    except RunTimeoutError:
-        result = RunResult(number, "timeout", f"still running after {seconds:g} s")
+    except TooLongError as error:
+        result = RunResult(number, "timeout", str(error))
     except BaseException as error:  # the op's own code: it may raise anything, SystemExit included
         result = RunResult(number, *reason_of(error, job.settings))
     return replace(result, given=result.given or dict(case), seconds=time.monotonic() - begun)

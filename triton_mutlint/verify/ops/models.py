@@ -16,10 +16,11 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves, tree_map_only
 
+from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.verify.ops.comparing import first_difference
 from triton_mutlint.verify.ops.paths import COMPILING, PATHS, own
 from triton_mutlint.verify.ops.wire import ModelJob
-from triton_mutlint.verify.running.child import RunTimeoutError, limit_memory, limited, reason_of, silence
+from triton_mutlint.verify.running.child import limit_memory, reason_of, silence
 from triton_mutlint.verify.running.runtime import take_first_config
 from triton_mutlint.verify.wire import Begun, Finished, RunResult
 
@@ -45,9 +46,9 @@ def work(job: ModelJob, wanted: Sequence[int]) -> Iterator[Begun | RunResult | F
         seconds, begun = job.settings.timeout + COMPILING, time.monotonic()
         yield Begun(number, seconds)
         try:
-            with limited(seconds):
+            with watched(seconds):
                 result = _run(job, number, module, inputs)
-        except RunTimeoutError:
+        except TooLongError:
             result = RunResult(number, "timeout", f"still running after {seconds:g} s")
         except BaseException as error:  # the model's own code, and torch's compiler
             result = RunResult(number, *reason_of(error, job.settings))
